@@ -33,6 +33,7 @@ import { schedulingLoops } from './operations/scheduling/index.js';
 import { traceFacts } from './operations/trace-facts.js';
 import { variableLockLoop } from './operations/variables/lock-loop.js';
 import { ParkedQueries } from './operations/waiting/parked-queries.js';
+import { PresentTimes } from './operations/waiting/present-times.js';
 import { checkOptions, type OptionTable } from './options/check-options.js';
 import { callable, clock, group, ids, listOf, logger, oneOf, optional, port, text } from './options/option-kinds.js';
 import type { Cipher } from './ports/cipher.js';
@@ -208,6 +209,7 @@ function contextOf(ports: EnginePorts, settings: Settings): EngineContext {
     accepted: new AcceptedEventsFeed(),
     cluster: new ClusterMemory(),
     turns: new Turns(),
+    presentTimes: new PresentTimes(),
     outages: { lastAt: Number.NEGATIVE_INFINITY },
     owner: ports.ids.next('lease_owner'),
   };

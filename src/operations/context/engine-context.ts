@@ -13,6 +13,7 @@ import type { Settings } from '../../settings.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { EngineEmitter, EngineEvents } from '../events.js';
 import type { ParkedQueries } from '../waiting/parked-queries.js';
+import type { PresentTimes } from '../waiting/present-times.js';
 import type { AcceptedEventsFeed } from './accepted-events.js';
 import type { ClusterMemory } from './cluster-memory.js';
 import type { LogFeed } from './log-feed.js';
@@ -65,6 +66,8 @@ export interface EngineContext {
   readonly cluster: ClusterMemory;
   /** @internal Turns of the event loop for work in parts. */
   readonly turns: Turns;
+  /** @internal Instants by which intervals are measured, as the wall clock would show them now. */
+  readonly presentTimes: PresentTimes;
   /** @internal What this engine has accepted for its delivery loop. */
   readonly accepted: AcceptedEventsFeed;
   /** @internal When this engine last failed to reach its store, by the monotonic clock: what others sent it then may be lost. */

@@ -6,7 +6,7 @@ import { withHealth } from '../../scheduler/deployment/actions.js';
 import { type Deployment, deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';
 import { isMeasuredByChecks, type MeasuredHealth, measureHealth } from '../../scheduler/deployment/measure-health.js';
 import { progressDeadlineOf } from '../../scheduler/deployment/transition-deployment.js';
-import { second } from '../../shared/duration.js';
+import { type Milliseconds, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { followDeployments } from '../books/deployments/follow-deployments.js';
 import { moveDeployment, type WatchedHead, watchedHead } from '../books/deployments/move-deployment.js';
@@ -54,13 +54,13 @@ interface Seen {
 
 /** Undefined when the store failed, or the signal aborted. */
 async function judgeOnce(context: EngineContext, signal: AbortSignal): Promise<Seen | undefined> {
-  const seen = await lookInTurns(context, context.clock.now(), signal);
+  const seen = await lookInTurns(context, timesOf(context, readings(context)), signal);
   if (seen.isErr()) return failed(context, seen.error.message);
   if (seen.value === undefined) return undefined;
   const { health, late, ...rest } = seen.value;
   if (health.length + late.length === 0) return rest;
-  const works = parted(health).map((ids) => (tx: Transaction) => judge(tx, ids));
-  if (late.length > 0) works.push((tx) => failLate(tx, late));
+  const works = parted(health).map((ids) => (tx: Transaction) => judge(context, tx, ids));
+  if (late.length > 0) works.push((tx) => failLate(context, tx, late));
   for (const work of works) {
     const written = await commit(context, hostPrincipal, (tx) => ok(work(tx)));
     if (written.isErr()) return failed(context, written.error.message);
@@ -68,6 +68,25 @@ async function judgeOnce(context: EngineContext, signal: AbortSignal): Promise<S
   }
   // What was written may be the reason to look again, and so may what turned out not to be due any more.
   return { ...rest, next: context.clock.now() };
+}
+
+/** The records as they are to be judged at a time. */
+interface Times {
+  readonly now: Instant;
+  allocation(record: Allocation): Allocation;
+  deployment(record: Deployment): Deployment;
+}
+
+function timesOf({ presentTimes }: EngineContext, time: ReturnType<typeof readings>): Times {
+  return {
+    now: time.now,
+    allocation: (record) => presentTimes.allocation(record, time),
+    deployment: (record) => presentTimes.deployment(record, time),
+  };
+}
+
+function readings({ clock }: EngineContext): { readonly now: Instant; readonly monotonic: Milliseconds } {
+  return { now: clock.now(), monotonic: clock.monotonic() };
 }
 
 function parted(ids: readonly string[]): readonly (readonly string[])[] {
@@ -96,7 +115,7 @@ const writtenAtOnce = 16;
  */
 async function lookInTurns(
   context: EngineContext,
-  now: Instant,
+  times: Times,
   signal: AbortSignal,
 ): Promise<Result<(Due & { readonly index: number }) | undefined, StorageError>> {
   const begun = await context.storage.read((view) => ({
@@ -105,22 +124,22 @@ async function lookInTurns(
   }));
   if (begun.isErr()) return err(begun.error);
   const { index, watched } = begun.value;
-  const work = steppedWork((current) => looksInSteps(current, watched, now));
+  const work = steppedWork((current) => looksInSteps(current, watched, times));
   const looks = await stepsInTurns(context, work, signal);
-  return looks.map((all) => all && { index, ...dueOf(all, now) });
+  return looks.map((all) => all && { index, ...dueOf(all, times.now) });
 }
 
 function* looksInSteps(
   view: () => ReadView,
   watched: readonly WatchedHead[],
-  now: Instant,
+  times: Times,
 ): Generator<void, readonly Look[]> {
   const looks: Look[] = [];
-  for (const head of watched) looks.push(yield* lookAtOne(view, head, now));
+  for (const head of watched) looks.push(yield* lookAtOne(view, head, times));
   return looks;
 }
 
-function* lookAtOne(view: () => ReadView, head: WatchedHead, now: Instant): Generator<void, Look> {
+function* lookAtOne(view: () => ReadView, head: WatchedHead, times: Times): Generator<void, Look> {
   const measured: Measured[] = [];
   const healthy: Allocation[] = [];
   const { ID: id } = head.deployment;
@@ -129,12 +148,12 @@ function* lookAtOne(view: () => ReadView, head: WatchedHead, now: Instant): Gene
   for (const page of pagesOf(view, allocations, query)) {
     yield;
     for (const allocation of page) {
-      measured.push(...unknownHealth(head, allocation, now));
+      measured.push(...unknownHealth(head, allocation, times));
       // Allocations that are not healthy do not count for what a deployment has reached.
       if (allocation.DeploymentStatus?.Healthy === true) healthy.push(allocation);
     }
   }
-  return lookOf(head, measured, healthy);
+  return lookOf({ ...head, deployment: times.deployment(head.deployment) }, measured, healthy);
 }
 
 function lookOf({ deployment }: WatchedHead, measured: readonly Measured[], own: readonly Allocation[]): Look {
@@ -151,11 +170,13 @@ interface Measured extends MeasuredHealth {
 }
 
 /** Health that is not known yet, and that its node is not asked for. */
-function unknownHealth({ version }: WatchedHead, allocation: Allocation, now: Instant): Measured[] {
+function unknownHealth({ version }: WatchedHead, allocation: Allocation, times: Times): Measured[] {
   const known = allocation.DeploymentStatus?.Healthy ?? null;
   const group = version.TaskGroups.find(({ Name }) => Name === allocation.TaskGroup);
   if (known !== null || isTerminalAllocation(allocation) || group === undefined) return [];
-  return isMeasuredByChecks(group) ? [] : [{ allocation, ...measureHealth(allocation, group, now) }];
+  return isMeasuredByChecks(group)
+    ? []
+    : [{ allocation, ...measureHealth(times.allocation(allocation), group, times.now) }];
 }
 
 /** What is to be done, and when there may be more. */
@@ -181,7 +202,8 @@ function dueOf(looks: readonly Look[], now: Instant): Due {
 }
 
 /** Writes the health of these allocations that is known now, and what follows from it. */
-function judge(tx: Transaction, ids: readonly string[]): void {
+function judge(context: EngineContext, tx: Transaction, ids: readonly string[]): void {
+  const times = timesOf(context, tx);
   const heads = new Map<string, WatchedHead | undefined>();
   const changes = ids.flatMap((id) => {
     const allocation = tx.get(allocations, [id])?.record;
@@ -189,7 +211,7 @@ function judge(tx: Transaction, ids: readonly string[]): void {
     if (allocation === undefined || deploymentId === undefined) return [];
     if (!heads.has(deploymentId)) heads.set(deploymentId, activeHead(tx, deploymentId));
     const head = heads.get(deploymentId);
-    const [measured] = head === undefined ? [] : unknownHealth(head, allocation, tx.now);
+    const [measured] = head === undefined ? [] : unknownHealth(head, allocation, times);
     if (measured?.healthy === undefined) return [];
     return { before: allocation, after: withHealth(allocation, measured.healthy, { now: tx.now, index: tx.index }) };
   });
@@ -207,10 +229,11 @@ function activeHead(tx: Transaction, deploymentId: string): WatchedHead | undefi
 }
 
 /** Deployments that are still without progress, after the health that has just become known. */
-function failLate(tx: Transaction, ids: readonly string[]): void {
+function failLate(context: EngineContext, tx: Transaction, ids: readonly string[]): void {
+  const times = timesOf(context, tx);
   const moved = ids.flatMap((id) => {
     const now = tx.get(deployments, [id])?.record;
-    const after = now && moveDeployment(tx, now, { type: 'deadline' });
+    const after = now && moveDeployment(tx, times.deployment(now), { type: 'deadline' });
     return after?.isOk() ? [after.value] : [];
   });
   applyJobConsequences(tx, {

@@ -45,14 +45,15 @@ interface Seen {
 /** Decides on a snapshot, and again in the write when there is something to do. Undefined when the store failed. */
 async function drainOnce(context: EngineContext): Promise<Seen | undefined> {
   const seen = await context.storage.read((view) => {
-    const drained = drainedNodes(view);
-    return { decision: decide(view, drained, context.clock.now()), draining: drained.length > 0, index: view.index };
+    const time = { now: context.clock.now(), monotonic: context.clock.monotonic() };
+    const drained = drainedNodes(context, view, time);
+    return { decision: decide(view, drained, time.now), draining: drained.length > 0, index: view.index };
   });
   if (seen.isErr()) return failed(context, seen.error.message);
   const { decision, draining, index } = seen.value;
   if (decision.migrations.length + decision.completed.length === 0) return { index, draining, next: decision.next };
   const written = await commit(context, hostPrincipal, (tx) => {
-    const decided = decide(tx, drainedNodes(tx), tx.now);
+    const decided = decide(tx, drainedNodes(context, tx, tx), tx.now);
     apply(tx, decided);
     return ok(decided.next);
   });
@@ -61,11 +62,18 @@ async function drainOnce(context: EngineContext): Promise<Seen | undefined> {
   return { index: written.value.index - 1, draining: true, next: written.value.value };
 }
 
-function drainedNodes(view: ReadView): readonly DrainedNode[] {
+function drainedNodes(
+  { presentTimes }: EngineContext,
+  view: ReadView,
+  time: Parameters<EngineContext['presentTimes']['drain']>[2],
+): readonly DrainedNode[] {
   return view.list(nodes, { index: 'draining' }).flatMap(({ record }) => {
     if (!isDrained(record)) return [];
     const query = { index: 'open_by_node', prefix: [record.ID] };
-    return [{ node: record, allocations: view.list(allocations, query).map((row) => row.record) }];
+    const DrainStrategy = presentTimes.drain(record.ID, record.DrainStrategy, time);
+    return [
+      { node: { ...record, DrainStrategy }, allocations: view.list(allocations, query).map((row) => row.record) },
+    ];
   });
 }
 

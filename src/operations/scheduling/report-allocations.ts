@@ -40,7 +40,7 @@ export function reportAllocations(
       return err<never, UnknownNode>({ type: 'node_not_found', nodeId: input.nodeId });
     }
     forgetEnded(tx, input.nodeId, input.ended ?? []);
-    const { unknown, changed } = takeReports(tx, input);
+    const { unknown, changed } = takeReports(context, tx, input);
     for (const { before, after } of changed) {
       putAllocation(tx, before, after);
       registerServices(tx, after);
@@ -58,7 +58,7 @@ export function reportAllocations(
   }).map(({ value: unknown, index }) => ({ index, unknown }));
 }
 
-function reported(tx: Transaction, before: Allocation, report: AllocationReport): Allocation {
+function reported(context: EngineContext, tx: Transaction, before: Allocation, report: AllocationReport): Allocation {
   const after = withoutEmpty({
     ...withoutWait(before),
     ClientStatus: report.clientStatus,
@@ -67,7 +67,7 @@ function reported(tx: Transaction, before: Allocation, report: AllocationReport)
     ModifyIndex: tx.index,
     ModifyTime: unixNanosFromInstant(tx.now),
   });
-  const healthy = report.healthy === undefined ? healthByTasks(tx, after) : report.healthy;
+  const healthy = report.healthy === undefined ? healthByTasks(context, tx, after) : report.healthy;
   return withReportedHealth(after, healthy, { now: tx.now, index: tx.index });
 }
 
@@ -81,14 +81,14 @@ function withoutEmpty(allocation: Allocation): Allocation {
 }
 
 /** Health where the node does not measure it: by the states of the tasks; null when it is not known yet. */
-function healthByTasks(tx: Transaction, allocation: Allocation): boolean | null {
+function healthByTasks({ presentTimes }: EngineContext, tx: Transaction, allocation: Allocation): boolean | null {
   const known = allocation.DeploymentStatus?.Healthy ?? null;
   if (allocation.DeploymentID === undefined || known !== null) return null;
   const version = readAllocationJob(tx, allocation)?.record;
   const group = version?.TaskGroups.find(({ Name }) => Name === allocation.TaskGroup);
   if (group === undefined) return null;
   if (isMeasuredByChecks(group)) return allocation.ClientStatus === 'running' ? true : null;
-  return measureHealth(allocation, group, tx.now).healthy ?? null;
+  return measureHealth(presentTimes.allocation(allocation, tx), group, tx.now).healthy ?? null;
 }
 
 /** What was reported may call for another look at the job: one evaluation for each. */
@@ -124,7 +124,7 @@ interface TakenReports {
 }
 
 /** Of several reports of one allocation in a message the last one counts, as if they had come one after the other. */
-function takeReports(tx: Transaction, { nodeId, reports }: NodeReport): TakenReports {
+function takeReports(context: EngineContext, tx: Transaction, { nodeId, reports }: NodeReport): TakenReports {
   const unknown: string[] = [];
   const changed = new Map<string, { before: Allocation; after: Allocation }>();
   for (const report of reports) {
@@ -132,7 +132,8 @@ function takeReports(tx: Transaction, { nodeId, reports }: NodeReport): TakenRep
     const before = changed.get(allocationId)?.before ?? tx.get(allocations, [allocationId])?.record;
     const latest = changed.get(allocationId)?.after ?? before;
     if (before === undefined || latest === undefined || before.NodeID !== nodeId) unknown.push(allocationId);
-    else if (!isClientTerminal(latest)) changed.set(allocationId, { before, after: reported(tx, latest, report) });
+    else if (!isClientTerminal(latest))
+      changed.set(allocationId, { before, after: reported(context, tx, latest, report) });
   }
   return { unknown, changed: [...changed.values()] };
 }

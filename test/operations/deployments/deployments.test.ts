@@ -14,7 +14,7 @@ import {
 import type { Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { type Deployment, deployments } from '../../../src/scheduler/deployment/deployment.js';
-import { minute, second } from '../../../src/shared/duration.js';
+import { day, minute, second } from '../../../src/shared/duration.js';
 import { type Behaviour, type FakeCluster, fakeCluster } from '../../support/fake-agents.js';
 import { groupDocument } from '../../support/jobs.js';
 import { group } from '../jobs/world.js';
@@ -236,6 +236,30 @@ describe('a deployment', () => {
       StatusDescription: expect.stringContaining('progress deadline'),
     });
     expect(await running(world)).toEqual({ 0: 1, 1: 1 });
+  });
+
+  it.each([
+    ['forward', day],
+    ['back', -day],
+  ])('keeps its times when the clock is set %s by a day', async (_way, by) => {
+    await using world = await cluster();
+    await register(world, job(2, 'a'));
+    await world.clock.advance(3 * second);
+    await world.clock.step(by);
+    await world.clock.advance(4 * second);
+    expect(await latest(world)).toMatchObject({ Status: 'running', TaskGroups: { g: { HealthyAllocs: 0 } } });
+    await world.clock.advance(12 * second);
+    expect((await latest(world)).Status).toBe('successful');
+    await register(world, job(2, 'b', { HealthCheck: 'manual' }));
+    await world.clock.advance(60 * second);
+    await world.clock.step(by);
+    await world.clock.advance(50 * second);
+    expect((await latest(world)).Status).toBe('running');
+    await world.clock.advance(20 * second);
+    expect(await latest(world)).toMatchObject({
+      Status: 'failed',
+      StatusDescription: expect.stringContaining('progress deadline'),
+    });
   });
 
   it('is paused, and its time starts over when it is resumed', async () => {

@@ -3,7 +3,7 @@ import { drainNode, hostPrincipal, readNode, registerJob, setNodeEligibility } f
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import type { Node } from '../../../src/scheduler/node.js';
-import { hour, minute, second } from '../../../src/shared/duration.js';
+import { day, hour, minute, second } from '../../../src/shared/duration.js';
 import { type FakeCluster, fakeCluster } from '../../support/fake-agents.js';
 import { group } from '../jobs/world.js';
 
@@ -86,6 +86,23 @@ describe('a drain', () => {
     await cluster.addNode('n2');
     await cluster.clock.advance(minute);
     expect(await running(cluster, 'n2')).toHaveLength(3);
+  });
+
+  it.each([
+    ['forward', day],
+    ['back', -day],
+  ])('keeps its deadline when the clock is set %s by a day', async (_way, by) => {
+    await using cluster = fakeCluster();
+    await cluster.addNode('n1');
+    const tasks = [{ Name: 't', Driver: 'raw_exec', Config: { command: '/bin/sleep' } }];
+    await register(cluster, { ID: 'work', Type: 'batch', TaskGroups: [group({ Count: 1, Tasks: tasks })] });
+    (await drain(cluster, 'n1', 10 * minute))._unsafeUnwrap();
+    await cluster.clock.advance(minute);
+    await cluster.clock.step(by);
+    await cluster.clock.advance(8 * minute);
+    expect(await running(cluster, 'n1')).toHaveLength(1);
+    await cluster.clock.advance(2 * minute);
+    expect(await running(cluster, 'n1')).toHaveLength(0);
   });
 
   it('lets batch work run on until the deadline, and does not begin it elsewhere then', async () => {

@@ -1,0 +1,88 @@
+import type { Allocation, TaskState } from '../../scheduler/allocation.js';
+import type { Deployment, DeploymentState } from '../../scheduler/deployment/deployment.js';
+import type { DrainStrategy } from '../../scheduler/node.js';
+import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
+import { type Instant, instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from '../../shared/instant.js';
+
+/** A reading of both kinds of time. */
+interface Readings {
+  readonly now: Instant;
+  readonly monotonic: Milliseconds;
+}
+
+/** Smaller changes are those of a clock that is kept right. */
+const smallestStep = 1000;
+/** Instants that are remembered, at least. */
+const remembered = 20_000;
+
+/**
+ * Recorded instants by which intervals are measured, such as a start or a deadline, as the wall clock would show them now. An instant is looked
+ * at once; when the clock is set after that, it moves by as much, so that the interval keeps its length (decision 020). One that
+ * comes later than it can be, as the clock was set back before the first look, counts as the latest that it can be.
+ */
+export class PresentTimes {
+  /** Wall time less monotonic time at the first look. What is still looked at is carried from the old map to the young one. */
+  #young = new Map<string, Milliseconds>();
+  #old = new Map<string, Milliseconds>();
+
+  allocation(allocation: Allocation, time: Readings): Allocation {
+    const { ID, CreateTime, TaskStates } = allocation;
+    const before = instantFromUnixNanos(CreateTime);
+    const created = this.#present(ID, before, time, 0);
+    const states = Object.entries(TaskStates ?? {}).map(
+      ([name, state]) => [name, this.#task(ID, state, time)] as const,
+    );
+    const isSame = created === before && states.every(([name, state]) => state === TaskStates?.[name]);
+    if (isSame) return allocation;
+    return { ...allocation, CreateTime: unixNanosFromInstant(created), TaskStates: Object.fromEntries(states) };
+  }
+
+  deployment(deployment: Deployment, time: Readings): Deployment {
+    const { ID, TaskGroups } = deployment;
+    const groups = Object.entries(TaskGroups).map(([name, state]): readonly [string, DeploymentState] => {
+      const limit = millisecondsFromNanos(state.ProgressDeadline);
+      const by = this.#text(`${ID} ${name}`, state.RequireProgressBy, time, limit);
+      return [name, by === state.RequireProgressBy ? state : { ...state, RequireProgressBy: by }];
+    });
+    const isSame = groups.every(([name, state]) => state === TaskGroups[name]);
+    return isSame ? deployment : { ...deployment, TaskGroups: Object.fromEntries(groups) };
+  }
+
+  drain(nodeId: string, strategy: DrainStrategy, time: Readings): DrainStrategy {
+    const limit = millisecondsFromNanos(strategy.Deadline);
+    const by = this.#text(nodeId, strategy.ForceDeadline, time, limit);
+    return by === strategy.ForceDeadline ? strategy : { ...strategy, ForceDeadline: by };
+  }
+
+  #task(id: string, state: TaskState, time: Readings): TaskState {
+    const StartedAt = this.#text(id, state.StartedAt, time, 0);
+    const LastRestart = this.#text(id, state.LastRestart, time, 0);
+    const isSame = StartedAt === state.StartedAt && LastRestart === state.LastRestart;
+    return isSame ? state : { ...state, StartedAt, LastRestart };
+  }
+
+  #text(id: string, text: string | null, time: Readings, limit: Milliseconds): string | null {
+    const instant = Date.parse(text ?? '');
+    if (!Number.isFinite(instant)) return text;
+    const present = this.#present(id, instant, time, limit);
+    return present === instant ? text : isoFromInstant(present);
+  }
+
+  /** `limit`: how long after the first look the instant can lie. */
+  #present(id: string, instant: Instant, { now, monotonic }: Readings, limit: Milliseconds): Instant {
+    const key = `${id} ${instant}`;
+    const offset = now - monotonic;
+    const known = this.#young.get(key) ?? this.#old.get(key) ?? offset + Math.max(0, instant - now - limit);
+    if (!this.#young.has(key)) this.#remember(key, known);
+    const moved = offset - known;
+    return Math.abs(moved) < smallestStep ? instant : instant + moved;
+  }
+
+  #remember(key: string, offset: Milliseconds): void {
+    if (this.#young.size >= remembered) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(key, offset);
+  }
+}
