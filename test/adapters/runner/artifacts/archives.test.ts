@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   existsSync,
   lstatSync,
@@ -269,5 +270,27 @@ describe('an archive', () => {
     ['a.tgz', gzipSync(Buffer.alloc(100_000, 'x')).subarray(0, 60)],
   ])('that is damaged is fetched again: %s', async (source, bytes) => {
     expect((await refused(source, bytes)).isFinal).toBe(false);
+  });
+});
+
+/** Mounting takes root, and is done with the tools of Linux. */
+const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
+
+describe('an archive for which the disk has no room', () => {
+  it.skipIf(!isRoot)('is no failed download: it is unpacked when there is room', async ({ skip }) => {
+    const mount = (options: string): boolean =>
+      spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', base], { stdio: 'ignore' }).status === 0;
+    if (!mount('size=2m')) skip('no right to mount');
+    try {
+      for (const path of [paths.local, paths.notes, paths.shared]) mkdirSync(path, { recursive: true });
+      const bytes = gzipSync(await tar({ name: 'zeros', text: '0'.repeat(5_000_000) }));
+      await expect(unpack('a.tgz', bytes)).rejects.toMatchObject({ code: 'ENOSPC' });
+      expect(readdirSync(paths.notes)).toEqual([]);
+      expect(mount('remount,size=20m')).toBe(true);
+      await unpack('a.tgz', bytes);
+      expect(lstatSync(join(paths.local, 'zeros')).size).toBe(5_000_000);
+    } finally {
+      spawnSync('umount', ['-l', base], { stdio: 'ignore' });
+    }
   });
 });
