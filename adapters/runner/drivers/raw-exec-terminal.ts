@@ -134,9 +134,17 @@ interface Fed {
 async function feed(fed: Fed, input: AsyncIterable<CommandInput>): Promise<void> {
   for await (const message of input) {
     if (fed.isOver()) return;
-    if (message.type === 'data') fed.terminal.write(Buffer.from(message.bytes) as unknown as string);
-    else if (message.type === 'resize') await resize(fed, message.rows, message.columns);
+    try {
+      await passOn(fed, message);
+    } catch {
+      // A terminal whose process has just ended takes no more: that end is told.
+    }
   }
+}
+
+async function passOn(fed: Fed, message: CommandInput): Promise<void> {
+  if (message.type === 'data') fed.terminal.write(Buffer.from(message.bytes) as unknown as string);
+  else if (message.type === 'resize') await resize(fed, message.rows, message.columns);
 }
 
 /** Sets the size as it is given; 0 means that it is not known. */
