@@ -144,7 +144,9 @@ function unitText(field: Field<unknown, unknown>): string {
 }
 
 function defaultText(field: Field<unknown, unknown>, value: unknown): string {
-  if (field.block !== undefined || value === null || value === undefined || value === '') return '';
+  if (field.block !== undefined || value === null || value === undefined) return '';
+  // A name that is composed of those of job, group and task is empty here, or consists of hyphens.
+  if (typeof value === 'string' && /^-*$/.test(value)) return '';
   // An empty list or map, and the zero of a plain field, say no more than that nothing was given.
   if (typeof value === 'object' || value === field.unset) return '';
   return `Default: \`${field.kind === 'duration' ? durationTextFromNanos(value as number) : String(value)}\`.`;

@@ -9,7 +9,7 @@ import type { CheckRestartInput } from './policy-input.js';
 export interface ServiceInput {
   /**
    * One DNS label. `<job>-<group>` or `<job>-<group>-<task>` when left out; may interpolate `${JOB}`,
-   * `${TASKGROUP}`, `${TASK}`, `${BASE}`. Default: `--`.
+   * `${TASKGROUP}`, `${TASK}`, `${BASE}`.
    */
   readonly Name?: string | null;
   /** The task that a service of the group belongs to. */

@@ -27,6 +27,10 @@ describe('the types are those of the tables; npx tsx tools/job-input.ts writes t
     });
     expect(readFileSync(file, 'utf8')).toBe(formatted);
   });
+
+  test('a name that is made of those of the job, group and task has no default', () => {
+    expect([...rendered.values()].join('')).not.toMatch(/Default: `-*`/);
+  });
 });
 
 function allBlocks(block: Block<FieldSet>, found = new Set<Block<FieldSet>>()): Set<Block<FieldSet>> {
