@@ -10,7 +10,7 @@ export interface AllocationDocument extends Omit<Allocation, OwnMember>, Resourc
   readonly SharedResources: ResourceSum;
 }
 
-/** Members of the document that may not be in the stored allocation. */
+/** Members of the document that the stored allocation does not have, or not always. */
 export const derivedMembers = ['Resources', 'SharedResources', 'TaskResources', 'NetworkStatus'] as const;
 
 export function allocationDocument(allocation: Allocation): AllocationDocument {
@@ -24,7 +24,7 @@ export function allocationDocument(allocation: Allocation): AllocationDocument {
   };
 }
 
-/** There from the first report on. Networks here are those of the host, so all that it tells are the name servers of the group. */
+/** Present from the first report on. Allocations use the host's network, so it only contains the name servers of the group. */
 function networkStatus({
   NetworkStatus,
   TaskStates,

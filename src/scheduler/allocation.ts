@@ -239,8 +239,8 @@ export const allocations = table<Allocation>('allocations', (allocation) => [all
     key: (allocation) => (isTerminalAllocation(allocation) ? undefined : [allocation.Namespace, allocation.JobID]),
   },
   /**
-   * Those that still have a say in what becomes of their job: `open` ones, which their nodes have not finished with, and ended ones that
-   * were not replaced, the newest version first. Replaced ones, and services that were stopped, are history.
+   * Those that decisions about their job depend on: `open` ones, which their nodes have not finished with, and ended ones that were not
+   * replaced, the newest version first. Replaced ones, and stopped allocations of services, are not among them.
    */
   current_by_job: {
     version: 2,
@@ -258,7 +258,7 @@ export const allocations = table<Allocation>('allocations', (allocation) => [all
     version: 1,
     key: (allocation) => (allocation.DeploymentID ? [allocation.DeploymentID, allocation.ID] : undefined),
   },
-  /** Those of deployments of which something is known: `failing` ones, and `healthy` ones with the last that became so first. */
+  /** Those of deployments whose health is known: `failing` ones, and `healthy` ones, of which the one that became healthy last comes first. */
   by_health: {
     version: 1,
     key: (allocation) => {
@@ -283,7 +283,7 @@ function wasStoppedService({ JobType, DesiredStatus }: Allocation): boolean {
   return JobType === 'service' && DesiredStatus !== 'run';
 }
 
-/** The node has nothing more to do for it. */
+/** Whether the node has nothing more to do for it. */
 export function isClientTerminal(allocation: Pick<Allocation, 'ClientStatus'>): boolean {
   return (
     allocation.ClientStatus === 'complete' || allocation.ClientStatus === 'failed' || allocation.ClientStatus === 'lost'

@@ -5,8 +5,8 @@ import type { EvaluationTrigger } from './evaluation.js';
 import { hasAttemptsLeft } from './reconcile/reschedule.js';
 
 /**
- * The evaluation that a node's report of an allocation calls for; undefined when none. An allocation whose node had been out of
- * contact is back; a failed one may be replaced by its policy; a service that ended by itself, which services should not, is replaced.
+ * The evaluation that a node's report of an allocation calls for; undefined for none. The allocation is back after its node was out of
+ * contact; or it has failed, and its policy may replace it; or a service ended by itself, and is replaced.
  */
 export function triggerAfterReport(
   job: Job,

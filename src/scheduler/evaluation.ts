@@ -100,7 +100,7 @@ export interface Evaluation {
   readonly BlockedEval?: string;
   /** By group, why allocations found no node. */
   readonly FailedTGAllocs?: Readonly<Record<string, AllocationMetric>>;
-  /** What the evaluation came to, by group; set when it is complete. */
+  /** The result of the evaluation, by group; set when it is complete. */
   readonly PlanAnnotations?: PlanAnnotations;
   /** By class of node: whether nodes of that class could take what is blocked. An unknown class is worth a try. */
   readonly ClassEligibility?: Readonly<Record<string, boolean>>;
@@ -150,7 +150,7 @@ export function isTerminalEvaluation(evaluation: Pick<Evaluation, 'Status'>): bo
   return evaluation.Status !== 'pending' && evaluation.Status !== 'blocked';
 }
 
-/** Nanoseconds that make a difference: as numbers, those of the present time are exact only to 256. */
+/** The least difference between two times, in nanoseconds: a number holds those of the present time in steps of 256. */
 const leastStep = 1000;
 
 /** The time of a change, in Unix nanoseconds: always after the creation, even when the clock stood still. */

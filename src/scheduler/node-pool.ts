@@ -18,7 +18,7 @@ export interface NodePool {
   readonly Description: string;
   /** Names and texts for people and programs; null for none. */
   readonly Meta: Readonly<Record<string, string>> | null;
-  /** What differs from the installation; null for nothing. */
+  /** Overrides of the installation's configuration; null for none. */
   readonly SchedulerConfiguration: NodePoolSchedulerConfiguration | null;
   /** Lifetime of the identities of its nodes, in nanoseconds; absent: a day. This server issues none. */
   readonly NodeIdentityTTL?: number;
@@ -32,7 +32,7 @@ export const nodePools = table<NodePool>('node_pools', (pool) => [pool.Name]);
 const defaultNodePool = 'default';
 export const allNodePool = 'all';
 
-/** A pool that nothing is set of. */
+/** A pool without settings of its own. */
 export function newNodePool(name: string, index: number, description = ''): NodePool {
   return {
     Name: name,
@@ -46,7 +46,7 @@ export function newNodePool(name: string, index: number, description = ''): Node
 
 /** A pool as readers get it. */
 export interface ReadNodePool extends NodePool {
-  /** Changes when what is set of the pool does. */
+  /** Changes with the settings of the pool. */
   readonly Hash: string;
   /** Lifetime of the identities of its nodes, in nanoseconds. This server issues none. */
   readonly NodeIdentityTTL: number;
@@ -59,7 +59,7 @@ export function nodePoolDocument(pool: NodePool): ReadNodePool {
   return { NodeIdentityTTL: identityLifetime, Hash: nodePoolHash(pool), ...pool };
 }
 
-/** Base64 of 32 bytes; equal for pools of which the same is set. */
+/** Base64 of 32 bytes; equal for pools with the same settings. */
 export function nodePoolHash(pool: NodePool): string {
   const { Name, Description, Meta, SchedulerConfiguration, NodeIdentityTTL } = pool;
   const meta = Object.entries(Meta ?? {}).sort(([left], [right]) => (left < right ? -1 : 1));
@@ -67,13 +67,13 @@ export function nodePoolHash(pool: NodePool): string {
   return contentDigest([Name, Description, SchedulerConfiguration, meta, ...lifetime]);
 }
 
-/** The two that are there without having been made. */
+/** The two pools that always exist. */
 export const builtInNodePools: readonly NodePool[] = [
   newNodePool(allNodePool, 1, 'Node pool with all nodes in the cluster.'),
   newNodePool(defaultNodePool, 1, 'Default node pool.'),
 ];
 
-/** The installation's configuration with what the pool sets instead. */
+/** The installation's configuration, overridden by the settings of the pool. */
 export function configurationOfPool(
   configuration: SchedulerConfiguration,
   pool: NodePool | undefined,

@@ -5,15 +5,15 @@ export interface Heartbeat {
   readonly nodeId: string;
   /** Another one with each heartbeat. */
   readonly token: number;
-  /** On the watcher's own monotonic clock; undefined when it was taken down on another timeline. */
+  /** On the watcher's own monotonic clock; undefined when it was recorded on another timeline. */
   readonly at: Milliseconds | undefined;
 }
 
 /** The state of a watcher of heartbeats. All times are those of its own monotonic clock. */
 export interface SilenceWatch {
-  /** It has been able to receive heartbeats since then, so no node counts as silent for longer. */
+  /** Since when heartbeats can be received: no node counts as silent from an earlier moment. */
   readonly since: Milliseconds;
-  /** When it meant to look again; if it looks much later, the watcher itself was absent. */
+  /** When the watcher meant to look again; if it looks much later, the watcher itself was absent. */
   readonly expected: Milliseconds;
   /** When each heartbeat of another timeline was first seen. */
   readonly seen: ReadonlyMap<string, { readonly token: number; readonly at: Milliseconds }>;
@@ -25,7 +25,7 @@ export function newSilenceWatch(now: Milliseconds): SilenceWatch {
 
 interface Silence {
   readonly watch: SilenceWatch;
-  /** Heartbeats after which nothing has come for the whole time to live. */
+  /** Last heartbeats that are older than the whole time to live. */
   readonly silent: readonly Heartbeat[];
   /** When the next node can turn silent; undefined without nodes. */
   readonly next: Milliseconds | undefined;
@@ -56,7 +56,7 @@ export function observeHeartbeats(
   return { watch: { since, expected: next ?? now, seen }, silent, next };
 }
 
-/** A watcher that looks this share of the time to live too late has missed heartbeats, or may have. */
+/** A watcher that is late by more than this share of the time to live may have missed heartbeats. */
 const lateness = 1 / 3;
 
 function wasAbsent(watch: SilenceWatch, ttl: Milliseconds, now: Milliseconds): boolean {

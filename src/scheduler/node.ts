@@ -9,7 +9,7 @@ export type NodeStatus = 'initializing' | 'ready' | 'down' | 'disconnected';
 
 /** A driver of tasks, as the node's agent found it. */
 export interface NodeDriver {
-  /** What the driver tells of itself; null for nothing. */
+  /** What the driver reports of itself; null for nothing. */
   readonly Attributes: Readonly<Record<string, string>> | null;
   /** Whether the driver can be used on the host. */
   readonly Detected: boolean;
@@ -213,7 +213,7 @@ export interface Node {
   readonly ModifyIndex: number;
 }
 
-/** What the node says it can do with tasks; undefined when it says nothing: then it is taken to do everything. */
+/** What the node declares that it provides to tasks; undefined when it declares nothing, and then counts as providing everything. */
 export function provisionOf({ Attributes }: Pick<Node, 'Attributes'>): string | undefined {
   return Object.hasOwn(Attributes, needsAttribute) ? Attributes[needsAttribute] : undefined;
 }
@@ -222,11 +222,11 @@ export const nodes = table<Node>('nodes', (node) => [node.ID], {
   /** Those that are being emptied. */
   draining: { version: 1, key: (node) => (isDraining(node) ? [node.ID] : undefined) },
   by_pool: { version: 1, key: (node) => [node.NodePool, node.ID] },
-  /** What nodes can do with tasks; nodes that do not say come first. */
+  /** By what nodes provide to tasks; those without a declaration come first. */
   by_provision: { version: 1, key: (node) => [provisionOf(node) ?? '', node.ID] },
 });
 
-/** When each node was last heard from; apart from the node, so that a heartbeat does not count as a change of the node. */
+/** When each node was last heard from. A record of its own, so that a heartbeat does not count as a change of the node. */
 interface NodeHeartbeat {
   readonly ID: string;
   /** The monotonic time of the process that marked the node as down, and its timeline. */

@@ -30,8 +30,8 @@ export interface SchedulingSnapshot {
 }
 
 /**
- * An allocation that has ended but still has a say: it waits for its replacement, or is finished work of the present version that is not
- * done again. `version` is the job's present one.
+ * Whether decisions depend on an allocation although it has ended: it waits for its replacement, or is finished work of the job's present
+ * version, which is not done again.
  */
 export function isRemembered(allocation: Allocation, job: Pick<Job, 'Version' | 'CreateIndex'>): boolean {
   if (allocation.JobCreateIndex !== job.CreateIndex) return false;

@@ -12,7 +12,7 @@ interface DeviceOffer {
   readonly score: number | undefined;
 }
 
-/** Gives each request free instances of the device group that meets most of its affinities; the first of equals. */
+/** Gives each request free instances of the device group that meets most of its affinities; among equals, of the first one. */
 export function assignDevices(
   requests: readonly TaskRequest<RequestedDevice>[],
   node: Node,

@@ -21,10 +21,10 @@ interface PortSupply {
   readonly spared: readonly Port[];
 }
 
-/** Ports that are tried by chance before the range is searched, so that a port that was just given back is not given away at once. */
+/** Random ports that are tried before the range is searched in order, so that a port that was just freed is not given away at once. */
 const randomTries = 20;
 
-/** Gives each port of a network a host port that is free on its host network's address, or tells what was not to be had. */
+/** Gives each port of a network a host port that is free on its host network's address; otherwise returns the dimension that is exhausted. */
 export function assignPorts(
   asked: NetworkResource,
   { node, taken, spared }: PortSupply,
@@ -60,7 +60,7 @@ class PortDraft {
   readonly #given = new Map<string, Set<number>>();
   /** Static ports that are requested, by host network: they are not used as dynamic ports of the same host network. */
   readonly #kept = new Map<string | undefined, Set<number>>();
-  /** Where the search of the range goes on, by host network and address: nothing is free before. */
+  /** By host network and address, the port at which the search of the range continues: none before it is free. */
   readonly #searched = new Map<string, number>();
 
   constructor(node: Node, taken: PortBook, reserved: readonly Port[]) {

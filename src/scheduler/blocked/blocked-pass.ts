@@ -9,7 +9,7 @@ export interface BlockedPass {
   readonly seen: number;
   /** The most urgent entry of each requirement, most urgent first, as they were at the beginning. */
   readonly heads: readonly BlockedRequirement[];
-  /** How many of the heads are behind it. */
+  /** The number of heads that were passed so far. */
   readonly begun: number;
   /** Requirements that were met, each with its next entry, most urgent first. */
   readonly found: readonly BlockedRequirement[];
@@ -32,9 +32,9 @@ export const firstPass: BlockedPass = {
 };
 
 /**
- * Whether new capacity begins another round at once, so that the most urgent evaluation gets it. A round goes on first when it has hardly
- * begun, for looking through all requirements costs as well, or when it is started over again and again, for then the last ones
- * would never get their turn.
+ * Whether new capacity begins another round at once, so that the most urgent evaluation gets it. The present round goes on first if it has
+ * only just begun, because looking through all requirements has its cost too, or if rounds were started over again and again, because
+ * the last requirements would then never be tried.
  */
 export function beginsAnew(pass: BlockedPass, signalled: number): boolean {
   if (signalled <= pass.seen) return false;

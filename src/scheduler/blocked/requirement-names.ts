@@ -23,7 +23,7 @@ export function requirementNames(job: Job | undefined, evaluation: Evaluation): 
 function requirementName(job: Job, group: TaskGroup): string {
   return nameOf([
     looksAtItsJob(job, group) ? [job.Namespace, job.ID, group.Name] : null,
-    // Which jobs may take the place of less urgent ones is configured by their type.
+    // Whether a job may preempt others depends on its type.
     job.Type,
     job.NodePool,
     job.Datacenters,
@@ -42,7 +42,7 @@ function requirementName(job: Job, group: TaskGroup): string {
   ]);
 }
 
-/** Where its other allocations are, or which of its names are free, decides where one may go. */
+/** Where an allocation may go depends on where the job's other allocations are, or on which of its names are free. */
 function looksAtItsJob(job: Job, group: TaskGroup): boolean {
   if (Object.values(group.Volumes ?? {}).some((volume) => volume.PerAlloc)) return true;
   const constraints = [job.Constraints, group.Constraints, ...group.Tasks.map((task) => task.Constraints)].flat();

@@ -8,7 +8,7 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** What an allocation holds of its node until the node has finished with it, and what preemption asks of it. */
+/** What an allocation uses of its node until the node has finished with it, and what preemption needs to know of it. */
 export interface AllocationUse extends Capacity {
   readonly id: string;
   readonly namespace: string;

@@ -5,7 +5,7 @@ import { addCapacity, type Capacity, subtractCapacity } from './capacity.js';
 import { NodeBook } from './node-book.js';
 import { computedClassOf, feasibilityText, type NodeClass } from './node-class.js';
 
-/** An allocation before and after a write; undefined where it did not exist or is not known, or does not exist any more. */
+/** An allocation before and after a write. `before` is undefined if it did not exist or is not known, `after` if it was removed. */
 export interface AllocationChange {
   readonly before: Allocation | undefined;
   readonly after: Allocation | undefined;
@@ -18,8 +18,8 @@ interface NodeChanges {
 }
 
 /**
- * The nodes with their books. Never changes: each `with…` gives another cluster, which shares all books that are the same. Make it once
- * with `clusterFrom`, and bring it up to date with what each write changed.
+ * The nodes with what is used of each. Immutable: each `with…` returns another cluster, which shares what has not changed. Create it once
+ * with `clusterFrom`, and update it with the changes of each write.
  */
 export class Cluster {
   /** @internal In order of registration; a node's index in the list is its slot. */
@@ -73,7 +73,7 @@ export class Cluster {
   }
 }
 
-/** The cluster of these nodes; `allocations` are all that some node has not finished with (others do not matter). */
+/** The cluster of these nodes; `allocations` are at least those that a node has not finished with; others are ignored. */
 export function clusterFrom(nodes: Iterable<Node>, allocations: Iterable<Allocation>): Cluster {
   const uses = new Map<string, AllocationUse[]>();
   for (const allocation of allocations) addUse(uses, allocation);
@@ -98,8 +98,8 @@ export function clusterOfUses(nodes: Iterable<Node>, uses: ReadonlyMap<string, r
 }
 
 /**
- * The cluster after a write. What it already holds of an allocation is replaced, so that a change may be given twice. Allocations of nodes
- * that it does not know are passed over.
+ * The cluster after a write. What it already holds of an allocation is replaced, so the same change may be given twice. Allocations on
+ * unknown nodes are ignored.
  */
 export function withAllocationChanges(cluster: Cluster, changes: Iterable<AllocationChange>): Cluster {
   const drafts = new Map<number, BookDraft>();

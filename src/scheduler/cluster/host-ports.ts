@@ -1,7 +1,7 @@
 import type { Node, NodeAddress } from '../node.js';
 import type { AllocationUse, HostPort } from './allocation-use.js';
 
-/** First and last port that are given to those who ask for any, unless the node says otherwise. */
+/** The first and the last dynamic port, unless the node declares others. */
 export const dynamicPorts = { first: 20_000, last: 32_000 };
 const lastPort = 65_535;
 

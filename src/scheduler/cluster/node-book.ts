@@ -24,8 +24,8 @@ export interface NodeState {
 }
 
 /**
- * A node and what its allocations use of it. Never changes; what only few jobs ask for (ports, cores, devices) is worked out at the first
- * question and kept.
+ * A node and what its allocations use of it. Immutable; what only few jobs need (ports, cores, devices) is computed at its first use and
+ * kept.
  */
 export class NodeBook implements NodeState {
   readonly node: Node;

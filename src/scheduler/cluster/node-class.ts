@@ -7,7 +7,7 @@ export interface NodeClass {
   readonly computed: string;
 }
 
-/** Attributes and meta whose names begin so differ from node to node by nature. */
+/** Attributes and meta whose names begin with this are different on each node. */
 const uniquePrefix = 'unique.';
 
 /**
@@ -21,8 +21,8 @@ export function computedClassOf(node: Node): string {
 }
 
 /**
- * What feasibility asks of a node beyond its computed class, as text: health of drivers and devices and host networks. Two nodes with
- * the same class and the same of these get the same verdict.
+ * What feasibility depends on beyond the computed class, as text: health of drivers and devices, and host networks. Two nodes with the
+ * same class and the same text get the same verdict.
  */
 export function feasibilityText(node: Node): string {
   const { Networks, NodeNetworks, Devices } = node.NodeResources;

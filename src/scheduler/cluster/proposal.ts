@@ -6,7 +6,7 @@ import { PortBook } from './host-ports.js';
 import { coresInUse, type DeviceBook, devicesInUse, type NodeBook, type NodeState } from './node-book.js';
 import type { NodeClass } from './node-class.js';
 
-/** A node with what a plan does to it. */
+/** A node as it would be with the changes of a plan. */
 class ProposedBook implements NodeState {
   readonly node: Node;
   readonly nodeClass: NodeClass;
@@ -65,7 +65,7 @@ class ProposedBook implements NodeState {
   }
 }
 
-/** The cluster as it would be with what a plan has decided so far. Nodes are named by their slots. */
+/** The cluster as it would be with the decisions of a plan so far. Nodes are named by their slots. */
 export class ProposedCluster {
   readonly cluster: Cluster;
   readonly #changed = new Map<number, ProposedBook>();

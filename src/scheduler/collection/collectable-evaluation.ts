@@ -28,8 +28,8 @@ interface CollectableEvaluation {
 const nothing: CollectableEvaluation = { evaluation: false, allocations: [] };
 
 /**
- * What may go of an evaluation and its allocations. Those of a batch job that is not over stay as long as they are of its present version:
- * they tell what need not be done again. `endsJob`: the job itself is being collected, so that being dead is enough.
+ * What may be collected of an evaluation and its allocations. Allocations of the present version of a batch job that has not ended stay:
+ * they record which work is done. `endsJob`: the job itself is being collected, so it is enough that it is dead.
  */
 export function collectableEvaluation(
   { evaluation, allocations, job }: EvaluationInQuestion,

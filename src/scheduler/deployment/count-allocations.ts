@@ -5,7 +5,7 @@ import type { Deployment, DeploymentState } from './deployment.js';
 
 /**
  * The deployment after a write of one of its allocations: counters, canaries and the moment by which there has to be progress. The same
- * object when nothing changes, also for an allocation that is none of its.
+ * object when nothing changes, also for an allocation that does not belong to it.
  */
 export function withAllocation(deployment: Deployment, before: Allocation | undefined, after: Allocation): Deployment {
   const state = Object.hasOwn(deployment.TaskGroups, after.TaskGroup)
@@ -35,7 +35,7 @@ interface HealthChange {
   readonly is: Health;
 }
 
-/** An allocation that was unhealthy once stays counted so. */
+/** An allocation that was unhealthy once stays counted as unhealthy. */
 function countersAfter(
   state: DeploymentState,
   { joined, was, is }: HealthChange,

@@ -41,13 +41,13 @@ export interface DeploymentState {
   readonly UnhealthyAllocs: number;
 }
 
-/** The way of one job version from its first placement to health (job interface, Deployment). */
+/** The progress of one job version from its first placement until it is healthy (job interface, Deployment). */
 export interface Deployment {
   /** A UUID. */
   readonly ID: string;
   readonly Namespace: string;
   readonly JobID: string;
-  /** The version that is brought out. */
+  /** The version that is deployed. */
   readonly JobVersion: number;
   /** The job's ModifyIndex when the deployment began. */
   readonly JobModifyIndex: number;

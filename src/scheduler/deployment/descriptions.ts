@@ -1,4 +1,4 @@
-/** What a deployment says of its status; existing clients recognise these texts. */
+/** The status descriptions of deployments; existing clients recognise these texts. */
 export const deploymentDescriptions = {
   running: 'Deployment is running',
   needsPromotion: 'Deployment is running but requires manual promotion',

@@ -56,7 +56,7 @@ function upSince(allocation: Allocation, tasks: readonly Task[]): Instant | unde
   return Number.isFinite(since) ? since : undefined;
 }
 
-/** Since when the task is as it has to be; undefined when it is not. */
+/** Since when the task is in the state that its lifecycle requires; undefined when it is not. */
 function beganAt({ Lifecycle: lifecycle }: Task, state: TaskState | undefined): Instant | undefined {
   const hook = lifecycle === null || lifecycle.Sidecar ? '' : lifecycle.Hook;
   if (hook === 'poststop') return Number.NEGATIVE_INFINITY;

@@ -44,7 +44,7 @@ export interface WatchedDeployment extends WatchedAllocations {
   readonly evaluatedIndex: number;
 }
 
-/** What is looked at of the allocations that count for a deployment. Reading each member may be put off until a rule asks for it. */
+/** The allocations of a deployment, as its rules need them. Each member may be a getter that reads the store when a rule asks for it. */
 interface WatchedAllocations {
   /** All of them. There may be many. */
   readonly allocations: readonly Allocation[];
@@ -56,7 +56,7 @@ interface WatchedAllocations {
   readonly healthyIndex: number;
 }
 
-/** What is looked at, where all allocations are at hand. */
+/** The same, taken from a list of all allocations of the deployment. */
 export function watchedAllocations(deployment: Deployment, allocations: readonly Allocation[]): WatchedAllocations {
   const canaries = new Set(placedCanaries(deployment));
   return {
@@ -67,7 +67,7 @@ export function watchedAllocations(deployment: Deployment, allocations: readonly
   };
 }
 
-/** Their IDs. */
+/** IDs of the placed canaries of all groups. */
 export function placedCanaries({ TaskGroups }: Deployment): readonly string[] {
   return Object.values(TaskGroups).flatMap(({ PlacedCanaries }) => PlacedCanaries ?? []);
 }
@@ -95,7 +95,7 @@ export interface DeploymentStep {
   readonly effects: readonly DeploymentEffect[];
 }
 
-/** Moves a deployment on. Records are complete; the same deployment means that nothing has changed. */
+/** Applies an event to a deployment. Records are complete; the same deployment means that nothing has changed. */
 export function transitionDeployment(
   watched: WatchedDeployment,
   event: DeploymentEvent,
@@ -125,8 +125,8 @@ export function transitionDeployment(
 }
 
 /**
- * When the deployment fails unless another allocation is healthy by then; undefined when nothing is waited for. A group whose canaries are
- * healthy waits for their promotion as long as it takes.
+ * When the deployment fails unless another allocation is healthy by then; undefined when there is no such moment. A group whose canaries
+ * are healthy waits for their promotion without a limit.
  */
 export function progressDeadlineOf({
   deployment,
@@ -185,7 +185,7 @@ export function failsOutside({ TaskGroups }: Deployment, { TaskGroup, ClientStat
   return ClientStatus === 'failed' && !Object.hasOwn(TaskGroups, TaskGroup);
 }
 
-/** An allocation has become healthy that no evaluation has seen so: one of the known ones, or any. */
+/** Whether an allocation has become healthy since the last evaluation of the job: one of the known ones, or any. */
 function hasNews(watched: WatchedDeployment, known: readonly Allocation[]): boolean {
   const { evaluatedIndex } = watched;
   return newestHealth(known) > evaluatedIndex || watched.healthyIndex > evaluatedIndex;
@@ -200,7 +200,7 @@ function afterDeadline(watched: WatchedDeployment, moment: WriteMoment): Deploym
   );
   const isLate = waiting.some(([, { RequireProgressBy: by }]) => by !== null && Date.parse(by) <= moment.now);
   if (!isLate) return unchanged;
-  // Every group that is not done fails with the late one, also one that has time left.
+  // All groups that are not done fail together with the late one, even if they have time left.
   const reverts = waiting.some(([, state]) => state.AutoRevert);
   return failed(watched, deploymentDescriptions.progressDeadline, reverts, moment);
 }

@@ -37,15 +37,15 @@ export interface NodeExplanation {
 /** How the nodes suit one group of a job. */
 export interface GroupExplanation {
   readonly group: string;
-  /** The best first, then those that lack least. */
+  /** Nodes that would take the allocation, the best first; then the others, those that lack least first. */
   readonly nodes: readonly NodeExplanation[];
   /** The node that lacks least to take one more allocation; undefined when one would take it, or there are no nodes. */
   readonly nearest: NodeExplanation | undefined;
 }
 
 /**
- * Why each node would, or would not, take one more allocation of each group of a job, and what would have to change. Where the scheduler
- * stops at the first reason, this tells all of them. Pure: a question about what might be needs no engine.
+ * Why each node would, or would not, take one more allocation of each group of a job, and what would have to change. The scheduler stops
+ * at the first reason; this function lists all of them. Pure, so it can also be called without an engine.
  */
 export function explainPlacement(
   job: Job,

@@ -7,7 +7,7 @@ import type { GroupRequirements } from '../feasibility/requirements.js';
 import { type Node, provisionOf } from '../node.js';
 import type { PlacementObstacle, RemedialChange } from './obstacle.js';
 
-/** Every rule about the node's kind that it does not meet, whatever runs there. `index` is that of the allocation. */
+/** Every rule about the node itself that it does not meet, whatever runs there. `index` is that of the allocation. */
 export function kindObstacles(wanted: GroupRequirements, node: Node, index: number): PlacementObstacle[] {
   return [
     ...wanted.jobConstraints.flatMap((constraint) => constraintObstacle(constraint, node)),

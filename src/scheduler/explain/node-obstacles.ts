@@ -4,7 +4,7 @@ import { isDraining, type Node } from '../node.js';
 import { allNodePool } from '../node-pool.js';
 import type { PlacementObstacle, RemedialChange } from './obstacle.js';
 
-/** What keeps a node from every allocation of the job: how it stands, and where it belongs. */
+/** What keeps every allocation of the job off a node: the node's state, pool and datacenter. */
 export function nodeObstacles(node: Node, job: Job): PlacementObstacle[] {
   return [...standingObstacles(node), ...membershipObstacles(node, job)];
 }

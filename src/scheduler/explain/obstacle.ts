@@ -1,12 +1,12 @@
-/** A change that would take an obstacle out of the way. */
+/** A change that would remove an obstacle. */
 export interface RemedialChange {
   /** What has to change. */
   readonly of: 'job' | 'node';
   /** The field, attribute or state: `Datacenters`, `attr.kernel.name`, `SchedulingEligibility`, `Resources.CPU`. */
   readonly subject: string;
-  /** As it is now; empty when it is not there. */
+  /** The present value; empty when there is none. */
   readonly from: string;
-  /** As it would have to be; empty when it would have to go. */
+  /** The value that it would need; empty when it would have to be removed. */
   readonly to: string;
 }
 
@@ -28,8 +28,8 @@ export interface PlacementObstacle {
     | 'room';
   /** One sentence. */
   readonly message: string;
-  /** How far the node is from taking it, above 0 to 1: the missing share of an amount; 1 where it is all or nothing. */
+  /** How far the node is from taking the allocation, above 0 and up to 1: the missing share of an amount; 1 where there is no amount. */
   readonly lack: number;
-  /** Any one of them would do, the smallest first; empty when no single change is known that would. */
+  /** Each of these changes alone would be enough, the smallest first; empty when no single change is known to be. */
   readonly changes: readonly RemedialChange[];
 }

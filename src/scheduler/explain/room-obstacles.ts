@@ -6,7 +6,7 @@ import type { GroupRequirements } from '../feasibility/requirements.js';
 import type { NodeAssessor } from '../ranking/assess-node.js';
 import type { PlacementObstacle } from './obstacle.js';
 
-/** What the allocations on the node leave no room for; rules about the job's own neighbours first. */
+/** The obstacles that the present allocations of a node are; rules about other allocations of the job come first. */
 export function roomObstacles(assessor: NodeAssessor, slot: number, state: NodeState): PlacementObstacle[] {
   const assessed = assessor.assessRoom(slot);
   if (assessed.type === 'fits') return [];
@@ -41,7 +41,7 @@ const amounts = [
   { of: 'disk', subject: 'EphemeralDisk.SizeMB', unit: 'MB' },
 ] as const satisfies readonly { readonly of: keyof Capacity; readonly subject: string; readonly unit: string }[];
 
-/** Each amount that is short, with what would be enough: less for the job, or more on the node. */
+/** Each amount that is short, with the changes that would be enough: less for the job, or more on the node. */
 function lackingAmounts({ capacity, used }: NodeState, asked: Capacity, { cores }: GroupRequirements) {
   return amounts.flatMap(({ of, subject, unit }): PlacementObstacle[] => {
     const free = Math.max(capacity[of] - used[of], 0);

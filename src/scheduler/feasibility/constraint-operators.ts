@@ -10,7 +10,7 @@ type Operator = (left: ResolvedTarget, right: ResolvedTarget) => boolean;
 const equal = whenBothFound((left, right) => left === right);
 const containsAll = whenBothFound((left, right) => isSubset(items(right), items(left)));
 
-/** `!=` compares values alone: nothing found is the empty text, but two sides that are not found never differ. */
+/** `!=` compares values alone. A side that is not found counts as the empty text, so two such sides are equal. */
 const different: Operator = (left, right) => left.value !== right.value;
 
 const always: Operator = () => true;
@@ -43,7 +43,7 @@ export function checkConstraint(operand: string, left: ResolvedTarget, right: Re
   return OPERATORS.get(operand)?.(left, right) ?? false;
 }
 
-/** Instructions × characters of one match, about 20 ms in the worst case: it is asked of many nodes. */
+/** Instructions × characters of one match, about 20 ms in the worst case. The limit is low because a pattern is matched for many nodes. */
 const MAX_MATCH_WORK = 200_000;
 
 /** An unanchored search in RE2's syntax; false for an invalid pattern, and for a text that is too long. */

@@ -1,6 +1,6 @@
 import type { Node } from '../node.js';
 
-/** What one side of a constraint stands for on a node. `value` is empty where nothing is found. */
+/** The value of one side of a constraint on a node. `value` is empty where nothing is found. */
 export interface ResolvedTarget {
   readonly value: string;
   readonly found: boolean;
@@ -14,7 +14,7 @@ export type ConstraintSubject = Pick<
 
 const NOT_FOUND: ResolvedTarget = { value: '', found: false };
 
-/** The names as they stand behind `${`, with the closing brace. */
+/** The names as they are written behind `${`, with the closing brace. */
 const NODE_MEMBERS = new Map([
   ['node.unique.id}', 'ID'],
   ['node.unique.name}', 'Name'],

@@ -113,7 +113,7 @@ function isVersionMatch(left: DeviceValue, right: DeviceValue, syntax: 'loose' |
   return matchesVersion(String(left.value), right.value, syntax);
 }
 
-/** Values that cannot be compared are in no order, and not different either. */
+/** False for values that cannot be compared, whatever the operator, `!=` included. */
 function isOrdered(left: DeviceValue, right: DeviceValue, operator: '=' | '!=' | '<' | '<=' | '>' | '>='): boolean {
   const order = compareValues(left, right);
   if (order === undefined) return false;
@@ -147,7 +147,7 @@ function isQuantity(value: DeviceValue): value is Quantity {
   return value.kind === 'integer' || value.kind === 'float';
 }
 
-/** Whole base units: 1500 mW are 1 W. */
+/** Whole base units, rounded down: 1500 mW are 1 W. */
 function inBaseUnits({ value, unit }: Quantity & { readonly kind: 'integer' }): bigint {
   return unit === undefined ? value : (value * unit.numerator) / unit.denominator;
 }

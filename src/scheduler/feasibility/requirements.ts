@@ -27,7 +27,7 @@ export interface TaskRequest<R> {
   readonly request: R;
 }
 
-/** What one allocation of a group wants from a node. */
+/** What one allocation of a group requires of a node. */
 export interface GroupRequirements {
   readonly job: Job;
   readonly group: TaskGroup;
@@ -55,7 +55,7 @@ export interface GroupRequirements {
   readonly spreads: readonly Spread[];
 }
 
-/** Collects what the job, the group and its tasks say. `oversubscription`: tasks may use memory up to their maximum. */
+/** Collects the requirements of the job, the group and its tasks. `oversubscription`: tasks may use memory up to their maximum. */
 export function requirementsOf(job: Job, group: TaskGroup, oversubscription: boolean): GroupRequirements {
   const resources = resourcesOf(group, oversubscription);
   const constraints = job.Constraints ?? [];

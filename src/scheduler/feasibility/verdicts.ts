@@ -19,9 +19,9 @@ interface Unsuitable {
   readonly ofClass: boolean;
 }
 
-/** What evaluations remember of the classes that were looked at, so that a change of a node can tell whether it helps. */
+/** What evaluations record about the classes of nodes, so that it can be decided whether a change of a node helps them. */
 export interface ClassVerdicts {
-  /** A rule names what is unique to a node: nothing can be said of classes. */
+  /** A rule names a property that is unique to each node, so no verdict holds for a whole class. */
   readonly escaped: boolean;
   readonly eligibility: Readonly<Record<string, boolean>>;
 }

@@ -24,7 +24,7 @@ interface Drains {
 export interface DrainDecision {
   /** Allocations that have to leave, and how. */
   readonly migrations: readonly { readonly allocation: Allocation; readonly transition: DesiredTransition }[];
-  /** Nodes that everything has left that was to leave. Allocations of system jobs are among the migrations at last. */
+  /** Nodes that only allocations of system jobs are left on. Unless these are to stay, they are among the migrations. */
   readonly completed: readonly Node[];
   /** When to decide again, if nothing changes before. */
   readonly next: Instant | undefined;
@@ -52,7 +52,7 @@ export function decideDrains(drains: Drains): DrainDecision {
   return { migrations: [...migrations.values()], completed, next: Number.isFinite(next) ? next : undefined };
 }
 
-/** Infinity without one. */
+/** The instant by which everything has to leave; infinity without a deadline, minus infinity for a forced drain. */
 function deadlineOf({ Deadline, ForceDeadline }: DrainStrategy): Instant {
   if (Deadline < 0) return Number.NEGATIVE_INFINITY;
   return ForceDeadline === null ? Number.POSITIVE_INFINITY : Date.parse(ForceDeadline);
@@ -84,7 +84,7 @@ interface Gradual {
   readonly moments: readonly Instant[];
 }
 
-/** Of each group of a service, as many as may be missing at a time. */
+/** From each group of a service, as many allocations as may be missing at a time. */
 function chooseGradually(drains: Drains, taken: ReadonlyMap<string, unknown>): Gradual {
   const groups = new Map<string, Allocation[]>();
   for (const { node, allocations } of drains.nodes) {
@@ -107,7 +107,7 @@ function chooseOfGroup(drains: Drains, waiting: readonly Allocation[], taken: Re
   if (first === undefined) return { allocations: [], moments: [] };
   const job = drains.jobOf(first);
   const group = job?.TaskGroups.find(({ Name }) => Name === first.TaskGroup);
-  // Of what the job does not want any more, everything may go.
+  // The job no longer wants these allocations, so none of them has to stay.
   if (job === undefined || job.Stop || group === undefined) return { allocations: waiting, moments: [] };
   const staying = drains
     .liveOf(first)

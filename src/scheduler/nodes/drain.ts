@@ -21,7 +21,7 @@ interface DrainRequest {
   readonly meta: Readonly<Record<string, string>> | null;
 }
 
-/** Begins to empty a node, or changes how it is emptied: then it counts as begun when it was. */
+/** Begins to empty a node, or changes how it is emptied; a changed drain keeps the time at which it began. */
 export function startDrain(node: Node, request: DrainRequest, moment: NodeMoment): Result<Node, NodeRefused> {
   const { Deadline, IgnoreSystemJobs } = request.spec;
   if (!Number.isFinite(Deadline)) return err(nodeRefused('drain', 'Deadline must be a number of nanoseconds'));

@@ -6,7 +6,7 @@ export interface NodeNotFound {
   readonly message: string;
 }
 
-/** The node cannot be changed like that as it stands. */
+/** The request is refused in the present state of the node. */
 export interface NodeRefused {
   readonly type: 'node_refused';
   /** What cannot be changed, or what prevents the change. */

@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { table } from '../../shared/table.js';
 import { type NodeRefused, nodeRefused } from './node-errors.js';
 
-/** Null hides a value that the agent tells. */
+/** Null hides a value that the agent reports. */
 export type DynamicMeta = Readonly<Record<string, string | null>>;
 
 /**
@@ -20,9 +20,9 @@ export const nodeMetadata = table<StoredNodeMetadata>('node_metadata', ({ ID }) 
 export interface NodeMetadata {
   /** What is in force. */
   readonly Meta: Readonly<Record<string, string>>;
-  /** What operators have set by the interface; null hides what the agent tells. */
+  /** What operators have set over the interface; null hides what the agent reports. */
   readonly Dynamic: DynamicMeta;
-  /** What the agent tells. */
+  /** What the agent reports. */
   readonly Static: Readonly<Record<string, string>>;
 }
 

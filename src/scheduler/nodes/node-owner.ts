@@ -6,7 +6,7 @@ interface NodeOwner {
   readonly ID: string;
   /** The process. */
   readonly instance: string;
-  /** What its successors from the same folder have in common, hashed; absent without a folder. */
+  /** Hash of the secret in the agent's folder, which its successors from that folder share; absent without a folder. */
   readonly folder?: string;
 }
 

@@ -25,7 +25,7 @@ export function silentStatus(
   return 'down';
 }
 
-/** The servers have not heard from it: its agent registers again before it reports. */
+/** No server has heard from the node for too long: its agent has to register again before it reports. */
 export function isOutOfReach({ Status }: Pick<Node, 'Status'>): boolean {
   return Status === 'down' || Status === 'disconnected';
 }

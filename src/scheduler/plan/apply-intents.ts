@@ -71,8 +71,7 @@ function updateInPlace({ allocation, group }: ReplaceIntent, scene: JobScene, ta
 }
 
 /**
- * Takes up the room of an allocation that goes on in place under the group as it is now, so that those after it are judged by what it
- * leaves.
+ * Counts an allocation that goes on in place with the resources of the group as it is now, so that later placements see what is left.
  */
 export function takeRoomInPlace(
   allocation: Allocation,

@@ -3,7 +3,7 @@ import type { Deployment } from '../deployment/deployment.js';
 import type { Evaluation } from '../evaluation.js';
 import type { SchedulingResult } from './outcome.js';
 
-/** The same result for the write that takes the index `to`. It was decided for one that was to take `from`, which no record had then. */
+/** The result of a decision that was made for a write with the index `from`, which no record had then, for a write with the index `to`. */
 export function movedResult(result: SchedulingResult, from: number, to: number): SchedulingResult {
   if (from === to) return result;
   const index = (was: number): number => (was === from ? to : was);

@@ -26,7 +26,7 @@ interface NewAllocation {
   readonly preempted: readonly string[];
 }
 
-/** An allocation that was just given a node. */
+/** The record of an allocation that has just been given a node. */
 export function newAllocation(made: NewAllocation, moment: PlanMoment): Allocation {
   const { job, group, node } = made;
   const nanos = unixNanosFromInstant(moment.now);

@@ -33,7 +33,7 @@ type NodeVerdict =
 /** Puts the allocations of a system or sysbatch job on their nodes. */
 export class SystemPlacer {
   readonly #context: PlacementContext;
-  /** By group: what the nodes that do not suit say together. */
+  /** By group: the metrics of the nodes that do not suit, added up. */
   readonly #filtered = new Map<string, AllocationMetric>();
   #blockedNodeId: string | undefined;
 
@@ -46,7 +46,7 @@ export class SystemPlacer {
     return this.#blockedNodeId;
   }
 
-  /** What the node says to the group's allocation, once `without` is gone. */
+  /** Whether the node takes the group's allocation, once `without` is gone. */
   verdictOn(nodeId: string, group: TaskGroup, without?: Allocation): NodeVerdict['type'] {
     const { proposal } = this.#context;
     if (without !== undefined) proposal.release(without);
@@ -158,7 +158,7 @@ export class SystemPlacer {
     if (previous !== undefined) draft.change({ ...draft.latest(previous), NextAllocation: id });
   }
 
-  /** Nodes that do not suit are passed over in silence, unless the group is nowhere at all. */
+  /** A node that does not suit is reported only if the group has no allocation on any node. */
   #fail(
     { group, nodeId }: NodePlacement,
     { type, metric }: Extract<NodeVerdict, { readonly type: 'filtered' | 'exhausted' }>,
@@ -170,7 +170,7 @@ export class SystemPlacer {
       const merged = mergedFiltered(this.#filtered.get(group.Name), metric);
       this.#filtered.set(group.Name, merged);
       if (draft.queuedOf(group.Name) <= 0 && !standing.has(group.Name) && !draft.hasPlaced(group.Name)) {
-        // No count of the pool stands behind it.
+        // The metric of several nodes has no counts of the pool, so it does not name the pool either.
         draft.fail(group.Name, { ...merged, NodePool: '' });
       }
       return;
@@ -190,7 +190,7 @@ export class SystemPlacer {
   }
 }
 
-/** Sums up what filtered nodes say, without the numbers of nodes that there are. */
+/** Adds the metrics of filtered nodes, without the numbers of available nodes. */
 function mergedFiltered(left: AllocationMetric | undefined, right: AllocationMetric): AllocationMetric {
   return {
     ...right,

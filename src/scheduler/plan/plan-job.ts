@@ -74,7 +74,7 @@ function queueNothing(job: Job | undefined, draft: PlanDraft): void {
   for (const { Name } of job?.TaskGroups ?? []) draft.queue(Name, 0);
 }
 
-/** What there is to say of a job that has exactly what it wants; undefined for any other. */
+/** The intents for a job that has exactly what it declares; undefined for any other. */
 function settledIntents(
   { job, allocations, cluster }: SchedulingSnapshot,
   deployment: Deployment | undefined,
@@ -128,7 +128,7 @@ export function staysOnItsNode(
   return true;
 }
 
-/** The node still suits, in the job's pool and datacenters and with room for the group as it is now; its eligibility is not asked. */
+/** The node still suits: it is in the job's pool and datacenters and has room for the group as it is now. Its eligibility does not matter. */
 function suitsItsNode(allocation: Allocation, group: TaskGroup, scene: JobScene, proposal: JobProposal): boolean {
   const { cluster } = proposal.nodes;
   const slot = cluster.slotOf(allocation.NodeID);

@@ -4,7 +4,7 @@ import type { Cluster } from '../cluster/cluster.js';
 import type { Deployment } from '../deployment/deployment.js';
 import { isCurrent, taintOf } from '../reconcile/situation.js';
 
-/** The summary of a job for lists. */
+/** What decides whether a job is settled. */
 interface Settling {
   readonly job: Job;
   readonly allocations: readonly Allocation[];
@@ -14,9 +14,9 @@ interface Settling {
 }
 
 /**
- * By group the number of its allocations, when the job has exactly what it wants: the count of each group, all of the present version, all
- * at work on sound nodes, with nothing asked of them, and no deployment under way. Undefined when a closer look is needed: reconciling
- * comes to the same for a settled job, many times slower.
+ * The number of allocations of each group, when the job has exactly what it declares: the right count of each group, all of the present
+ * version and running on sound nodes, with no transition requested, and no deployment under way. Undefined for any other job. The full
+ * comparison gives the same result for a settled job, many times slower.
  */
 export function settledGroups({
   job,
@@ -34,7 +34,7 @@ export function settledGroups({
   return counts.size === job.TaskGroups.length ? counts : undefined;
 }
 
-/** Undefined as soon as one is not simply at work. */
+/** Undefined if any allocation is not simply running. */
 function countsAtWork(job: Job, allocations: readonly Allocation[], cluster: Cluster): Map<string, number> | undefined {
   const counts = new Map<string, number>();
   // Allocations of a group mostly stand together: they are counted in one number.

@@ -9,7 +9,7 @@ import type { SchedulerConfiguration } from '../scheduler-configuration.js';
 import type { JobProposal } from './job-proposal.js';
 import { antiAffinityScore, fitScore } from './scores.js';
 
-/** What a node is to a group's next allocation. */
+/** Whether a node can take a group's next allocation, and how well it suits. */
 export type Assessment =
   | {
       readonly type: 'filtered';
@@ -78,14 +78,14 @@ export class NodeAssessor {
     return lackingDimension(others, capacity) === undefined;
   }
 
-  /** What rules about the node alone say; undefined when it suits. */
+  /** The first rule about the node alone that it does not meet; undefined when it meets all. */
   unsuitable(slot: number, index: number): Extract<Assessment, { readonly type: 'filtered' }> | undefined {
     const { proposal, feasibility } = this.#scene;
     const verdict = feasibility.judge(this.wanted, proposal.nodes.at(slot), index);
     return verdict && { type: 'filtered', ...verdict };
   }
 
-  /** What depends on the allocations: rules about neighbours, room, scores. */
+  /** The part of the assessment that depends on allocations: rules about neighbours, room, scores. */
   assessRoom(slot: number): Assessment {
     const neighbour = this.#neighbourReason(slot);
     if (neighbour !== undefined) return { type: 'filtered', reason: neighbour, rule: neighbour, ofClass: false };

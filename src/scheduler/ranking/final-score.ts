@@ -43,7 +43,7 @@ export function finalScore(sum: number, parts: number, extra: ExtraScores): numb
   return total / count;
 }
 
-/** A node's scores as metrics tell them: rules that took no part show 0, or nothing. */
+/** A node's scores as metrics report them: a rule that took no part has the score 0 or is left out. */
 export function nodeScore(nodeId: string, scores: NodeScores, extra: ExtraScores): NodeScore {
   const { sum, parts } = summed(scores);
   return {

@@ -9,10 +9,10 @@ import { ScoreHeap } from './score-heap.js';
 import { preemptionScore } from './scores.js';
 import type { SpreadScore } from './spread-score.js';
 
-/** Nodes whose scores a metric tells. */
+/** The number of nodes whose scores a metric lists. */
 const shownNodes = 5;
 
-/** A node that was found for an allocation, with what the metric says about the choice. */
+/** A node that was found for an allocation, with the scores that explain the choice. */
 export interface RankedNode {
   readonly slot: number;
   readonly scores: readonly NodeScore[];
@@ -45,11 +45,11 @@ export class GroupRanking {
   readonly #sums: Float64Array;
   readonly #positions: Int32Array;
   readonly #heapOf: (ScoreHeap | undefined)[] = [];
-  /** What metrics tell of a candidate, as long as nothing but its own scores takes part. */
-  readonly #told: (NodeScore | undefined)[] = [];
+  /** A candidate's scores for metrics, when no spread and no earlier failure takes part. */
+  readonly #plainScores: (NodeScore | undefined)[] = [];
   readonly #heaps = new Map<string, ScoreHeap[]>();
   readonly #tally = new NodeTally();
-  /** Nodes that were counted under the rule that they do not meet: from the next question on their class is known. */
+  /** Nodes that were counted under the rule that they do not meet, as the first of their class; see `settleClasses`. */
   #firstOfClass: { readonly slot: number; readonly reason: string }[] = [];
   readonly #sharingValue = new Map<string, Map<string, number[]>>();
 
@@ -131,7 +131,7 @@ export class GroupRanking {
     };
   }
 
-  /** What the nodes said to the last question. */
+  /** The metric of the last choice. */
   metric(census: NodeCensus, found: RankedNode | undefined): AllocationMetric {
     const roomy = found?.roomyAfterPreemption ?? [];
     for (const slot of roomy) this.#countAt(slot, -1);
@@ -140,7 +140,7 @@ export class GroupRanking {
     return metric;
   }
 
-  /** The next question finds the classes known that this one got to know. */
+  /** From the next choice on, the classes that this one found unsuitable count as known. */
   settleClasses(): void {
     for (const { slot, reason } of this.#firstOfClass) {
       const { node } = this.#scene.proposal.nodes.at(slot);
@@ -183,7 +183,7 @@ export class GroupRanking {
     this.#count(slot, state, -1);
     this.#heapOf[candidate]?.remove(candidate);
     this.#heapOf[candidate] = undefined;
-    this.#told[candidate] = undefined;
+    this.#plainScores[candidate] = undefined;
   }
 
   #countAt(slot: number, by: 1 | -1): void {
@@ -224,7 +224,7 @@ export class GroupRanking {
     return heap;
   }
 
-  /** Takes candidates out of their heaps whose scores are not those that the heaps go by. */
+  /** Takes candidates out of their heaps whose scores for this choice differ from those that order the heaps. */
   #setAside(penalised: ReadonlySet<number>): readonly number[] {
     const aside: number[] = [];
     for (const slot of penalised) {
@@ -269,12 +269,12 @@ export class GroupRanking {
 
   #scoreOf(candidate: number, extra: ExtraScores): NodeScore {
     const plain = extra.spread === 0 && !extra.penalised;
-    const known = plain ? this.#told[candidate] : undefined;
+    const known = plain ? this.#plainScores[candidate] : undefined;
     if (known !== undefined) return known;
     const state = this.#states[candidate];
     const scores = state?.type === 'fits' ? state.scores : noScores;
     const score = nodeScore(this.#nodeId(this.#slots[candidate]!), scores, extra);
-    if (plain) this.#told[candidate] = score;
+    if (plain) this.#plainScores[candidate] = score;
     return score;
   }
 
@@ -318,9 +318,8 @@ function bestOf(rivals: readonly Rival[]): number {
   let best = 0;
   for (let at = 1; at < rivals.length; at += 1) {
     const rival = rivals[at]!;
-    const champion = rivals[best]!;
-    if (rival.final > champion.final || (rival.final === champion.final && rival.candidate < champion.candidate))
-      best = at;
+    const leader = rivals[best]!;
+    if (rival.final > leader.final || (rival.final === leader.final && rival.candidate < leader.candidate)) best = at;
   }
   return best;
 }

@@ -13,8 +13,8 @@ interface CountChange {
 }
 
 /**
- * What one evaluation means to do with the nodes: their books with its stops and placements, and where the job's own allocations stand,
- * which the rules about neighbours ask for.
+ * What one evaluation plans for the nodes: their books with its stops and placements, and where the job's own allocations are, which the
+ * rules about neighbours need.
  */
 export class JobProposal {
   readonly nodes: ProposedCluster;
@@ -25,7 +25,7 @@ export class JobProposal {
   readonly #watchers: ((slot: number) => void)[] = [];
   readonly #resized = new Set<string>();
 
-  /** `allocations` are all of the job that a node has not finished with (others do not matter). */
+  /** `allocations` are at least those of the job that a node has not finished with; others are ignored. */
   constructor(cluster: Cluster, allocations: readonly Allocation[]) {
     this.nodes = new ProposedCluster(cluster);
     this.#allocations = allocations;
@@ -83,7 +83,7 @@ export class JobProposal {
     this.#tell(slot);
   }
 
-  /** An allocation of the job goes on where it is with other room. Only the first time counts. */
+  /** An allocation of the job stays where it is with other resources. Only the first call for an allocation counts. */
   resize(allocation: Allocation, use: AllocationUse): void {
     const slot = this.nodes.cluster.slotOf(allocation.NodeID);
     const before = useOf(allocation);

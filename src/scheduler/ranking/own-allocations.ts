@@ -1,4 +1,4 @@
-/** How many allocations of a job stand on each node, by group. */
+/** How many allocations of a job are on each node, by group. */
 export class OwnAllocations {
   readonly #bySlot = new Map<number, Map<string, number>>();
 

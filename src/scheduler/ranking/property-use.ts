@@ -31,7 +31,7 @@ export class PropertyUse {
     return this.#counts.get(value) ?? 0;
   }
 
-  /** Values that some allocation has, with their counts. */
+  /** The values that at least one allocation has, with their counts. */
   get counts(): ReadonlyMap<string, number> {
     return this.#counts;
   }

@@ -6,7 +6,7 @@ import type { PropertyUse } from './property-use.js';
 /** Worst score of one spread. */
 const worst = -1;
 
-/** Stands for all values together that have no target of their own. */
+/** The target of all values together that have none of their own. */
 const everyOther = '*';
 
 /** One spread with the number of allocations that each value should have. */
@@ -19,8 +19,8 @@ interface SpreadRule {
 }
 
 /**
- * How much a further allocation on a node helps the group's spreads. Depends on the node's values of the spread attributes alone, so that
- * it is worked out once for all nodes with the same values.
+ * How much a further allocation on a node helps the group's spreads. Depends only on the node's values of the spread attributes, so it is
+ * computed once for all nodes with the same values.
  */
 export class SpreadScore {
   readonly #rules: readonly SpreadRule[];
@@ -76,7 +76,7 @@ function evenScore(use: PropertyUse, value: string): number {
   return least === most ? worst : (most - least) / least;
 }
 
-/** What the percentages make of the count; when they leave a rest, it is for all other values together. */
+/** The counts that the percentages amount to; what they leave of 100 % is for all other values together. */
 function desiredCounts({ SpreadTarget }: Spread, count: number): ReadonlyMap<string, number> {
   const desired = new Map<string, number>();
   let sum = 0;

@@ -8,7 +8,7 @@ import { descriptions, without } from './intents.js';
 import type { NameIndex } from './names.js';
 
 interface SettledCanaries {
-  /** Those of the current deployment that stand where they can stay, or are waited for while their node is out of reach. */
+  /** Those of the current deployment that can stay where they are, or are waited for while their node is out of reach. */
   readonly canaries: readonly Allocation[];
   /** The group's allocations without those that were stopped. */
   readonly rest: readonly Allocation[];

@@ -3,7 +3,7 @@ import { finish, lookedAtInStep, type Steps } from '../steps.js';
 import { isExpired, lostAfter, needsReconnect, replacesDisconnected } from './disconnect.js';
 import { type JobSituation, type Taint, taintOf } from './situation.js';
 
-/** What its node, and what was asked of it, make of an allocation. */
+/** The class of an allocation by its node and by what was requested of it. */
 type AllocationClass =
   /** Nothing is wrong with its node. */
   | 'untainted'

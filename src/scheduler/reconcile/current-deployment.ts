@@ -7,13 +7,13 @@ import type { JobSituation } from './situation.js';
 export interface DeploymentStanding {
   /** That of the present version, unless it was successful; failed and cancelled ones stay. */
   current: Deployment | undefined;
-  /** One that is over, whose canaries have to be cleared away. */
+  /** One that is over, whose canaries have to be stopped. */
   readonly old: Deployment | undefined;
   readonly paused: boolean;
   readonly failed: boolean;
 }
 
-/** Parts with deployments of older versions. `latest` is the job's deployment that was created last. */
+/** Ends deployments of older versions. `latest` is the job's deployment that was created last. */
 export function standingOf(
   latest: Deployment | undefined,
   { job }: JobSituation,

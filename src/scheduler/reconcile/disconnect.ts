@@ -18,7 +18,7 @@ export function replacesDisconnected(group: TaskGroup | undefined): boolean {
   return group?.Disconnect?.Replace ?? true;
 }
 
-/** The scheduler took it for disconnected, and has not settled since what becomes of it. */
+/** The scheduler marked it as disconnected, and has not decided about it since. */
 export function needsReconnect(allocation: Allocation): boolean {
   const { ClientStatus, AllocStates } = allocation;
   if (AllocStates === undefined) return false;

@@ -10,7 +10,7 @@ import { isCurrent, type JobSituation } from './situation.js';
 
 type MutableDeploymentState = { -readonly [K in keyof DeploymentState]: DeploymentState[K] };
 
-/** The part of one group in a deployment, while the group is being looked at. */
+/** The part of one group in a deployment, while the group is being reconciled. */
 export interface GroupDeployment {
   readonly state: MutableDeploymentState;
   /** The deployment had it before: its total stays as it was. */
@@ -45,8 +45,8 @@ interface DeploymentRequest {
 }
 
 /**
- * Adds the group to the deployment, and makes one when there is none: when something is to be placed or updated, and not merely what
- * has been running in this version is completed.
+ * Adds the group to the deployment, or to a new one, when something is to be placed or updated. Placements that merely complete the
+ * number of allocations of a version that already runs do not begin one.
  */
 export function joinDeployment(
   part: GroupDeployment,
@@ -68,7 +68,7 @@ export function joinDeployment(
   setOwn(intents.joined, group.Name, state);
 }
 
-/** Also under names such as `__proto__`, which assignment takes for something else. */
+/** Defines the member also for names such as `__proto__`, which an assignment would treat differently. */
 function setOwn(states: Record<string, DeploymentState>, name: string, value: DeploymentState): void {
   Object.defineProperty(states, name, { value, enumerable: true, configurable: true, writable: true });
 }

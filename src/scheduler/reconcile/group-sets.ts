@@ -1,7 +1,7 @@
 import type { Allocation } from '../allocation.js';
 import { without } from './intents.js';
 
-/** The allocations of one group by what is to happen to them; each is in one list at most. */
+/** The allocations of one group, divided by what is to happen to them; each is in one list at most. */
 export interface GroupSets {
   /** They count towards what the group wants. */
   readonly untainted: readonly Allocation[];

@@ -8,7 +8,7 @@ import type { NameIndex } from './names.js';
 export interface StopIntent {
   readonly allocation: Allocation;
   readonly description: string;
-  /** Set by the scheduler only for allocations whose node cannot tell any more. */
+  /** Set by the scheduler only for allocations whose node can no longer report. */
   readonly clientStatus?: Extract<ClientStatus, 'lost' | 'failed'>;
   /** The evaluation that looks after it later. */
   readonly followupEvalId?: string | undefined;
@@ -50,7 +50,7 @@ export interface DeploymentUpdate {
 
 type MutableDesiredUpdates = { -readonly [K in keyof DesiredUpdates]: DesiredUpdates[K] };
 
-/** What a job needs so that its allocations become what it wants. Rules write into it as they decide. */
+/** The changes that bring the allocations of a job to its declaration. The rules add to it as they decide. */
 export class Intents {
   readonly stop: StopIntent[] = [];
   readonly unknown: UnknownIntent[] = [];
@@ -114,7 +114,7 @@ export const nothingDesired: DesiredUpdates = {
   RescheduleLater: 0,
 };
 
-/** What an allocation says of why its desired or client status changed. Existing clients know these texts. */
+/** Why the desired or the client status of an allocation changed. Existing clients know these texts. */
 export const descriptions = {
   notNeeded: 'alloc not needed due to job update',
   lost: 'alloc is lost since its node is down',

@@ -19,13 +19,13 @@ export function byIndex(left: Named, right: Named): number {
   return indexFromName(left.Name) - indexFromName(right.Name);
 }
 
-/** Which indexes a group's allocations hold, and which are to be had next. */
+/** Which indexes the allocations of a group have, and which ones are given out next. */
 export class NameIndex {
   readonly #jobId: string;
   readonly #group: string;
   readonly #count: number;
   readonly #used = new Set<number>();
-  /** How many allocations beyond the first hold an index. */
+  /** By index, the number of allocations that have it beyond the first. */
   readonly #duplicates = new Map<number, number>();
 
   constructor(jobId: string, group: string, count: number, holders: Iterable<Named>) {

@@ -46,7 +46,7 @@ export function placeAll(
   desired.Migrate += sentAway.length;
 }
 
-/** It runs, and was requested to be replaced by the reschedule policy: it counts as moved. */
+/** It runs, and its replacement by the reschedule policy was requested: it counts as moved. */
 function isSentAway(allocation: Allocation): boolean {
   return allocation.DesiredTransition.Migrate === true && !isTerminalAllocation(allocation);
 }

@@ -23,8 +23,8 @@ import { stopSurplus } from './stop-surplus.js';
 import { type SplitUpdates, splitUpdates } from './updates.js';
 
 /**
- * Compares the allocations of a service or batch group with what the job wants, in the order of docs/interfaces/scheduling.md. Gives
- * whether nothing is left to do for the group's deployment. Yields now and then.
+ * Compares the allocations of a service or batch group with the job, in the order of docs/interfaces/scheduling.md. Returns whether
+ * nothing is left to do for the group's deployment. Yields now and then.
  */
 export function* reconcileGroup(request: GroupRequest): Generator<void, boolean> {
   const { group, standing, situation, intents, job } = request;
@@ -126,7 +126,7 @@ function rollOut(request: GroupRequest, findings: GroupFindings): boolean {
   return left === 0 && !moreCanaries && isHealthy(request);
 }
 
-/** Plans the canaries that are missing, unless the deployment waits; gives whether any were. */
+/** Plans the missing canaries, unless the deployment waits; returns whether any were missing. */
 function rollOutCanaries(request: GroupRequest, { part, canaries, names, updates }: GroupFindings): boolean {
   const { group, standing } = request;
   if (!wantsCanaries(group, part, updates.replace, canaries)) return false;
@@ -146,7 +146,7 @@ function dropHistory({ job, group, allocations, intents }: GroupRequest): readon
   return current;
 }
 
-/** Sorts by what the nodes and the reschedule policy make of the allocations, and settles those whose nodes come and go. */
+/** Classifies allocations by their nodes and the reschedule policy, and decides about those whose nodes are lost, disconnected or back. */
 function* settleNodes(request: GroupRequest, all: readonly Allocation[]): Steps<SettledNodes> {
   const { situation, standing, intents, group } = request;
   const desired = intents.desired(group.Name);
@@ -207,7 +207,7 @@ function dropNeedless({ intents, group }: GroupRequest, sets: GroupSets): GroupS
   return { ...sets, replacedNow: inOrder.slice(0, Math.max(room, 0)) };
 }
 
-/** How many allocations may be replaced or added now, besides those that have to be, by a deployment that rolls. */
+/** How many allocations may be replaced or added now, beyond those that must be. */
 function updateBudget(
   { group, standing }: GroupRequest,
   { untainted, migrating }: GroupSets,

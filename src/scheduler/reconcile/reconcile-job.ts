@@ -22,7 +22,7 @@ interface ReconcileRequest {
   readonly canStay: (allocation: Allocation, group: TaskGroup) => boolean;
 }
 
-/** Compares the allocations of a service or batch job with what the job wants, group by group. Yields now and then. */
+/** Compares the allocations of a service or batch job with the job, group by group. Yields now and then. */
 export function* reconcileJob(request: ReconcileRequest): Generator<void, Intents> {
   const { situation, allocations } = request;
   const { job } = situation;
@@ -44,7 +44,7 @@ export function* reconcileJob(request: ReconcileRequest): Generator<void, Intent
   return intents;
 }
 
-/** Gives whether nothing is left to do for any group's deployment. */
+/** Returns whether nothing is left to do for the deployment of any group. */
 function* reconcileGroups(
   job: Job,
   byGroup: ReadonlyMap<string, readonly Allocation[]>,
@@ -80,7 +80,7 @@ function isLive(allocation: Allocation): boolean {
   return !isTerminalAllocation(allocation);
 }
 
-/** The job does not want the group any more, or none of it. */
+/** The job no longer has the group, or is stopped. */
 function* stopGroup(
   group: string,
   allocations: readonly Allocation[],

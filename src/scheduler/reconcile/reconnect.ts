@@ -82,7 +82,7 @@ function winsOver(original: Allocation, replacement: Allocation, situation: JobS
   }
 }
 
-/** The better node wins, unless what runs there does not run yet and the original does. */
+/** The replacement is kept if its node has the better score, unless it does not run yet and the original does. */
 function hasBetterScore(original: Allocation, replacement: Allocation): boolean {
   const better = bestScore(replacement) > bestScore(original);
   return better && (replacement.ClientStatus === 'running' || original.ClientStatus !== 'running');
@@ -92,7 +92,7 @@ function bestScore({ Metrics }: Allocation): number {
   return Math.max(Number.NEGATIVE_INFINITY, ...(Metrics.ScoreMetaData ?? []).map(({ NormScore }) => NormScore));
 }
 
-/** The one that started earlier; of two without a reported start, the one with the better node. */
+/** Whether the replacement started earlier; without any reported start, whether it has the better node. */
 function runsLonger(original: Allocation, replacement: Allocation, group: TaskGroup | undefined): boolean {
   const [before, after] = [startedAt(original, group), startedAt(replacement, group)];
   if (!Number.isFinite(before) && !Number.isFinite(after)) return hasBetterScore(original, replacement);

@@ -25,8 +25,8 @@ const window = 1000;
 type Verdict = 'dropped' | 'kept' | 'now' | { readonly later: Instant };
 
 /**
- * Which allocations are replaced by their group's reschedule policy, now or later. Dropped are those that count for nothing any more.
- * `disconnecting`: their node is out of reach, which counts as a failure just now.
+ * Which allocations are replaced by their group's reschedule policy, now or later. Those that no longer count are left out.
+ * `disconnecting`: their node is out of reach, which counts as a failure at the present moment.
  */
 export function filterReschedules(
   allocations: readonly Allocation[],

@@ -8,10 +8,10 @@ export interface RescheduleTime {
   readonly eligible: boolean;
 }
 
-/** Past reschedules that are remembered where their number is not limited. */
+/** The number of past reschedules that are kept when attempts are unlimited. */
 const rememberedWhenUnlimited = 5;
 
-/** What is asked of an allocation to tell when it may be replaced. */
+/** The members of an allocation that decide when it may be replaced. */
 export type Reschedulable = Pick<
   Allocation,
   'ClientStatus' | 'DesiredStatus' | 'DesiredTransition' | 'TaskStates' | 'ModifyTime' | 'RescheduleTracker' | 'JobType'
@@ -22,7 +22,7 @@ export function isRescheduling(policy: ReschedulePolicy | null): policy is Resch
   return policy !== null && (policy.Attempts > 0 || policy.Unlimited);
 }
 
-/** When an allocation ended: the last of its tasks, or its last change when no task tells. */
+/** When an allocation ended: the end of its last task, or its last change if no task has a time. */
 export function failureTime({ TaskStates, ModifyTime }: Pick<Allocation, 'TaskStates' | 'ModifyTime'>): Instant {
   let latest = Number.NEGATIVE_INFINITY;
   for (const name in TaskStates) {

@@ -11,10 +11,10 @@ export interface SchedulingIds {
   next(kind: 'allocation' | 'evaluation' | 'deployment'): string;
 }
 
-/** What is wrong with a node for the allocations that it has. */
+/** What is wrong with the node of an allocation. */
 export type Taint = 'none' | 'draining' | 'disconnected' | 'down' | 'missing';
 
-/** What every rule of reconciling may ask about the job, its versions, the nodes and the moment. */
+/** What the rules of reconciling know of the job, its versions, the nodes and the time. */
 export interface JobSituation {
   /** As registered now; undefined when it was purged. */
   readonly job: Job | undefined;

@@ -10,7 +10,7 @@ interface SurplusRequest {
   readonly sets: GroupSets;
   readonly names: NameIndex;
   readonly canaries: readonly Allocation[];
-  /** Canaries are being judged: they are beside the count. */
+  /** Canaries are being judged: they do not count towards the count of the group. */
   readonly canarying: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface SplitUpdates {
   readonly replace: readonly Allocation[];
 }
 
-/** Parts allocations by how they come to the job's present version; those that are there count as ignored. Yields now and then. */
+/** Divides allocations by how they reach the job's present version; those that have it count as ignored. Yields now and then. */
 export function* splitUpdates(request: GroupRequest, allocations: readonly Allocation[]): Steps<SplitUpdates> {
   const { intents, group } = request;
   const desired = intents.desired(group.Name);
@@ -33,7 +33,7 @@ export function* splitUpdates(request: GroupRequest, allocations: readonly Alloc
   return { inPlace, replace };
 }
 
-/** Judges how an allocation comes to the job's present version. Versions are compared once each. */
+/** Returns a function that decides how an allocation reaches the job's present version. Each version is compared once. */
 export function updateJudge({
   job,
   group,

@@ -7,7 +7,7 @@ import { Agents } from './simulated-agents.js';
 import { SimulatedWorld } from './simulated-world.js';
 import type { SimulatedCluster, SimulatedEvent, Simulation } from './simulation.js';
 
-/** Moments that one simulation goes through at most: a cluster that never comes to rest is cut off. */
+/** The most moments of one simulation: a cluster in which something happens for ever is cut off. */
 const mostMoments = 100_000;
 
 /**
@@ -47,7 +47,7 @@ export function simulate(start: SimulatedCluster, events: readonly SimulatedEven
   return { timeline, ...lists, ...rest, refused };
 }
 
-/** Lets an event happen; gives why it cannot. */
+/** Applies an event; returns the reason when it cannot be applied. */
 function happen(world: SimulatedWorld, agents: Agents, event: SimulatedEvent): string | undefined {
   switch (event.do) {
     case 'register':
@@ -84,7 +84,7 @@ function failAllocations(world: SimulatedWorld, agents: Agents, name: string): s
   return live.length === 0 ? `there is no live allocation "${name}"` : undefined;
 }
 
-/** The jobs that a changed node concerns are looked at, and what waits for room is tried again. */
+/** Evaluates the jobs that a changed node concerns, and tries again what waits for room. */
 function changeNode(world: SimulatedWorld, node: Node, text: string): undefined {
   world.nodes.set(node.ID, { ...node, ModifyIndex: world.index });
   world.tell('node', node.Name, text);

@@ -7,7 +7,7 @@ import { triggerAfterReport } from '../evaluation-after-report.js';
 import type { SimulatedWorld } from './simulated-world.js';
 import type { SimulatedAgents as Behaviour } from './simulation.js';
 
-/** What comes next of an allocation on its node. */
+/** The next report about an allocation from its node. */
 interface NextReport {
   readonly at: Instant;
   readonly status: ClientStatus | 'healthy';
@@ -25,7 +25,7 @@ export class Agents {
     this.#workFor = workFor;
   }
 
-  /** When an agent has something to tell next. */
+  /** When the next report of an agent is due. */
   get next(): Instant {
     let earliest = Number.POSITIVE_INFINITY;
     for (const allocation of this.#world.allocations.values()) {
@@ -34,7 +34,7 @@ export class Agents {
     return earliest;
   }
 
-  /** Everything that agents have to tell by now. */
+  /** Sends all reports that are due. */
   report(): void {
     for (const { ID } of [...this.#world.allocations.values()]) {
       const allocation = this.#world.allocations.get(ID);

@@ -76,7 +76,7 @@ export class SimulatedWorld {
     this.evaluations.set(ID, { ...asked, Status: 'pending', ...stamps });
   }
 
-  /** What an agent, a drain or a deployment makes of an allocation. Room that it gives back lets blocked work be tried again. */
+  /** Stores an allocation that an agent, a drain or a deployment has changed. If it gives back room, blocked work is tried again. */
   change(after: Allocation): void {
     const before = this.allocations.get(after.ID);
     this.#put(after, before);
@@ -86,7 +86,7 @@ export class SimulatedWorld {
     this.moveDeployment(deployment.ID, { type: 'allocations_changed' });
   }
 
-  /** Moves a deployment on, with everything that follows; gives why not. */
+  /** Applies an event to a deployment, with all consequences; returns the reason when it cannot be applied. */
   moveDeployment(id: string, event: DeploymentEvent): string | undefined {
     const deployment = this.deployments.get(id);
     const job = this.jobs.get(deployment?.JobID ?? '');
@@ -108,7 +108,7 @@ export class SimulatedWorld {
     return { ...watched, deployment, job, version, versions: () => versions, evaluatedIndex };
   }
 
-  /** Works on everything that is due, the most urgent first, blocked work after the rest. */
+  /** Processes the evaluations that are due, the most urgent first, and then the blocked ones. */
   work(): void {
     for (let due = this.#nextDue(); due !== undefined; due = this.#nextDue()) {
       this.index += 1;
@@ -132,7 +132,7 @@ export class SimulatedWorld {
     return Math.min(Number.POSITIVE_INFINITY, ...waits);
   }
 
-  /** Blocked work is worth another try. */
+  /** Marks the blocked evaluations to be tried again. */
   unblock(): void {
     for (const evaluation of this.evaluations.values()) {
       if (evaluation.Status === 'blocked') this.#retried.add(evaluation.ID);
@@ -179,7 +179,7 @@ export class SimulatedWorld {
     this.#supersede(result.evaluation, result.followUps);
   }
 
-  /** A newer look at the whole job leaves nothing for older blocked ones. */
+  /** A newer evaluation covers the whole job, so older blocked ones are cancelled. */
   #supersede({ ID, JobID, FailedTGAllocs }: Evaluation, followUps: readonly Evaluation[]): void {
     const blocked = followUps.find(({ Status }) => Status === 'blocked');
     if (blocked !== undefined) this.tell('blocked', JobID, 'waits for room');

@@ -65,6 +65,6 @@ export interface Simulation {
   readonly allocations: readonly Allocation[];
   readonly deployments: readonly Deployment[];
   readonly evaluations: readonly Evaluation[];
-  /** Events that could not happen, and why: a node or job that is not there. */
+  /** Events that could not be applied, and why: their node or job does not exist. */
   readonly refused: readonly { readonly event: SimulatedEvent; readonly reason: string }[];
 }

@@ -58,7 +58,7 @@ export function reconcileSystem(request: SystemRequest): ReadonlyMap<string, Sys
   return groups;
 }
 
-/** A second one of the group on the node is not wanted. */
+/** Whether the node already has an allocation of the group. */
 function isDuplicate(served: Map<string, Set<string>>, { TaskGroup, NodeID }: Allocation): boolean {
   const nodes = served.get(TaskGroup) ?? new Set();
   served.set(TaskGroup, nodes);

@@ -4,7 +4,7 @@ import { isExpired, needsReconnect } from '../disconnect.js';
 import { ranSuccessfully } from '../reschedule-filter.js';
 import { isCurrent, type JobSituation, type Taint, taintOf } from '../situation.js';
 
-/** What becomes of an allocation of a system or sysbatch job that has not ended. */
+/** The class of an allocation of a system or sysbatch job that has not ended. */
 export type SystemClass =
   | 'stopped'
   /** Its node is leaving; there is no other node for it. */

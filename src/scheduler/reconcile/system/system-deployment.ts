@@ -15,7 +15,7 @@ import {
 import type { Intents } from '../intents.js';
 import { isCurrent, type JobSituation } from '../situation.js';
 
-/** What one group of a system job wants of its deployment in this evaluation. */
+/** What one evaluation found for a group of a system job, as far as its deployment is concerned. */
 export interface SystemRollout {
   readonly group: TaskGroup;
   readonly part: GroupDeployment;
@@ -42,7 +42,7 @@ export function systemDeploymentOf(
   return undefined;
 }
 
-/** The group's part, with the number of canaries that its percentage comes to. */
+/** The group's part, with the number of canaries that its percentage amounts to. */
 export function systemPartOf(
   { current, job }: { readonly current: Deployment | undefined; readonly job: Job },
   group: TaskGroup,
@@ -108,12 +108,12 @@ export function settleSystemDeployment(
   return deployment;
 }
 
-/** The clock of progress runs from the start, also when no node has room yet. */
+/** The progress deadline counts from the start, also when no node has room yet. */
 function progressBy({ ProgressDeadline }: DeploymentState, now: Instant): string | null {
   return ProgressDeadline === 0 ? null : isoFromInstant(now + ProgressDeadline / 1_000_000);
 }
 
-/** A group that some node has to do with gets its part when the job is new there, or has changed. */
+/** A group that some node runs, or should run, gets its part when the job is new there or has changed. */
 function joins({ group, touched, updates }: SystemRollout, allocations: readonly Allocation[], job: Job): boolean {
   if (job.Type !== 'system' || !isDeployed(group) || !touched) return false;
   return (
