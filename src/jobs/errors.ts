@@ -11,7 +11,7 @@ export interface InvalidJob {
   readonly message: string;
 }
 
-/** The job asks for additions (the proxy of a mesh service, the path of an exposed check) that cannot be made as it stands. */
+/** The job needs additions by the server (the proxy of a mesh service, the path of an exposed check) that cannot be made for it. */
 export interface AdmissionRefused {
   readonly type: 'admission_refused';
   readonly message: string;
@@ -23,7 +23,7 @@ export interface PolicyRefused {
   readonly message: string;
 }
 
-/** The jobs of the namespace would ask for more than its quota. */
+/** The jobs of the namespace would request more than its quota. */
 export interface QuotaExceeded {
   readonly type: 'quota_exceeded';
   readonly namespace: string;
@@ -58,12 +58,12 @@ export interface IndexConflict {
 /** A job cannot become another kind of job. */
 export interface TransitionRefused {
   readonly type: 'transition_refused';
-  /** What would become another. */
+  /** What the registration would change. */
   readonly reason: 'type' | 'periodic' | 'parameterized' | 'dispatched';
   readonly message: string;
 }
 
-/** The configuration of the scheduler lets management callers only bring in work. */
+/** The configuration of the scheduler allows registrations, dispatches and scalings by management callers only. */
 export interface RegistrationsDisabled {
   readonly type: 'registrations_disabled';
   readonly message: string;
@@ -91,7 +91,7 @@ export interface VersionNotFound {
   readonly message: string;
 }
 
-/** A revert to what is already there, or from another version than the caller thought. */
+/** A revert to the present version, or from another version than the caller names. */
 export interface RevertRefused {
   readonly type: 'revert_refused';
   readonly reason: 'same_version' | 'prior_version';
@@ -113,7 +113,7 @@ export interface DispatchRefused {
   readonly message: string;
 }
 
-/** A parent of instances has nothing to evaluate. */
+/** A periodic or parameterized job has no allocations of its own, so it cannot be evaluated. */
 export interface EvaluationRefused {
   readonly type: 'evaluation_refused';
   readonly reason: 'periodic' | 'parameterized';
@@ -151,7 +151,7 @@ export interface TagRefused {
 /** What a pure registration decision can refuse. */
 export type RegistrationRefusal = IndexConflict | TransitionRefused | InvalidRequest;
 
-/** Why a namespace cannot be read, written or removed: it is malformed, not there, built in, or something still lives in it. */
+/** Why a namespace cannot be read, written or removed: it is malformed, does not exist, is built in, or is in use. */
 export type NamespaceError =
   /** The document of the namespace is malformed. */
   | {
@@ -162,7 +162,7 @@ export type NamespaceError =
   | { readonly type: 'namespace_not_found'; readonly name: string; readonly message: string }
   /** The namespace is built in and cannot be removed. */
   | { readonly type: 'namespace_protected'; readonly name: string; readonly message: string }
-  /** Something still lives in the namespace, so it cannot be removed. */
+  /** The namespace is in use, so it cannot be removed. */
   | { readonly type: 'namespace_in_use'; readonly name: string; readonly message: string };
 
 export function invalidRequest(field: string, message: string): InvalidRequest {

@@ -31,7 +31,7 @@ export type TaskNeed =
   /** The task is a plugin for volumes, which other tasks then use. */
   | 'storage_plugins';
 
-/** The node attribute that lists what a node can do, with commas between; a node without it is taken to do everything. */
+/** The node attribute that lists what a node provides, separated by commas; a node without it counts as providing everything. */
 export const needsAttribute = 'runner.provides';
 
 /** What a task asks of its node, each once, in a fixed order. */
@@ -53,7 +53,7 @@ export function taskNeeds(
   return needs;
 }
 
-/** An identity of which the task gets nothing is one for other parts of the installation. */
+/** Whether the task itself gets the token; other identities are meant for other parts of the installation. */
 function isHanded(identity: WorkloadIdentity | null): boolean {
   return identity !== null && (identity.Env || identity.File);
 }
@@ -133,8 +133,8 @@ function withoutFolder(source: string): { readonly path: string; readonly folder
 }
 
 /**
- * The path of a source, and its options: those of its query, and beside them those of the block, which take the places of their names.
- * Not by `URLSearchParams.set`, which reads all that is there for each name.
+ * The path of a source, and its options: those of its query, with those of the block in the place of equal names, and then the rest of
+ * the block. `URLSearchParams.set` is not used, because it reads all options again for each name.
  */
 export function sourceParts(
   source: string,

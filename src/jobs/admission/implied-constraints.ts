@@ -6,7 +6,7 @@ import type { TaskGroup } from '../document/task-group.js';
 /**
  * The group with the constraints that its contents imply (job interface, implied constraints): a task that renders secrets
  * needs a node that has the secrets agent, a bridge network needs the network plugins, and so on. Constraints that the
- * author wrote for the same attribute win where the rule says so; doing it twice is doing it once.
+ * author wrote for the same attribute win where the rule says so. Applying it twice has no further effect.
  */
 export function withImpliedConstraints(group: TaskGroup): TaskGroup {
   const Constraints = withConstraints(group.Constraints, impliedConstraints(group));

@@ -10,7 +10,7 @@ export type PolicyLevel = 'advisory' | 'soft-mandatory' | 'hard-mandatory';
 /** All levels of policies, from the weakest to the strongest. */
 export const policyLevels = ['advisory', 'soft-mandatory', 'hard-mandatory'] as const satisfies readonly PolicyLevel[];
 
-/** What a policy is asked about. */
+/** What a policy is evaluated on. */
 export interface PolicyQuestion {
   /** As it would be stored, with all defaults. */
   readonly job: Job;
@@ -20,7 +20,7 @@ export interface PolicyQuestion {
   readonly callerName: string;
 }
 
-/** A demand of the host on jobs, beyond the rules of the interface. */
+/** A requirement of the host on jobs, beyond the rules of the interface. */
 export interface JobPolicy {
   /** Callers see it in front of the reason. */
   readonly name: string;
@@ -33,13 +33,13 @@ export interface JobPolicy {
   readonly refuse: (question: PolicyQuestion) => string | undefined;
 }
 
-/** What the policies say of a job: warnings to tell, or why it is refused. */
+/** The results of the policies for a job: warnings for the caller, and reasons to refuse it. */
 interface PolicyJudgement {
   readonly warnings: readonly string[];
   readonly refusals: readonly string[];
 }
 
-/** Asks every policy. `override` turns the refusals of soft-mandatory ones into warnings. */
+/** Evaluates every policy. `override` turns the refusals of soft-mandatory ones into warnings. */
 export function judgePolicies(
   policies: readonly JobPolicy[],
   question: PolicyQuestion,
@@ -59,7 +59,7 @@ export function judgePolicies(
   return { warnings, refusals };
 }
 
-/** What a host's function gives is not trusted: anything but nothing is a refusal. */
+/** The result of a host's function is not trusted: every value except undefined and null is a refusal, and so is an exception. */
 function reasonOf({ refuse }: JobPolicy, question: PolicyQuestion): string | undefined {
   try {
     const reason: unknown = refuse(question);

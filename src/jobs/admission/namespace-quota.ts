@@ -36,7 +36,7 @@ export function quotaOf(rules: readonly QuotaRule[], namespace: string): QuotaRu
   return rules.find((rule) => globMatches(rule.namespace, namespace));
 }
 
-/** What a job counts for: nothing when it is stopped or dead. Of a parent, its instances ask for resources, not itself. */
+/** What a job requests: nothing when it is stopped or dead. A parent requests no resources; its instances do. */
 export function demandOf(job: Job): Demand {
   if (job.Stop || job.Status === 'dead') return noDemand;
   const jobs = job.ParentID === '' ? 1 : 0;
@@ -81,8 +81,8 @@ function limitOf(rule: QuotaRule, unit: keyof Demand): number | undefined {
 }
 
 /**
- * Why a change of what a namespace asks for goes beyond its quota; undefined when it does not. What asks for no more than before
- * passes, also where the quota is exceeded already.
+ * Why a change would exceed the quota of a namespace; undefined when it would not. A change that requests no more than before is accepted,
+ * also where the quota is exceeded already.
  */
 export function quotaExcess(
   { namespace, rule, used }: { readonly namespace: string; readonly rule: QuotaRule; readonly used: Demand },
@@ -108,8 +108,8 @@ export function takeDispatch(
   now: Instant,
 ): { readonly until: Instant } | DispatchRateExceeded {
   const each = minute / perMinute;
-  const paidBack = Math.min(Math.max(until, now), now + minute);
-  const next = paidBack + each;
+  const replenished = Math.min(Math.max(until, now), now + minute);
+  const next = replenished + each;
   if (perMinute > 0 && next - now <= minute) return { until: next };
   const seconds = perMinute > 0 ? Math.max(1, Math.ceil((next - now - minute) / 1000)) : undefined;
   const when = seconds === undefined ? '' : `; try again in ${seconds} s`;

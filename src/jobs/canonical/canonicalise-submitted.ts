@@ -43,7 +43,7 @@ type Multiregion = Submitted<typeof multiregionBlock>;
 
 /**
  * Fills what a submission leaves open: the answer of the parse operation with `Canonicalize`, and the first half of a
- * registration (job interface, defaults). Doing it twice is doing it once.
+ * registration (job interface, defaults). Applying it twice has no further effect.
  */
 export function canonicaliseSubmitted(job: SubmittedJob): SubmittedJob {
   const ID = job.ID ?? '';

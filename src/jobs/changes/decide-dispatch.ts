@@ -24,7 +24,7 @@ export interface DispatchLimits {
   readonly maximumDispatchPayloadBytes: number;
 }
 
-/** Checks a dispatch against its parent, in the order that the contract gives (job interface, dispatch). */
+/** Checks a dispatch against its parent (job interface, dispatch). The order of the checks is that of the upstream. */
 export function checkDispatch(
   parent: Job,
   request: DispatchRequest,
@@ -82,7 +82,7 @@ function checkPriority(priority: number): Result<void, DispatchRefused> {
   return fits ? ok(undefined) : refuse('priority', `Priority must be between 1 and 100, got ${priority}`);
 }
 
-/** What an instance could never start with, or be addressed by. */
+/** A text with which the instance could never start, or be named in a path. */
 function unusableText(parent: Job, { meta, idPrefixTemplate }: DispatchRequest): InvalidRequest | undefined {
   const metaProblem = mapProblem(meta) ?? dispatchSizeProblem(parent, meta);
   if (metaProblem !== undefined) return invalidRequest('Meta', `Meta: ${metaProblem}`);

@@ -52,7 +52,7 @@ export function decideRegistration(
   return refused === undefined ? ok(registrationOf(current, request, index, now)) : err(refused);
 }
 
-/** What a registration that nothing speaks against comes to. A plan asks for this whatever the transition. */
+/** The result of a registration, without the checks that could refuse it. A plan also shows the result of a refused transition. */
 export function registrationOf(
   current: Job | undefined,
   request: RegistrationRequest,

@@ -46,7 +46,7 @@ export function withGiven(flatten: Flatten, names: readonly string[]): Flatten {
   };
 }
 
-/** Reads every scalar and every map of a block; a value that may be absent and is reads as `nil`. */
+/** Reads every scalar and every map of a block; an absent value of an optional field is `nil`. */
 export function everythingOf(block: Block<FieldSet>): Flatten {
   const fields = fieldsOf(block, {}).filter(({ field }) => scalarKinds.has(field.kind) || mapKinds.has(field.kind));
   return (item) => {

@@ -1,9 +1,9 @@
 /*
  * What differs between two jobs (job interface, structured diff). Lists are null instead of empty, and every value is a
- * text: durations in nanoseconds, `true` and `false`, `nil` for a value that may be absent and is.
+ * text: durations in nanoseconds, `true` and `false`, `nil` for an absent value of an optional field.
  */
 
-/** What became of a part of the job, seen from the older side. */
+/** The change of a part of the job, from the older side to the newer one. */
 export type DiffType = 'None' | 'Added' | 'Deleted' | 'Edited';
 
 /** One scalar, or one entry of a map or list: `Priority`, `Meta[team]`, `args[0]`. */

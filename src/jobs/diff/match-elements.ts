@@ -4,8 +4,8 @@ import type { Item } from './flatten.js';
 type Pair = readonly [Item | null, Item | null];
 
 /**
- * Which service became which. One on both sides is the same one. Otherwise each old service takes the first new one that is
- * most like it: the name counts 3, the port 2, the position 1, and more than 2 are needed.
+ * Pairs the services of both sides. If each side has one, they are a pair. Otherwise each old service is paired with the first new one
+ * that is most like it: the name counts 3, the port 2, the position 1, and more than 2 are needed.
  */
 export function matchServices(old: readonly Item[], next: readonly Item[]): Pair[] {
   return matchEach(old, next, (before, after, samePosition) => {
@@ -17,7 +17,7 @@ export function matchServices(old: readonly Item[], next: readonly Item[]): Pair
   });
 }
 
-/** Which template became which. One on both sides is the same one; otherwise the destination tells. */
+/** Pairs the templates of both sides. If each side has one, they are a pair; otherwise those with the same destination are. */
 export function matchTemplates(old: readonly Item[], next: readonly Item[]): Pair[] {
   return matchEach(old, next, (before, after) => (before['DestPath'] === after['DestPath'] ? 1 : 0));
 }

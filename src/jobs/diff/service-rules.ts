@@ -62,7 +62,7 @@ const serviceRule: ObjectRule = {
   ],
 };
 
-/** One service on both sides is the same one; several are matched by name, port and position. */
+/** If each side has one service, they are the same one; several are matched by name, port and position. */
 export const services: Part = (old, next, contextual) => {
   const before = listAt(old, 'Services');
   const after = listAt(next, 'Services');

@@ -83,7 +83,7 @@ function compileField({
   };
 }
 
-/** What a field that is not given is; null also where `maker` makes something new each time. */
+/** The stored value of a field that is not given; null also where `maker` creates a new value each time. */
 function emptyValue(field: Field<unknown, unknown>): unknown {
   if (field.storedUnset !== undefined) return field.storedUnset;
   if (field.stored === 'null' || field.keepsNull === true) return null;

@@ -11,9 +11,9 @@ export interface UnknownField {
   readonly message: string;
 }
 
-/** No author reads more than these. */
+/** The most fields that are reported. */
 const mostTold = 20;
-/** Keys that are looked at: a document of more is not written by hand. */
+/** The most keys that are checked: a larger document was not written by hand. */
 const mostLookedAt = 100_000;
 
 /**

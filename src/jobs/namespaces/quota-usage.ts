@@ -1,7 +1,7 @@
 import type { Instant } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
 
-/** What the live jobs of a namespace ask for. Kept only while there are quotas. */
+/** The sums of what the live jobs of a namespace request. Kept only while there are quotas. */
 export interface QuotaUsage {
   readonly Namespace: string;
   readonly Jobs: number;
@@ -12,9 +12,10 @@ export interface QuotaUsage {
   readonly MemoryMB: number;
 }
 
-/** When the dispatches of a namespace are paid back at the rate of its quota. */
+/** The dispatches of a namespace, measured against the rate of its quota. */
 interface DispatchRate {
   readonly Namespace: string;
+  /** When everything taken so far will have been replenished. */
   readonly Until: Instant;
 }
 

@@ -14,7 +14,7 @@ export interface CronExpression {
   readonly years: readonly number[];
 }
 
-/** What is written for whole expressions; they are replaced inside the text, and lower case only. */
+/** Names of whole expressions. They are replaced anywhere in the text, in lower case only. */
 const SHORTHANDS: Readonly<Record<string, string>> = {
   '@yearly': '0 0 0 1 1 * *',
   '@annually': '0 0 0 1 1 * *',

@@ -48,7 +48,7 @@ export type CronEntry =
       readonly to: number;
       readonly step: number;
     }
-  /** What only the fields of days know. */
+  /** A form that exists for the fields of days only. */
   | { readonly kind: 'other'; readonly text: string };
 
 const monthNames = named(

@@ -7,7 +7,7 @@ interface CronOddity {
   readonly message: string;
 }
 
-/** What an expression means although it seems to mean something else. Empty for one that cannot be read. */
+/** Parts of an expression that mean something else than they seem to. Empty for one that cannot be read. */
 export function oddities(spec: string): CronOddity[] {
   return cronFields(spec).match(
     (fields) => [

@@ -39,7 +39,7 @@ export interface CronLint {
   readonly findings: readonly CronFinding[];
 }
 
-/** How far ahead clock changes are looked for. */
+/** How far ahead clock changes are searched. */
 const HORIZON = 400 * day;
 
 /** Changes that are closer to each other may be missed. Only warnings depend on this. */

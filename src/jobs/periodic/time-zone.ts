@@ -1,7 +1,7 @@
 import type { Instant } from '../../shared/instant.js';
 import { remembered } from '../../shared/remembered.js';
 
-/** A zone of the IANA database whose clocks can be asked. */
+/** A zone of the IANA database, with the offset of its clocks. */
 export interface TimeZone {
   readonly name: string;
   /** Seconds by which its clocks are ahead of UTC. */
@@ -49,8 +49,8 @@ function bisect(zone: TimeZone, offset: number, from: Instant, to: Instant): Ins
 const LONGEST_NAME = 64;
 
 /**
- * How names are spelt. They are case-sensitive, but the clocks that are asked here would take any case, and offsets such as
- * `+02:00` besides. Each part can be read in one way only: with two ways, a name of many parts would take time without end.
+ * How names are spelt. They are case-sensitive, but `Intl` would accept any case, and offsets such as `+02:00` as well. Each part
+ * can be matched in one way only: with two ways, the time would grow exponentially with the number of parts.
  */
 const NAME = new RegExp(
   [

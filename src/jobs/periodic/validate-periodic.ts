@@ -4,7 +4,7 @@ import { lintCron } from './lint-cron.js';
 import type { PeriodicSchedule } from './next-launch.js';
 import { timeZone } from './time-zone.js';
 
-/** What is wrong with a schedule, each problem a sentence without its location; empty for one that can be launched by. */
+/** What is wrong with a schedule, each problem a sentence without its location; empty for a valid one. */
 export function periodicProblems(periodic: PeriodicSchedule): string[] {
   const { Spec, Specs, SpecType, TimeZone } = periodic;
   const specs = [...(Spec === '' ? [] : [Spec]), ...(Specs ?? [])];
@@ -23,10 +23,10 @@ function expressionProblem(spec: string): string[] {
   );
 }
 
-/** How many launches are looked at for warnings. */
+/** How many launches are checked for warnings. */
 const LOOKED_AT = 50;
 
-/** What may surprise about a schedule that can be launched by; nothing that is merely often forgotten. */
+/** Warnings about a valid schedule: what its author may not expect, without the findings of the kind `note`. */
 export function periodicWarnings(periodic: PeriodicSchedule, now: Instant): string[] {
   return lintCron(periodic, now, LOOKED_AT)
     .findings.filter(({ kind }) => kind !== 'note')

@@ -4,13 +4,13 @@ import type { RunStage } from './run-events.js';
 
 /**
  * The run of a job that reports to a workspace: a dispatched or periodic instance, or the latest version of another job.
- * How far it has come is part of the record, so that each of its events is published at most once. The record goes when
- * the job is stopped or a newer version takes its place: nothing that old allocations do is reported after that.
+ * Its stage is part of the record, so that each of its events is published at most once. The record is removed when the job is
+ * stopped or a newer version replaces it: nothing that old allocations do is reported after that.
  */
 export interface JobRun {
   readonly namespace: string;
   readonly jobId: string;
-  /** Tells a job registered again after a purge from the one before. */
+  /** Distinguishes a job that was registered again after a purge from the one before. */
   readonly jobCreateIndex: number;
   readonly version: number;
   readonly runId: string;
@@ -20,7 +20,7 @@ export interface JobRun {
   /** The name of the person who registered or dispatched it; null for a launch by the service itself. */
   readonly createdBy: string | null;
   readonly stage: RunStage;
-  /** The span that it was begun by, as a `traceparent`; its notifications hand it on. */
+  /** The span that began it, as a `traceparent`; its notifications pass it on. */
   readonly traceparent?: string;
 }
 

@@ -6,19 +6,21 @@ import { isLauncher } from '../job-record.js';
  * The life of a job as a run of a workspace (notification interface, Events). A run is one dispatched or periodic instance, or
  * one version of a job that is placed itself. Parameterized and periodic parents are no runs.
  *
- * what happened                                        stage       event               status registered, dispatched or
- * launched                   pending     run:created         pending its first allocation was placed
- * planning    run:planning        planning the first task of it ran                             applying    run:applying
- * applying batch: ended, each wanted instance complete          completed   run:completed       applied batch: ended without
- * anything to place               completed   run:completed       planned_and_finished batch: ended otherwise
- * errored     run:errored         errored service: all wanted instances of the version run     completed   run:completed
- * applied service: an instance failed for good                 errored     run:errored         errored stopped, purged or
- * replaced by a newer version       errored     run:errored         canceled before it had ended
+ *   what happened                                             stage      event          status
+ *   registered, dispatched or launched                        pending    run:created    pending
+ *   its first allocation was placed                           planning   run:planning   planning
+ *   its first task ran                                        applying   run:applying   applying
+ *   batch: ended, each wanted instance complete               completed  run:completed  applied
+ *   batch: ended without anything to place                    completed  run:completed  planned_and_finished
+ *   batch: ended otherwise                                    errored    run:errored    errored
+ *   service: all wanted instances of the version run          completed  run:completed  applied
+ *   service: an instance failed for good                      errored    run:errored    errored
+ *   stopped, purged or replaced before its end                errored    run:errored    canceled
  *
- * "For good" means that the restart policy on the node is used up; losing the node is not the job's failure. A service that
- * came up and fails later publishes run:errored after its run:completed, because that is what a team wants to know; it does so
- * once. Nothing follows run:errored. A stage that passed unseen is made up for: whoever gets run:applying had run:planning
- * before.
+ * "For good" means that the restart policy on the node is used up; the loss of a node is not a failure of the job. A service that
+ * came up and fails later publishes run:errored, once, after its run:completed, because that is what a team wants to know. Nothing
+ * follows run:errored. Events of stages that were passed unnoticed are published all the same: run:planning always comes before
+ * run:applying.
  */
 
 export type RunStage = 'pending' | 'planning' | 'applying' | 'completed' | 'errored';
@@ -125,7 +127,7 @@ function ruleMatches(rule: RunRule, job: Job): boolean {
   return true;
 }
 
-/** What people read as the run's message. */
+/** The message of the run in notifications. */
 export function runMessage(job: Pick<Job, 'ID' | 'ParentID' | 'Version'>): string {
   return job.ParentID === '' ? `Job ${job.ID}, version ${job.Version}` : `Job ${job.ID}`;
 }
@@ -142,15 +144,15 @@ interface RunAllocation {
   readonly CreateIndex: number;
 }
 
-/** What an agent says of an allocation that `max_run_duration` ended. Its status is `complete`, as in existing schedulers. */
+/** The description of an allocation that `max_run_duration` ended. Its status is `complete`, as in existing schedulers. */
 export const exceededDuration = 'Allocation exceeded its maximum run duration';
 
-/** Whether `max_run_duration` ended the allocation. Nothing but its description tells. */
+/** Whether `max_run_duration` ended the allocation. Only its description shows that. */
 export function exceededItsDuration({ ClientDescription }: Pick<RunAllocation, 'ClientDescription'>): boolean {
   return ClientDescription === exceededDuration;
 }
 
-/** Whether an allocation did what it was asked, and was not merely ended. */
+/** Whether an allocation completed its work, and was not ended before. */
 function completedItsWork(allocation: Pick<RunAllocation, 'ClientStatus' | 'ClientDescription'>): boolean {
   return allocation.ClientStatus === 'complete' && !exceededItsDuration(allocation);
 }
@@ -161,9 +163,8 @@ export function endsByItself(job: Pick<Job, 'Type'>): boolean {
 }
 
 /**
- * Whether a batch job that has ended did what it was asked: the last allocation of each name of each group is complete, and not because
- * `max_run_duration` ended it.
- * A failed one that was replaced by a complete one does not count against it.
+ * Whether a batch job that has ended was successful: the last allocation of each name of each group is complete, and not because
+ * `max_run_duration` ended it. A failed one that was replaced by a complete one does not count.
  */
 export function endedWell(job: Job, allocations: readonly RunAllocation[]): boolean {
   const last = new Map<string, RunAllocation>();
@@ -184,7 +185,7 @@ export function endedWell(job: Job, allocations: readonly RunAllocation[]): bool
   });
 }
 
-/** Whether every instance that a service's version wants is running. */
+/** Whether all instances of a service's version are running. */
 export function cameUp(job: Job, allocations: readonly RunAllocation[]): boolean {
   const running = new Map<string, number>();
   let waiting = false;
@@ -196,7 +197,7 @@ export function cameUp(job: Job, allocations: readonly RunAllocation[]): boolean
       waiting = true;
     }
   }
-  // A system job wants one instance for each node that is placed on: what is placed must run.
+  // The number of instances of a system job depends on the nodes: all that were placed must run.
   if (job.Type === 'system') return running.size > 0 && !waiting;
   return job.TaskGroups.every((group) => (running.get(group.Name) ?? 0) >= group.Count);
 }

@@ -23,7 +23,7 @@ export interface ScaleRequest {
   readonly jobModifyIndex: number;
 }
 
-/** What to do; the event's text and kind come with it. */
+/** The result of a scaling, with the text and the kind of its event. */
 export interface Scaling {
   /** The row with the new count; undefined when only an event is recorded. */
   readonly job: Job | undefined;
@@ -43,8 +43,8 @@ interface ScaleCircumstances {
 }
 
 /**
- * Checks that need no job (job interface, scale). Of a message and an error text, exactly one is to be given. Clients of the
- * upstream (`upstream`) need give none, and say with true or false whether the message describes an error.
+ * Checks that need no job (job interface, scale). Exactly one of a message and an error text must be given. Clients of the
+ * upstream (`upstream`) may give neither, and state with true or false whether the message describes an error.
  */
 export function checkScaleRequest(
   request: ScaleRequest,
@@ -72,8 +72,8 @@ function checkCount(count: number, error: ScaleRequest['error']): Result<void, S
 }
 
 /**
- * What scaling makes of a job: one more version with the group's new count, also when the count is the present one, or
- * only an event, which is always taken. A policy's bounds hold even when the policy is disabled.
+ * Scales a job: one more version with the group's new count, also when the count is the present one, or only an event, which is
+ * never refused. A policy's bounds hold even when the policy is disabled.
  */
 export function decideScale(
   current: Job,

@@ -8,11 +8,11 @@ export interface ScalingEvent {
   readonly Count: number | null;
   /** The count before. */
   readonly PreviousCount: number;
-  /** What the caller said; may be empty. */
+  /** The text of the caller; may be empty. */
   readonly Message: string;
   /** Whether it tells why the group could not be scaled. */
   readonly Error: boolean;
-  /** What the caller gave for programs; null for nothing. */
+  /** Values of the caller for programs; null for none. */
   readonly Meta: Readonly<Record<string, unknown>> | null;
   /** ID of the evaluation that the scaling made; null for none. */
   readonly EvalID: string | null;

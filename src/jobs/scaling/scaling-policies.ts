@@ -1,7 +1,7 @@
 import type { Job } from '../document/job.js';
 import type { ScalingPolicy } from '../document/policies.js';
 
-/** The scaling policies of the groups of a job. A stopped job is not to be scaled: its policies are not enabled, as of the stop. */
+/** The scaling policies of the groups of a job. Those of a stopped job are disabled, with the index of the stop. */
 export function scalingPoliciesOf({ TaskGroups, Stop, JobModifyIndex }: Job): readonly ScalingPolicy[] {
   const policies = TaskGroups.flatMap(({ Scaling }) => (Scaling === null ? [] : [Scaling]));
   return Stop ? policies.map((policy) => ({ ...policy, Enabled: false, ModifyIndex: JobModifyIndex })) : policies;

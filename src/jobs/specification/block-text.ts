@@ -29,7 +29,7 @@ interface Standing {
 
 const byDocument = collectStandings();
 
-/** Where each block of the document stands in a specification, in the order in which a reader meets them. */
+/** Where each block of the document is written in a specification, in the order of its first appearance. */
 function collectStandings(): ReadonlyMap<Block<FieldSet>, readonly Standing[]> {
   const standings = new Map<Block<FieldSet>, Standing[]>();
   const visited = new Set<SpecificationBlock>();

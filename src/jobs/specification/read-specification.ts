@@ -30,7 +30,7 @@ function readJob(block: DecodedBlock, report: Report): Draft {
   return job;
 }
 
-/** Blocks of a job or group that stand for something in each of its tasks. */
+/** Blocks of a job or group that apply to each of its tasks. */
 interface Inheritance {
   vault: Draft | undefined;
   readonly secrets: Draft[];

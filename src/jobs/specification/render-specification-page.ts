@@ -26,14 +26,14 @@ interface Entry {
   readonly defaults: Draft | undefined;
 }
 
-/** Where a block was met, and how often it may stand there. */
+/** A block that may contain this one, and how often. */
 interface Standing {
   readonly parent: string | undefined;
   readonly times: Entry['times'];
   readonly defaults: unknown;
 }
 
-/** Every block once, in the order in which a reader meets them, with all blocks that it may stand in. */
+/** Every block once, in the order of its first appearance, with all blocks that may contain it. */
 function collectBlocks(): Entry[] {
   const entries = new Map<SpecificationBlock, Entry>();
   const job = canonicaliseSubmitted(sampleOf(jobSpecification) as unknown as SubmittedJob);
@@ -234,7 +234,7 @@ function kindText(field: Field<unknown, unknown>): string {
 }
 
 function defaultText(field: Field<unknown, unknown>, value: unknown): string {
-  // Texts that are made of the names of job, group and task are empty or nothing but hyphens here.
+  // A name that is composed of those of job, group and task is empty here, or consists of hyphens.
   if (value === null || value === undefined || (typeof value === 'string' && /^-*$/.test(value))) return '';
   if (field.kind === 'duration') return `\`${typeof value === 'number' ? durationTextFromNanos(value) : ''}\``;
   // The zero of a plain field says no more than that nothing was given.

@@ -1,7 +1,7 @@
 import type { Job, JobStatus } from '../document/job.js';
 import { isParameterized, isPeriodic } from '../job-record.js';
 
-/** What else is known of a job's work. Functions, because most jobs are decided by the first answers. */
+/** Facts about the work of a job. They are functions, because the first of them decides for most jobs. */
 interface WorkOfJob {
   /** A deployment that is under way. */
   hasActiveDeployment(): boolean;

@@ -69,7 +69,7 @@ export function jobAsListed(job: Job): Partial<Record<keyof Job, unknown>> {
   return { ...shown, Periodic: Periodic ? {} : null, ParameterizedJob: ParameterizedJob ? {} : null };
 }
 
-/** Readers rely on the summary being there. */
+/** A stub always has a summary. */
 function emptySummary(job: Job): JobSummary {
   return {
     JobID: job.ID,

@@ -9,13 +9,13 @@ import { type TaskNeed, taskNeeds } from '../task-needs.js';
 import { quoted } from './problem-texts.js';
 import { type Problems, type Report, within } from './problems.js';
 
-/** What the installation says that warnings depend on. */
+/** The facts about the installation that warnings depend on. */
 export interface WarningContext {
   /** Whether tasks may use more memory than they ask for; off when left out. */
   readonly allowsMemoryOversubscription?: boolean;
-  /** From when on the launches of a periodic job are looked at for surprises; not at all when left out. */
+  /** The moment after which launches of a periodic job are checked for surprises; not at all when left out. */
   readonly now?: Instant;
-  /** Of these needs those that no node meets all at once; nothing is said when left out. */
+  /** Those of the needs that the most suitable node does not meet; no warnings about needs when left out. */
   readonly unmetByNodes?: (needs: readonly TaskNeed[]) => readonly TaskNeed[];
 }
 
@@ -59,7 +59,7 @@ function warnAboutGroup(group: TaskGroup, warn: Report): void {
   }
 }
 
-/** What the nodes of the installation do not do. A group of no allocations asks nothing of any node. */
+/** Needs that no node of the installation meets. A group with a count of 0 needs nothing. */
 function warnAboutNeeds(group: TaskGroup, unmet: NonNullable<WarningContext['unmetByNodes']>, warn: Report): void {
   if (group.Count === 0) return;
   if (group.EphemeralDisk.Migrate) {
@@ -123,7 +123,7 @@ function warnAboutMemory(job: Job, warn: Report): void {
 
 const noDelay = 'are deregistered at the moment of the stop; a shutdown_delay gives clients time to notice';
 
-/** Services vanish from the catalogue at the moment of a stop, unless something waits. */
+/** Services are still called for a moment after they were taken out of the catalogue, unless a shutdown delay waits for that. */
 function warnAboutShutdown(group: TaskGroup, warn: Report): void {
   for (const task of group.Tasks) {
     if (task.Services !== null && task.ShutdownDelay === 0) {

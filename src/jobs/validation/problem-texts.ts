@@ -16,7 +16,7 @@ export function choiceProblem(
   return `${name} must be ${others === '' ? '' : `${others} or `}${field.values.at(-1)}, not ${quoted(value)}`;
 }
 
-/** Names for a text: quoted, and no more of them than a person reads. */
+/** Names for a message: quoted, and not more than a person reads. */
 export function listed(names: readonly string[]): string {
   const shown = names.slice(0, 20).map(quoted).join(', ');
   return names.length > 20 ? `${shown} and ${names.length - 20} more` : shown;

@@ -15,7 +15,7 @@ function locationText(location: string, name: string | undefined): string {
   return name === undefined ? location : `${location} ${quoted(name)}`;
 }
 
-/** Reports a problem that may not be there. */
+/** Reports a problem if there is one. */
 export function reportIf(report: Report, problem: string | undefined): void {
   if (problem !== undefined) report(problem);
 }

@@ -29,9 +29,7 @@ export const operationSuffixes: readonly string[] = [
   'tag',
 ];
 
-/** Half of a pair: no text that can be written in UTF-8. */
-
-/** Bytes of an ID as it stands in a path; servers and clients cut paths that are much longer. */
+/** Bytes of an ID as it is written in a path; servers and clients cut paths that are much longer. */
 const maximumIdLength = 8_000;
 
 /** An ID may be any text that a path of the interface can name. */

@@ -59,7 +59,7 @@ function catalogueProblem(group: TaskGroup, { Consul, Services }: TaskGroup | Ta
   );
 }
 
-/** The first answer that there is for an element. */
+/** The first result that is not undefined. */
 function firstOf<T, A>(elements: readonly T[], answerFor: (element: T) => A | undefined): A | undefined {
   for (const element of elements) {
     const answer = answerFor(element);

@@ -38,7 +38,7 @@ export function validateArtifact(artifact: TaskArtifact, report: Report): void {
   }
   if (pathEscapes('task', artifact.RelativeDest)) report('the destination leaves the allocation');
   const checksum = artifact.GetterOptions?.['checksum'];
-  // What an interpolation will put there is not known yet.
+  // The value of an interpolation is not known yet.
   if (checksum === undefined || /\$\{[A-Za-z0-9_.-]+\}/.test(checksum)) return;
   if (!isChecksum(checksum.trim())) report('the checksum must be <md5|sha1|sha256|sha512>:<hexadecimal digits>');
 }

@@ -30,13 +30,13 @@ function validateTemplate(template: TaskTemplate, report: Report): void {
   if (Min !== null && Max !== null && Min > Max) report('wait: min must not be longer than max');
 }
 
-/** What happens to the task when the rendered text changes. */
-/** A template that cannot be rendered would keep its task from starting. One in a file is read when the task starts. */
+/** A template that cannot be parsed would keep its task from starting. One in a file is read when the task starts. */
 function validateSource({ EmbeddedTmpl, LeftDelim, RightDelim }: TaskTemplate, report: Report): void {
   const parsed = parseTemplate(EmbeddedTmpl, { left: LeftDelim, right: RightDelim });
   if (parsed.isErr()) report(`data, line ${parsed.error.line}, column ${parsed.error.column}: ${parsed.error.message}`);
 }
 
+/** What happens to the task when the rendered text changes. */
 function validateChange(template: TaskTemplate, report: Report): void {
   switch (template.ChangeMode) {
     case 'noop':

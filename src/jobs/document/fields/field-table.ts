@@ -89,7 +89,7 @@ export interface JsonObject {
 }
 
 type StringMap = { [key: string]: string };
-/** A block in which anything may stand, such as the configuration of a driver. */
+/** A block with any content, such as the configuration of a driver. */
 export type FreeForm = { [key: string]: JsonValue };
 
 /** The fields that a submission may have. */
@@ -119,7 +119,7 @@ export function block<const F extends FieldSet>(name: string, fields: F, options
 // Scalars: plain ones have the zero value when unset, the `…OrNull` ones have null in the submitted form.
 export const text: Field<string, string> = { kind: 'string', unset: '', stored: 'zero' };
 export const textOrNull: Field<string | null, string> = { kind: 'string', unset: null, stored: 'zero' };
-/** A text with one of these values. Decoding accepts any text: validation tells which values there are. */
+/** A text with one of these values. Decoding accepts any text; validation refuses the others. */
 export function oneOf<const V extends readonly string[]>(...values: V): Choice<string, V> {
   return { ...text, values };
 }

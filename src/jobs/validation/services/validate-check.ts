@@ -3,7 +3,7 @@ import { serviceCheckBlock } from '../../document/fields/service-fields.js';
 import type { ServiceCheck } from '../../document/service.js';
 import { choiceProblem, quoted } from '../problem-texts.js';
 
-/** Whether the check asks at a port. */
+/** Whether the check connects to a port. */
 export function needsPort(check: ServiceCheck): boolean {
   return ['http', 'tcp', 'grpc'].includes(check.Type.toLowerCase());
 }

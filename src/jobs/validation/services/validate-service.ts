@@ -4,10 +4,10 @@ import { choiceProblem } from '../problem-texts.js';
 import { type Report, reportIf, within } from '../problems.js';
 import { checkProblem, needsPort } from './validate-check.js';
 
-/** One service, wherever it stands. */
+/** One service, of a group or of a task. */
 export function validateService(service: Service, report: Report): void {
-  // What an interpolation will put there is not known yet; it counts as this many characters.
   const { Name } = service;
+  // The value of an interpolation is not known yet; it counts as seven valid characters.
   const name = Name.includes('${') ? Name.replace(/\$\{[A-Za-z0-9_.-]+\}/g, 'env-var') : Name;
   if (!/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(name)) {
     report('the name must be one DNS label: up to 63 letters, digits and inner dashes');

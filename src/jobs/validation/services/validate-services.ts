@@ -6,7 +6,7 @@ import { type Report, within } from '../problems.js';
 import { needsPort } from './validate-check.js';
 import { validateService } from './validate-service.js';
 
-/** The services of a group, and what those of its tasks have to agree on with them. */
+/** The services of a group, and the rules that hold for them together with those of its tasks. */
 export function validateGroupServices(group: TaskGroup, report: Report): void {
   if (servicesOf(group).length === 0) return;
   validateTaskNames(group, report);
@@ -26,7 +26,7 @@ export function validateGroupServices(group: TaskGroup, report: Report): void {
   }
 }
 
-/** The task that a service names must be there; a task's service can only name its own. */
+/** The task that a service names must exist; a task's service can only name its own task. */
 function validateTaskNames(group: TaskGroup, report: Report): void {
   const names = new Set(group.Tasks.map((task) => task.Name));
   for (const task of group.Tasks) {
