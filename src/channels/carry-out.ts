@@ -2,7 +2,7 @@ import type { CommandInput, CommandPerformer, NodeCommand } from '../agent/link/
 import type { Channel } from './channel.js';
 import type { Item } from './frame.js';
 
-/** Carries out the command of a channel: its first item names it, the others are what the asker sends. Never rejects. */
+/** Carries out the command of a channel: its first item names it, the others are the caller's input. Never rejects. */
 export async function carryOut(channel: Channel, perform: CommandPerformer): Promise<void> {
   try {
     const items = channel[Symbol.asyncIterator]();
@@ -13,7 +13,7 @@ export async function carryOut(channel: Channel, perform: CommandPerformer): Pro
       await channel.send({ type: 'refused', refusal: begun.error });
       return channel.end();
     }
-    // Its channel is gone when the asker is; the command then ends by its signal, or here.
+    // The channel has ended if the caller has gone; the command then ends by its signal, or here.
     let goesOn = await channel.send({ type: 'begun' });
     for await (const output of begun.value) {
       goesOn &&= await channel.send(output);
@@ -26,7 +26,7 @@ export async function carryOut(channel: Channel, perform: CommandPerformer): Pro
 }
 
 /**
- * Ends with the asker's input, and when the asker is gone. A command that has ended reads no further input, and its end is told all the same: what
+ * Ends with the caller's input, and when the caller has gone. A command that has ended reads no further input, and its end is told all the same: what
  * still comes is dropped, since a channel that nobody reads is broken off.
  */
 async function* inputsOf(items: AsyncGenerator<Item>): AsyncGenerator<CommandInput> {
@@ -45,6 +45,6 @@ async function drop(items: AsyncGenerator<Item>): Promise<void> {
   try {
     while ((await items.next()).done !== true);
   } catch {
-    // The asker has gone.
+    // The caller has gone.
   }
 }

@@ -18,7 +18,7 @@ export function serviceList(registrations: readonly ServiceRegistration[]): read
   }));
 }
 
-/** Some instances of a service for one asker: the same ones for the same key, as long as they are there. */
+/** Some instances of a service for one reader: the same ones for the same key, as long as they exist. */
 export function chooseInstances<T extends Pick<ServiceRegistration, 'ID'>>(
   instances: readonly T[],
   count: number,

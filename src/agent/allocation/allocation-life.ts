@@ -3,7 +3,7 @@ import { isOver, type TaskEffect, type TaskLife, type TaskLifeEvent } from '../t
 import type { TaskPlan } from '../task/task-plan.js';
 import type { Course } from './task-orders.js';
 
-/** What the agent decides the life of an allocation by. */
+/** What the agent's decisions about an allocation depend on. */
 export interface AllocationPlan {
   readonly tasks: readonly TaskPlan[];
   /** Between taking the services out of use and ending the tasks. */
@@ -33,7 +33,7 @@ export type AllocationEvent =
   | { readonly type: 'updated'; readonly plan: AllocationPlan }
   /** `tasks`: those that run, by name, or everything from its beginning. */
   | { readonly type: 'restart'; readonly tasks: readonly string[] | 'all'; readonly reason: string }
-  /** The agent goes: nothing begins any more, what runs may finish. */
+  /** The agent is stopping: nothing is started any more, and what runs may finish. */
   | { readonly type: 'close' }
   /** What has not finished by now is broken off, to run again under the next agent. */
   | { readonly type: 'interrupt'; readonly within: Milliseconds }
@@ -60,7 +60,7 @@ export function isAtRest(life: AllocationLife): boolean {
   return life.tasks.every(isOver);
 }
 
-/** Whether something may come to its end by itself: an agent that stops gives it the time to. */
+/** Whether a task may end by itself soon: an agent that stops waits for that, up to its deadline. */
 export function mayFinish(life: AllocationLife): boolean {
   return life.tasks.some(
     (task, at) =>

@@ -2,10 +2,10 @@ import { exceededDuration } from '../../jobs/runs/run-events.js';
 import type { ClientStatus, TaskState } from '../../scheduler/allocation.js';
 import { type AllocationLife, isDone } from './allocation-life.js';
 
-/** The statuses that a node's agent tells; `lost` and `unknown` are the server's. */
+/** The statuses that a node's agent reports; `lost` and `unknown` are set by the server. */
 export type ToldStatus = Extract<ClientStatus, 'pending' | 'running' | 'complete' | 'failed'>;
 
-/** What an agent says of one allocation's state: it is the authority for exactly these members. */
+/** The state of an allocation as its agent reports it. The agent alone decides these members. */
 export interface ToldState {
   /** Derived from the states of the tasks. */
   readonly clientStatus: ToldStatus;

@@ -3,15 +3,15 @@ import { isOver, type TaskLife } from '../task/task-life.js';
 import type { TaskPhase } from '../task/task-phase.js';
 import type { TaskPlan } from '../task/task-plan.js';
 
-/** One task of an allocation, with what it is supposed to do and what it does. */
+/** One task of an allocation, with its plan and its present state. */
 export interface TaskStanding {
   readonly plan: TaskPlan;
   readonly life: TaskLife;
 }
 
 /**
- * Where the allocation as a whole is going. `delaying`: it is to end, and its services are being taken out of use before.
- * `restarting`: all tasks end and begin again. `closing`: the agent goes; what runs may finish, and nothing begins.
+ * What happens to the allocation as a whole. `delaying`: it is to end, and its services are taken out of use first.
+ * `restarting`: all tasks end and begin again. `closing`: the agent is stopping; what runs may finish, and nothing begins.
  */
 export type Course = 'running' | 'delaying' | 'ending' | 'restarting' | 'closing';
 
@@ -22,8 +22,8 @@ export type TaskOrder =
   | { readonly type: 'leave' };
 
 /**
- * What each task has to do now, judged by the tasks' present state alone, so that it comes out the same after the agent was
- * away (job interface, lifecycle order and termination):
+ * What each task has to do now. This depends on the present state of the tasks alone, so that an agent that was restarted decides
+ * the same (job interface, lifecycle order and termination):
  *
  *   phase               begins when                                              ends, besides by itself, when
  *   prestart            at once                                                  the allocation ends or a task failed
@@ -53,7 +53,7 @@ function orderOf(task: TaskStanding, tasks: readonly TaskStanding[], course: Cou
   return mayBegin(task.plan.phase, tasks) ? { type: 'begin' } : undefined;
 }
 
-/** Poststop tasks clean up, however the others ended; without a start there is nothing to clean up. */
+/** Poststop tasks run however the others ended, unless none of the others was ever started. */
 function poststopOrder(task: TaskStanding, tasks: readonly TaskStanding[], course: Course): TaskOrder | undefined {
   if (isOver(task.life)) return undefined;
   if (course === 'closing') return runsNow(task.life) ? undefined : { type: 'leave' };

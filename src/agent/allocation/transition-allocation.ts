@@ -56,7 +56,7 @@ class Walk {
     for (const { name } of this.life.plan.tasks) this.task(name, event);
   }
 
-  /** Gives orders until the tasks do what they should. Each round ends or begins something, so the rounds are few. */
+  /** Gives orders until the tasks do what they should. Each round ends or begins a task, so the number of rounds is limited. */
   settle(): void {
     for (let round = 0; round <= 3 * this.life.tasks.length; round += 1) {
       const before = this.life;

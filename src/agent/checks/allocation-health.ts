@@ -2,7 +2,7 @@ import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
 import type { CheckState } from './check-state.js';
 
-/** What an allocation's health is judged by, on one clock. */
+/** What decides the health of an allocation. All times are on one clock. */
 export interface HealthEvidence {
   readonly tasks: 'up' | 'coming' | 'failed';
   readonly checks: readonly CheckState['status'][];

@@ -2,7 +2,7 @@ import type { ServiceCheck } from '../../jobs/document/service.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 
-/** What one look at a service came to. */
+/** The result of one run of a check. */
 export interface CheckResult {
   readonly passed: boolean;
   /** What was seen, for people. */
@@ -11,13 +11,13 @@ export interface CheckResult {
   readonly statusCode: number;
 }
 
-/** Where a check stands after all its looks. */
+/** The state of a check after all its runs. */
 export interface CheckState {
   readonly status: 'pending' | 'success' | 'failure';
   readonly output: string;
   readonly statusCode: number;
   readonly at: Instant;
-  /** Looks of one kind in a row. */
+  /** The number of runs in a row with this result. */
   readonly passes: number;
   readonly failures: number;
 }
@@ -31,7 +31,7 @@ export const uncheckedState: CheckState = {
   failures: 0,
 };
 
-/** Where a check stands before the first look. */
+/** The state of a check before its first run. */
 export function initialCheckState({ InitialStatus }: Pick<ServiceCheck, 'InitialStatus'>): CheckState {
   if (InitialStatus === 'passing') return { ...uncheckedState, status: 'success' };
   return InitialStatus === 'critical' ? { ...uncheckedState, status: 'failure' } : uncheckedState;
@@ -39,7 +39,7 @@ export function initialCheckState({ InitialStatus }: Pick<ServiceCheck, 'Initial
 
 type Thresholds = Pick<ServiceCheck, 'SuccessBeforePassing' | 'FailuresBeforeCritical'>;
 
-/** A check passes after `success_before_passing` more good looks than that, and fails after as many bad ones. */
+/** A check passes after `success_before_passing` good runs in a row, and fails after more than `failures_before_critical` bad ones. */
 export function checkStateAfter(
   state: CheckState,
   result: CheckResult,
@@ -55,7 +55,7 @@ export function checkStateAfter(
   return { status, output: result.output, statusCode: result.statusCode, at, passes, failures };
 }
 
-/** Failed looks in a row that count towards a restart (`check_restart`): those while the task is new do not. `upFor` in milliseconds. */
+/** Failed runs in a row that count towards a restart (`check_restart`); those within the grace period do not. `upFor` in milliseconds. */
 export function strikesAfter(
   strikes: number,
   { passed }: Pick<CheckResult, 'passed'>,
@@ -66,7 +66,7 @@ export function strikesAfter(
   return passed || isNew ? 0 : strikes + 1;
 }
 
-/** Whether a service has failed so often that its task has to begin again. */
+/** Whether a check has failed so often that its task is to be restarted. */
 export function restartIsDue({ CheckRestart: rule }: Pick<ServiceCheck, 'CheckRestart'>, strikes: number): boolean {
   return rule !== null && rule.Limit > 0 && strikes >= rule.Limit;
 }

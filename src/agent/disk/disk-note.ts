@@ -8,7 +8,7 @@ export interface DiskNote {
   readonly from: string | null;
   /** Nothing is to be taken over any more: everything is in its own folder. */
   readonly settled: boolean;
-  /** What its tasks are told of it; empty when there is nothing to tell. */
+  /** The text of the task event about the takeover; empty for none. */
   readonly said: string;
 }
 
@@ -46,7 +46,7 @@ export function waitingText(source: string): string {
   return `Waiting for the end of allocation ${source}, whose ephemeral disk is taken over`;
 }
 
-/** How a takeover came out. */
+/** The result of a takeover. */
 export interface Takeover {
   /** At least one folder was there to be taken. */
   readonly hasData: boolean;

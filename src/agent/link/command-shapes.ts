@@ -37,7 +37,7 @@ const refusal: Shape<CommandRefused> = objectOf({
   message: note,
 });
 
-/** What a node answered to a command; undefined for what is no answer to it. */
+/** The output of a command as a node sent it; undefined for anything else. */
 export function readCommandOutput(command: NodeCommand['type'], sent: unknown): CommandOutput | undefined {
   const kind = fitted(kindOfOutput, sent, 'answer');
   if (!('value' in kind)) return undefined;
@@ -53,7 +53,7 @@ const kindOfOutput = objectOf({
   type: oneOf('value', 'data', 'closed', 'exited', 'failed', 'piece', 'file_event'),
 });
 
-/** Why a node does not carry out a command; undefined for what says nothing of the kind. */
+/** Why a node does not carry out a command; undefined for a value of another shape. */
 export function readCommandRefusal(sent: unknown): CommandRefused | undefined {
   const read = fitted(refusal, sent, 'refusal');
   return 'value' in read ? read.value : undefined;

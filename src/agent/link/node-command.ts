@@ -22,7 +22,7 @@ export type NodeCommand =
       readonly offset: number;
       readonly limit: number | null;
     }
-  /** Answers the bytes, and with `follow` what is added to the file until the asker goes away. */
+  /** Answers the bytes, and with `follow` what is added to the file until the caller goes away. */
   | ({ readonly type: 'stream_file'; readonly allocationId: string; readonly path: string } & StreamPosition)
   /** The same for the output of a task, over the files that it is kept in. */
   | ({
@@ -56,13 +56,13 @@ export interface StreamPosition {
   readonly follow: boolean;
 }
 
-/** What the asker sends to a command that runs. */
+/** What the caller sends to a command that runs. */
 export type CommandInput =
   | { readonly type: 'data'; readonly bytes: Uint8Array }
   | { readonly type: 'end' }
   | { readonly type: 'resize'; readonly rows: number; readonly columns: number };
 
-/** What a command answers with. */
+/** One item of the answer to a command. */
 export type CommandOutput =
   | { readonly type: 'value'; readonly value: unknown }
   | { readonly type: 'data'; readonly stream: OutputStream; readonly bytes: Uint8Array }
@@ -76,7 +76,7 @@ export type CommandOutput =
 
 /** Why a command is not carried out. */
 export interface CommandRefused {
-  /** `invalid`: it can never be done. `not_found`: what it is about is not there (now). `failed`: it cannot be done. */
+  /** `invalid`: it can never be carried out. `not_found`: its task, file or allocation does not exist, or no longer. `failed`: another reason. */
   readonly type: 'command_invalid' | 'command_not_found' | 'command_failed';
   readonly message: string;
 }
@@ -100,7 +100,7 @@ export interface FileDescription {
   /** Kind and rights, such as `-rw-r--r--`. */
   readonly FileMode: string;
   readonly ModTime: string;
-  /** What the file seems to hold; of one that is described, not of one in a list. */
+  /** The media type that the content suggests; absent in lists. */
   readonly ContentType?: string;
 }
 

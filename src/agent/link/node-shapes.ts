@@ -64,9 +64,9 @@ function read<T>(shape: Shape<T>, value: unknown, field: string): Result<T, Unfi
     : err({ field: found.at, message: `${found.at} must be ${found.expected}` });
 }
 
-/** Reports, or ended or kept allocations, that one message may hold. */
+/** The most reports, ended allocations and kept allocations, each, in one message. */
 const mostReports = 10_000;
-/** Events of a task that a report may hold; ten are kept. */
+/** The most events of a task in a report; ten of them are kept. */
 const mostEvents = 50;
 
 const uuid = textOf(recordId);

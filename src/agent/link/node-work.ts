@@ -29,7 +29,7 @@ export interface NodeWork {
 
 /** What an agent has to look after, or what has changed of it. */
 export interface NodeWorkList {
-  /** What to wait after. */
+  /** The index to give in the next request, which waits for a change after it. */
   readonly index: number;
   /** Whether this is everything: an allocation that is not listed must end. */
   readonly complete: boolean;
@@ -43,7 +43,7 @@ export interface NodeWorkList {
   readonly now?: Instant;
 }
 
-/** What a node's agent says of one of its allocations. */
+/** The report of a node's agent about one allocation. */
 export interface AllocationReport extends ToldState {
   readonly allocationId: string;
   /**
@@ -60,7 +60,7 @@ export interface NodeReport {
   readonly instance?: string | undefined;
   /** One for each allocation of which something changed. */
   readonly reports: readonly AllocationReport[];
-  /** Of the allocations that are gone: those of which nothing is left here. */
+  /** Those of the allocations listed as `gone` of which nothing is left on the node. */
   readonly ended?: readonly string[];
   /** Ended allocations whose folders are still there: the answer tells which of them the server does not know any more. */
   readonly kept?: readonly string[];

@@ -3,13 +3,13 @@ import { instantFromRfc3339 } from '../../shared/instant.js';
 
 /* Checks data of another process member by member: types and limits. Unknown members are dropped. */
 
-/** What is wrong: a path into the value, such as `reports[2].clientStatus`, and what must stand there. */
+/** What is wrong: a path into the value, such as `reports[2].clientStatus`, and what is expected there. */
 interface ShapeFault {
   readonly at: string;
   readonly expected: string;
 }
 
-/** Gives the value, of which only what is named is kept; throws a `Misfit` where it does not fit. */
+/** Returns the value with the known members only; throws a `Misfit` where it does not have the shape. */
 export type Shape<T> = (value: unknown, at: string) => T;
 
 class Misfit extends Error {
@@ -18,7 +18,7 @@ class Misfit extends Error {
   }
 }
 
-/** The value in that shape, or the first part of it that does not fit. */
+/** The value in that shape, or the first part of it that does not have it. */
 export function fitted<T>(shape: Shape<T>, value: unknown, name: string): { readonly value: T } | ShapeFault {
   try {
     return { value: shape(value, name) };

@@ -1,6 +1,6 @@
 import type { VariableName, VariableRead } from '../../templates/index.js';
 
-/** What the templates of a task look at. */
+/** The variables that the templates of a task read. */
 export interface TaskVariablesQuery {
   readonly nodeId: string;
   /** Which process asks; absent for agents that do not say. */
@@ -18,7 +18,7 @@ export interface TaskVariablesQuery {
 
 /** The variables at one time that the task may read. If the caller has this version already, both lists are empty. */
 export interface TaskVariables {
-  /** The same as long as all that follows is. */
+  /** Changes when anything of the following does. */
   readonly version: string;
   /** In the order of the question; null where there is none that the task may read. */
   readonly items: readonly (Readonly<Record<string, string>> | null)[];

@@ -67,7 +67,7 @@ export function nextStage(course: Course, stage: EndingStage, end: TaskEnd): Cou
   }
 }
 
-/** The driver has not answered: the task counts as killed, whatever became of it. */
+/** The driver has not answered: the task counts as killed, although that is not certain. */
 function giveUp(course: Course): Course {
   const error = 'The driver did not answer in time; what became of the task is not known';
   course.tell({ type: 'killed', error }).effect({ type: 'destroy', attempt: course.record.attempt });

@@ -32,7 +32,7 @@ const emptyEvent: TaskEvent = {
   GenericSource: '',
 };
 
-/** What an event says besides its type: the sentence for people, and its members. */
+/** The content of an event: its type, the sentence for people, and its members. */
 type EventContent = Partial<Omit<TaskEvent, 'Time'>> & Pick<TaskEvent, 'Type' | 'DisplayMessage'>;
 
 /** The event that tells of a happening; undefined for one that only changes the state. */

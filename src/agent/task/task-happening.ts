@@ -9,7 +9,7 @@ export type TaskHappening =
   | { readonly type: 'received' }
   | { readonly type: 'setup' }
   | { readonly type: 'setup_failed'; readonly message: string }
-  /** The task's configuration makes no sense to its driver. */
+  /** The driver cannot use the configuration of the task. */
   | { readonly type: 'refused'; readonly message: string }
   | { readonly type: 'downloading' }
   | { readonly type: 'download_failed'; readonly message: string }

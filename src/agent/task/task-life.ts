@@ -27,7 +27,7 @@ export type TaskStep =
   /** For its restart. */
   | { readonly type: 'waiting' }
   | { readonly type: 'ending'; readonly stage: EndingStage; readonly end: TaskEnd }
-  /** Dead by its record's outcome, or let go of. */
+  /** Dead with the outcome in its record, or left to the next agent. */
   | { readonly type: 'over'; readonly as: 'dead' | 'interrupted' | 'released' };
 
 /**
@@ -51,7 +51,7 @@ export interface TaskLife {
   readonly timer: number;
 }
 
-/** Why a task cannot start, by the step that failed. `refused`: the driver cannot make sense of the configuration. */
+/** Why a task cannot start, by the step that failed. `refused`: the driver cannot use the configuration. */
 export interface StartFault {
   readonly kind: 'setup' | 'download' | 'refused' | 'driver';
   readonly message: string;
@@ -77,7 +77,7 @@ export type TaskLifeEvent =
   | { readonly type: 'restart'; readonly reason: string; readonly asFailure: boolean }
   /** A task that is dead begins again from its start, as part of a restart of all tasks. */
   | { readonly type: 'revive' }
-  /** Something to tell that changes nothing. */
+  /** An event for the record that changes nothing. */
   | { readonly type: 'tell'; readonly happening: TaskHappening };
 
 /** What is to be done; a performer answers with events. */
@@ -104,7 +104,7 @@ export function mayHaveProcess(life: TaskLife): boolean {
   return life.record.outcome === null && life.record.attempt > life.record.endedAttempt;
 }
 
-/** The agent has nothing more to do for it. */
+/** Whether the agent has nothing more to do for it. */
 export function isOver(life: TaskLife): boolean {
   return life.step.type === 'over';
 }

@@ -19,7 +19,7 @@ export function taskPhase(task: Pick<Task, 'Lifecycle'>): TaskPhase {
   }
 }
 
-/** Whether a task that ended well starts again: services' main tasks and sidecars are not supposed to end. */
+/** Whether a task that ended with success starts again: main tasks of services and sidecars are to run permanently. */
 export function restartsOnSuccess(job: Pick<Job, 'Type'>, phase: TaskPhase): boolean {
   if (phase === 'main') return job.Type === 'service' || job.Type === 'system';
   return phase === 'prestart_sidecar' || phase === 'poststart_sidecar';

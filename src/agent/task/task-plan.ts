@@ -10,7 +10,7 @@ export interface TaskPlan {
   readonly phase: TaskPhase;
   readonly leader: boolean;
   readonly restartPolicy: RestartPolicy;
-  /** It is not supposed to end: a success starts it again. */
+  /** The task is to run permanently, so it starts again after a success. */
   readonly restartsOnSuccess: boolean;
   /** With `SIG`. */
   readonly killSignal: string;

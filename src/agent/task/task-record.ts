@@ -19,7 +19,7 @@ export interface TaskRecord {
   readonly outcome: TaskOutcome | null;
 }
 
-/** A reading of both clocks, and what a decision needs besides. */
+/** A reading of both clocks, and a random number for decisions. */
 export interface Moment {
   /** Wall time, for what people read. */
   readonly now: number;
@@ -52,7 +52,7 @@ export function recalledTaskRecord(record: TaskRecord, moment: Moment): TaskReco
   };
 }
 
-/** One of its starts was asked for; the server may know of it although the notes of the agent were lost. */
+/** Whether it was ever started; the server may know of a start although the notes of the agent were lost. */
 export function hasBegun({ attempt, state }: TaskRecord): boolean {
   return attempt > 0 || state.StartedAt !== null;
 }

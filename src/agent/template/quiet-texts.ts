@@ -2,7 +2,7 @@ import type { TaskTemplate } from '../../jobs/document/task-parts.js';
 import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
 import type { RenderedTemplate } from './render-templates.js';
 
-/** A new text of a template that waits to see whether it stays. Moments are monotonic. */
+/** A new text of a template that is held back until it has been the same for a while. Times are monotonic. */
 interface HeldText {
   readonly text: string;
   /** When the template first had another text than the task has. */

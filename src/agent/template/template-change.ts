@@ -2,7 +2,7 @@ import type { ChangeScript, TaskTemplate } from '../../jobs/document/task-parts.
 import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
 import { signalName } from '../task/task-plan.js';
 
-/** What a running task is to notice of templates that have become something else. */
+/** How a running task is notified of changed templates. */
 export interface TemplateChange {
   readonly restart: boolean;
   /** Each once, with `SIG`; empty with a restart. */
@@ -15,7 +15,7 @@ export interface TemplateChange {
 
 type Changing = Pick<TaskTemplate, 'ChangeMode' | 'ChangeSignal' | 'ChangeScript' | 'Splay'>;
 
-/** What the change modes of the changed templates ask for: a restart makes all else needless (guide to templates). */
+/** Combines the change modes of the changed templates: a restart replaces all other actions (guide to templates). */
 export function templateChange(changed: readonly Changing[]): TemplateChange {
   const acting = changed.filter(({ ChangeMode }) => ChangeMode !== 'noop');
   const restart = acting.some(({ ChangeMode }) => ChangeMode === 'restart');
