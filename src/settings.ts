@@ -208,7 +208,7 @@ export interface Settings {
       /** Why e-mail cannot be sent when there is no mailer, and what to do. */
       readonly mailer: string;
     };
-    /** `neutral` uses the contract's spellings; `upstream` those of the clients that exist for this interface. */
+    /** `neutral` uses the interface's own spellings; `upstream` those of the clients that exist for this interface. */
     readonly names: 'neutral' | 'upstream';
   };
   /** Which jobs report their runs to which workspace; the first rule that matches decides. */

@@ -1,4 +1,4 @@
-/** Capabilities of a namespace rule (job interface, Authentication). `policy-override` is the contract's name for `sentinel-override`. */
+/** Capabilities of a namespace rule (job interface, Authentication). `policy-override` is the neutral name of `sentinel-override`. */
 export const namespaceCapabilities = [
   'deny',
   'list-jobs',

@@ -15,7 +15,7 @@ export interface EngineEvents {
   'job.launched': (fact: { namespace: string; parentId: string; jobId: string; index: number }) => void;
   /** The status of a job changed: `pending`, `running` or `dead`. */
   'job.status': (fact: { namespace: string; jobId: string; status: string; index: number }) => void;
-  /** The scheduler has decided on an evaluation; `status` is what it came to. */
+  /** The scheduler has decided on an evaluation; `status` is the result. */
   'evaluation.finished': (fact: { namespace: string; evaluationId: string; jobId: string; status: string }) => void;
   /** An agent reported a change of an allocation. */
   'allocation.changed': (fact: {
@@ -43,7 +43,7 @@ export interface EngineEvents {
     outcome: 'delivered' | 'retrying' | 'dead';
     errorClass: string | null;
   }) => void;
-  /** A destination began to fail, works again, is left alone for a while, or is asked again. */
+  /** A destination began to fail or works again, or its circuit breaker opened or closed. */
   'notification.destination': (fact: {
     configurationId: string;
     workspaceId: string;

@@ -1,6 +1,6 @@
 import type { EngineContext } from './context/engine-context.js';
 
-/** Counts the facts that the engine tells. For as long as the engine is there: they are told by calls, too, not only by loops. */
+/** Counts the facts that the engine emits, also before it is started and after it was stopped, because calls emit facts, too. */
 export function observeFacts({ events, observer }: Pick<EngineContext, 'events' | 'observer'>): void {
   const start = (reason: string) => (): void => observer.count('signalbox.job.starts', 1, { reason });
   events.on('job.registered', start('registered'));

@@ -48,7 +48,7 @@ function define<V extends Trigger>(
   return { value, aliases, scope, displayName, needs };
 }
 
-/** Every trigger of the notification interface, in its order. The reminder's canonical spelling is the contract's. */
+/** Every trigger of the notification interface, in its order. The misspelled name of the reminder is the one that the interface has. */
 export const triggerDefinitions = [
   define('run:created', 'run', 'Created'),
   define('run:planning', 'run', 'Planning'),

@@ -19,7 +19,7 @@ import { performOnNode } from '../node-commands/perform-on-node.js';
 
 export type AllocationCommandError = CommandRefused | PermissionDenied | StorageError;
 
-/** What a command is asked with besides: what the asker sends, and when the asker goes away. */
+/** The other side of a command: the caller's input, and a signal that aborts when the caller goes away. */
 export interface Conversation {
   readonly input?: AsyncIterable<CommandInput>;
   readonly signal?: AbortSignal;

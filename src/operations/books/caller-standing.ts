@@ -53,8 +53,8 @@ export function callerAfterWaiting(
 }
 
 /**
- * Tells of each view whether the caller still has the token and the rights that it began with. Costs a comparison of numbers as long
- * as no token, policy or role changes.
+ * Returns a function that says for a view whether the caller still has the token and the rights that it began with. It costs a comparison
+ * of numbers as long as no token, policy or role changes.
  */
 export function standingOf(context: EngineContext, caller: Principal): (view: ReadView) => boolean {
   if (!isOfTokenStore(caller)) return () => true;

@@ -22,7 +22,7 @@ export function isOfTokenStore(principal: Principal): boolean {
   return presented.has(principal);
 }
 
-/** The same caller within a trace: a copy of a principal that is made in another way is not known as the holder of its token. */
+/** The same caller within a trace. A copy of a principal that is made in another way is not recognised as the holder of its token. */
 export function callerWithin(caller: Principal, traceparent: string): Principal {
   const traced = { ...caller, traceparent };
   const found = presented.get(caller);

@@ -52,7 +52,7 @@ export interface EngineContext {
   readonly feed: LogFeed;
   /** The defaults with the overrides that the engine was made with. */
   readonly settings: Settings;
-  /** What the host demands of jobs: its functions, and the rules of its settings. */
+  /** What the host requires of jobs: its functions, and the rules of its settings. */
   readonly policies: readonly JobPolicy[];
   /** Where facts are listened to. */
   readonly events: EngineEmitter;
@@ -87,7 +87,7 @@ export interface BackgroundLoop {
   run(context: EngineContext, signal: AbortSignal): Promise<void>;
 }
 
-/** Emits a fact. A listener's exception is the listener's problem: it is logged and goes no further. */
+/** Emits a fact. An exception of a listener is logged and has no other effect. */
 export function emit<K extends keyof EngineEvents>(
   context: EngineContext,
   name: K,

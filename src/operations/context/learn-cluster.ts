@@ -7,9 +7,9 @@ import { steppedWork, stepsInTurns } from './steps-in-turns.js';
 const never = new AbortController().signal;
 
 /**
- * Sees to it that the engine knows the cluster. The first time it is read in turns of the event loop, which takes seconds over
- * 100,000 live allocations; later, whoever decides brings it up to date with what has changed. An aborted signal ends the reading that it
- * began without a result.
+ * Makes sure that the engine knows the cluster. The first time it is read in turns of the event loop, which takes seconds for 100,000
+ * live allocations; later, each decision brings it up to date with what has changed. An aborted signal ends a reading that this call
+ * began, without a result.
  */
 export function learnCluster(
   context: EngineContext,

@@ -1,6 +1,6 @@
 import type { EngineContext } from './engine-context.js';
 
-/** Where this server says that it is. */
+/** The datacenter that this server reports for itself. */
 export const datacenter = 'dc1';
 
 /** Host and port by which others reach this server. */

@@ -2,7 +2,7 @@ import { ok, type Result, type ResultAsync } from 'neverthrow';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import type { EngineContext } from './engine-context.js';
 
-/** One turn takes so many milliseconds, or so many steps where the clock stands still. */
+/** The milliseconds of one turn; the number of its steps where the clock stands still. */
 const turnMs = 2;
 const stepsInTurn = 64;
 

@@ -10,7 +10,7 @@ interface Cause {
   readonly at: Instant;
 }
 
-/** The traces of evaluations that this process has been asked for. They are kept in memory: a span that lacks its parent loses nothing but that. */
+/** The traces of evaluations that requests to this process caused. They are kept in memory only: without them an evaluation has no span. */
 export class EvaluationTraces {
   readonly #causes = new Map<string, Cause>();
 

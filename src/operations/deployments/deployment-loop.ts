@@ -24,9 +24,9 @@ const pause = second / 4;
 const pauseFactor = 4;
 
 /**
- * Does what passing time does to deployments: allocations that have run long enough are healthy, those that have not by their
- * deadline are unhealthy, and a deployment without progress fails. What nodes report moves a deployment in the same write. What is due
- * is decided again in the write, in small parts, so any number of processes may watch.
+ * Handles the changes of deployments that depend on time alone: allocations that have run long enough are healthy, those that have not by
+ * their deadline are unhealthy, and a deployment without progress fails. Reports of nodes are handled in their own writes. What is due is
+ * decided again in the write, in small parts, so any number of processes may run this loop.
  */
 export const deploymentLoop: BackgroundLoop = {
   name: 'deployments',
@@ -94,7 +94,7 @@ function parted(ids: readonly string[]): readonly (readonly string[])[] {
   return Array.from({ length: count }, (_, at) => ids.slice(at * writtenAtOnce, (at + 1) * writtenAtOnce));
 }
 
-/** A deployment that is under way, with what passing time says of it. */
+/** A deployment that is under way, with what is due by now. */
 interface Look {
   readonly deployment: Deployment;
   /** IDs of allocations of which the health is known by now. */

@@ -31,7 +31,7 @@ export interface StopJobInput extends JobReference {
   readonly noShutdownDelay?: boolean;
 }
 
-/** All zero and empty for a job that is not there. */
+/** All zero and empty for a job that does not exist. */
 export interface StoppedJob {
   /** Empty when no evaluation was made. */
   readonly evalId: string;
@@ -119,7 +119,7 @@ function purgeJob(tx: Transaction, job: Job, input: StopJobInput): Evaluation | 
   return evaluation;
 }
 
-/** The job is gone, so they have nothing to work on. */
+/** The job was removed, so its evaluations have nothing left to do. */
 function completePending(tx: Transaction, job: Job): void {
   const prefix = [job.Namespace, job.ID, 'pending'];
   for (const { record } of tx.list(evaluations, { index: 'open_by_job', prefix })) {

@@ -26,7 +26,7 @@ export interface List<T, S> {
   readonly isHidden?: (view: ReadView) => boolean;
   /** Compiles filters for the records (`compileFilter` of the queries). */
   readonly filters: (expression: string) => Result<Filter, FilterSyntaxError>;
-  /** The stored record that a filter is asked of. */
+  /** The stored record that a filter is applied to. */
   readonly filtered: (view: ReadView, row: T, filter: Filter) => unknown;
   readonly show: (view: ReadView, row: T) => S;
 }

@@ -70,7 +70,7 @@ export function namedSource<R>(
   };
 }
 
-/** Records that are all at hand, in the order of their names. The token is the name. */
+/** Records that are all in memory, in the order of their names. The token is the name. */
 export function heldSource<R>(
   records: readonly R[],
   { nextToken = '', reverse = false }: ListRequest,

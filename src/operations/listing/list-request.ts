@@ -4,6 +4,6 @@ import type { PageByToken } from '../../queries/page.js';
 export interface ListRequest extends PageByToken {
   /** Beginning of the IDs or names. */
   readonly prefix?: string;
-  /** Filter expression, asked of the stored records before they are counted; empty and absent mean all. */
+  /** Filter expression, applied to the stored records before they are counted; empty and absent mean all. */
   readonly filter?: string;
 }

@@ -51,7 +51,7 @@ interface Swept {
   readonly next: Instant | undefined;
 }
 
-/** Until those are looked at again that are old enough and stay for the sake of another record. */
+/** How long until records that are old enough, but are kept because of another record, are checked again. */
 const retry = hour;
 
 /** Rows that are looked at in one read. */
@@ -61,8 +61,8 @@ const removedAtOnce = 8;
 
 /**
  * Removes what has ended and is older than its threshold: jobs with everything of them, evaluations with their allocations, deployments,
- * nodes. Works through the tables page by page, in turns of the event loop; what goes is decided again in its write, so nothing that has come
- * to life is taken.
+ * nodes. Works through the tables page by page, in turns of the event loop. Each removal is decided again in its write, so nothing that is
+ * in use again is removed.
  */
 export async function collect(
   context: EngineContext,

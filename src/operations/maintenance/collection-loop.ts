@@ -10,8 +10,8 @@ import { collect } from './collect.js';
 const collected = [jobs, evaluations, allocations, deployments, nodes];
 
 /**
- * Collects by the thresholds: at most once in the interval (five minutes by default), and only when a record has changed or one that has ended comes of age. Several
- * processes may: each takes what is still there.
+ * Collects by the thresholds: at most once in the interval (five minutes by default), and only when a record has changed or an ended one
+ * has reached its threshold. Several processes may do so: each removes what is still there.
  */
 export const collectionLoop: BackgroundLoop = {
   name: 'collection',

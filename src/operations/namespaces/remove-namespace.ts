@@ -16,7 +16,7 @@ export type RemoveNamespaceError =
   | Exclude<NamespaceError, { type: 'invalid_namespace' }>
   | StorageError;
 
-/** Removes a namespace in which nothing lives any more. Only management callers may do this. Gives the index of the write. */
+/** Removes a namespace that is not in use. Only management callers may do this. Returns the index of the write. */
 export function removeNamespace(
   context: EngineContext,
   caller: Principal,

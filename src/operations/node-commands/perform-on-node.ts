@@ -70,7 +70,7 @@ async function relay(context: EngineContext, connection: NodeConnection, asked: 
   return outputs.map((all) => untilEnd(all, socket));
 }
 
-/** The output, after which the session ends; it also ends with the asker's signal, if nobody takes the output. */
+/** The output, after which the session ends; it also ends with the caller's signal, if nobody takes the output. */
 async function* untilEnd(outputs: AsyncIterable<CommandOutput>, socket: StoreSocket): AsyncGenerator<CommandOutput> {
   try {
     yield* outputs;

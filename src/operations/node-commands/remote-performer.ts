@@ -41,7 +41,7 @@ async function ask(
   clock: Clock,
   asked: Asked,
 ): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>> {
-  const leave = (): void => channel.reset('the asker has gone');
+  const leave = (): void => channel.reset('the caller has gone');
   asked.signal.addEventListener('abort', leave);
   // The signal may live much longer than the command.
   const over = (): void => asked.signal.removeEventListener('abort', leave);
@@ -75,7 +75,7 @@ async function firstAnswer(channel: Channel, answers: AsyncGenerator<Item>, cloc
   }
 }
 
-/** What the node answers, while what the asker sends goes to it. Ends when either of them does. */
+/** The answers of the node, while the caller's input is sent to it. Ends when either of them does. */
 async function* conversation(
   channel: Channel,
   answers: AsyncGenerator<Item>,
@@ -91,7 +91,7 @@ async function* conversation(
       yield output;
     }
   } catch (error) {
-    // An asker that has gone gets no further input or output; that is no failure.
+    // The caller has gone; that is no failure.
     if (signal.aborted) return;
     // Readers of files learn from the error that they have not read to the end.
     if (command.type !== 'exec') throw error;
@@ -103,7 +103,7 @@ async function* conversation(
   }
 }
 
-/** Takes no more from the asker once the command is over, even while it waits for the next input. */
+/** Takes no more input from the caller once the command is over, even while it waits for the next one. */
 async function pump(channel: Channel, input: AsyncIterable<CommandInput>, finished: AbortSignal): Promise<void> {
   const over = AbortSignal.any([finished, channel.gone]);
   const inputs = input[Symbol.asyncIterator]();
@@ -116,7 +116,7 @@ async function pump(channel: Channel, input: AsyncIterable<CommandInput>, finish
     }
     void inputs.return?.();
   } catch {
-    channel.reset('the asker has gone');
+    channel.reset('the caller has gone');
   }
 }
 

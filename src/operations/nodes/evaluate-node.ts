@@ -9,7 +9,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { datacenter, ownAddress } from '../context/own-address.js';
 import { answerOf, type ChangedNode, withNode } from './change-node.js';
 
-/** What came of it, and what agents are told about the servers on this occasion. */
+/** The evaluations that were made, and what existing agents read about the servers from this answer. */
 export interface EvaluatedNode extends ChangedNode {
   readonly eligibility: Node['SchedulingEligibility'];
   /** Nodes in the installation. */

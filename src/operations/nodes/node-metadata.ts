@@ -70,7 +70,7 @@ function nodeAsked(context: EngineContext, nodeId = ''): Result<string, NodeRefu
   return asked === undefined ? err(nodeRefused('metadata', 'name the node: none or several are connected')) : ok(asked);
 }
 
-/** A node to which nothing was added has what its agent told. */
+/** A node to which nothing was added has the meta that its agent reported. */
 function storedIn(view: ReadView, nodeId: string): StoredNodeMetadata | undefined {
   const node = view.get(nodes, [nodeId])?.record;
   if (node === undefined) return undefined;

@@ -11,8 +11,8 @@ import { type Workspace, workspaces } from '../../notifications/workspace.js';
 import type { ReadView } from '../../ports/storage.js';
 
 /*
- * Finding and authorising are one step here: what a caller may not administer does not exist for him (notification
- * interface, Errors), so no answer can tell the two apart.
+ * Finding and authorising are one step here: a resource that the caller may not administer is answered like one that does not exist
+ * (notification interface, Errors).
  */
 
 export function findWorkspace(

@@ -73,7 +73,7 @@ function claimantFrom({ instance, folder, boot = '' }: AgentProcess): NodeClaima
   return { instance, ...(folder === undefined ? {} : { folder: secretHash(`${boot} ${folder}`) }) };
 }
 
-/** An asker that has gone must not wait for ever. */
+/** A call whose agent has gone must not wait for ever. */
 const longestVariablesWait = 30 * second;
 
 function variablesInTime(context: EngineContext, caller: Principal, query: TaskVariablesQuery) {

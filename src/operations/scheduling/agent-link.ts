@@ -34,8 +34,8 @@ export interface AgentPorts {
 /** What the agent of this process need not do. */
 export interface AgentPortsOptions {
   /**
-   * `false` where no other process works on the store: the node is alive as long as its agent serves, and is not written down every few
-   * seconds. When the agent ends without leaving, the node is silent from then on. `true` when absent.
+   * `false` where no other process works on the store: the node counts as alive as long as its agent serves, and no heartbeat is stored
+   * every few seconds. When the agent ends without leaving, the node is silent from then on. `true` when absent.
    */
   readonly heartbeats?: boolean;
 }
@@ -47,10 +47,10 @@ export function agentPorts(context: EngineContext, { heartbeats = true }: AgentP
   return { link: heartbeats ? link : withoutHeartbeats(context, link), clock, ids, logger };
 }
 
-/** How often such an agent shows that it is there all the same. */
+/** The time to live that such an agent is given, so that it hardly ever sends a heartbeat. */
 const rarely = 3 * day;
 
-/** No other process works on the store: an agent of an earlier process of this kind is over, whatever its folder. */
+/** No other process works on the store, so an agent of an earlier process has ended, whatever its folder was. */
 const onlyProcess = 'the only process on the store';
 
 function withoutHeartbeats(context: EngineContext, link: AgentLink): AgentLink {
@@ -77,7 +77,7 @@ function withoutHeartbeats(context: EngineContext, link: AgentLink): AgentLink {
   };
 }
 
-/** The folder is on the host of the store, so that the start of the host does not matter. */
+/** The folder is on the same host as the store, so it does not matter whether the host was restarted. */
 function claimantFrom({ instance, folder }: AgentProcess): NodeClaimant {
   return { instance, ...(folder === undefined ? {} : { folder: secretHash(folder) }) };
 }

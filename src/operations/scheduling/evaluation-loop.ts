@@ -18,7 +18,7 @@ import { keepWaits, type WallOffset } from './keep-waits.js';
 import { type BegunEvaluation, beginEvaluation, failEvaluation } from './process-evaluation.js';
 import { writeInTurns } from './write-in-turns.js';
 
-/** Works on the pending evaluations, most urgent first, and on blocked ones when there is new room. */
+/** Processes the pending evaluations, the most urgent first, and blocked ones when there is new room. */
 export const evaluationLoop: BackgroundLoop = {
   name: 'evaluations',
   run: async (context, signal) => {
@@ -44,7 +44,7 @@ export const evaluationLoop: BackgroundLoop = {
 /** After a write that failed, in milliseconds. */
 const pauseAfterFailure = 100;
 
-/** So many plans of an evaluation may come to nothing because something has changed meanwhile; then it is decided in its write. */
+/** The number of plans of an evaluation that may be discarded because something has changed; after that it is decided in its write. */
 const plansInTurns = 2;
 
 /** By evaluation: how often its work has thrown, and how often its plan did not hold any more. */
@@ -53,7 +53,7 @@ interface Troubles {
   readonly conflicts: Map<string, number>;
 }
 
-/** What the write was at, for when it fails. */
+/** What the write was working on, for the case that it fails. */
 interface Attempt {
   evaluation: Evaluation | undefined;
 }
@@ -91,9 +91,9 @@ interface Indexed {
 type Step = (Work & Indexed) | 'failed';
 
 /**
- * One evaluation: in one write, or for a large job decided and written in turns of the event loop. A store that fails is not the
- * evaluation's fault: it is tried again for as long as that takes. An evaluation that cannot be worked on is given up after some
- * attempts, so that it does not hold up the others.
+ * One evaluation: in one write, or for a large job decided and written in turns of the event loop. A failure of the store does not count
+ * against the evaluation: the write is repeated until it succeeds. An evaluation whose processing throws is given up after some attempts,
+ * so that it does not hold up the others.
  */
 async function workOnce(
   context: EngineContext,
@@ -148,7 +148,7 @@ function countOne(counts: Map<string, number>, id: string): void {
   counts.set(id, (counts.get(id) ?? 0) + 1);
 }
 
-/** Works on what is due, or begins with it where that takes longer than a write should. */
+/** Processes what is due, or only begins it where that takes longer than a write should. */
 function takeNext(tx: Transaction, troubles: Troubles, { known, ...progress }: Start, attempt: Attempt): Work {
   if (readSchedulerConfiguration(tx).PauseEvalBroker) return paused(progress);
   const offset = keepWaits(tx, progress.offset);
@@ -203,7 +203,7 @@ function logFailure(context: EngineContext, { evaluation }: Attempt, error: stri
   context.logger.error({ evaluation: evaluation?.ID ?? '', error }, 'An evaluation could not be processed');
 }
 
-/** An evaluation whose moment has come, else the most urgent one that waits for nothing. */
+/** An evaluation whose time to wait for has come, else the most urgent one without such a time. */
 function nextPending(
   view: ReadView,
   now: Instant,

@@ -7,15 +7,15 @@ import type { Transaction } from '../commit.js';
 /** Wall time less monotonic time: it changes when somebody sets the clock, and only then. */
 export type WallOffset = Milliseconds;
 
-/** Smaller changes are those of a clock that is kept right. */
+/** Smaller changes are corrections by a time service. */
 const smallestStep = 1000;
 
 /**
- * Evaluations that wait for a moment wait for an interval: a delay of the reschedule policy. When the wall clock was set back they
- * would wait as much longer, so their moments are set back, too. `before` is the offset at the last look; undefined after a start,
- * when nobody knows by how much it was set: then the interval begins again. Gives the offset for the next look.
+ * Evaluations with a time to wait for wait for an interval: a delay of the reschedule policy. When the wall clock is set back they would
+ * wait longer by the size of the step, so their times are set back, too. `before` is the offset of the previous call; undefined after a
+ * start, when the size of a step is not known: then the interval begins again. Returns the offset for the next call.
  *
- * Only what was written later than now is changed, so that several engines on one store change it once.
+ * Only records that were written later than now are changed, so that several engines on one store change each once.
  */
 export function keepWaits(tx: Transaction, before: WallOffset | undefined): WallOffset {
   const offset = tx.now - tx.monotonic;

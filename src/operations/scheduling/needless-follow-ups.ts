@@ -4,8 +4,8 @@ import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import type { Transaction } from '../commit.js';
 
 /**
- * An allocation whose node was disconnected is reported again: the evaluation that would have taken it for lost is not its any more. The
- * allocation as it was otherwise.
+ * The allocation without the evaluation that would have marked it as lost, after its node, which was disconnected, has reported it
+ * again.
  */
 export function withoutWait(before: Allocation): Allocation {
   if (before.ClientStatus !== 'unknown' || before.FollowupEvalID === undefined) return before;
@@ -19,8 +19,8 @@ interface Changed {
 }
 
 /**
- * Cancels evaluations for a later moment after allocations are back: those that they named, unless others still do, and, when the job
- * waits for none any more, those for the end of the wait. All changed allocations are written by then.
+ * Cancels evaluations for a later time after allocations are back: those that they named, unless others still name them, and, when the
+ * job waits for no allocation any more, those for the end of the wait. To be called after all changed allocations were written.
  */
 export function cancelNeedless(tx: Transaction, changed: readonly Changed[]): readonly Evaluation[] {
   const byJob = new Map<string, Allocation[]>();

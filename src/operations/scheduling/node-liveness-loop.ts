@@ -20,13 +20,13 @@ export const nodeLivenessLoop: BackgroundLoop = {
   },
 };
 
-/** Judges once, and waits until the next node can turn silent, or the first one comes. */
+/** Judges once, and waits until the next node can turn silent, or the first one registers. */
 async function watchOnce(context: EngineContext, watch: SilenceWatch, signal: AbortSignal): Promise<SilenceWatch> {
   const swept = await sweep(context, watch);
   const { clock } = context;
   if (swept === undefined) {
     await clock.sleep(second, signal);
-    // While the store failed, heartbeats could not be recorded either.
+    // While the store fails, heartbeats cannot be recorded either.
     return newSilenceWatch(clock.monotonic());
   }
   if (swept.next !== undefined) {

@@ -52,7 +52,7 @@ function preemptedAs(after: Allocation, known: Allocation): Allocation {
   };
 }
 
-/** One that was replaced keeps what is stored of its own reschedules: how it was rescheduled stands with its successor. */
+/** An allocation that is being replaced keeps its stored tracker: the event of its replacement is in the tracker of its successor. */
 function withOwnTracker(after: Allocation, before: Allocation): Allocation {
   if (after.NextAllocation === before.NextAllocation || after.RescheduleTracker === before.RescheduleTracker)
     return after;

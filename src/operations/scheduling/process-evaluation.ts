@@ -47,7 +47,7 @@ export interface DecidedPlan {
 }
 
 /**
- * Works on one evaluation from reading the job to writing the plan, all in the caller's transaction: nothing can change
+ * Processes one evaluation from reading the job to writing the plan, all in the caller's transaction: nothing can change
  * between decision and commit, so a plan is never refused and no lease is needed. `known` is the cluster as far as the caller
  * has it from the write before.
  */
@@ -194,7 +194,7 @@ function writePlan(tx: Transaction, plan: Plan): void {
   applyJobConsequences(tx, last ? consequences : { ...consequences, unfinished: true });
 }
 
-/** None while one of the job waits to be worked on. The plan's own may have been worked on since an earlier part. */
+/** None while another evaluation of the job is pending. The plan's own may have been processed since an earlier part. */
 function preemptionWithin(tx: Transaction, evaluation: Evaluation): readonly Evaluation[] {
   const { ID, Namespace, JobID } = evaluation;
   const open = tx.list(evaluations, { index: 'open_by_job', prefix: [Namespace, JobID] });
@@ -202,14 +202,14 @@ function preemptionWithin(tx: Transaction, evaluation: Evaluation): readonly Eva
   return [tx.get(evaluations, [ID]) === undefined ? evaluation : { ...evaluation, ID: tx.ids.next('evaluation') }];
 }
 
-/** The evaluation itself, those that it makes needless, and the one that looks once more. */
+/** The evaluation itself, those that it supersedes, and a further one if the job has to be evaluated once more. */
 function endingsOf(tx: Transaction, { result, job, seen }: Plan): readonly Evaluation[] {
   const again =
     job !== undefined && result.looksAgain ? [newEvaluation(tx, job, { triggeredBy: 'alloc-failure' })] : [];
   return [...superseded(tx, result, seen), result.evaluation, ...again];
 }
 
-/** The job version has proved itself: a failed update may go back to it. */
+/** Marks a version whose deployment succeeded: a failed update may revert to it. */
 function markStable(tx: Transaction, job: Job, version: number): void {
   const row = readJobVersion(tx, job.Namespace, job.ID, version)?.record;
   if (row === undefined || row.Stable) return;
@@ -217,8 +217,8 @@ function markStable(tx: Transaction, job: Job, version: number): void {
 }
 
 /**
- * The job was just looked at as a whole: its other evaluations that are due have nothing left to find, unless they were made since, and a
- * new blocked one takes the place of an older one.
+ * The whole job was evaluated, so its other evaluations that are due are cancelled, unless they were created since. A blocked one is
+ * cancelled only if there is a new blocked one in its place.
  */
 function superseded(tx: Transaction, result: SchedulingResult, seen: number): Evaluation[] {
   const { ID, Namespace, JobID } = result.evaluation;

@@ -27,7 +27,7 @@ import { isAgentOf } from './node-ownership.js';
 type Fault = PermissionDenied | UnknownNode | AgentRefused | LinkFailed | StorageError;
 
 /**
- * The variables that the templates of a task look at, with the rights of the task (guide to templates). With `known` waits until
+ * The variables that the templates of a task read, with the rights of the task (guide to templates). With `known` it waits until
  * there is another answer, or until the signal aborts.
  */
 export function readTaskVariables(
@@ -94,8 +94,8 @@ function taskOf(
 }
 
 /**
- * An allocation of the node whose end it has not told: the token of a node is good for the work that the node has. What a server takes
- * for lost may still have tasks to end with.
+ * An allocation of the node, unless its node has reported its end: a node may read variables only for its own unfinished work. An
+ * allocation that counts as lost may still have tasks to run at its end.
  */
 function workingOn(view: ReadView, nodeId: string, allocationId: string): Allocation | undefined {
   const found = view.get(allocations, [allocationId])?.record;
@@ -112,7 +112,7 @@ function readable(
   return allowsVariable(task, { namespace, path }, 'read') ? view.get(variables, [namespace, path])?.record : undefined;
 }
 
-/** The first of those that the task may list: others do not count. */
+/** The names below a prefix, up to the limit; those that the task may not list are left out and do not count. */
 function listed(view: ReadView, task: Principal, own: string, { path, namespace = own }: VariableRead): VariableName[] {
   if (namespace === everyNamespace) return [];
   const request = { namespace, prefix: path, sees: everythingSeen };

@@ -66,13 +66,17 @@ function claimNode(
   return decideNodeClaim(identity, { id: ID, pool: NodePool, isTaken }).andThen((node): Result<void, ClaimRefused> => {
     if (node === identity) return ok(undefined);
     if (token === undefined)
-      return err({ type: 'claim_refused', message: 'nobody keeps to which node the caller belongs' });
+      return err({
+        type: 'claim_refused',
+        message:
+          'no token of the store belongs to the caller, so it cannot be bound to a node; give its principal the ID of the node',
+      });
     tx.put(tokens, { ...token, node });
     return ok(undefined);
   });
 }
 
-/** What the agent says of its node, beside what operators have decided about it. */
+/** The node as its agent describes it, with what operators have decided about it. */
 function registered(tx: Transaction, description: NodeDescription, before: Node | undefined): Node {
   const node: Node = {
     ...description,
@@ -89,7 +93,7 @@ function registered(tx: Transaction, description: NodeDescription, before: Node 
   return withNodeEvent(node, { Subsystem: 'Cluster', Message }, { now: tx.now, index: tx.index });
 }
 
-/** What operators have added stays, and what the agent tells now is kept beside it. */
+/** What operators have added stays, and what the agent reports now is kept beside it. */
 function metaOf(tx: Transaction, { ID, Meta }: NodeDescription): Node['Meta'] {
   const before = tx.get(nodeMetadata, [ID])?.record;
   if (before === undefined) return Meta;

@@ -71,7 +71,7 @@ function reported(context: EngineContext, tx: Transaction, before: Allocation, r
   return withReportedHealth(after, healthy, { now: tx.now, index: tx.index });
 }
 
-/** Agents may say nothing of the status or of the tasks: such members are absent (job interface, Allocation). */
+/** Agents may leave the status or the tasks empty: such members are absent (job interface, Allocation). */
 function withoutEmpty(allocation: Allocation): Allocation {
   const isDescribed = allocation.ClientDescription !== '';
   const hasStates = Object.keys(allocation.TaskStates ?? {}).length > 0;
@@ -91,7 +91,7 @@ function healthByTasks({ presentTimes }: EngineContext, tx: Transaction, allocat
   return measureHealth(presentTimes.allocation(allocation, tx), group, tx.now).healthy ?? null;
 }
 
-/** What was reported may call for another look at the job: one evaluation for each. */
+/** The evaluations that the reports call for, one for each job. */
 function evaluationsAfter(
   tx: Transaction,
   changed: readonly { readonly before: Allocation; readonly after: Allocation }[],
@@ -112,7 +112,7 @@ function tellChange(tx: Transaction, { Namespace, ID, JobID, ClientStatus }: All
   tx.tell('allocation.changed', { namespace: Namespace, allocationId: ID, jobId: JobID, clientStatus: ClientStatus });
 }
 
-/** Those that the node keeps for nobody. */
+/** The allocations that the node keeps although the server does not know them on this node. */
 function unknownAmong(tx: Transaction, { nodeId, kept = [] }: NodeReport): readonly string[] {
   return kept.filter((id) => tx.get(allocations, [id])?.record.NodeID !== nodeId);
 }

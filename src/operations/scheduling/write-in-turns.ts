@@ -7,7 +7,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type DecidedPlan, type WrittenSoFar, writeDecided } from './process-evaluation.js';
 
-/** What became of a plan. The evaluation is still open unless it is complete. */
+/** The result of writing a plan. The evaluation is still open unless it is complete. */
 type WrittenPlan<T> = {
   /** As of the last part that was written. */
   readonly cluster: KnownCluster;
@@ -23,8 +23,8 @@ type WrittenPlan<T> = {
 );
 
 /**
- * Writes a plan in parts, each in a turn of the event loop of its own. After each of them the store shows a state that the evaluation can be
- * decided on again, by whoever comes to it. `atEnd` runs in the write that ends the evaluation.
+ * Writes a plan in parts, each in a turn of the event loop of its own. After each part any engine can decide the evaluation again on what
+ * is stored. `atEnd` runs in the write that ends the evaluation.
  */
 export async function writeInTurns<T>(
   context: EngineContext,

@@ -21,7 +21,7 @@ interface AgentMember {
   readonly DelegateCur: number;
 }
 
-/** This server: what clients look at of its settings, itself as a member, and figures. */
+/** This server: the settings that clients read, itself as a member, and figures. */
 export interface AgentSelf {
   readonly config: Readonly<Record<string, unknown>>;
   readonly member: AgentMember;

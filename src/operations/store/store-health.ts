@@ -3,7 +3,7 @@ import { second } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { probeStore } from './probe-store.js';
 
-/** Everybody may ask, and asking costs a write: within this time all are told the same. */
+/** Everybody may ask, and a check costs a write: within this time all callers get the same result. */
 const validFor = second;
 /** A store that takes longer for one row is not ready; in the host's wall time, whatever clock the engine has. */
 const patience = 2 * second;

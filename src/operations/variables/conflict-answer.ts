@@ -5,7 +5,7 @@ import { openItems } from '../books/variable-items.js';
 import type { Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
-/** What a write of a variable came to. */
+/** The result of a write of a variable. */
 export interface VariableWritten {
   /** The index of the write; for a conflict that of the variable. */
   readonly index: number;

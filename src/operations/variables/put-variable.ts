@@ -36,12 +36,12 @@ export interface PutVariableInput {
   readonly lockDelay?: number;
 }
 
-/** Why `putVariable` stores nothing. A conflict is no error: the answer tells it. */
+/** Why `putVariable` stores nothing. A conflict is not an error: the answer reports it. */
 export type PutVariableError = PermissionDenied | InvalidVariable | ItemsMissing | StorageError;
 
 /**
- * Makes a variable or replaces its items, and acquires or releases its lock with them. What stands in the way, another index or somebody
- * else's lock, is told as a conflict with the variable as it is, its items only to a caller that may read them.
+ * Makes a variable or replaces its items, and acquires or releases its lock with them. Another index or another holder's lock is reported
+ * as a conflict with the present variable, whose items only a caller that may read them gets.
  */
 export function putVariable(
   context: EngineContext,

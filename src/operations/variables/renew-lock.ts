@@ -21,7 +21,7 @@ export interface RenewLockInput {
   readonly lockId: string;
 }
 
-/** Keeps a lock that the caller holds for another of its times. The variable itself stays as it was, its index too. */
+/** Lets the time to live of a lock that the caller holds begin again. The variable itself stays as it was, its index too. */
 export function renewLock(
   context: EngineContext,
   caller: Principal,

@@ -33,7 +33,7 @@ export interface MovedDeployment {
   readonly revertedVersion: number | undefined;
 }
 
-/** How many of a job's newest evaluations tell how far it was looked at. */
+/** How many of a job's newest evaluations are read to find out up to which index it was evaluated. */
 const newestEvaluations = 10;
 
 /**

@@ -56,7 +56,7 @@ export function beginRun(tx: Transaction, job: Job): void {
   publish(tx, run, [runCreated]);
 }
 
-/** The job is stopped, purged or replaced: a run that had not ended is canceled, and nothing more is reported of it. */
+/** The job was stopped, purged or replaced: a run that had not ended is canceled, and nothing more is reported about it. */
 export function endRun(tx: Transaction, namespace: string, jobId: string): void {
   if (tx.settings.runNotifications.length === 0) return;
   const run = tx.get(jobRuns, [namespace, jobId])?.record;
@@ -134,7 +134,7 @@ function failedForGood({ before, after }: AllocationChange): boolean {
   return after.ClientStatus === 'failed' && before?.ClientStatus !== 'failed' && after.DesiredStatus === 'run';
 }
 
-/** Spares a big job the look at all its allocations for as long as the counters say that it cannot be up. */
+/** Whether the counters allow that all of the job runs. As long as they do not, its allocations need not be read. */
 function mayHaveComeUp(job: Job, summary: JobSummary | undefined): boolean {
   if (summary === undefined || job.Type === 'system') return true;
   return job.TaskGroups.every((group) => (summary.Summary[group.Name]?.Running ?? 0) >= group.Count);

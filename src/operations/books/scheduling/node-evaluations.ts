@@ -12,9 +12,9 @@ import { newEvaluation } from './new-evaluation.js';
 import { putEvaluation } from './put-evaluation.js';
 
 /**
- * Has the scheduler look at every job that a change of the node concerns: those with unfinished allocations on it, and the system
- * jobs that want an allocation on every node of its pool and datacenter. One evaluation for each. `returns`: the node was disconnected;
- * jobs that have waited for it are looked at when it reports what became of their allocations.
+ * Has every job evaluated that a change of the node concerns: those with unfinished allocations on it, and the system jobs that run on
+ * every node of its pool and datacenter. One evaluation for each. `returns`: the node was disconnected; jobs that have waited for it are
+ * evaluated when it reports their allocations.
  */
 export function evaluateForNode(
   tx: Transaction,

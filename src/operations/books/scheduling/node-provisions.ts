@@ -3,8 +3,8 @@ import type { ReadView } from '../../../ports/storage.js';
 import { nodes, provisionOf } from '../../../scheduler/node.js';
 
 /**
- * Tells of needs those that the most suitable node does not meet; none while there are no nodes. Of the nodes it reads as many as the
- * questions need, each once.
+ * Returns a function that gives those of some needs that the most suitable node does not meet; none while there are no nodes. Nodes are
+ * read as far as the questions require, each once.
  */
 export function unmetByNodes(view: ReadView): (needs: readonly TaskNeed[]) => readonly TaskNeed[] {
   const known: (string | undefined)[] = [];
@@ -27,7 +27,7 @@ function read<T>(from: Iterator<T>, into: T[]): boolean {
   return next.done !== true;
 }
 
-/** What nodes say that they provide, each different answer once. Most installations have one or two. */
+/** The different declarations of nodes about what they provide, each once. Most installations have one or two. */
 function* provisions(view: ReadView): Generator<string | undefined> {
   for (let from: readonly string[] = []; ; ) {
     const [row] = view.list(nodes, { index: 'by_provision', from, limit: 1 });

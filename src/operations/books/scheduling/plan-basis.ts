@@ -22,7 +22,7 @@ export interface PlanBasis {
   readonly existing: ReadonlyMap<string, Allocation>;
 }
 
-/** Tables whose every row a plan may have looked at. They seldom change. */
+/** Tables of which a plan may depend on every row. They seldom change. */
 const lookedAtWhole = [nodes, nodePools, schedulerConfigurations];
 
 /** What other writes have done since a plan was decided, as far as that leaves most of it true. */
@@ -59,7 +59,7 @@ export function lookAtSituation(view: ReadView, seen: Situation, watch: PlanWatc
   const { since } = watch;
   if (lookedAtWhole.some((table) => view.tableIndex(table) > since)) return undefined;
   if (!isSameJob(view, seen) || deploymentsChanged(view, seen.whose, since)) return undefined;
-  // Of removed allocations nothing tells where they were.
+  // It is not known on which nodes removed allocations were.
   if ((view.get(capacitySignals, ['removal'])?.record.index ?? 0) > since) return undefined;
   return lookAtAllocations(view, seen, watch);
 }

@@ -55,7 +55,7 @@ function assign(view: WriteView, before: Allocation | undefined, after: Allocati
   else if (after !== undefined) view.remove(nodeAssignments, [after.NodeID, after.ID]);
 }
 
-/** Of a node that was removed nothing is kept: when its agent comes back, it is told all that it has to do. */
+/** No assignments are kept of a node that was removed: when its agent registers again, it gets all of them anew. */
 function isKnown(view: WriteView, nodeId: string): boolean {
   return view.get(nodes, [nodeId]) !== undefined;
 }

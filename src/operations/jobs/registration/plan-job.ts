@@ -29,8 +29,8 @@ export interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' 
 export type PlanJobError = Exclude<RegisterJobError, RegistrationsDisabled>;
 
 /**
- * Plans a registration: the registration itself and the scheduling of its evaluation, on a copy of the state that is thrown away. A
- * change that would be refused as a transition, and a check of the index, are not looked at.
+ * Plans a registration: the registration itself and the scheduling of its evaluation, on a copy of the state that is discarded. Neither a
+ * change that would be refused as a transition nor the index that a registration may require is checked.
  */
 export function planJob(
   context: EngineContext,

@@ -28,7 +28,7 @@ import { type PlanSeal, sealOf } from './sealed-plan.js';
 /** An evaluation that is not made: it belongs to no write. */
 export type PlannedEvaluation = Omit<Evaluation, 'SnapshotIndex' | 'CreateIndex' | 'ModifyIndex'>;
 
-/** What a registration would come to now (job interface, plan). Nothing of it is stored. */
+/** What a registration would result in now (job interface, plan). Nothing of it is stored. */
 export interface JobPlan {
   /** Counts of what would happen to each group, and the allocations that would be preempted. */
   readonly annotations: PlanAnnotations | null;
@@ -58,7 +58,7 @@ export interface PlanRequest {
 
 export type PlanRefusal = InvalidJob | PolicyRefused | QuotaExceeded;
 
-/** A plan, and what it was made on. */
+/** A plan, and the state that it was made on. */
 export interface MadePlan {
   readonly plan: JobPlan;
   readonly known: KnownCluster;

@@ -99,7 +99,7 @@ export type RegisterJobError =
   | StorageError;
 
 /**
- * Registers a new job, or a new version of one that is there (job interface, create and update). The job, its evaluation
+ * Registers a new job, or a new version of an existing one (job interface, create and update). The job, its evaluation
  * and its source become durable together. Registering the same specification again makes an evaluation and no version.
  */
 export function registerJob(

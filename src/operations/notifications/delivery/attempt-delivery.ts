@@ -18,8 +18,8 @@ import type { OpenDestination } from './load-destination.js';
 import { silentAttempt } from './silent-attempt.js';
 
 /**
- * Makes one attempt. Rejects, and never throws, only for what is no destination's doing: a message that cannot be made, or a
- * broken transport.
+ * Makes one attempt. It never throws, and rejects only for causes other than the destination: a message that cannot be made, or a
+ * transport that rejects.
  */
 export async function attemptDelivery(
   context: EngineContext,
@@ -75,7 +75,7 @@ function transformed(
     if (next instanceof Promise) next.catch(() => undefined);
     return typeof next === 'string' ? ok(next) : err('The transform of the service gave no text');
   } catch (error) {
-    // What it says may hold contents, which are none of the log's business.
+    // Its message may quote contents of the notification, which must not be logged.
     const message = error instanceof Error ? error.message : 'unknown';
     context.logger.error({ event: event.id, configuration: id, error: message }, 'The transform of messages threw');
     return err('The transform of the service failed');

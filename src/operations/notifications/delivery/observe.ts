@@ -9,7 +9,7 @@ import { type EngineContext, emit } from '../../context/engine-context.js';
 import type { DeliveryWork, Held } from './delivery-work.js';
 import type { TurnResult } from './record-turn.js';
 
-/** Counts an attempt and what it meant for its queue. */
+/** Counts an attempt and the changes of its queue's breaker. */
 export function observeAttempt(
   context: EngineContext,
   { before, after }: { readonly before: Held | undefined; readonly after: Held | undefined },
@@ -35,7 +35,7 @@ export function observeAttempt(
   if (after !== undefined) observeDestination(context, before.queue, after.queue, { kind, report });
 }
 
-/** Tells when a destination begins to fail or works again, and what its breaker does. */
+/** Logs and emits when a destination begins to fail or works again, and when its breaker opens or closes. */
 function observeDestination(
   context: EngineContext,
   before: HeldQueue,

@@ -167,7 +167,7 @@ function releaseHead(view: WriteView, head: Delivery, now: Instant): Instant {
   return now;
 }
 
-/** The automatic switch-off, when the host wants it: a destination that has failed for so long is not asked any more. */
+/** Disables a configuration whose destination has failed for longer than `autoDisableAfter`, if that is set. */
 function disableWhenFailing(
   { context, view, now }: TurnScene,
   queue: HeldQueue,

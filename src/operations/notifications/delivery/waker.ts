@@ -5,7 +5,7 @@ import type { Milliseconds } from '../../../shared/duration.js';
 export interface Waker {
   /** Ends the rest, or the next one when none is on. */
   wake(): void;
-  /** So often it was called since the last rest. */
+  /** How often `wake` was called since the last rest. */
   readonly calls: number;
   /** Resolves at the next `wake`, or after so much time; null waits for `wake` alone. */
   rest(atMost: Milliseconds | null): Promise<void>;

@@ -13,9 +13,8 @@ import { queueClock } from '../log/queue-clock.js';
 import { deliveriesOf, findEvent } from './events-log.js';
 
 /**
- * Erases what an event said, and every answer to it, and keeps its record: that it was accepted, when, and what became of its
- * deliveries. Those that are not over are cancelled. A request that is under way cannot be called back; of its answer only the
- * status is kept.
+ * Erases the content of an event and every answer to it, and keeps its record: that it was accepted, when, and the outcomes of its
+ * deliveries. Unfinished deliveries are cancelled. A request that is under way cannot be stopped; of its answer only the status is kept.
  */
 export function eraseNotificationEvent(
   context: EngineContext,

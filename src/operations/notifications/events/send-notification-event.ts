@@ -62,8 +62,8 @@ export function sendNotificationEvent(
 }
 
 /**
- * Acknowledges the later the more deliveries wait: whoever waits for answers before sending more slows down to what is delivered,
- * and no queue grows without end. In real time whatever the engine's clock, because the load is real.
+ * Delays the answer the more deliveries wait: a sender that waits for answers is slowed down to the rate of delivery, and no queue grows
+ * without limit. The delay is in real time whatever clock the engine has, because the load is real.
  */
 function slowedDown(context: EngineContext, published: PublishedEvent): ResultAsync<PublishedEvent, never> {
   const { from, span, maximumWait } = context.settings.notifications.pressure;

@@ -12,8 +12,8 @@ import type { WriteView } from '../../../ports/storage.js';
 import type { Transaction } from '../../commit.js';
 
 /*
- * What operations change in a queue that an engine may be working on. The engine notices by the row, and goes on from what
- * it says.
+ * Changes that operations make to a queue that an engine may be working on. The engine notices that the row has changed, and continues
+ * from its new state.
  */
 
 /** The queue of a configuration that is being created; what was accepted before is not for it. */

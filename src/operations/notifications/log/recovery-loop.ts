@@ -9,12 +9,12 @@ import { touchQueue } from './change-queue.js';
 import { endedOnes, isMeant, readAtOnce } from './ended-deliveries.js';
 import { endOf, requestAttempt } from './redeliver.js';
 
-/** Redeliveries of one queue that wait at once: what is new must not stand behind all of them. */
+/** The most redeliveries of one queue that wait at a time: new deliveries must not wait for all of them. */
 const mostWaiting = 32;
 /** Between two looks at queues that have enough to do. */
 const pause = 250;
 
-/** Carries bulk redeliveries out, a few deliveries in each write. Several engines take turns without knowing of each other. */
+/** Carries out bulk redeliveries, a few deliveries in each write. Several engines may do so without any coordination. */
 export const recoveryLoop: BackgroundLoop = {
   name: 'notification-recoveries',
   async run(context, signal) {

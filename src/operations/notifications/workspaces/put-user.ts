@@ -27,7 +27,7 @@ export function putUser(
   }).map(({ value }) => value);
 }
 
-/** Removes a user. Configurations that name him keep working for their other users. Management only. */
+/** Removes a user. Configurations that name the user keep working for their other users. Management only. */
 export function removeUser(
   context: EngineContext,
   caller: Principal,
