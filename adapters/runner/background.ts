@@ -2,7 +2,7 @@ import type { Logger } from '../../src/ports/logger.js';
 import { messageOf } from './disk/transient-fault.js';
 
 /**
- * Work that nobody waits for where it is begun. What it throws is logged and goes no further, and a runner that stops can
+ * Work that is not awaited where it is begun. Its exceptions are logged and have no other effect, and a runner that stops can
  * wait for all of it.
  */
 export class Background {

@@ -97,8 +97,8 @@ export interface Runner {
    */
   start(): ResultAsync<void, RunnerFault>;
   /**
-   * Takes no new work, lets what runs finish until the deadline, breaks off the rest and notes it as interrupted: no attempt
-   * is used, nobody is told of an end, and the next runner runs it again. Processes are left alone or ended, by `onStop`.
+   * Takes no new work, lets what runs finish until the deadline, and then interrupts the rest: no attempt is used, no end is
+   * reported, and the next runner runs it again. Processes are left running or ended, by `onStop`.
    */
   stop(options?: StopRunnerOptions): Promise<void>;
 }

@@ -35,12 +35,12 @@ import { RunningTimes } from './running-times.js';
 import { momentOf, type Surroundings } from './surroundings.js';
 import { TaskPerformer } from './task-performer.js';
 
-/** Less than that is the time of some heartbeats that come late. */
+/** The shortest time without the server that counts: a shorter one may be nothing but late heartbeats. */
 const leastPatience = 2 * second;
 
 /**
- * Runs one allocation: takes what happens, lets the pure half decide, keeps the tasks' records, and has the effects
- * performed. Events are handled one after the other, in the order in which they come.
+ * Runs one allocation: passes events to the pure functions of `src/agent`, keeps the tasks' records, and has the effects performed.
+ * Events are handled one after the other, in the order in which they come.
  */
 export class AllocationActor {
   #work: AllocationWork;

@@ -26,7 +26,7 @@ export class AllocationDisk {
     }
   }
 
-  /** Resolves when the disk is as it is to be, or with the abort of the signal. `say` is called with what people want to know. */
+  /** Resolves when the disk is settled, or with the abort of the signal. `say` gets the text for a task event. */
   async ready(signal: AbortSignal, say: (message: string) => void): Promise<void> {
     if (this.#fault !== undefined) throw new Error(this.#fault);
     if (this.#note?.settled === false) await this.#settled(this.#note, signal, say);

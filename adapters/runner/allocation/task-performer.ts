@@ -22,8 +22,8 @@ import { taskStart } from './task-start.js';
 const noticeablePause = 3000;
 
 /**
- * Does what the life of one task asks for and answers with events. Whatever the driver or the disk throws, rejects or
- * never answers becomes an event of this task, or nothing at all.
+ * Carries out the effects of one task's life and answers with events. Whatever the driver or the disk throws or rejects becomes an
+ * event of this task.
  */
 export class TaskPerformer {
   assignment: TaskAssignment;
@@ -302,7 +302,7 @@ async function exitOf(task: RunningTask): Promise<TaskExit> {
   }
 }
 
-/** A driver's word on an end, as far as it can be believed. */
+/** The exit that a driver reports, with values of a wrong type replaced. */
 function soundExit(exit: TaskExit | undefined): TaskExit {
   if (exit?.type === 'start_failed') return exit;
   if (exit?.type === 'exited' && Number.isInteger(exit.code) && Number.isInteger(exit.signal)) return exit;

@@ -31,7 +31,7 @@ export function setupFault(message: string): StartFault {
   return { kind: 'setup', message, recoverable: false };
 }
 
-/** A part of the job that would be left undone silently; better to say so than to run half a task. */
+/** A part of the task that this runner cannot carry out. The task fails with it instead of running without it. */
 function unsupportedPart(task: Task): string | undefined {
   if (task.Vault !== null) return 'a secrets service';
   const [missing] = taskNeeds(task, null).flatMap((need) => unsupported[need] ?? []);

@@ -35,7 +35,7 @@ interface ArtifactTask {
   readonly limits: ArtifactLimits;
 }
 
-/** An artifact cannot be had. */
+/** An artifact cannot be fetched or unpacked. */
 export class ArtifactFailed extends Error {
   /** Another try changes nothing. */
   readonly isFinal: boolean;

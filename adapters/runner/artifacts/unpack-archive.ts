@@ -19,7 +19,7 @@ interface ArchiveToUnpack {
   readonly folder: string;
 }
 
-/** The archive holds what is not unpacked. */
+/** The archive contains an entry that is not allowed, or more than the limits allow. */
 export class ArchiveRefused extends Error {}
 
 /** Folders in each other. */

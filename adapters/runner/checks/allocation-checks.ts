@@ -40,11 +40,11 @@ interface Watched {
   /** Null for services of the group. */
   readonly task: string | null;
   state: CheckState;
-  /** Failed looks in a row that count towards a restart. */
+  /** Failed runs in a row that count towards a restart. */
   strikes: number;
 }
 
-/** Looks at the services of one allocation for as long as it runs, and judges its health where that goes by checks. */
+/** Runs the checks of one allocation's services for as long as it runs, and determines its health where checks decide it. */
 export class AllocationChecks {
   readonly #work: AllocationWork;
   readonly #surroundings: Surroundings;
@@ -109,7 +109,7 @@ export class AllocationChecks {
     );
   }
 
-  /** Looks at the evidence again, as after a change of a task. */
+  /** Determines the health again, as after a change of a task. */
   judge(): void {
     const update = this.#work.group.Update;
     if (!this.#isJudge || update === null || this.#healthy !== undefined || this.#over.signal.aborted) return;
@@ -142,7 +142,7 @@ export class AllocationChecks {
     const { clock } = this.#surroundings;
     const { signal } = this.#over;
     const interval = Math.max(minimumInterval, millisecondsFromNanos(watched.check.Interval));
-    // The first look comes soon, so that a service that is up at once is known to be.
+    // The first run comes soon, so that a service that is up at once is known to be healthy.
     for (let pause = firstPause; !signal.aborted; pause = interval) {
       await clock.sleep(Math.min(pause, interval), signal);
       if (signal.aborted) return;

@@ -14,7 +14,7 @@ interface Endpoint {
   readonly port: number;
 }
 
-/** Looks at a service once, as the type of its check says in any case of letters. Never rejects. */
+/** Runs a check once, by its type, which may be in any case. Never rejects. */
 export function look(check: ServiceCheck, endpoint: Endpoint): Promise<CheckResult> {
   const timeout = Math.max(1, millisecondsFromNanos(check.Timeout));
   return check.Type.toLowerCase() === 'http' ? lookByHttp(check, endpoint, timeout) : lookByTcp(endpoint, timeout);

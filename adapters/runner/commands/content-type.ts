@@ -4,7 +4,7 @@ import { openToRead } from './open-to-read.js';
 const looked = 512;
 const unknown = 'application/octet-stream';
 
-/** What a file seems to hold, by its first bytes; one that cannot be read, is empty or is no file holds unknown bytes. */
+/** The media type of a file by its first bytes; that of unknown bytes for one that cannot be read, is empty or is not a regular file. */
 export async function contentTypeOf(file: string, isFile: boolean): Promise<string> {
   if (file.endsWith('.json')) return 'application/json';
   if (!isFile) return unknown;

@@ -6,7 +6,7 @@ import { assumedMegahertz } from '../node/describe-host.js';
 type Times = CpuInfo['times'];
 type ProcessorUsage = HostUsage['processors'][number];
 
-/** Milliseconds of one processor below which shares would be chance: the system counts in steps of 10. */
+/** Milliseconds of one processor below which shares would be too inexact: the system counts in steps of 10. */
 const shortestSpan = 200;
 
 /** Measures what this host uses. Shares of processors are since the last reading, those of the first since the host began. */

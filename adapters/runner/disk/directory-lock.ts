@@ -136,7 +136,7 @@ function readHolder(lock: string): Holder | undefined {
   }
 }
 
-/** What takers that were killed have left. */
+/** Removes files that processes left which were killed while they took the lock. */
 function clearRemains(directory: string): void {
   for (const name of readdirSync(directory)) {
     if (name.startsWith('lock-') && isSilent(join(directory, name))) unlinkIfThere(join(directory, name));

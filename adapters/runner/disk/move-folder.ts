@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path';
 import { type CopyLimits, copyFolder } from './copy-folder.js';
 
 /**
- * `absent`: there is nothing at the source, or nothing in it: a takeover that was cut short has left folders that it had only made. `kept`: the target has data of its own, which stays. `refused`: the source is a link or a
- * file, or lies behind one, so that its data may be anywhere.
+ * `absent`: the source does not exist, or is empty: a takeover that was cut short leaves folders that it had only created. `kept`: the
+ * target has data of its own, which stays. `refused`: the source is a link or a file, or lies behind one, so that its data may be
+ * anywhere.
  */
 type MoveResult = 'absent' | 'kept' | 'refused' | Moved;
 
@@ -69,7 +70,7 @@ async function copyOver(source: string, target: string, { limits, signal }: Copy
     if (isTaken(error)) return 'kept';
     throw error;
   }
-  // What cannot be removed goes later, with the folder that it is in.
+  // What cannot be removed now is removed later, with the folder that it is in.
   await rm(source, { recursive: true, force: true, maxRetries: 2 }).catch(() => undefined);
   return { omitted };
 }

@@ -126,7 +126,7 @@ async function replaceFile(file: string, text: string): Promise<undefined> {
   await rename(`${file}.new`, file);
 }
 
-/** What tells that something else is where the file or its folders should be, or nothing. */
+/** Errors that mean that the file's folders are missing, or that something else is in their place. */
 const inTheWay: ReadonlySet<string> = new Set([
   'ENOENT',
   'ENOTDIR',
@@ -139,8 +139,8 @@ const inTheWay: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A task has removed its folder, locked it, or put something else in its place. Its end can be told only when it is noted, so the folders are made
- * anew: that of the notes, that of the task and that of the allocation.
+ * A task has removed its folder, locked it, or put something else in its place. The end of a task can be reported only after it was
+ * noted, so the folders are made anew: that of the notes, that of the task and that of the allocation.
  */
 async function clearTheWay(file: string): Promise<void> {
   const notes = dirname(file);

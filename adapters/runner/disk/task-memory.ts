@@ -111,7 +111,7 @@ function isFolderName(name: string): boolean {
 
 const removal = { recursive: true, force: true, maxRetries: 2 };
 
-/** Takes the folder out of its place in one step: half of it must never be taken for all of it. */
+/** Moves the folder away in one step before it is removed, so that a half-removed one is never taken for a whole one. */
 async function removeWhole(folder: string, into: string): Promise<void> {
   await makeFolder(dirname(into), 0o700);
   await rm(into, removal);

@@ -9,7 +9,7 @@ export interface TaskPaths {
   readonly root: string;
   readonly local: string;
   readonly secrets: string;
-  /** The runner's own notes; the task has no business there. */
+  /** The runner's own notes, which the task must not change. */
   readonly notes: string;
 }
 

@@ -1,4 +1,4 @@
-/** What the operating system says when it lacks something now that it may have in a moment. */
+/** Error codes of shortages that may pass. */
 const transient: ReadonlySet<string> = new Set([
   'ENOSPC',
   'EDQUOT',
@@ -16,12 +16,12 @@ export function isTransientFault(error: unknown): boolean {
   return typeof error === 'object' && error !== null && transient.has(String((error as NodeJS.ErrnoException).code));
 }
 
-/** A fault of this kind, where the system did not say which. */
+/** A fault of this kind, for cases in which the system gives no code. */
 export function lackOf(message: string): Error {
   return Object.assign(new Error(message), { code: 'EAGAIN' });
 }
 
-/** What a thrown value says, in one line of a bearable length. */
+/** The message of a thrown value, in one line of limited length. */
 export function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : safeText(error);
   return text.length > 1024 ? `${text.slice(0, 1024)}…` : text;

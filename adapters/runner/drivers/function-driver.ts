@@ -24,7 +24,7 @@ export interface FunctionCall {
   readonly log: { info(line: string): void; error(line: string): void };
 }
 
-/** Ends well when it resolves, fails when it throws or rejects. */
+/** A task of the host's program: it succeeds when it returns or resolves, and fails when it throws or rejects. */
 export type TaskFunction = (call: FunctionCall) => unknown;
 
 /**

@@ -45,7 +45,7 @@ const seenPatience = 60_000;
 const firstInterval = 10;
 const lastInterval = 500;
 
-/** What the claim of a runner says; that of a process is empty. */
+/** The content of a runner's claim; that of a process is empty. */
 const claimOfRunner = 'runner\n';
 
 /**

@@ -110,9 +110,8 @@ function deviceOf(terminal: IPty): number | undefined {
 }
 
 /**
- * The library closes a terminal 200 ms after the end of its process, and what was not taken until then is lost: where the
- * asker takes its output slowly, or this process is busy. Here it is closed when nothing more comes; `untilRead` waits for
- * that.
+ * The library closes a terminal 200 ms after the end of its process. Output that was not taken until then is lost, as when the caller
+ * takes it slowly or this process is busy. Here the terminal is closed when no more output comes; `untilRead` waits for that.
  */
 function keepUnread(terminal: IPty, untilRead: () => Promise<void>): void {
   const { _socket: socket } = terminal as IPty & { readonly _socket?: Readable };

@@ -38,7 +38,7 @@ export interface RunningTask {
 /** A task that runs, or why it could not be started. */
 export type StartOutcome =
   | { readonly type: 'running'; readonly task: RunningTask }
-  /** `refused`: the configuration makes no sense to the driver. `recoverable`: the fault may pass. */
+  /** `refused`: the driver cannot use the configuration. `recoverable`: the fault may pass. */
   | {
       readonly type: 'start_failed';
       readonly message: string;
@@ -46,7 +46,7 @@ export type StartOutcome =
       readonly refused?: boolean;
     };
 
-/** What became of a start after the runner was killed. */
+/** The state of a start that a runner had begun before it was killed. */
 export type RecoverOutcome =
   | { readonly type: 'running'; readonly task: RunningTask }
   | { readonly type: 'exited'; readonly exit: TaskExit }

@@ -34,13 +34,13 @@ const optionTable: OptionTable<HttpAgentLinkOptions> = {
 /** Bytes of the longest message that is taken: messages of channels are shorter. */
 const longestMessage = 128 * 1024;
 
-/** How long the server may keep a question whose answer has to be another one. */
+/** How long the server may hold a request that waits for a new answer. */
 const longestAnswer = 30_000;
 /** Maximum duration of a blocking query for work; after an empty answer the next one follows at once. */
 const workWait = 30_000;
 const shortestPause = 500;
 const longestPause = 15_000;
-/** A connection that lasted so long was a good one: the next one is tried at once. */
+/** After a connection that lasted this long, the next one is opened without a growing pause. */
 const longEnough = 60_000;
 
 /**
@@ -136,7 +136,7 @@ async function serveOnce(box: Client, clock: Clock, { nodeId, instance, perform,
 
 type CallFault = { readonly type: string; readonly message?: string };
 
-/** What the server refuses stays refused; all else may go well the next time. */
+/** A refusal of the server is final; every other fault may be temporary. */
 function linkError(nodeId: string): (error: CallFault) => AgentLinkError {
   return (error) => {
     switch (error.type) {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { ownScope } from '../disk/process-identity.js';
 
-/** What the processes of one folder have in common, and those of a copy of it have not. */
+/** What the processes of one folder have in common, unlike those of a copy of it. */
 export interface AgentFolder {
   /** Goes to the server; different in a copy of the folder. */
   readonly secret: string;

@@ -6,7 +6,7 @@ import { dynamicPorts } from '../../../src/scheduler/cluster/host-ports.js';
 import { isoFromInstant } from '../../../src/shared/instant.js';
 import type { TaskDriver } from '../drivers/task-driver.js';
 
-/** What the host offers, where the operator says otherwise than it looks. */
+/** The description of the host, as far as the operator overrides what is detected. */
 export interface HostOptions {
   /** Name of the node, for people; that of the host when absent. */
   readonly name?: string;

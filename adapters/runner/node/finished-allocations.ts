@@ -80,7 +80,7 @@ export class FinishedAllocations {
   }
 }
 
-/** Those beyond the newest so many. */
+/** All but the newest `keep`. */
 function beyondNewest(ids: readonly string[], keep: number): readonly string[] {
   return ids.slice(0, Math.max(0, ids.length - keep));
 }

@@ -25,8 +25,8 @@ interface ReporterOptions {
 const retryPause = 500;
 
 /**
- * Tells the server of changes, one report at a time: what changes while a report is under way goes into the next one. A
- * report that fails is made again, with what is true by then.
+ * Reports changes to the server, one report at a time: what changes while a report is under way is part of the next one. A
+ * report that fails is made again from the state at that time.
  */
 export class Reporter {
   readonly #options: ReporterOptions;

@@ -59,7 +59,7 @@ async function endTasks(
   }
 }
 
-/** Resolves when the task has ended, or does not want to. */
+/** Resolves when the task has ended, or cannot be ended. */
 async function destroyed(task: RunningTask): Promise<void> {
   await task.destroy();
   await within(destroyPatience, task.exited);

@@ -88,7 +88,7 @@ export class TaskTemplates {
     this.#note = new NumberNote(task.paths, 'changed-templates.json');
   }
 
-  /** Renders what is not rendered once and for all, and writes it. Throws `TemplateRefused` for what will not get better. */
+  /** Renders the templates that have to be rendered, and writes them. Throws `TemplateRefused` for faults that repeating would not cure. */
   async prepare(signal: AbortSignal): Promise<void> {
     const first = this.#texts.size === 0;
     const rendered = await this.#rendered(await this.#read(first ? 'all' : 'changing'), signal, 'wait');
@@ -96,7 +96,7 @@ export class TaskTemplates {
     await this.#write(rendered, first || this.#task.rendersAgain);
     this.#held = new Map();
     this.#heldUntil = undefined;
-    // The start to come sees everything.
+    // The task is about to start, so it gets the new files in any case.
     await this.#note.clear();
     this.#scriptsToRun = first ? this.#task.templates.flatMap(firstScript) : [];
   }
