@@ -104,7 +104,7 @@ function answerTo(
   return 'status' in answered ? worded(answered) : answered.then(worded);
 }
 
-/** Whether anybody can make the call, and the caller has shown no token. */
+/** Whether anybody can make the call, and the caller has presented no token. */
 function needsNothing({ access }: Route, { accessor }: Principal): boolean {
   return access.type === 'public' || (access.type === 'any' && accessor === nobody.accessor);
 }
@@ -146,7 +146,7 @@ function mayHaveBody({ method }: HttpRequest): boolean {
 
 const unasked: Authentication = { type: 'known', caller: nobody };
 
-/** Whom the operation is called for; undefined for those who get no further. The notification interface has no callers without a token. */
+/** The caller that the operation gets; undefined for a request that is refused. The notification interface always requires a token. */
 function callerOf(admission: Authentication, route: Route): Principal | undefined {
   if (admission.type === 'known') return admission.caller;
   return admission.type === 'missing' && route.interface !== 'notifications' ? admission.caller : undefined;

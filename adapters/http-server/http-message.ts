@@ -41,7 +41,7 @@ export type RequestBody =
   | { readonly type: 'no_room' }
   /** The client went away, or the stream failed, before the end. */
   | { readonly type: 'aborted' }
-  /** The framework has read the body and kept it where the bridge does not find it. */
+  /** The framework has read the body and has not left it where the bridge looks for it. */
   | { readonly type: 'consumed' };
 
 /**

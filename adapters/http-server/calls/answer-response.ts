@@ -40,7 +40,7 @@ export function listHead(definition: Call, call: RouteCall, value: unknown): Omi
   return { status: definition.answer.status, headers };
 }
 
-/** What reads carry in headers, blocking readers live on (job interface, response headers). */
+/** The headers of reads; clients that wait for changes need the index in them (job interface, response headers). */
 function indexHeaders({ answer, kind, leaderHeaders }: Call, call: RouteCall, value: unknown): string[] {
   const index = answer.indexOf(value);
   const headers = index === undefined ? [] : [call.names.index, String(index)];

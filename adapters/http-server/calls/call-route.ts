@@ -21,7 +21,7 @@ import { firstPageOf, gathered, listPieces } from './whole-list.js';
 /** Looks at what was read before the operation does; gives the answer when it refuses. */
 export type InputCheck = (call: RouteCall, read: ReadInputs) => Promise<HttpResponse | undefined>;
 
-/** The route of a call: reads its inputs, has the engine make it, and prints what comes of it. */
+/** The route of a call: reads its inputs, has the engine make the call, and prints the result. */
 export function callRoute(named: NamedCall, check?: InputCheck): Route {
   const { name, call: definition } = named;
   const readInputs = inputReader(definition);
@@ -66,7 +66,7 @@ export function callRoute(named: NamedCall, check?: InputCheck): Route {
 
 type Answering = HttpResponse | Promise<HttpResponse>;
 
-/** Has the engine make the call, and prints what comes of it. */
+/** Has the engine make the call, and prints the result. */
 function answered(named: NamedCall, call: RouteCall, read: ReadInputs, waiting: Waiting): Promise<HttpResponse> {
   const { call: definition } = named;
   if (read.faults.length > 0 && closedDocumentOf(definition) !== undefined) {
@@ -131,7 +131,7 @@ const immediately: Waiting = {};
 const noStatuses = {};
 const never = new AbortController().signal;
 
-/** Only what lasts looks at its signal: others do not pay for one. */
+/** Only streams and sockets use the signal, so no others are created. */
 function signalOf(definition: Call, call: RouteCall): AbortSignal {
   if (definition.kind !== 'stream') return never;
   const gone = new AbortController();
@@ -170,8 +170,8 @@ function isNeutral({ names, plain }: RouteCall): boolean {
 }
 
 /**
- * A client that sends a filter must not take the whole for what it asked: calls that have none refuse it. Clients of the upstream
- * expect it to be passed over.
+ * A client that sends a filter must not take an unfiltered answer for a filtered one, so calls that take no filter refuse it. Clients of
+ * the upstream expect it to be ignored.
  */
 function unwantedFilter(call: RouteCall): BadInput | undefined {
   const { query } = call;

@@ -3,8 +3,8 @@ import { jsonType, textResponse } from './responses.js';
 import type { Route } from './route.js';
 
 /**
- * Lists of what a server without storage plugins has none of. Existing clients read them along with nodes and jobs, and take another
- * answer for a failure. For the upstream names only; changes stay refused as not provided.
+ * Lists that are empty on a server without storage plugins. Existing clients read them along with nodes and jobs, and take any other
+ * answer for a failure. With the upstream names only; changes are refused as not provided.
  */
 export const emptyListRoutes: readonly Route[] = [
   emptyList('volumes.list', '/v1/volumes'),

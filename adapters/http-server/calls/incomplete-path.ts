@@ -16,7 +16,7 @@ const missing: ReadonlyMap<string, string> = new Map([
   ]),
 ]);
 
-/** Beginnings of paths below which there is more than the routes, and what is said of the rest. */
+/** Beginnings of paths, with the status and the message for paths below them that no route has. */
 const beginnings: readonly (readonly [string, 400 | 404, string])[] = [
   ['/v1/client/allocation/', 404, 'resource not found'],
   ['/v1/allocation/', 404, 'resource not found'],
@@ -27,7 +27,7 @@ const beginnings: readonly (readonly [string, 400 | 404, string])[] = [
 /** Single records, whose reads take a whole UUID: an empty one is none. */
 const records: ReadonlySet<string> = new Set(['/v1/allocation/', '/v1/deployment/', '/v1/node/']);
 
-/** What to say of a path that no route has, when it lacks a part or has one too many; undefined for any other one. */
+/** The answer to a path that no route has because it lacks a part or has one too many; undefined for any other path. */
 export function incompletePath(method: string, path: string): Incomplete | undefined {
   const message = missing.get(path);
   if (message !== undefined) return { type: 'incomplete_path', status: 400, message };

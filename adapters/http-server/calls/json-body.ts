@@ -25,7 +25,7 @@ export function parseJsonBody(body: RequestBody): Result<unknown, BadInput> {
   }
 }
 
-/** What to say of a body that was not read to its end. */
+/** The error for a body that was not read to its end. */
 export function unreadBody(
   body: Extract<RequestBody, { type: 'too_large' | 'no_room' | 'aborted' | 'consumed' }>,
 ): BadInput {

@@ -20,9 +20,9 @@ export function firstPageOf({ answer, inputs }: Call, input: CallInput, waits: b
 }
 
 /**
- * A list that is longer than its first page, piece by piece, so that only a page of it is in memory. Each page is read when it
- * is asked for: what changes meanwhile is told by the index of the first one, as it is to a client that asks page by page.
- * Ends with a fault when a page cannot be read: nobody must take a part for the whole.
+ * A list that is longer than its first page, piece by piece, so that only a page of it is in memory. Each page is read when the client
+ * has taken the one before. The index is that of the first page, so a client that waits after it learns of all later changes. Ends with a
+ * fault when a page cannot be read, so that no client takes a part for the whole.
  */
 export async function* listPieces<F>(
   { answer }: Call,

@@ -33,10 +33,10 @@ export type AccessOptions =
       readonly authenticate?: never;
     };
 
-/** What is known of a caller before any operation runs. */
+/** The result of authenticating a request, before any operation runs. */
 export type Authentication =
   | { readonly type: 'known'; readonly caller: Principal }
-  /** No credentials at all: what those without a token may do. */
+  /** No credentials at all: the caller has the rights of callers without a token. */
   | { readonly type: 'missing'; readonly caller: Principal }
   /** Unknown credentials. */
   | { readonly type: 'unknown' }

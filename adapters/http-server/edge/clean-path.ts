@@ -1,6 +1,6 @@
 import type { HttpResponse } from '../http-message.js';
 
-/** Roots of resources, which have no meaning of their own. */
+/** Beginnings of paths that are redirected to the same path with a slash. */
 const roots: ReadonlySet<string> = new Set([
   '/v1/job',
   '/v1/allocation',
@@ -17,8 +17,8 @@ const roots: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Where existing clients of the upstream expect to be sent from a path: without empty, `.` and `..` segments, from the root of a
- * resource to the same with a slash, and from the root of all to the place of the pages. Undefined for a path that stays as it is.
+ * Where existing clients of the upstream expect to be redirected from a path: to the path without empty, `.` and `..` segments, from the
+ * root of a resource to the same with a slash, and from `/` to the pages. Undefined for a path that stays as it is.
  */
 export function redirected(method: string, path: string, query: string): HttpResponse | undefined {
   const target = placeOf(path);

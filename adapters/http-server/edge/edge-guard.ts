@@ -57,7 +57,7 @@ export function edgeGuard({ publicOrigin, hosts }: EdgeGuardOptions): EdgeGuard 
   };
 }
 
-/** Everything but a plain read; an upgrade opens a socket, over which anything may be said. */
+/** Everything but a plain read. An upgrade counts as a write, because its socket can carry any command. */
 function isWrite(request: HttpRequest): boolean {
   return (request.method !== 'GET' && request.method !== 'HEAD') || headerValue(request, 'upgrade') !== undefined;
 }
@@ -93,7 +93,7 @@ function isLoopback(name: string): boolean {
   return /^127(?:\.[0-9]{1,3}){3}$/.test(name);
 }
 
-/** Hosts may be given as they stand in a URL, or as a bare IPv6 address. */
+/** Hosts may be given as they are written in a URL, or as a bare IPv6 address. */
 function asHostName(host: string): string {
   const name = host.toLowerCase();
   return name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;

@@ -9,7 +9,7 @@ export interface HeaderNames {
   readonly token: string;
 }
 
-/** Spellings of the interface: those of the contract, or those of the clients that exist for it. */
+/** Spellings of the interface: its own, or those of the clients that exist for it. */
 export type Vocabulary = 'neutral' | 'upstream';
 
 const families: Readonly<Record<Vocabulary, HeaderNames>> = {

@@ -4,7 +4,7 @@ import type { HttpResponse } from '../http-message.js';
 /** Size of bodies that are validated although the caller lacks the right, so that their errors take precedence. */
 export const bodyOfStrangers = 64 * 1024;
 
-/** Streams of files have begun when their right is looked at: the refusal is what they hold. */
+/** Streams of files have begun when their right is checked: the refusal is their content. */
 const streamsOfFiles = /^\/v1\/client\/fs\/(cat|readat|stream)\//;
 const logsOfTasks = /^\/v1\/client\/fs\/logs\//;
 /** Calls that the server passes on to a node, with the token. */

@@ -25,5 +25,5 @@ interface TaggedError {
   readonly type: ErrorTag;
 }
 
-/** What a caller is told of a fault of the server itself. */
+/** The message for a fault of the server itself. */
 export const internalErrorText = 'internal error; the server log has the cause';

@@ -19,9 +19,9 @@ const wordedTags: ReadonlySet<string> = new Set(worded);
 type Worded = Extract<JobCallError, { readonly type: (typeof worded)[number] }>;
 
 /**
- * The status of an error (job interface, success and error bodies). That a request which is understood and refused by the state of
- * things is a 500 is that interface's contract, and its clients go by the texts; what cannot be read, or has a value that it can never
- * have, is a 400.
+ * The status of an error (job interface, success and error bodies). A request that can be read and is refused because of the present
+ * state is a 500, as existing clients expect, which distinguish such errors by their texts. A request that cannot be read, or has a value
+ * that is never possible, is a 400.
  */
 export const jobStatuses: Readonly<Record<JobCallError['type'], 400 | 403 | 404 | 429 | 500>> = {
   permission_denied: 403,

@@ -58,7 +58,7 @@ const refusalTitles = {
   501: 'not implemented',
 } as const;
 
-/** The status of an error. What a token may not see is as if it were not there. */
+/** The status of an error. A resource that the token may not see is answered as one that does not exist. */
 export const notificationStatuses: Readonly<Record<NotificationCallError['type'], number>> = {
   not_found: 404,
   permission_denied: 404,

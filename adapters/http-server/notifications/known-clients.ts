@@ -4,8 +4,8 @@ import { headerValue } from '../http-message.js';
 import { responseMember } from './resource-documents.js';
 
 /*
- * With the upstream names, existing clients must find what they read: who answers, and members in the types that
- * they declare.
+ * With the upstream names, existing clients find what they read: the name of the application, and members in the types that they
+ * declare.
  */
 
 /** The same route; with the upstream names its answer says which interface this is and how fast a client may ask. */

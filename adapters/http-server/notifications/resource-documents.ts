@@ -62,7 +62,7 @@ export function responseMember(response: VerificationResponse): Readonly<Record<
   };
 }
 
-/** An accepted event; when nobody is notified, with the reasons for each configuration. */
+/** An accepted event; if it notifies no configuration, with the reasons for each. */
 export function eventResource(event: PublishedEvent): Omit<Resource, 'links'> {
   return {
     id: event.eventId,

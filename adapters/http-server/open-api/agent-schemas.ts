@@ -6,7 +6,7 @@ const variableReads: JsonSchema = {
   items: objectSchema({ path: text, namespace: text }, ['path']),
 };
 
-/** What agents and servers say to each other, by the names that the interface gives it. */
+/** The documents that agents and servers exchange, by the names that the interface gives them. */
 export const agentSchemas: Readonly<Record<string, JsonSchema>> = {
   AgentNode: objectSchema(
     { ID: text, Name: text, Datacenter: text, NodePool: text, NodeResources: anyObject, Drivers: anyObject },

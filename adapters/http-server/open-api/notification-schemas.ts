@@ -71,7 +71,7 @@ const delivery = resource(
   }),
 );
 
-/** A record whose attributes are told by the operation that gives it. */
+/** A record whose attributes depend on the operation that returns it. */
 const record = objectSchema({ id: text, type: text, attributes: anyObject }, ['id', 'type', 'attributes']);
 
 function documentOf(types: readonly string[], attributes: JsonSchema): JsonSchema {

@@ -77,7 +77,7 @@ function operationOf({ name, area, call }: NamedCall, method: HttpMethod, names:
   };
 }
 
-/** What the operation refuses, by the tags that the clients of this package know. */
+/** The errors of the operation, by the tags that the clients of this package get. */
 function errorsText(call: Call): string {
   const errors = [...errorStatuses(call)].map(([tag, status]) => `${tag} (${status})`);
   return errors.length === 0 ? '' : `Refused with: ${errors.join(', ')}.`;

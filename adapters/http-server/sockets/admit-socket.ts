@@ -19,7 +19,7 @@ type SocketAdmission =
   /** The client went away before it had said who it is. */
   | { readonly type: 'gone' };
 
-/** What decides who gets in. */
+/** What decides whether a caller is admitted. */
 export interface Gate {
   readonly authenticate: Authenticator;
   readonly handshakes: Handshakes;

@@ -7,9 +7,9 @@ interface Waiting {
 }
 
 /**
- * Sockets of callers that nobody knows yet: anybody can open them, and each holds a place and what it has sent until its token has
- * come. Few may do so at once. When there are more, the oldest from the address that has the most is dismissed: a client sends its token at once,
- * so that sockets which stay silent cannot keep others out.
+ * Sockets whose callers are not authenticated yet. Anybody can open them, and each uses memory until its token has come, so only a few are
+ * allowed at a time. When there are more, the oldest one from the address with the most of them is closed: a client sends its token at
+ * once, so silent sockets cannot keep others out.
  */
 export class Handshakes {
   /** The oldest first. */

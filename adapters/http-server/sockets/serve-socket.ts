@@ -6,7 +6,7 @@ import { mayHaveRight } from '../edge/access.js';
 import { internalErrorText } from '../errors/interface-errors.js';
 import { admitSocket, type Gate } from './admit-socket.js';
 
-/** A socket that was opened, before anybody knows who has opened it. */
+/** A socket that was opened, before its caller is authenticated. */
 interface OpenedSocket {
   /** Its caller is not yet known. */
   readonly call: RouteCall;

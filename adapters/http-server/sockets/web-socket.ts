@@ -5,7 +5,7 @@ import { MessageQueue } from './message-queue.js';
 import type { SocketBounds } from './socket-bounds.js';
 
 const queuedMessages = 256;
-/** What a sender that does not wait for room may have on its way, as a multiple of the bound. */
+/** How much a sender that does not wait for room may have on its way, as a multiple of the bound. */
 const patience = 8;
 
 /** A WebSocket of the `ws` package, with bounds. `socket` is the connection below it. */
