@@ -1,0 +1,105 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { NodeDescription } from '../../../src/agent/link/node-work.js';
+import type { AgentLink, AgentLinkError, AgentRefused, NodeTaken } from '../../../src/ports/agent-link.js';
+import type { Clock } from '../../../src/ports/clock.js';
+import type { Logger } from '../../../src/ports/logger.js';
+import type { Milliseconds } from '../../../src/shared/duration.js';
+
+/** The server refuses this agent for the node, or has another one for it. */
+export type NotTheAgent = AgentRefused | NodeTaken;
+
+interface RegistrationOptions {
+  readonly link: AgentLink;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly node: NodeDescription;
+  /** Ends the heartbeats, and attempts to register. */
+  readonly signal: AbortSignal;
+  /** How long allocations run on without the server; only of those that do not do so for ever. */
+  readonly patience: () => readonly Milliseconds[];
+  /** The server has answered a registration or a heartbeat. */
+  readonly onHeard: () => void;
+  /** A heartbeat has failed. */
+  readonly onFailure: (error: AgentLinkError) => Promise<void>;
+}
+
+const shortestPause = 500;
+const longestPause = 10_000;
+
+/** Keeps a node registered with its server: registers it, sends its heartbeats, and registers it again when the server does not know it. */
+export class Registration {
+  readonly #options: RegistrationOptions;
+  /** How long the node may be silent, as the server last said. */
+  #heartbeatTtl: Milliseconds = 0;
+  /** A new registration that is under way. */
+  #renewal: Promise<Result<void, NotTheAgent>> | undefined;
+  /** Aborted when the time of the next heartbeat has to be chosen anew. */
+  #nextBeat = new AbortController();
+
+  constructor(options: RegistrationOptions) {
+    this.#options = options;
+  }
+
+  /** Repeats the registration until it succeeds, the signal aborts, or the server gives an error that is final. */
+  async register(isFinal: (error: NotTheAgent) => boolean): Promise<Result<void, NotTheAgent>> {
+    const { link, clock, logger, node, signal } = this.#options;
+    for (let pause = shortestPause; !signal.aborted; pause = Math.min(pause * 2, longestPause)) {
+      const registered = await link.register(node);
+      if (registered.isOk()) {
+        this.#heard(registered.value.heartbeatTtl);
+        break;
+      }
+      const { error } = registered;
+      logger.error({ error: textOf(error) }, 'The node could not be registered');
+      if ((error.type === 'node_refused' || error.type === 'node_taken') && isFinal(error)) return err(error);
+      await clock.sleep(pause, signal);
+    }
+    return ok(undefined);
+  }
+
+  /** Registers again, after the server did not know the node; only another agent of the node is final. Simultaneous calls share one attempt. */
+  async renew(): Promise<Result<void, NotTheAgent>> {
+    this.#renewal ??= this.register(({ type }) => type === 'node_taken');
+    const renewed = await this.#renewal;
+    this.#renewal = undefined;
+    return renewed;
+  }
+
+  /** Sends heartbeats until the signal aborts: three within the time that the node may be silent, or that an allocation runs on without them. */
+  async beat(): Promise<void> {
+    const { link, clock, node, signal, onFailure } = this.#options;
+    while (!signal.aborted) {
+      this.#nextBeat = new AbortController();
+      await clock.sleep(this.#patience / 3, AbortSignal.any([signal, this.#nextBeat.signal]));
+      if (signal.aborted) return;
+      const beat = await link.heartbeat(node.ID);
+      if (beat.isOk()) this.#heard(beat.value.heartbeatTtl);
+      else await onFailure(beat.error);
+    }
+  }
+
+  /** The patience of an allocation has become known: the next heartbeat may be due earlier. */
+  reconsiderBeat(): void {
+    this.#nextBeat.abort();
+  }
+
+  /** For a node that will not return: the server need not wait for its heartbeat to expire. */
+  async leave(): Promise<void> {
+    const { link, logger, node } = this.#options;
+    const left = await link.leave(node.ID);
+    if (left.isErr()) logger.warn({ error: textOf(left.error) }, 'The node could not tell the server that it leaves');
+  }
+
+  get #patience(): Milliseconds {
+    return Math.min(this.#heartbeatTtl, ...this.#options.patience());
+  }
+
+  #heard(heartbeatTtl: Milliseconds): void {
+    this.#heartbeatTtl = heartbeatTtl;
+    this.#options.onHeard();
+  }
+}
+
+function textOf(error: AgentLinkError): string {
+  return error.type === 'node_not_found' ? error.type : error.message;
+}
