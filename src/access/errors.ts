@@ -39,13 +39,6 @@ export interface BootstrapDone {
 /** Everything that requests about policies, roles and tokens can be refused with, apart from missing rights. */
 export type AccessError = InvalidAccess | RoleNotFound | TokenNotFound | MalformedAccessor | BootstrapDone;
 
-/** One error with all problems of a policy, role or token. */
-export function invalidAccess(what: string, errors: readonly string[]): InvalidAccess {
-  const heading = errors.length === 1 ? '1 error occurred:' : `${errors.length} errors occurred:`;
-  const message = `${what} invalid: ${heading}${errors.map((error) => `\n\t* ${error}`).join('')}\n\n`;
-  return { type: 'invalid_access', errors, message };
-}
-
 /** Something that the request names does not exist or does not match. */
 export function unfitAccess(message: string): InvalidAccess {
   return { type: 'invalid_access', errors: [message], message };

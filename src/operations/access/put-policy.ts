@@ -1,5 +1,5 @@
 import { errAsync, ok, type ResultAsync } from 'neverthrow';
-import { type InvalidAccess, invalidAccess } from '../../access/errors.js';
+import type { InvalidAccess } from '../../access/errors.js';
 import { type PolicyInput, policies, policyFaults } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
@@ -7,6 +7,7 @@ import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { contentHash } from './content-hash.js';
+import { invalidAccess } from './invalid-access.js';
 
 /** Why `putPolicy` stores nothing. */
 export type PutPolicyError = PermissionDenied | InvalidAccess | StorageError;

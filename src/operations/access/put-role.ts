@@ -1,5 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import { type InvalidAccess, invalidAccess, unfitAccess } from '../../access/errors.js';
+import { type InvalidAccess, unfitAccess } from '../../access/errors.js';
 import { policies } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
 import { type RoleInput, roleFaults, roles, type StoredRole } from '../../access/role-record.js';
@@ -8,6 +8,7 @@ import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { contentHash } from './content-hash.js';
+import { invalidAccess } from './invalid-access.js';
 
 /** Why `putRole` stores nothing. */
 export type PutRoleError = PermissionDenied | InvalidAccess | StorageError;

@@ -2,6 +2,7 @@ import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsNodePool } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { jobs } from '../../jobs/job-record.js';
+import { errorsText } from '../../jobs/validation/problem-texts.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import type { Source } from '../../queries/page.js';
@@ -176,7 +177,7 @@ function faultOfRemoval(view: ReadView, name: string, region: string): NodePoolE
     return { type: 'node_pool_not_found', name, message: `node pool "${name.slice(0, 140)}" not found` };
   }
   const inUse = (what: string): NodePoolError => {
-    const message = `1 error occurred:\n\t* node pool "${name}" has ${what} in regions: [${region}]\n\n`;
+    const message = errorsText([`node pool "${name}" has ${what} in regions: [${region}]`]);
     return { type: 'node_pool_in_use', name, message };
   };
   if (view.list(nodes, { index: 'by_pool', prefix: [name], limit: 1 }).length > 0) return inUse('nodes');

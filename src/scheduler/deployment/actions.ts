@@ -1,4 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
+import { errorsText } from '../../jobs/validation/problem-texts.js';
 import { type Instant, isoFromInstant, unixNanosFromInstant, type WriteMoment } from '../../shared/instant.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
 import { withAllocation } from './count-allocations.js';
@@ -179,10 +180,10 @@ function healthyCanaries(
     all.push(...canaries);
   }
   if (missing.length === 0) return ok(all);
-  const parts = missing.map(
-    ({ group, healthy, wanted }) => `\t* Task group "${group}" has ${healthy}/${wanted} healthy allocations\n`,
+  const texts = missing.map(
+    ({ group, healthy, wanted }) => `Task group "${group}" has ${healthy}/${wanted} healthy allocations`,
   );
-  const message = `${missing.length} error${missing.length === 1 ? '' : 's'} occurred:\n${parts.join('')}\n`;
+  const message = errorsText(texts);
   return err({ type: 'canaries_not_healthy', groups: missing, message });
 }
 

@@ -1,5 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import { type InvalidAccess, invalidAccess, unfitAccess } from '../../../access/errors.js';
+import { type InvalidAccess, unfitAccess } from '../../../access/errors.js';
 import type { NodeIdentity, Principal, WorkspaceRight } from '../../../access/principal.js';
 import { roles, type StoredRole } from '../../../access/role-record.js';
 import { type TokenDocument, tokenDocument } from '../../../access/token-document.js';
@@ -13,6 +13,7 @@ import { secretHash } from '../../books/secret-hash.js';
 import { commit, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { contentHash } from '../content-hash.js';
+import { invalidAccess } from '../invalid-access.js';
 import { shownSecret } from './shown-secret.js';
 import { tokenLookup } from './token-lookup.js';
 
