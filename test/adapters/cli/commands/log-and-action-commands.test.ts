@@ -1,28 +1,14 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Client, connect, orThrow } from '../../../../src/client/index.js';
-import { endAll, signalbox } from '../cli-process.js';
-import { typed } from '../typed-commands.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { orThrow } from '../../../../src/client/index.js';
+import { signalbox, temporaryFolder } from '../cli-process.js';
+import { servedCommands } from '../served-commands.js';
 
 /** Commands for what the tasks of a job write and can do, against a server with a real runner. */
 
-let box: Client;
-let origin = '';
-let folder = '';
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'signalbox-logs-'));
-  origin = await signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open']).origin();
-  box = connect({ url: origin });
-}, 30_000);
-afterAll(() => {
-  endAll();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const run = (...words: readonly string[]) => typed(origin, {}, ...words);
+const served = servedCommands();
+const { run, given } = served;
 
 interface TaskInput {
   readonly script: string;
@@ -49,13 +35,15 @@ function groupOf(name: string, tasks: Readonly<Record<string, TaskInput>>) {
 }
 
 async function register(id: string, groups: readonly ReturnType<typeof groupOf>[], more = {}): Promise<void> {
-  await orThrow(box.jobs.register({ ID: id, Type: 'batch', Datacenters: ['*'], TaskGroups: [...groups], ...more }));
+  await orThrow(
+    served.box.jobs.register({ ID: id, Type: 'batch', Datacenters: ['*'], TaskGroups: [...groups], ...more }),
+  );
 }
 
 /** Waits until an allocation of the job has the status; gives its ID. */
 async function reached(job: string, status: string): Promise<string> {
   for (let waiting = {}; ; ) {
-    const { value, index } = await orThrow(box.jobs.allocations(job, waiting));
+    const { value, index } = await orThrow(served.box.jobs.allocations(job, waiting));
     const found = value?.find(({ ClientStatus }) => ClientStatus === status);
     if (found !== undefined) return found.ID;
     waiting = { index, wait: '10s' };
@@ -65,7 +53,7 @@ async function reached(job: string, status: string): Promise<string> {
 /** Waits until each of the groups has one allocation of the kind. */
 async function counted(job: string, kind: 'Running' | 'Complete', groups: readonly string[]): Promise<void> {
   for (let waiting = {}; ; ) {
-    const { value, index } = await orThrow(box.jobs.summary(job, waiting));
+    const { value, index } = await orThrow(served.box.jobs.summary(job, waiting));
     if (groups.every((group) => value?.Summary[group]?.[kind] === 1)) return;
     waiting = { index, wait: '10s' };
   }
@@ -91,7 +79,7 @@ describe('job logs', () => {
   });
 
   it('shows what all allocations write, each line behind whose it is', async () => {
-    const go = join(folder, 'all-go');
+    const go = join(temporaryFolder(), 'all-go');
     const late = `until [ -e ${go} ]; do sleep 0.05; done; echo late`;
     const one = groupOf('a', {
       main: { script: `echo first; ${late}; echo bad >&2` },
@@ -102,7 +90,7 @@ describe('job logs', () => {
     const onOutput = (out: string): void => {
       if (out.includes('first') && out.includes('second') && !existsSync(go)) writeFileSync(go, '');
     };
-    const followed = await typed(origin, { onOutput }, 'job', 'logs', '-all', '-f', 'many');
+    const followed = await given({ onOutput }, 'job', 'logs', '-all', '-f', 'many');
     const inOrder = (out: string) =>
       out
         .trimEnd()
@@ -118,7 +106,7 @@ describe('job logs', () => {
   });
 
   it('follows a task that is yet to be placed, until it ends', async () => {
-    const go = join(folder, 'go');
+    const go = join(temporaryFolder(), 'go');
     await register('parent', [], {
       TaskGroups: [
         groupOf('g', {
@@ -131,16 +119,16 @@ describe('job logs', () => {
       code: 1,
       error: 'signalbox: job parent has not been launched yet\n',
     });
-    await orThrow(box.jobs.dispatch('parent', {}));
+    await orThrow(served.box.jobs.dispatch('parent', {}));
     const onOutput = (out: string): void => {
       if (out === 'begun\n' && !existsSync(go)) writeFileSync(go, '');
     };
-    const followed = await typed(origin, { onOutput }, 'job', 'logs', '-f', 'parent');
+    const followed = await given({ onOutput }, 'job', 'logs', '-f', 'parent');
     expect(followed).toEqual({ code: 0, out: 'begun\nmore\nlast', error: '' });
   });
 
   it('follows an allocation from its last lines, and ends when nothing was written', async () => {
-    const go = join(folder, 'go-on');
+    const go = join(temporaryFolder(), 'go-on');
     await register('long', [
       groupOf('g', { main: { script: `seq 1 3000; until [ -e ${go} ]; do sleep 0.05; done; echo more` } }),
     ]);
@@ -151,7 +139,7 @@ describe('job logs', () => {
     const onOutput = (out: string): void => {
       if (out.endsWith('3000\n') && !existsSync(go)) writeFileSync(go, '');
     };
-    const followed = await typed(origin, { onOutput }, 'alloc', 'logs', '-f', '-n', '2', id.slice(0, 8));
+    const followed = await given({ onOutput }, 'alloc', 'logs', '-f', '-n', '2', id.slice(0, 8));
     expect(followed).toEqual({ code: 0, out: '2999\n3000\nmore\n', error: '' });
     expect(await run('alloc', 'logs', '-f', '-stderr', id)).toEqual({ code: 0, out: '', error: '' });
   });
@@ -159,12 +147,12 @@ describe('job logs', () => {
   it('ends without a word when nobody reads it any more', async () => {
     await register('chatty', [groupOf('g', { main: { script: 'while :; do echo line; sleep 0.05; done' } })]);
     await reached('chatty', 'running');
-    const child = signalbox(['job', 'logs', '-f', 'chatty'], { SIGNALBOX_ADDR: origin });
+    const child = signalbox(['job', 'logs', '-f', 'chatty'], { SIGNALBOX_ADDR: served.origin });
     await child.printed(/(line)/);
     child.process.stdout?.destroy();
     expect(await child.ended).toEqual({ code: 141, signal: null });
     expect(child.error()).toBe('');
-    await orThrow(box.jobs.stop('chatty', {}));
+    await orThrow(served.box.jobs.stop('chatty', {}));
   });
 
   it('asks for the task or the group when it is not clear', async () => {
@@ -216,31 +204,21 @@ describe('job action', () => {
       out: 'hello from side\n',
       error: '',
     });
-    const given = { input: ['told\n'] };
-    const greeted = await typed(origin, given, 'job', 'action', '-i', '-task', 'main', '-group', 'a', 'acts', 'greet');
+    const input = ['told\n'];
+    const greeted = await given({ input }, 'job', 'action', '-i', '-task', 'main', '-group', 'a', 'acts', 'greet');
     expect(greeted).toEqual({ code: 4, out: 'told\nhello from main\n', error: '' });
     const keyboard = {
       setRaw: () => undefined,
       size: () => ({ rows: 31, columns: 97 }),
       onResize: () => () => undefined,
     };
-    const sized = await typed(
-      origin,
-      { keyboard, input: ['\n'] },
-      'job',
-      'action',
-      '-t',
-      '-task',
-      'main',
-      'acts',
-      'size',
-    );
+    const sized = await given({ keyboard, input: ['\n'] }, 'job', 'action', '-t', '-task', 'main', 'acts', 'size');
     expect(sized).toMatchObject({ code: 0, out: expect.stringContaining('31 97') });
   });
 
   it('runs it in the allocation that is named', async () => {
     const [allocation] =
-      (await orThrow(box.jobs.allocations('acts'))).value?.filter(({ TaskGroup }) => TaskGroup === 'b') ?? [];
+      (await orThrow(served.box.jobs.allocations('acts'))).value?.filter(({ TaskGroup }) => TaskGroup === 'b') ?? [];
     const id = allocation?.ID ?? '';
     expect((await run('job', 'action', '-alloc', id.slice(0, 8), 'acts', 'only')).out).toBe('here\n');
     const other = await run('job', 'action', '-alloc', id, '-task', 'side', 'acts', 'greet');
@@ -258,7 +236,7 @@ describe('job action', () => {
     expect((await run('job', 'action', 'count', 'dance')).error).toBe('signalbox: job count has no action dance\n');
     expect((await run('job', 'action', 'nowhere')).error).toBe('signalbox: there is no job nowhere\n');
     expect((await run('job', 'action', '-json', 'acts', 'only')).code).toBe(2);
-    await orThrow(box.jobs.stop('acts', {}));
+    await orThrow(served.box.jobs.stop('acts', {}));
     await reached('acts', 'complete');
     await expect
       .poll(async () => (await run('job', 'action', 'acts', 'only')).error, { timeout: 10_000 })

@@ -1,37 +1,32 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Client, connect, orThrow } from '../../../../src/client/index.js';
-import { endAll, signalbox } from '../cli-process.js';
-import { typed } from '../typed-commands.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { orThrow } from '../../../../src/client/index.js';
+import { signalbox } from '../cli-process.js';
+import { servedCommands } from '../served-commands.js';
 
 /** Commands that look things up, against a server with a runner whose job offers a service. */
 
-let box: Client;
-let origin = '';
+const served = servedCommands();
+const { run } = served;
 let allocation = '';
 
 beforeAll(async () => {
-  origin = await signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open']).origin();
-  box = connect({ url: origin });
   const Config = { command: '/bin/sh', args: ['-c', 'echo kept > ../alloc/data/kept.txt; exec sleep 1000'] };
   const main = { Name: 'main', Driver: 'raw_exec', Config, Resources: { CPU: 20, MemoryMB: 16 } };
   const Services = [{ Name: 'shop', Provider: 'nomad' as const, AddressMode: 'host' as const, Tags: ['blue'] }];
   const Update = { MinHealthyTime: 50e6 };
   const groups = [{ Name: 'web', Update, Services, Tasks: [main] }];
-  await orThrow(box.jobs.register({ ID: 'shop-1', Type: 'service', Datacenters: ['*'], TaskGroups: groups }));
+  await orThrow(served.box.jobs.register({ ID: 'shop-1', Type: 'service', Datacenters: ['*'], TaskGroups: groups }));
   allocation = await healthy('shop-1');
 }, 30_000);
-afterAll(endAll);
-
-const run = (...words: readonly string[]) => typed(origin, {}, ...words);
 
 /** Waits for the end of the job's deployment; gives the ID of an allocation. */
 async function healthy(job: string): Promise<string> {
   for (let waiting = {}; ; ) {
-    const { value, index } = await orThrow(box.jobs.latestDeployment(job, waiting));
+    const { value, index } = await orThrow(served.box.jobs.latestDeployment(job, waiting));
     if (value?.Status === 'successful') break;
     waiting = { index, wait: '10s' };
   }
-  return (await orThrow(box.jobs.allocations(job))).value?.[0]?.ID ?? '';
+  return (await orThrow(served.box.jobs.allocations(job))).value?.[0]?.ID ?? '';
 }
 
 describe('of a job', () => {
@@ -52,7 +47,9 @@ describe('of a job', () => {
     const main = { Name: 'main', Driver: 'raw_exec', Config: { command: '/bin/true' } };
     const Periodic = { Spec: '0 0 1 1 *', SpecType: 'cron', Enabled: true };
     const groups = [{ Name: 'g', Tasks: [main] }];
-    await orThrow(box.jobs.register({ ID: 'yearly', Type: 'batch', Datacenters: ['*'], Periodic, TaskGroups: groups }));
+    await orThrow(
+      served.box.jobs.register({ ID: 'yearly', Type: 'batch', Datacenters: ['*'], Periodic, TaskGroups: groups }),
+    );
     const { code, out } = await run('job', 'periodic', 'force', 'yearly');
     expect(code).toBe(0);
     expect(out).toMatch(/^evaluation \w{8} .*\nevaluation \w{8} is complete\n$/s);
@@ -67,7 +64,7 @@ describe('checks of an allocation', () => {
     const check = { Name: 'port', Type: 'tcp', PortLabel: '1', Interval: 1e9, Timeout: 1e9, OnUpdate: 'ignore' };
     const Services = [{ Name: 'checked', Provider: 'nomad' as const, AddressMode: 'host' as const, Checks: [check] }];
     const groups = [{ Name: 'web', Update: { MinHealthyTime: 50e6 }, Services, Tasks: [main] }];
-    await orThrow(box.jobs.register({ ID: 'checked', Datacenters: ['*'], TaskGroups: groups } as never));
+    await orThrow(served.box.jobs.register({ ID: 'checked', Datacenters: ['*'], TaskGroups: groups } as never));
     const id = await healthy('checked');
     await expect
       .poll(async () => (await run('alloc', 'checks', id)).out, { timeout: 10_000 })
@@ -81,7 +78,7 @@ describe('checks of an allocation', () => {
 
 describe('meta of a node', () => {
   it('is added, shown and taken away', async () => {
-    const [node] = (await orThrow(box.nodes.list())).value.items;
+    const [node] = (await orThrow(served.box.nodes.list())).value.items;
     const id = node?.ID.slice(0, 8) ?? '';
     expect((await run('node', 'meta', 'apply', id, 'rack=r1', 'note=a=b')).out).toMatch(
       /^Name +Value +From\n(.*\n)*note +a=b +applied\n(.*\n)*rack +r1 +applied\n/,
@@ -117,11 +114,11 @@ describe('versions of a job', () => {
       Datacenters: ['*'],
       TaskGroups: [{ Name: 'g', Update, Tasks: [{ ...main, Config: { command: '/bin/sleep', args: [seconds] } }] }],
     });
-    await orThrow(box.jobs.register(version('1000')));
+    await orThrow(served.box.jobs.register(version('1000')));
     await healthy('canary');
-    await orThrow(box.jobs.register(version('1001')));
+    await orThrow(served.box.jobs.register(version('1001')));
     for (let waiting = {}; ; ) {
-      const { value, index } = await orThrow(box.jobs.latestDeployment('canary', waiting));
+      const { value, index } = await orThrow(served.box.jobs.latestDeployment('canary', waiting));
       if (value?.JobVersion === 1 && value.TaskGroups['g']?.HealthyAllocs === 1) break;
       waiting = { index, wait: '10s' };
     }
@@ -164,7 +161,7 @@ describe('status', () => {
     expect((await run('status')).out).toMatch(/^ID +Type +Priority/);
     expect((await run('status', 'shop')).out).toMatch(/^ID += shop-1\n/);
     expect((await run('status', allocation.slice(0, 8))).out).toMatch(/Task "main" is running/);
-    const [node] = (await orThrow(box.nodes.list())).value.items;
+    const [node] = (await orThrow(served.box.nodes.list())).value.items;
     expect((await run('status', node?.ID ?? '')).out).toMatch(/Eligibility += eligible/);
     expect((await run('status', 'nothing-of-this')).error).toBe('signalbox: nothing begins with nothing-of-this\n');
   });
@@ -174,7 +171,7 @@ describe('status', () => {
     for (const ID of ['shop-11', 'shop-12']) {
       const ParameterizedJob = {};
       await orThrow(
-        box.jobs.register({
+        served.box.jobs.register({
           ID,
           Type: 'batch',
           Datacenters: ['*'],
@@ -195,7 +192,7 @@ describe('the server', () => {
   });
 
   it('tells what it logs', async () => {
-    const child = signalbox(['monitor', '-log-level', 'trace'], { SIGNALBOX_ADDR: origin });
+    const child = signalbox(['monitor', '-log-level', 'trace'], { SIGNALBOX_ADDR: served.origin });
     let told = false;
     void child.printed(/(\S+)/).then(() => {
       told = true;

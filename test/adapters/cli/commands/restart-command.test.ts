@@ -1,23 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Keyboard } from '../../../../adapters/cli/terminal.js';
-import { type Client, connect, orThrow } from '../../../../src/client/index.js';
+import { orThrow } from '../../../../src/client/index.js';
 import type { AllocationListStub } from '../../../../src/index.js';
-import { endAll, signalbox } from '../cli-process.js';
-import { type Given, typed } from '../typed-commands.js';
+import { servedCommands } from '../served-commands.js';
 
 /** `job restart` against a server with a runner; a job of two groups, one with two allocations. */
 
-let box: Client;
-let origin = '';
-
-beforeAll(async () => {
-  origin = await signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open']).origin();
-  box = connect({ url: origin });
-}, 30_000);
-afterAll(endAll);
-
-const run = (...words: readonly string[]) => typed(origin, {}, ...words);
-const given = (what: Given, ...words: readonly string[]) => typed(origin, what, ...words);
+const served = servedCommands();
+const { run, given } = served;
 
 const keyboard: Keyboard = {
   setRaw: () => undefined,
@@ -52,10 +42,12 @@ beforeEach(async () => {
 });
 
 async function register(...groups: readonly ReturnType<typeof groupOf>[]): Promise<void> {
-  await orThrow(box.jobs.register({ ID: job, Type: 'service', Datacenters: ['*'], TaskGroups: [...groups] } as never));
+  await orThrow(
+    served.box.jobs.register({ ID: job, Type: 'service', Datacenters: ['*'], TaskGroups: [...groups] } as never),
+  );
   const wanted = groups.reduce((sum, { Count, Tasks }) => sum + Count * Tasks.length, 0);
   for (let waiting = {}; ; ) {
-    const { value, index } = await orThrow(box.jobs.allocations(job, waiting));
+    const { value, index } = await orThrow(served.box.jobs.allocations(job, waiting));
     if (value?.flatMap(runningTasks).length === wanted) return;
     waiting = { index, wait: '10s' };
   }
@@ -67,7 +59,7 @@ const runningTasks = ({ TaskStates }: AllocationListStub) =>
 
 /** How often each task was restarted, by group: one text for each allocation that is wanted, in the order of their names. */
 async function restarts(group: string): Promise<readonly string[]> {
-  const { value } = await orThrow(box.jobs.allocations(job));
+  const { value } = await orThrow(served.box.jobs.allocations(job));
   return (value ?? [])
     .filter(({ TaskGroup, DesiredStatus }) => TaskGroup === group && DesiredStatus === 'run')
     .sort((a, b) => (a.Name < b.Name ? -1 : 1))
@@ -105,14 +97,14 @@ describe('job restart', () => {
 
   it('replaces allocations by others, and tells it as JSON', async () => {
     await register(groupOf('web', 2, { main: forever }));
-    const before = (await orThrow(box.jobs.allocations(job))).value?.map(({ ID }) => ID) ?? [];
+    const before = (await orThrow(served.box.jobs.allocations(job))).value?.map(({ ID }) => ID) ?? [];
     const { code, out } = await run('job', 'restart', '-reschedule', '-batch-wait', '1ms', '-json', job);
     expect(code).toBe(0);
     const answer = JSON.parse(out);
     expect(answer).toMatchObject({ Failed: [], Left: 0 });
     expect(answer.Restarted.map(({ ID }: { ID: string }) => ID).sort()).toEqual([...before].sort());
     for (const { NextAllocation } of answer.Restarted) {
-      expect((await orThrow(box.allocations.read(NextAllocation))).value?.ClientStatus).toBe('running');
+      expect((await orThrow(served.box.allocations.read(NextAllocation))).value?.ClientStatus).toBe('running');
     }
   });
 
@@ -121,11 +113,11 @@ describe('job restart', () => {
     ['continue', '0 allocations restarted, 2 failed, 0 left as they were'],
   ])('with -on-error %s: %s', async (what, outcome) => {
     await register(groupOf('web', 2, { main: forever }));
-    const [node] = (await orThrow(box.nodes.list())).value.items;
+    const [node] = (await orThrow(served.box.nodes.list())).value.items;
     const id = node?.ID ?? '';
-    await orThrow(box.nodes.setEligibility(id, 'ineligible'));
+    await orThrow(served.box.nodes.setEligibility(id, 'ineligible'));
     const { code, out, error } = await run('job', 'restart', '-reschedule', '-on-error', what, job);
-    await orThrow(box.nodes.setEligibility(id, 'eligible'));
+    await orThrow(served.box.nodes.setEligibility(id, 'eligible'));
     expect([code, out.split('\n').at(-2)]).toEqual([1, outcome]);
     expect(error).toMatch(/^ {2}allocation \w{8} is not replaced: .*\S\n/);
   });

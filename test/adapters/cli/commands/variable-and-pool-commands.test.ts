@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endAll, signalbox } from '../cli-process.js';
+import { describe, expect, it } from 'vitest';
+import { signalbox } from '../cli-process.js';
+import { servedCommands } from '../served-commands.js';
 import { type Given, typed } from '../typed-commands.js';
 
 /** Commands for variables and node pools against a server without a runner. */
 
-let origin = '';
-
-beforeAll(async () => {
-  origin = await signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open', '--no-runner']).origin();
-}, 30_000);
-afterAll(endAll);
-
-const run = (...words: readonly string[]) => typed(origin, {}, ...words);
-const given = (what: Given, ...words: readonly string[]) => typed(origin, what, ...words);
+const { run, given } = servedCommands('--no-runner');
 
 interface VariableJson {
   readonly ModifyIndex: number;

@@ -1,27 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawn } from 'node-pty';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Client, connect, orThrow } from '../../../../src/client/index.js';
-import { commandLine, endAll, signalbox } from '../cli-process.js';
-import { typed } from '../typed-commands.js';
+import { describe, expect, it } from 'vitest';
+import { orThrow } from '../../../../src/client/index.js';
+import { commandLine, temporaryFolder } from '../cli-process.js';
+import { servedCommands } from '../served-commands.js';
 
 /** Commands that show how something goes on, against a server with a real runner; once in a terminal. */
 
-let box: Client;
-let origin = '';
-let folder = '';
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'signalbox-monitors-'));
-  origin = await signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open']).origin();
-  box = connect({ url: origin });
-}, 30_000);
-afterAll(() => {
-  endAll();
-  rmSync(folder, { recursive: true, force: true });
-});
+const served = servedCommands();
+const { run, given } = served;
 
 function jobFile(id: string, update: string, script = 'exec sleep 1000'): string {
   return `job "${id}" {
@@ -54,16 +42,14 @@ function jobFile(id: string, update: string, script = 'exec sleep 1000'): string
   }`;
 }
 
-const run = (...words: readonly string[]) => typed(origin, {}, ...words);
-
 async function deploymentOf(job: string): Promise<string> {
-  return (await orThrow(box.jobs.latestDeployment(job))).value?.ID ?? '';
+  return (await orThrow(served.box.jobs.latestDeployment(job))).value?.ID ?? '';
 }
 
 describe('job run', () => {
   it('goes on until the deployment is over', async () => {
     const files = { f: jobFile('healthy', '') };
-    const { code, out } = await typed(origin, { files }, 'job', 'run', 'f');
+    const { code, out } = await given({ files }, 'job', 'run', 'f');
     expect(code).toBe(0);
     expect(out).toMatch(
       /^evaluation \w{8} \(.{36}\)\n( {2}allocation \w{8} of group "app" on .+\n){2}evaluation \w{8} is complete\ndeployment \w{8} \(.{36}\) of job "healthy", version 0\n/,
@@ -76,7 +62,7 @@ describe('job run', () => {
   it('fails with a deployment that fails', async () => {
     // However slowly the task begins, it has failed before it counts as healthy.
     const files = { f: jobFile('broken', 'progress_deadline = "0s"', 'exit 1').replace('"100ms"', '"1m"') };
-    const { code, out } = await typed(origin, { files }, 'job', 'run', 'f');
+    const { code, out } = await given({ files }, 'job', 'run', 'f');
     expect(code).toBe(1);
     expect(out).toMatch(/deployment \w{8} is failed: .+\n$/);
     expect((await run('job', 'stop', '-purge', 'broken')).code).toBe(0);
@@ -84,7 +70,7 @@ describe('job run', () => {
 
   it('does not wait for what has no room', async () => {
     const files = { f: jobFile('greedy', '').replace('memory = 16', 'memory = 900000000') };
-    const { code, out } = await typed(origin, { files }, 'job', 'run', 'f');
+    const { code, out } = await given({ files }, 'job', 'run', 'f');
     expect(code).toBe(0);
     expect(out).toMatch(/waits to place the rest\n$/);
     expect((await run('job', 'stop', '-purge', 'greedy')).code).toBe(0);
@@ -94,18 +80,18 @@ describe('job run', () => {
 describe('deployment status -monitor', () => {
   it('tells each change until the deployment is over', async () => {
     const files = { f: jobFile('manual', 'health_check = "manual"') };
-    expect((await typed(origin, { files }, 'job', 'run', '-detach', 'f')).code).toBe(0);
+    expect((await given({ files }, 'job', 'run', '-detach', 'f')).code).toBe(0);
     await expect.poll(() => deploymentOf('manual'), { timeout: 10_000 }).not.toBe('');
     const id = await deploymentOf('manual');
     // Each step is taken when the one before was told.
     const steps = [
-      { told: /is running: Deployment is running\n$/, take: () => box.deployments.pause(id, { pause: true }) },
-      { told: /is paused: .+\n$/, take: () => box.deployments.fail(id) },
+      { told: /is running: Deployment is running\n$/, take: () => served.box.deployments.pause(id, { pause: true }) },
+      { told: /is paused: .+\n$/, take: () => served.box.deployments.fail(id) },
     ];
     const onOutput = (out: string): void => {
       if (steps[0]?.told.test(out) === true) void steps.shift()?.take();
     };
-    const { code, out } = await typed(origin, { onOutput }, 'deployment', 'status', '-monitor', id.slice(0, 8));
+    const { code, out } = await given({ onOutput }, 'deployment', 'status', '-monitor', id.slice(0, 8));
     expect(code).toBe(1);
     expect(out).toMatch(/is paused: Deployment is paused\ndeployment \w{8} is failed: Deployment marked as failed\n$/);
     expect(await run('deployment', 'status', '-monitor', id)).toMatchObject({ code: 1 });
@@ -118,7 +104,7 @@ describe('deployment status -monitor', () => {
 
 describe('eval status -monitor', () => {
   it('follows an evaluation and its deployment', async () => {
-    const { value } = await orThrow(box.jobs.evaluations('healthy'));
+    const { value } = await orThrow(served.box.jobs.evaluations('healthy'));
     const id = value?.find(({ TriggeredBy }) => TriggeredBy === 'job-register')?.ID ?? '';
     const { code, out } = await run('eval', 'status', '-monitor', id.slice(0, 8));
     expect(code).toBe(0);
@@ -137,7 +123,7 @@ interface Shown {
 /** Runs the command line in a terminal of its own. */
 function inTerminal(...words: readonly string[]): Promise<Shown> {
   const [program = '', ...args] = commandLine(words);
-  const environment = { ...process.env, SIGNALBOX_ADDR: origin, TERM: 'xterm' } as Record<string, string>;
+  const environment = { ...process.env, SIGNALBOX_ADDR: served.origin, TERM: 'xterm' } as Record<string, string>;
   const terminal = spawn(program, args, { cols: 60, rows: 20, env: environment });
   let sent = '';
   terminal.onData((text) => {
@@ -148,7 +134,7 @@ function inTerminal(...words: readonly string[]): Promise<Shown> {
 
 describe('in a terminal', () => {
   it('progress is drawn in place, and the last state stays', async () => {
-    const file = join(folder, 'live.hcl');
+    const file = join(temporaryFolder(), 'live.hcl');
     writeFileSync(file, jobFile('live', ''));
     const { code, sent } = await inTerminal('job', 'run', file);
     expect(code).toBe(0);
@@ -165,7 +151,7 @@ describe('in a terminal', () => {
 
 describe('node drain', () => {
   it('waits until the node is empty, or for somebody who ends it', async () => {
-    const [node] = (await orThrow(box.nodes.list())).value.items;
+    const [node] = (await orThrow(served.box.nodes.list())).value.items;
     const id = node?.ID ?? '';
     expect((await run('node', 'drain', '-monitor', '-enable', id)).error).toMatch(
       /^signalbox: give one of --enable, --disable, --monitor\n/,
@@ -185,23 +171,25 @@ describe('node drain', () => {
   });
 
   it('ends with the exit code 1 when somebody ends the drain before', async () => {
-    const [node] = (await orThrow(box.nodes.list())).value.items;
+    const [node] = (await orThrow(served.box.nodes.list())).value.items;
     const id = node?.ID ?? '';
     // A batch allocation keeps a drain with a deadline waiting.
     const job = jobFile('batch', '')
       .replace('group "app" {', 'type = "batch"\n group "app" {')
       .replace(/update \{[^}]*\}/, '');
-    await typed(origin, { files: { f: job } }, 'job', 'run', 'f');
+    await given({ files: { f: job } }, 'job', 'run', 'f');
     await expect
-      .poll(async () => (await orThrow(box.jobs.summary('batch'))).value?.Summary['app']?.Running, { timeout: 10_000 })
+      .poll(async () => (await orThrow(served.box.jobs.summary('batch'))).value?.Summary['app']?.Running, {
+        timeout: 10_000,
+      })
       .toBe(2);
     let ended = false;
     const onOutput = (out: string): void => {
       if (ended || !out.includes('of "batch" (app) is running\n')) return;
       ended = true;
-      void box.nodes.drain(id, { markEligible: true });
+      void served.box.nodes.drain(id, { markEligible: true });
     };
-    const { code, out } = await typed(origin, { onOutput }, 'node', 'drain', '-enable', '-deadline', '1h', id);
+    const { code, out } = await given({ onOutput }, 'node', 'drain', '-enable', '-deadline', '1h', id);
     expect(code).toBe(1);
     expect(out).toMatch(/node \w{8}: the drain is ended before the node was empty\n$/);
   });
