@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { type Instant, unixNanosFromInstant, unixSecondsFromInstant, type WriteMoment } from '../../shared/instant.js';
+import { type Instant, unixSecondsFromInstant, type WriteMoment } from '../../shared/instant.js';
 import { isBase64 } from '../../shared/text-values.js';
 import type { Job, ParameterizedJobConfig } from '../document/job.js';
 import { type DispatchRefused, type InvalidRequest, invalidRequest } from '../errors.js';
@@ -7,6 +7,7 @@ import { isParameterized } from '../job-record.js';
 import { listed } from '../validation/problem-texts.js';
 import { unreachable } from '../validation/validate-names.js';
 import { dispatchSizeProblem, mapProblem } from '../validation/validate-start.js';
+import { newInstance } from './new-instance.js';
 
 /** What a dispatch gives to the instance. */
 export interface DispatchRequest {
@@ -95,30 +96,16 @@ function unusableText(parent: Job, { meta, idPrefixTemplate }: DispatchRequest):
 }
 
 /** The instance that a checked dispatch makes of its parent; the status is for the writer to compute. */
-export function dispatchedChild(
-  parent: Job,
-  request: DispatchRequest,
-  { index, now }: WriteMoment,
-  suffix: string,
-): Job {
-  const ID = dispatchId(parent.ID, request.idPrefixTemplate, now, suffix);
+export function dispatchedChild(parent: Job, request: DispatchRequest, moment: WriteMoment, suffix: string): Job {
+  const id = dispatchId(parent.ID, request.idPrefixTemplate, moment.now, suffix);
   const payload = request.payload ?? '';
   return {
-    ...parent,
-    ID,
-    Name: ID,
-    ParentID: parent.ID,
+    ...newInstance(parent, id, moment),
     Dispatched: true,
     DispatchIdempotencyToken: request.idempotencyToken,
     Priority: request.priority === 0 ? parent.Priority : request.priority,
     Meta: mergedMeta(parent.Meta, request.meta),
     Payload: payload === '' ? null : payload,
-    Status: 'pending',
-    StatusDescription: '',
-    SubmitTime: unixNanosFromInstant(now),
-    CreateIndex: index,
-    ModifyIndex: index,
-    JobModifyIndex: index,
   };
 }
 

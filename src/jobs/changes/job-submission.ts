@@ -16,6 +16,7 @@ export interface SubmissionInput {
 export interface JobSubmission extends SubmissionInput {
   readonly Namespace: string;
   readonly JobID: string;
+  /** The version that was made from the source. */
   readonly Version: number;
   /** Index of the registration that the source belongs to. */
   readonly JobModifyIndex: number;

@@ -1,6 +1,7 @@
 import type { Instant } from '../../shared/instant.js';
-import { unixNanosFromInstant, unixSecondsFromInstant } from '../../shared/instant.js';
+import { unixSecondsFromInstant } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
+import { newInstance } from '../changes/new-instance.js';
 import type { Job } from '../document/job.js';
 import { isParameterized } from '../job-record.js';
 
@@ -35,18 +36,5 @@ export function launchedId(parentId: string, at: Instant): string {
 
 /** The instance that a launch makes of its parent; the status is for the writer to compute. */
 export function launchedChild(parent: Job, at: Instant, index: number, now: Instant): Job {
-  const ID = launchedId(parent.ID, at);
-  return {
-    ...parent,
-    ID,
-    Name: ID,
-    ParentID: parent.ID,
-    Periodic: null,
-    Status: 'pending',
-    StatusDescription: '',
-    SubmitTime: unixNanosFromInstant(now),
-    CreateIndex: index,
-    ModifyIndex: index,
-    JobModifyIndex: index,
-  };
+  return { ...newInstance(parent, launchedId(parent.ID, at), { index, now }), Periodic: null };
 }

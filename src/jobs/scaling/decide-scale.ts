@@ -1,6 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
-import { unixNanosFromInstant, type WriteMoment } from '../../shared/instant.js';
+import type { WriteMoment } from '../../shared/instant.js';
 import { indexConflict } from '../changes/decide-registration.js';
+import { nextVersion } from '../changes/next-version.js';
 import type { Job } from '../document/job.js';
 import type { TaskGroup } from '../document/task-group.js';
 import {
@@ -79,7 +80,7 @@ export function decideScale(
   current: Job,
   request: ScaleRequest,
   circumstances: ScaleCircumstances,
-  { index, now }: WriteMoment,
+  moment: WriteMoment,
 ): Result<Scaling, Refusal> {
   const { count, message, error } = request;
   const group = current.TaskGroups.find((each) => each.Name === request.group);
@@ -98,17 +99,8 @@ export function decideScale(
     const conflict = indexConflict(current, request.jobModifyIndex);
     if (conflict !== undefined) return err(conflict);
   }
-  const job: Job = {
-    ...current,
-    TaskGroups: current.TaskGroups.map((each) => (each === group ? { ...each, Count: count } : each)),
-    Stable: false,
-    VersionTag: null,
-    Version: current.Version + 1,
-    SubmitTime: unixNanosFromInstant(now),
-    ModifyIndex: index,
-    JobModifyIndex: index,
-  };
-  return ok({ job, ...event });
+  const TaskGroups = current.TaskGroups.map((each) => (each === group ? { ...each, Count: count } : each));
+  return ok({ job: { ...nextVersion(current, moment), TaskGroups }, ...event });
 }
 
 function hasError(error: string | boolean): boolean {

@@ -36,8 +36,8 @@ export {
   listJobEvaluations,
   readEvaluation,
 } from './reading/read-evaluations.js';
-export { type JobQuery, listJobVersions, readJob, readJobSubmission, readJobSummary } from './reading/read-job.js';
-export type { ListRead, NamespaceQuery, Read } from './reading/read-query.js';
+export { listJobVersions, readJob, readJobSubmission, readJobSummary } from './reading/read-job.js';
+export type { JobQuery, ListRead, NamespaceQuery, Read } from './reading/read-query.js';
 export { type GroupScaleStatus, type JobScaleStatus, readJobScaleStatus } from './reading/read-scale-status.js';
 export type { RecordQuery } from './reading/record-query.js';
 export { applyPlan } from './registration/apply-plan.js';

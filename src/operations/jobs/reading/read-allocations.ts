@@ -19,13 +19,14 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { createdSource } from '../../listing/created-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import { answerQuery } from '../../waiting/blocking-query.js';
-import type { JobQuery } from './read-job.js';
 import {
+  type JobQuery,
   type ListRead,
   type NamespaceQuery,
   queryKey,
   type Read,
   readList,
+  readOfJob,
   readQuery,
   visibilityOf,
 } from './read-query.js';
@@ -63,20 +64,18 @@ export function listJobAllocations(
   caller: Principal,
   input: JobQuery & { readonly all?: boolean },
 ): Read<readonly AllocationListStub[]> {
-  const namespace = namespaceOf(input);
   const all = input.all === true;
-  const query = {
-    key: () => queryKey('job-allocations', namespace, input.jobId, all),
+  return readOfJob(context, caller, input, {
+    key: ['job-allocations', all],
     tables: [allocations],
-    run: (view: ReadView) => {
+    run: (view, namespace) => {
       const value = view
         .list(allocations, { index: 'by_job', prefix: [namespace, input.jobId] })
         .filter(ofPresentRegistration(view, namespace, input.jobId, all))
         .map(({ record }) => allocationListStub(record));
       return { index: view.tableIndex(allocations), value };
     },
-  };
-  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+  });
 }
 
 /** The allocations that an evaluation made; empty when there is no such evaluation. */

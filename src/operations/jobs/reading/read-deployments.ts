@@ -9,14 +9,13 @@ import { someNamespace } from '../../books/namespace-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { createdSource } from '../../listing/created-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
-import type { JobQuery } from './read-job.js';
 import {
+  type JobQuery,
   type ListRead,
   type NamespaceQuery,
-  queryKey,
   type Read,
   readList,
-  readQuery,
+  readOfJob,
   visibilityOf,
 } from './read-query.js';
 import { type RecordQuery, readRecord } from './record-query.js';
@@ -62,17 +61,15 @@ export function listJobDeployments(
   caller: Principal,
   input: JobQuery & { readonly all?: boolean },
 ): Read<readonly Deployment[]> {
-  const namespace = namespaceOf(input);
   const all = input.all === true;
-  const query = {
-    key: () => queryKey('job-deployments', namespace, input.jobId, all),
+  return readOfJob(context, caller, input, {
+    key: ['job-deployments', all],
     tables: [deployments],
-    run: (view: ReadView) => ({
+    run: (view, namespace) => ({
       index: view.tableIndex(deployments),
       value: rowsOfJob(view, namespace, input.jobId, all).map(({ record }) => record),
     }),
-  };
-  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+  });
 }
 
 /** The newest deployment of a job's present registration; null when there is none. */
@@ -81,19 +78,17 @@ export function readLatestDeployment(
   caller: Principal,
   input: JobQuery,
 ): Read<Deployment | null> {
-  const namespace = namespaceOf(input);
-  const query = {
-    key: () => queryKey('latest-deployment', namespace, input.jobId),
+  return readOfJob(context, caller, input, {
+    key: ['latest-deployment'],
     tables: [deployments],
-    run: (view: ReadView) => {
+    run: (view, namespace) => {
       const latest = rowsOfJob(view, namespace, input.jobId, false).at(-1);
       return {
         index: latest?.modifyIndex ?? view.tableIndex(deployments),
         value: latest === undefined ? null : latest.record,
       };
     },
-  };
-  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+  });
 }
 
 function rowsOfJob(view: ReadView, namespace: string, jobId: string, all: boolean): readonly Row<Deployment>[] {

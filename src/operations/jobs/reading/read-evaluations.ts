@@ -10,14 +10,13 @@ import type { EngineContext } from '../../context/engine-context.js';
 import type { FilterFault } from '../../listing/answer-list.js';
 import { createdSource } from '../../listing/created-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
-import type { JobQuery } from './read-job.js';
 import {
+  type JobQuery,
   type ListRead,
   type NamespaceQuery,
-  queryKey,
   type Read,
   readList,
-  readQuery,
+  readOfJob,
   visibilityOf,
 } from './read-query.js';
 import { type RecordQuery, readRecord } from './record-query.js';
@@ -98,16 +97,14 @@ export function listJobEvaluations(
   caller: Principal,
   input: JobQuery,
 ): Read<readonly Row<Evaluation>[]> {
-  const namespace = namespaceOf(input);
-  const query = {
-    key: () => queryKey('job-evaluations', namespace, input.jobId),
+  return readOfJob(context, caller, input, {
+    key: ['job-evaluations'],
     tables: [evaluations],
-    run: (view: ReadView) => ({
+    run: (view, namespace) => ({
       index: view.tableIndex(evaluations),
       value: view.list(evaluations, { index: 'by_job', prefix: [namespace, input.jobId] }),
     }),
-  };
-  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+  });
 }
 
 export interface EvaluationCount {

@@ -5,43 +5,36 @@ import { baseOf, diffVersions, type VersionBase, type VersionBaseNotFound } from
 import type { JobDiff } from '../../../jobs/diff/job-diff.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs, jobVersions } from '../../../jobs/job-record.js';
-import { type JobReference, namespaceOf } from '../../../jobs/job-reference.js';
+import { namespaceOf } from '../../../jobs/job-reference.js';
 import { type JobSummary, jobSummaries } from '../../../jobs/status/job-summary-record.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { readJobRow, readJobVersions } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { type Answer, atOnce } from '../../waiting/parked-queries.js';
-import { type NamespaceQuery, queryKey, type Read, readQuery } from './read-query.js';
-
-/** A read of one job. */
-export type JobQuery = JobReference & NamespaceQuery;
+import { type JobQuery, queryKey, type Read, readOfJob, readQuery } from './read-query.js';
 
 /**
  * The job; undefined when there is none. Index: the job's ModifyIndex, else that of the jobs table, so that a reader can
  * wait for a job to appear.
  */
 export function readJob(context: EngineContext, caller: Principal, input: JobQuery): Read<Row<Job> | undefined> {
-  const namespace = namespaceOf(input);
-  const query = {
-    key: () => queryKey('job', namespace, input.jobId),
+  return readOfJob(context, caller, input, {
+    key: ['job'],
     tables: [jobs],
-    run: (view: ReadView) => {
+    run: (view, namespace) => {
       const row = readJobRow(view, namespace, input.jobId);
       return { index: row?.modifyIndex ?? view.tableIndex(jobs), value: row };
     },
-  };
-  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+  });
 }
 
 /** The kept versions, newest first; empty when there is no such job. */
 export function listJobVersions(context: EngineContext, caller: Principal, input: JobQuery): Read<readonly Row<Job>[]> {
-  const namespace = namespaceOf(input);
-  const query = {
-    key: () => queryKey('job-versions', namespace, input.jobId),
+  return readOfJob(context, caller, input, {
+    key: ['job-versions'],
     tables: [jobs, jobVersions],
-    run: (view: ReadView) => versionsAt(view, namespace, input.jobId),
-  };
-  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+    run: (view, namespace) => versionsAt(view, namespace, input.jobId),
+  });
 }
 
 function versionsAt(view: ReadView, namespace: string, jobId: string): Answer<readonly Row<Job>[]> {
@@ -56,16 +49,14 @@ export function readJobSubmission(
   caller: Principal,
   input: JobQuery & { readonly version: number },
 ): Read<Row<JobSubmission> | undefined> {
-  const namespace = namespaceOf(input);
-  const query = {
-    key: () => queryKey('job-submission', namespace, input.jobId, input.version),
+  return readOfJob(context, caller, input, {
+    key: ['job-submission', input.version],
     tables: [jobSubmissions],
-    run: (view: ReadView) => {
+    run: (view, namespace) => {
       const row = view.get(jobSubmissions, [namespace, input.jobId, input.version]);
       return { index: row?.record.JobModifyIndex ?? 0, value: row };
     },
-  };
-  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+  });
 }
 
 /** The counters of a job's allocations and children; undefined when there is no such job. */
@@ -74,16 +65,14 @@ export function readJobSummary(
   caller: Principal,
   input: JobQuery,
 ): Read<Row<JobSummary> | undefined> {
-  const namespace = namespaceOf(input);
-  const query = {
-    key: () => queryKey('job-summary', namespace, input.jobId),
+  return readOfJob(context, caller, input, {
+    key: ['job-summary'],
     tables: [jobSummaries],
-    run: (view: ReadView) => {
+    run: (view, namespace) => {
       const row = view.get(jobSummaries, [namespace, input.jobId]);
       return { index: row?.modifyIndex ?? view.tableIndex(jobSummaries), value: row };
     },
-  };
-  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+  });
 }
 
 interface VersionsQuery extends JobQuery {

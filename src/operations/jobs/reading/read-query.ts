@@ -2,8 +2,9 @@ import { errAsync, type ResultAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../../access/allows.js';
 import type { Capability } from '../../../access/capability.js';
 import type { Principal } from '../../../access/principal.js';
-import { namespaceOf } from '../../../jobs/job-reference.js';
-import type { StorageError } from '../../../ports/storage.js';
+import { type JobReference, namespaceOf } from '../../../jobs/job-reference.js';
+import type { ReadView, StorageError } from '../../../ports/storage.js';
+import type { TableName } from '../../../shared/table.js';
 import { authorise, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { answerList, type List, type ListAnswer } from '../../listing/answer-list.js';
@@ -39,6 +40,34 @@ export function readQuery<T>(
 ): Read<T> {
   const allowed = authorise(caller, namespace, anyOf);
   return allowed.isErr() ? errAsync(allowed.error) : answerQuery(context, query, waiting);
+}
+
+/** A read of one job. */
+export type JobQuery = JobReference & NamespaceQuery;
+
+/** What is read of one job. */
+interface QueryOfJob<T> {
+  /** Names the read, and everything besides the job that its answer depends on. */
+  readonly key: readonly unknown[];
+  /** The tables that can change the answer. */
+  readonly tables: readonly TableName[];
+  readonly run: (view: ReadView, namespace: string) => Answer<T>;
+}
+
+/** Answers a query about one job. Needs `read-job` in its namespace. */
+export function readOfJob<T>(
+  context: EngineContext,
+  caller: Principal,
+  input: JobQuery,
+  { key, tables, run }: QueryOfJob<T>,
+): Read<T> {
+  const namespace = namespaceOf(input);
+  const query = {
+    key: () => queryKey(...key, namespace, input.jobId),
+    tables,
+    run: (view: ReadView) => run(view, namespace),
+  };
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
 }
 
 /** A page of a list, or why there is none. */

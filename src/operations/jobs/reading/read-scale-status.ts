@@ -7,8 +7,7 @@ import type { ReadView } from '../../../ports/storage.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';
 import { readJobRow } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import type { JobQuery } from './read-job.js';
-import { queryKey, type Read, readQuery } from './read-query.js';
+import { type JobQuery, queryKey, type Read, readQuery } from './read-query.js';
 
 /** The status of a group (job interface, scale status). */
 export interface GroupScaleStatus {
