@@ -5,6 +5,7 @@ import { namedSchema, orNull } from './json-schema.js';
 export interface Indexed<T> {
   /** What to wait after: give it as `index` of the next read. */
   readonly index: number;
+  /** The result at that index. */
   readonly value: T;
 }
 

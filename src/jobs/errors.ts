@@ -94,6 +94,7 @@ export interface VersionNotFound {
 /** A revert to the present version, or from another version than the caller names. */
 export interface RevertRefused {
   readonly type: 'revert_refused';
+  /** `same_version`: the version is the present one. `prior_version`: the present version is not the one that the caller names. */
   readonly reason: 'same_version' | 'prior_version';
   readonly message: string;
 }
@@ -101,6 +102,7 @@ export interface RevertRefused {
 /** The job cannot be dispatched, or not with this payload, meta or priority. */
 export interface DispatchRefused {
   readonly type: 'dispatch_refused';
+  /** `meta_not_permitted`: meta that the job does not declare. `meta_missing`: meta that it requires. `priority`: out of bounds. */
   readonly reason:
     | 'not_parameterized'
     | 'stopped'
@@ -116,6 +118,7 @@ export interface DispatchRefused {
 /** A periodic or parameterized job has no allocations of its own, so it cannot be evaluated. */
 export interface EvaluationRefused {
   readonly type: 'evaluation_refused';
+  /** What the job is. */
   readonly reason: 'periodic' | 'parameterized';
   readonly message: string;
 }
@@ -123,6 +126,10 @@ export interface EvaluationRefused {
 /** A scaling request that its group, policy or job forbids. */
 export interface ScalingRefused {
   readonly type: 'scaling_refused';
+  /**
+   * `count_with_error`: the request describes an error and gives a count, too. `below_minimum`, `above_maximum`: bounds of the group's
+   * policy. `active_deployment`: the job is being deployed.
+   */
   readonly reason:
     | 'negative_count'
     | 'count_with_error'
@@ -144,6 +151,7 @@ export interface TotalCountTooLarge {
 /** A tag that another version has, or that no version has. */
 export interface TagRefused {
   readonly type: 'tag_refused';
+  /** `version_and_latest`: the request gives a version and asks for the latest one, too. */
   readonly reason: 'taken' | 'not_found' | 'version_and_latest';
   readonly message: string;
 }

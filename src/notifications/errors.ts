@@ -10,7 +10,9 @@ export interface FieldFault {
 
 /** The answer to a verification request, as callers see it. The URL has no userinfo. */
 export interface VerificationResponse {
+  /** Where the request was sent. */
   readonly url: string;
+  /** The beginning of the answer's text. */
   readonly body: string;
   /** The status code of HTTP as a text; empty when there was no answer. */
   readonly code: string;

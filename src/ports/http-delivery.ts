@@ -55,6 +55,7 @@ export interface DeliveryResponse {
   readonly truncated: boolean;
   /** The address that answered, without port; null when it is not known. */
   readonly address: string | null;
+  /** When the request began, and how long it took. */
   readonly timing: DeliveryTiming;
 }
 
@@ -76,6 +77,7 @@ export interface DeliveryError {
   readonly message: string;
   /** The address that was connected to, without port; null when there was none. */
   readonly address: string | null;
+  /** When the request began, and how long it took. */
   readonly timing: DeliveryTiming;
 }
 

@@ -18,8 +18,9 @@ export interface AllocatedTaskResources {
     readonly ReservedCores: readonly number[] | null;
   };
   readonly Memory: {
+    /** MiB. */
     readonly MemoryMB: number;
-    /** 0 without oversubscription, -1 without limit. */
+    /** MiB; 0 without oversubscription, -1 without limit. */
     readonly MemoryMaxMB: number;
   };
   /** Networks of the task itself, which groups have replaced; null when there are none. */

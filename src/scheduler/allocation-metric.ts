@@ -13,13 +13,19 @@ export interface ExhaustedResources {
   readonly CPU: number;
   /** Whole cores. */
   readonly Cores: number;
+  /** MiB. */
   readonly MemoryMB: number;
+  /** MiB, with memory oversubscription. */
   readonly MemoryMaxMB: number;
+  /** MiB, of the whole group. */
   readonly DiskMB: number;
   /** Always 0. */
   readonly IOPS: number;
+  /** Always null. */
   readonly Networks: null;
+  /** Always null. */
   readonly Devices: null;
+  /** Always null. */
   readonly NUMA: null;
   /** Always 0. */
   readonly SecretsMB: number;

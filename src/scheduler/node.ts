@@ -37,9 +37,11 @@ export interface NodeNetwork {
 
 /** An interface with its addresses: what host networks are looked up in. */
 export interface NodeInterface {
+  /** `host` for an interface of the host, otherwise as in `NodeNetwork`. */
   readonly Mode: string;
   /** The interface, such as `eth0`. */
   readonly Device: string;
+  /** Hexadecimal bytes with colons. Nothing is decided by it. */
   readonly MacAddress?: string;
   /** Mbit/s. Nothing is decided by it. */
   readonly Speed?: number;

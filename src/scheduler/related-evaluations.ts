@@ -25,7 +25,9 @@ export interface EvaluationStub {
   readonly BlockedEval: string;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
+  /** Unix nanoseconds. */
   readonly CreateTime: number;
+  /** Unix nanoseconds. */
   readonly ModifyTime: number;
 }
 

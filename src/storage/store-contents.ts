@@ -3,8 +3,11 @@ import type { Table } from '../shared/table.js';
 
 /** A record with the write indexes that made it. */
 export interface RecordContents {
+  /** Index of the write that created the row. */
   readonly createIndex: number;
+  /** Index of the write that last changed it. */
   readonly modifyIndex: number;
+  /** As the table declares it. */
   readonly record: unknown;
 }
 
@@ -13,6 +16,7 @@ export interface TableContents {
   readonly table: Table<unknown>;
   /** Index of the last write that put or removed a row of the table. */
   readonly index: number;
+  /** In the order of their keys. */
   readonly rows: readonly RecordContents[];
 }
 

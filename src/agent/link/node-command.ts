@@ -51,6 +51,7 @@ export type OutputStream = 'stdout' | 'stderr';
 export interface StreamPosition {
   /** Bytes. */
   readonly offset: number;
+  /** What the offset counts from; from the end it counts backwards. */
   readonly origin: 'start' | 'end';
   /** Whether what is added later comes as well. */
   readonly follow: boolean;

@@ -38,6 +38,7 @@ export const defaultBudgetLimits: BudgetLimits = {
 
 /** Work left in one evaluation. A spent budget stays spent: `try` and `can` do not hide it. */
 export interface Budget {
+  /** The limits that it was created with. */
   readonly limits: BudgetLimits;
   /** Steps charged so far, in all turns. */
   readonly spent: number;

@@ -37,6 +37,7 @@ export interface Job {
   readonly Meta: Readonly<Record<string, string>> | null;
   readonly ConsulNamespace: string;
   readonly VaultNamespace: string;
+  /** Accessor of the token that registered this version; empty for none. */
   readonly NomadTokenID: string;
   /** Set by the server. */
   readonly Status: JobStatus;

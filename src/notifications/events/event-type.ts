@@ -10,6 +10,7 @@ import { triggerFromSpelling } from './trigger.js';
 export interface EventType {
   /** Words of letters, digits and `_`, joined by dots: `order.created`. */
   readonly name: string;
+  /** For people; may be empty. */
   readonly description: string;
   /** JSON Schema that the data of its events must fit; null takes any object. */
   readonly schema: Readonly<Record<string, unknown>> | null;
@@ -17,7 +18,9 @@ export interface EventType {
   readonly example: Readonly<Record<string, unknown>> | null;
   /** The body for a generic destination: the data alone, or in an envelope with type, time and workspace. */
   readonly body: 'envelope' | 'data';
+  /** When it was registered. */
   readonly createdAt: Instant;
+  /** When it was last changed. */
   readonly updatedAt: Instant;
 }
 

@@ -23,6 +23,7 @@ interface DeleteEvaluationsInput {
 /** Why evaluations cannot be deleted now; `message` says which and why. */
 export interface EvaluationDeletionRefused {
   readonly type: 'evaluation_deletion_refused';
+  /** `not_paused`: the scheduler processes evaluations. `in_use`: an evaluation has allocations that have not ended. */
   readonly reason: 'not_paused' | 'not_found' | 'in_use';
   readonly message: string;
 }

@@ -11,6 +11,7 @@ import { answerOf, type ChangedNode, withNode } from './change-node.js';
 
 /** The evaluations that were made, and what existing agents read about the servers from this answer. */
 export interface EvaluatedNode extends ChangedNode {
+  /** Whether the node gets new allocations. */
   readonly eligibility: Node['SchedulingEligibility'];
   /** Nodes in the installation. */
   readonly nodeCount: number;

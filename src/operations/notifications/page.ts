@@ -11,7 +11,9 @@ export interface PageRequest {
 
 /** The page numbers of an answer whose rows are not counted. */
 export interface PageNumbers {
+  /** From 1. */
   readonly currentPage: number;
+  /** The most rows of a page. */
   readonly pageSize: number;
   /** Null on the first page. */
   readonly prevPage: number | null;

@@ -21,6 +21,7 @@ export type SearchContext = (typeof searchContexts)[number];
 /** The search names no known kind of record, is not allowed, or its text is too short. */
 export interface SearchRefused {
   readonly type: 'search_refused';
+  /** `not_allowed`: the caller may not search that kind of record. `too_short`: the text of a fuzzy search. */
   readonly reason: 'unknown_context' | 'not_allowed' | 'too_short';
   readonly message: string;
 }

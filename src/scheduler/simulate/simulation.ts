@@ -11,13 +11,17 @@ import type { SchedulerConfiguration } from '../scheduler-configuration.js';
 export interface SimulatedCluster {
   /** The moment at which the simulation begins. */
   readonly now: Instant;
+  /** Of equally good nodes, the first one in this order is chosen. */
   readonly nodes: readonly Node[];
   /** As they are registered, with the older versions that their allocations run. */
   readonly jobs?: readonly Job[];
+  /** None when absent. */
   readonly allocations?: readonly Allocation[];
+  /** None when absent. */
   readonly deployments?: readonly Deployment[];
   /** The defaults when absent. */
   readonly configuration?: SchedulerConfiguration;
+  /** Of all nodes; the defaults when absent. */
   readonly agents?: SimulatedAgents;
 }
 
@@ -56,8 +60,9 @@ export interface TimelineEntry {
   readonly text: string;
 }
 
-/** What `simulate` gives: everything that happened, in order, and the records at the end. */
+/** The result of `simulate`: everything that happened, and the records at the end. */
 export interface Simulation {
+  /** In order of time. */
   readonly timeline: readonly TimelineEntry[];
   /** The records as they are at the end. */
   readonly jobs: readonly Job[];

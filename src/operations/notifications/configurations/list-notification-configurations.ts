@@ -10,7 +10,9 @@ import { type ConfigurationView, viewConfiguration } from './configuration-view.
 
 /** The place of a page in a list that is counted. Pages are counted from 1. */
 export interface Pagination {
+  /** From 1. */
   readonly currentPage: number;
+  /** The most rows of a page. */
   readonly pageSize: number;
   /** Null on the first page, and beyond the last one. */
   readonly prevPage: number | null;

@@ -49,8 +49,9 @@ export interface RecoveryView {
   readonly finishedAt: string | null;
 }
 
-/** How many deliveries a bulk redelivery would send again; `whole` is false when there were more than could be counted. */
+/** How many deliveries a bulk redelivery would send again. */
 export interface RecoverableCount {
+  /** A lower bound if `whole` is false. */
   readonly count: number;
   /** False when there were more than could be counted. */
   readonly whole: boolean;
