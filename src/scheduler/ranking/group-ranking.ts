@@ -3,9 +3,9 @@ import { knownClassReason } from '../feasibility/verdicts.js';
 import { findVictims, type Preemption } from '../preemption/find-victims.js';
 import type { Preemptor } from '../preemption/preemptor.js';
 import type { Assessment, NodeAssessor, PlacementScene } from './assess-node.js';
-import { type ExtraScores, finalScore, nodeScore, summed } from './final-score.js';
+import { CandidateOrder } from './candidate-order.js';
+import { type ExtraScores, nodeScore } from './final-score.js';
 import { type NodeCensus, NodeTally } from './node-tally.js';
-import { ScoreHeap } from './score-heap.js';
 import { preemptionScore } from './scores.js';
 import type { SpreadScore } from './spread-score.js';
 
@@ -22,14 +22,6 @@ export interface RankedNode {
   readonly roomyAfterPreemption?: readonly number[];
 }
 
-interface Rival {
-  readonly candidate: number;
-  readonly final: number;
-  readonly spread: number;
-  readonly heap: ScoreHeap | undefined;
-  readonly position: number;
-}
-
 /**
  * All nodes that a group may run on, best first. Every node is judged once; afterwards only those that a plan changes are
  * judged again, so that the cost of a placement is about the depth of a heap, whatever the number of nodes.
@@ -42,12 +34,10 @@ export class GroupRanking {
   readonly #spread: SpreadScore;
   /** By candidate; undefined when a rule about the node alone rules it out. */
   readonly #states: (Assessment | undefined)[] = [];
-  readonly #sums: Float64Array;
-  readonly #positions: Int32Array;
-  readonly #heapOf: (ScoreHeap | undefined)[] = [];
+  /** Those with room. */
+  readonly #order: CandidateOrder;
   /** A candidate's scores for metrics, when no spread and no earlier failure takes part. */
   readonly #plainScores: (NodeScore | undefined)[] = [];
-  readonly #heaps = new Map<string, ScoreHeap[]>();
   readonly #tally = new NodeTally();
   /** Nodes that were counted under the rule that they do not meet, as the first of their class; see `settleClasses`. */
   #firstOfClass: { readonly slot: number; readonly reason: string }[] = [];
@@ -72,8 +62,7 @@ export class GroupRanking {
     this.#assessor = assessor;
     this.#scene = scene;
     this.#spread = spread;
-    this.#sums = new Float64Array(slots.length);
-    this.#positions = new Int32Array(slots.length).fill(-1);
+    this.#order = new CandidateOrder(slots, spread);
     for (const [candidate, slot] of slots.entries()) {
       this.#candidateOf.set(slot, candidate);
       this.#judge(candidate, slot, index);
@@ -83,15 +72,13 @@ export class GroupRanking {
 
   /** The best node; undefined when none has room. `penalised` are nodes where an allocation that is being replaced has failed. */
   best(penalised: ReadonlySet<number>): RankedNode | undefined {
-    const aside = this.#setAside(penalised);
-    const rivals = this.#top(aside);
-    for (const candidate of aside) this.#heapOf[candidate]?.push(candidate);
+    const rivals = this.#order.best(shownNodes, this.#withRoom(penalised));
     const first = rivals[0];
     if (first === undefined) return undefined;
     return {
       slot: this.#slots[first.candidate]!,
-      scores: rivals.map(({ candidate, spread }) =>
-        this.#scoreOf(candidate, { spread, penalised: aside.includes(candidate) }),
+      scores: rivals.map(({ candidate, spread, penalised: failed }) =>
+        this.#scoreOf(candidate, { spread, penalised: failed }),
       ),
     };
   }
@@ -169,20 +156,14 @@ export class GroupRanking {
     const state = this.#assessor.assessRoom(slot);
     this.#states[candidate] = state;
     this.#count(slot, state, 1);
-    if (state.type !== 'fits') return;
-    const { sum, parts } = summed(state.scores);
-    this.#sums[candidate] = sum;
-    const heap = this.#heapFor(candidate, slot, parts);
-    this.#heapOf[candidate] = heap;
-    heap.push(candidate);
+    if (state.type === 'fits') this.#order.add(candidate, state.scores);
   }
 
   #leave(candidate: number, slot: number): void {
     const state = this.#states[candidate];
     if (state === undefined) return;
     this.#count(slot, state, -1);
-    this.#heapOf[candidate]?.remove(candidate);
-    this.#heapOf[candidate] = undefined;
+    this.#order.remove(candidate);
     this.#plainScores[candidate] = undefined;
   }
 
@@ -209,62 +190,14 @@ export class GroupRanking {
     }
   }
 
-  #heapFor(candidate: number, slot: number, parts: number): ScoreHeap {
-    const values = this.#spread.valuesAt(slot);
-    let byParts = this.#heaps.get(values);
-    if (byParts === undefined) {
-      byParts = [];
-      this.#heaps.set(values, byParts);
-    }
-    let heap = byParts.find((known) => known.parts === parts);
-    if (heap === undefined) {
-      heap = new ScoreHeap(parts, candidate, this.#sums, this.#positions);
-      byParts.push(heap);
-    }
-    return heap;
-  }
-
-  /** Takes candidates out of their heaps whose scores for this choice differ from those that order the heaps. */
-  #setAside(penalised: ReadonlySet<number>): readonly number[] {
-    const aside: number[] = [];
-    for (const slot of penalised) {
+  /** The candidates of these nodes that have room. */
+  #withRoom(slots: ReadonlySet<number>): readonly number[] {
+    const found: number[] = [];
+    for (const slot of slots) {
       const candidate = this.#candidateOf.get(slot);
-      if (candidate === undefined || this.#states[candidate]?.type !== 'fits') continue;
-      this.#heapOf[candidate]?.remove(candidate);
-      aside.push(candidate);
+      if (candidate !== undefined && this.#states[candidate]?.type === 'fits') found.push(candidate);
     }
-    return aside;
-  }
-
-  /** The best candidates, best first: the heads of the heaps compete, and behind each winner come those below it. */
-  #top(aside: readonly number[]): Rival[] {
-    const rivals: Rival[] = aside.map((candidate) => this.#penalisedRival(candidate));
-    for (const heaps of this.#heaps.values()) {
-      for (const heap of heaps) this.#join(rivals, heap, 0, this.#spread.scoreAt(this.#slots[heap.example]!));
-    }
-    const best: Rival[] = [];
-    while (best.length < shownNodes && rivals.length > 0) {
-      const winner = rivals.splice(bestOf(rivals), 1)[0]!;
-      best.push(winner);
-      if (winner.heap === undefined) continue;
-      this.#join(rivals, winner.heap, 2 * winner.position + 1, winner.spread);
-      this.#join(rivals, winner.heap, 2 * winner.position + 2, winner.spread);
-    }
-    return best;
-  }
-
-  #join(rivals: Rival[], heap: ScoreHeap, position: number, spread: number): void {
-    const candidate = heap.at(position);
-    if (candidate === undefined) return;
-    const final = finalScore(this.#sums[candidate]!, heap.parts, { spread, penalised: false });
-    rivals.push({ candidate, final, spread, heap, position });
-  }
-
-  #penalisedRival(candidate: number): Rival {
-    const spread = this.#spread.scoreAt(this.#slots[candidate]!);
-    const parts = this.#heapOf[candidate]?.parts ?? 1;
-    const final = finalScore(this.#sums[candidate]!, parts, { spread, penalised: true });
-    return { candidate, final, spread, heap: undefined, position: 0 };
+    return found;
   }
 
   #scoreOf(candidate: number, extra: ExtraScores): NodeScore {
@@ -312,14 +245,3 @@ export class GroupRanking {
 }
 
 const noScores = { fit: 0, devices: undefined, antiAffinity: undefined, affinity: undefined };
-
-/** Of equal ones the node that was registered first. */
-function bestOf(rivals: readonly Rival[]): number {
-  let best = 0;
-  for (let at = 1; at < rivals.length; at += 1) {
-    const rival = rivals[at]!;
-    const leader = rivals[best]!;
-    if (rival.final > leader.final || (rival.final === leader.final && rival.candidate < leader.candidate)) best = at;
-  }
-  return best;
-}

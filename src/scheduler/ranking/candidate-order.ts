@@ -1,0 +1,116 @@
+import type { NodeScores } from './assess-node.js';
+import { finalScore, summed } from './final-score.js';
+import { ScoreHeap } from './score-heap.js';
+import type { SpreadScore } from './spread-score.js';
+
+/** A candidate for the best place, with what its final score is made of. */
+interface Rival {
+  readonly candidate: number;
+  readonly final: number;
+  /** Sum over the group's spreads. */
+  readonly spread: number;
+  readonly penalised: boolean;
+  /** Where the candidates behind it are; undefined for a penalised one. */
+  readonly heap: ScoreHeap | undefined;
+  readonly position: number;
+}
+
+/**
+ * Nodes with room in the order of their final scores. A candidate is a node's index in `slots`. Within a heap all nodes have the same
+ * values of the spread attributes and the same number of scores, so a placement that changes spreads changes no order within a heap.
+ */
+export class CandidateOrder {
+  readonly #slots: readonly number[];
+  readonly #spread: SpreadScore;
+  readonly #sums: Float64Array;
+  readonly #positions: Int32Array;
+  readonly #heapOf: (ScoreHeap | undefined)[] = [];
+  readonly #heaps = new Map<string, ScoreHeap[]>();
+
+  constructor(slots: readonly number[], spread: SpreadScore) {
+    this.#slots = slots;
+    this.#spread = spread;
+    this.#sums = new Float64Array(slots.length);
+    this.#positions = new Int32Array(slots.length).fill(-1);
+  }
+
+  add(candidate: number, scores: NodeScores): void {
+    const { sum, parts } = summed(scores);
+    this.#sums[candidate] = sum;
+    const heap = this.#heapFor(candidate, parts);
+    this.#heapOf[candidate] = heap;
+    heap.push(candidate);
+  }
+
+  /** Nothing happens for a candidate that is not in the order. */
+  remove(candidate: number): void {
+    this.#heapOf[candidate]?.remove(candidate);
+    this.#heapOf[candidate] = undefined;
+  }
+
+  /** The best candidates, best first, at most `amount`. `penalised` are candidates of the order where an earlier allocation has failed. */
+  best(amount: number, penalised: readonly number[]): readonly Rival[] {
+    // Their scores for this choice differ from those that order the heaps.
+    for (const candidate of penalised) this.#heapOf[candidate]?.remove(candidate);
+    const best = this.#top(amount, penalised);
+    for (const candidate of penalised) this.#heapOf[candidate]?.push(candidate);
+    return best;
+  }
+
+  /** The heads of the heaps compete, and behind each winner come those below it. */
+  #top(amount: number, penalised: readonly number[]): readonly Rival[] {
+    const rivals: Rival[] = penalised.map((candidate) => this.#penalisedRival(candidate));
+    for (const heaps of this.#heaps.values()) {
+      for (const heap of heaps) this.#join(rivals, heap, 0, this.#spread.scoreAt(this.#slots[heap.example]!));
+    }
+    const best: Rival[] = [];
+    while (best.length < amount && rivals.length > 0) {
+      const winner = rivals.splice(bestOf(rivals), 1)[0]!;
+      best.push(winner);
+      if (winner.heap === undefined) continue;
+      this.#join(rivals, winner.heap, 2 * winner.position + 1, winner.spread);
+      this.#join(rivals, winner.heap, 2 * winner.position + 2, winner.spread);
+    }
+    return best;
+  }
+
+  #join(rivals: Rival[], heap: ScoreHeap, position: number, spread: number): void {
+    const candidate = heap.at(position);
+    if (candidate === undefined) return;
+    const final = finalScore(this.#sums[candidate]!, heap.parts, { spread, penalised: false });
+    rivals.push({ candidate, final, spread, penalised: false, heap, position });
+  }
+
+  #penalisedRival(candidate: number): Rival {
+    const spread = this.#spread.scoreAt(this.#slots[candidate]!);
+    const parts = this.#heapOf[candidate]?.parts ?? 1;
+    const final = finalScore(this.#sums[candidate]!, parts, { spread, penalised: true });
+    return { candidate, final, spread, penalised: true, heap: undefined, position: 0 };
+  }
+
+  #heapFor(candidate: number, parts: number): ScoreHeap {
+    const values = this.#spread.valuesAt(this.#slots[candidate]!);
+    let byParts = this.#heaps.get(values);
+    if (byParts === undefined) {
+      byParts = [];
+      this.#heaps.set(values, byParts);
+    }
+    let heap = byParts.find((known) => known.parts === parts);
+    if (heap === undefined) {
+      heap = new ScoreHeap(parts, candidate, this.#sums, this.#positions);
+      byParts.push(heap);
+    }
+    return heap;
+  }
+}
+
+/** Of equal ones the node that was registered first. */
+function bestOf(rivals: readonly Rival[]): number {
+  let best = 0;
+  for (let at = 1; at < rivals.length; at += 1) {
+    const rival = rivals[at]!;
+    const leader = rivals[best]!;
+    if (rival.final > leader.final || (rival.final === leader.final && rival.candidate < leader.candidate)) best = at;
+  }
+  return best;
+}
