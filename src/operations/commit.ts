@@ -5,7 +5,7 @@ import type { JobPolicy } from '../jobs/admission/job-policy.js';
 import { jobs } from '../jobs/job-record.js';
 import { cleanTraceparent } from '../metrics/traceparent.js';
 import { events, type StoredEvent } from '../notifications/events/event.js';
-import type { IdKind, Ids } from '../ports/ids.js';
+import type { Ids } from '../ports/ids.js';
 import type { ListQuery, Row, StorageError, TableName, WriteView, Written } from '../ports/storage.js';
 import { type Evaluation, evaluations } from '../scheduler/evaluation.js';
 import type { Steps } from '../scheduler/steps.js';
@@ -17,6 +17,7 @@ import { rehearsalOver } from '../storage/views.js';
 import { followQuotas } from './books/jobs/quota-books.js';
 import { type Changes, changedJobs, noteChange, tellChanges } from './books/tell-changes.js';
 import { type AcceptedEvents, AcceptedEventsNote } from './context/accepted-events.js';
+import { Draws } from './context/draws.js';
 import { type EngineContext, emit } from './context/engine-context.js';
 import { type SteppedWork, steppedWork } from './context/steps-in-turns.js';
 import type { EngineEvents } from './events.js';
@@ -163,52 +164,6 @@ interface TracedEvaluation {
 type Fact = {
   [K in keyof EngineEvents]: { readonly name: K; readonly fact: Parameters<EngineEvents[K]>[0] };
 }[keyof EngineEvents];
-
-/** The time and the identifiers of one commit, in the order in which its work draws them: every run gets the same ones. */
-class Draws implements Ids {
-  readonly #context: EngineContext;
-  readonly #drawn = new Map<IdKind, string[]>();
-  readonly #taken = new Map<IdKind, number>();
-  readonly #fractions: number[] = [];
-  #fractionsTaken = 0;
-  #time: { readonly now: Instant; readonly monotonic: Milliseconds } | undefined;
-
-  constructor(context: EngineContext) {
-    this.#context = context;
-  }
-
-  /** Begins another run. */
-  again(): this {
-    this.#taken.clear();
-    this.#fractionsTaken = 0;
-    return this;
-  }
-
-  get time(): { readonly now: Instant; readonly monotonic: Milliseconds } {
-    const { clock } = this.#context;
-    this.#time ??= { now: clock.now(), monotonic: clock.monotonic() };
-    return this.#time;
-  }
-
-  next(kind: IdKind): string {
-    const position = this.#taken.get(kind) ?? 0;
-    this.#taken.set(kind, position + 1);
-    let drawn = this.#drawn.get(kind);
-    if (drawn === undefined) {
-      drawn = [];
-      this.#drawn.set(kind, drawn);
-    }
-    drawn[position] ??= this.#context.ids.next(kind);
-    return drawn[position];
-  }
-
-  fraction(): number {
-    const position = this.#fractionsTaken;
-    this.#fractionsTaken += 1;
-    this.#fractions[position] ??= this.#context.ids.fraction();
-    return this.#fractions[position];
-  }
-}
 
 class CommitTransaction implements Transaction {
   readonly facts: Fact[] = [];
