@@ -123,13 +123,14 @@ async function firstAnswerHeldBack() {
     const nth = ++asked;
     if (nth === 2) second.give();
     const { method, url, headers } = message;
-    const forwarded = request(`${origin}${url}`, { method, headers }, async (answered) => {
-      if (nth === 1) {
-        held.give();
-        await released.given;
-      }
-      answer.writeHead(answered.statusCode ?? 0, answered.headers);
-      answered.pipe(answer);
+    const forwarded = request(`${origin}${url}`, { method, headers }, (answered) => {
+      const passOn = (): void => {
+        answer.writeHead(answered.statusCode ?? 0, answered.headers);
+        answered.pipe(answer);
+      };
+      if (nth !== 1) return passOn();
+      held.give();
+      void released.given.then(passOn);
     });
     forwarded.on('error', () => answer.destroy());
     message.pipe(forwarded);
