@@ -4,6 +4,7 @@ import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js
 import type { Surroundings } from '../allocation/surroundings.js';
 import { commandDesk } from '../commands/command-desk.js';
 import { messageOf } from '../disk/transient-fault.js';
+import { within } from '../waiting.js';
 import type { AgentFolder } from './agent-folder.js';
 import { NodeAllocations } from './node-allocations.js';
 import { type NotTheAgent, Registration } from './registration.js';
@@ -18,6 +19,9 @@ interface AgentOptions {
   readonly past: AgentFolder['past'] | 'unknown';
 }
 
+/** How long a stop waits for an answer to the registration that is under way, in milliseconds. */
+const registrationPatience = 2000;
+
 /** The agent of one node: registers it, takes the allocations that the server gives it, and carries out the server's commands. */
 export class Agent {
   readonly #link: AgentLink;
@@ -30,6 +34,7 @@ export class Agent {
   readonly #stopping = new AbortController();
   /** Aborts when the agent has ended. */
   readonly #over = new AbortController();
+  #starting: Promise<Result<void, NotTheAgent>> | undefined;
   /** Another agent has the node: resolves when nothing runs here any more. */
   #lost: Promise<void> | undefined;
   #stopServing = (): void => undefined;
@@ -61,14 +66,24 @@ export class Agent {
     this.#work = new WorkWatch({ link, clock, nodeId: node.ID, signal: this.#stopping.signal, onFailure });
   }
 
-  /** Fails when the server refuses the agent, or has another live one for the node. */
-  async start(): Promise<Result<void, NotTheAgent>> {
-    const registered = await this.#registration.register((error) => error.type === 'node_refused' || !this.#mayWait);
+  /** Fails when the server refuses the agent, or has another live one for the node. After a stop meanwhile nothing begins. */
+  start(): Promise<Result<void, NotTheAgent>> {
+    this.#starting = this.#join();
+    return this.#starting;
+  }
+
+  async #join(): Promise<Result<void, NotTheAgent>> {
+    const { signal } = this.#stopping;
+    const registered = await this.#registration.register(
+      signal,
+      ({ type }) => type === 'node_refused' || !this.#mayWait,
+    );
     if (registered.isErr()) {
       // Another agent runs the same allocations. The notes of a copied folder are about processes of the original, so they are left alone.
       if (registered.error.type === 'node_taken' && this.#past === 'continued') await this.#endAllLeft();
       return registered;
     }
+    if (signal.aborted) return registered;
     const { background, memory, node } = this.#surroundings;
     const desk = commandDesk({
       surroundings: this.#surroundings,
@@ -85,6 +100,8 @@ export class Agent {
   /** Takes no new work, and leaves what runs to the next agent; what may finish has until the deadline aborts. */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#stopping.abort();
+    // A server that registers the node after its end would wait for it.
+    await within(registrationPatience, Promise.resolve(this.#starting));
     await this.#allocations.handOver(deadline, this.#lost);
     this.#stopServing();
     this.#allocations.close();

@@ -13,7 +13,7 @@ interface RegistrationOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly node: NodeDescription;
-  /** Ends the heartbeats, and attempts to register. */
+  /** Ends the heartbeats, and attempts to register again. */
   readonly signal: AbortSignal;
   /** How long allocations run on without the server; only of those that do not do so for ever. */
   readonly patience: () => readonly Milliseconds[];
@@ -41,8 +41,8 @@ export class Registration {
   }
 
   /** Repeats the registration until it succeeds, the signal aborts, or the server gives an error that is final. */
-  async register(isFinal: (error: NotTheAgent) => boolean): Promise<Result<void, NotTheAgent>> {
-    const { link, clock, logger, node, signal } = this.#options;
+  async register(signal: AbortSignal, isFinal: (error: NotTheAgent) => boolean): Promise<Result<void, NotTheAgent>> {
+    const { link, clock, logger, node } = this.#options;
     for (let pause = shortestPause; !signal.aborted; pause = Math.min(pause * 2, longestPause)) {
       const registered = await link.register(node);
       if (registered.isOk()) {
@@ -59,7 +59,7 @@ export class Registration {
 
   /** Registers again, after the server did not know the node; only another agent of the node is final. Simultaneous calls share one attempt. */
   async renew(): Promise<Result<void, NotTheAgent>> {
-    this.#renewal ??= this.register(({ type }) => type === 'node_taken');
+    this.#renewal ??= this.register(this.#options.signal, ({ type }) => type === 'node_taken');
     const renewed = await this.#renewal;
     this.#renewal = undefined;
     return renewed;

@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errAsync, ok } from 'neverthrow';
+import { errAsync, ok, ResultAsync } from 'neverthrow';
 import { afterEach, describe, expect, it } from 'vitest';
-import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index.js';
+import { manualClock, memoryStorage, recordingDelivery } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { setUpTask } from '../../../adapters/runner/allocation/task-setup.js';
 import { taskPaths } from '../../../adapters/runner/disk/task-paths.js';
@@ -35,6 +35,7 @@ import { putWorkspace } from '../../../src/operations/notifications/workspaces/p
 import type { AgentLink } from '../../../src/ports/agent-link.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
+import { nodes } from '../../../src/scheduler/node.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
 import { runProgram } from '../../support/run-program.js';
 
@@ -666,6 +667,74 @@ describe('a runner without a directory that stops', () => {
     finish();
     await until(second.engine, (all) => all.some((one) => one.JobID === 'other' && one.ClientStatus === 'complete'));
     expect(calls).toEqual(['one', 'two']);
+  });
+});
+
+describe('a runner that is stopped while it registers', () => {
+  it('leaves nothing behind: it serves no commands, and the server hears that the node leaves', async () => {
+    const ports = { storage: memoryStorage(), clock: systemClock(), ids: randomIds(), delivery: recordingDelivery() };
+    const engine = createEngine(ports);
+    engine.start();
+    const agent = agentPorts(engine);
+    const told: string[] = [];
+    let asked: () => void = () => undefined;
+    let answer: () => void = () => undefined;
+    const isAsked = new Promise<void>((resolve) => (asked = resolve));
+    const mayAnswer = new Promise<void>((resolve) => (answer = resolve));
+    const link: AgentLink = {
+      ...agent.link,
+      register: (node, process) =>
+        ResultAsync.fromSafePromise((asked(), mayAnswer)).andThen(() => {
+          told.push('register');
+          return agent.link.register(node, process);
+        }),
+      serve: (...served) => {
+        told.push('serve');
+        return agent.link.serve(...served);
+      },
+      leave: (...left) => {
+        told.push('leave');
+        return agent.link.leave(...left);
+      },
+    };
+    const runner = createRunner({ ...agent, link }, { drivers: [functionDriver({})] });
+    const started = runner.start();
+    await isAsked;
+    const stopped = runner.stop();
+    // Enough turns of the loop for a stop that waits for nothing.
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    answer();
+    expect((await started).isOk()).toBe(true);
+    await stopped;
+    expect(told).toEqual(['register', 'leave']);
+    const read = await engine.storage.read((view) => view.list(nodes).map(({ record }) => record.Status));
+    expect(read._unsafeUnwrap()).toEqual(['down']);
+    await engine.stop();
+  });
+
+  it('ends at once when it waits before it asks again', async () => {
+    const clock = manualClock();
+    let asked = 0;
+    const register: AgentLink['register'] = () => {
+      asked += 1;
+      return errAsync({ type: 'link_failed', message: 'unreachable' });
+    };
+    const leave: AgentLink['leave'] = () => errAsync({ type: 'link_failed', message: 'unreachable' });
+    const engine = createEngine({ storage: memoryStorage(), clock, ids: randomIds(), delivery: recordingDelivery() });
+    const ports = agentPorts(engine);
+    const runner = createRunner(
+      { ...ports, link: { ...ports.link, register, leave } },
+      { drivers: [functionDriver({})] },
+    );
+    const started = runner.start();
+    await clock.advance(0);
+    expect(clock.sleepers).toBe(1);
+    const stopped = runner.stop();
+    await clock.advance(0);
+    expect(clock.sleepers).toBe(0);
+    await stopped;
+    expect((await started).isOk()).toBe(true);
+    expect(asked).toBe(1);
   });
 });
 
