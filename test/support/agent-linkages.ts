@@ -5,6 +5,7 @@ import { randomIds, systemClock } from '../../adapters/node/index.js';
 import { httpAgentLink, type RunnerPorts } from '../../adapters/runner/index.js';
 import { agentPorts, type Engine, hostPrincipal, saveToken } from '../../src/index.js';
 import { readAllocationChecks } from '../../src/operations/allocations/index.js';
+import { patience } from './patience.js';
 
 /** How an agent of a test is linked to an engine. */
 export interface AgentLinkage {
@@ -78,7 +79,7 @@ export const agentLinkages: readonly LinkageKind[] = [
 ];
 
 async function reaches(engine: Engine, allocationId: string): Promise<void> {
-  for (const limit = AbortSignal.timeout(10_000); ; ) {
+  for (const limit = AbortSignal.timeout(patience); ; ) {
     const asked = await readAllocationChecks(engine, hostPrincipal, { allocationId });
     if (asked.isOk()) return;
     if (limit.aborted) throw new Error(`The node cannot be reached: ${JSON.stringify(asked.error)}`);

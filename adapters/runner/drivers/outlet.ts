@@ -79,5 +79,8 @@ export function commandOutlet(
   });
   signal.addEventListener('abort', endWithAsker);
   taskEnded.addEventListener('abort', endWithTask);
+  // A signal that has aborted tells nobody any more.
+  if (signal.aborted) endWithAsker();
+  if (taskEnded.aborted) endWithTask();
   return outlet;
 }

@@ -121,6 +121,7 @@ function endOf(child: ChildProcess): Promise<void> {
 
 async function recover(start: TaskStart): Promise<RecoverOutcome> {
   const attempt = attemptDirectory(start);
+  endLeftCommands(attempt);
   if (claimForRunner(attempt)) {
     dismissCollector(attempt);
     return { type: 'never_started' };
@@ -130,7 +131,6 @@ async function recover(start: TaskStart): Promise<RecoverOutcome> {
     await endStrays(start);
     return { type: 'exited', exit: readExit(attempt) ?? lostExit };
   }
-  endLeftCommands(attempt);
   const logs = start.paths === null ? noLogs : await findLogs(start, start.paths);
   return { type: 'running', task: new Process(start, identity.pid, endOfStranger(identity), logs) };
 }

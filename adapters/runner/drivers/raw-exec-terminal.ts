@@ -29,6 +29,8 @@ export async function runInTerminal(
   if (library === undefined) {
     return err(commandRefused('failed', 'This node has no terminals: its package "node-pty" is not installed'));
   }
+  // The task may have ended, or the asker gone, while the library was loaded.
+  if (request.signal.aborted || request.taskEnded.aborted) return ok(commandOutlet(request, () => undefined));
   const terminal = library.spawn('/bin/sh', ['-c', script, 'signalbox-exec', ...request.command], {
     name: 'xterm',
     cwd: request.directory,
@@ -156,11 +158,15 @@ async function resize({ terminal, device }: Fed, rows: number, columns: number):
   await new Promise<void>((resolve) => stty.once('close', () => resolve()).once('error', () => resolve()));
 }
 
-function kill(terminal: IPty): void {
-  try {
-    process.kill(-terminal.pid, 'SIGKILL');
-  } catch {
-    // It has ended meanwhile.
+function kill({ pid }: IPty): void {
+  // The library does not wait until its process has a group of its own.
+  for (const target of [-pid, pid]) {
+    try {
+      process.kill(target, 'SIGKILL');
+      return;
+    } catch {
+      // There is no such group yet, or it has ended meanwhile.
+    }
   }
 }
 

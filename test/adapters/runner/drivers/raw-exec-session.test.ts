@@ -1,6 +1,8 @@
 import { tmpdir } from 'node:os';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { runWithPipes } from '../../../../adapters/runner/drivers/raw-exec-session.js';
+import { runInTerminal } from '../../../../adapters/runner/drivers/raw-exec-terminal.js';
+import type { ExecRequest } from '../../../../adapters/runner/drivers/task-driver.js';
 import type { CommandInput, CommandOutput } from '../../../../src/agent/link/node-command.js';
 
 let asker = new AbortController();
@@ -16,19 +18,31 @@ async function* nothing(): AsyncGenerator<CommandInput> {
   yield { type: 'end' };
 }
 
-function session(text: string, input: AsyncIterable<CommandInput> = nothing()): AsyncIterator<CommandOutput> {
-  const begun = runWithPipes({
+function requestOf(text: string, change: Partial<ExecRequest> = {}): ExecRequest {
+  return {
     command: ['/bin/sh', '-c', text],
     terminal: false,
     directory: tmpdir(),
     environment: { PATH: process.env['PATH'] ?? '' },
-    input,
+    input: nothing(),
     signal: asker.signal,
     taskEnded: new AbortController().signal,
     begun: () => () => undefined,
-  });
-  return begun._unsafeUnwrap()[Symbol.asyncIterator]();
+    ...change,
+  };
 }
+
+function session(text: string, change: Partial<ExecRequest> = {}): AsyncIterator<CommandOutput> {
+  return runWithPipes(requestOf(text, change))._unsafeUnwrap()[Symbol.asyncIterator]();
+}
+
+async function all(outputs: AsyncIterable<CommandOutput>): Promise<CommandOutput[]> {
+  const said: CommandOutput[] = [];
+  for await (const output of outputs) said.push(output);
+  return said;
+}
+
+const shutDown: CommandOutput = { type: 'failed', message: 'plugin is shut down' };
 
 const openPipes = (): number => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
 
@@ -41,7 +55,28 @@ describe('a command beside a task', () => {
     left.push(Number(Buffer.from((value as { bytes: Uint8Array }).bytes).toString()));
     expect(openPipes()).toBeGreaterThan(before);
     asker.abort();
-    await vi.waitFor(() => expect(openPipes()).toBe(before));
+    await expect.poll(openPipes).toBe(before);
+  });
+
+  it('ends at once when its task has ended just before it began', async () => {
+    let over: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => {
+      over = resolve;
+    });
+    const outputs = session('exec sleep 60', { taskEnded: AbortSignal.abort(), begun: () => over });
+    expect((await outputs.next()).value).toEqual(shutDown);
+    await ended;
+  });
+
+  it('is not begun in a terminal when its task has ended, or its asker has gone, while that was prepared', async () => {
+    const task = new AbortController();
+    const { signal } = new AbortController();
+    const ofTask = runInTerminal(requestOf('exec sleep 60', { terminal: true, signal, taskEnded: task.signal }));
+    const ofAsker = runInTerminal(requestOf('exec sleep 60', { terminal: true }));
+    task.abort();
+    asker.abort();
+    expect(await all((await ofTask)._unsafeUnwrap())).toEqual([shutDown]);
+    expect(await all((await ofAsker)._unsafeUnwrap())).toEqual([]);
   });
 
   it('adds nothing to its input for each time that it was slow to read', async () => {
@@ -54,7 +89,7 @@ describe('a command beside a task', () => {
       yield { type: 'end' };
     }
     const said: CommandOutput[] = [];
-    for await (const output of { [Symbol.asyncIterator]: () => session('wc -c', pieces()) }) said.push(output);
+    for await (const output of { [Symbol.asyncIterator]: () => session('wc -c', { input: pieces() }) }) said.push(output);
     await new Promise((resolve) => setImmediate(resolve));
     process.off('warning', note);
     const written = said.flatMap((output) => (output.type === 'data' ? [Buffer.from(output.bytes).toString()] : []));

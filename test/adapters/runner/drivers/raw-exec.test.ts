@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -12,11 +14,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { taskPaths } from '../../../../adapters/runner/disk/task-paths.js';
+import { noteCommand } from '../../../../adapters/runner/drivers/left-commands.js';
 import { claimForRunner, readIdentity } from '../../../../adapters/runner/drivers/raw-exec-attempt.js';
 import { rawExecDriver } from '../../../../adapters/runner/drivers/raw-exec-driver.js';
 import type { RunningTask, TaskStart } from '../../../../adapters/runner/drivers/task-driver.js';
 import { startCollector } from '../../../../adapters/runner/logs/log-collector.js';
 import type { CommandInput } from '../../../../src/agent/link/node-command.js';
+import { patience } from '../../../support/patience.js';
 
 const driver = rawExecDriver();
 const running: RunningTask[] = [];
@@ -89,9 +93,9 @@ function readOr(fallback: string, file: string): string {
 }
 
 async function eventually(holds: () => boolean, interval = 10): Promise<void> {
-  const limit = Date.now() + 10_000;
+  const limit = performance.now() + patience;
   while (!holds()) {
-    if (Date.now() > limit) throw new Error('It never came to that');
+    if (performance.now() > limit) throw new Error('It never came to that');
     await new Promise((resume) => setTimeout(resume, interval));
   }
 }
@@ -119,6 +123,8 @@ describe('a command beside a task', () => {
     const first = (await outputs?.next())?.value as { readonly bytes: Uint8Array };
     const pid = Number(Buffer.from(first.bytes).toString());
     expect(isGone(pid)).toBe(false);
+    // The shell of the task may be slower than that of the command.
+    await eventually(() => existsSync(join(start.paths?.notes ?? '', 'attempts', '1', 'claim')));
     const next = rawExecDriver();
     const recovered = await next.recover(start);
     expect(recovered.type).toBe('running');
@@ -130,6 +136,18 @@ describe('a command beside a task', () => {
     expect((await outputs?.next())?.value).toMatchObject({ type: 'closed' });
     expect(isOver).toBe(false);
     expect(readdirSync(join(start.paths?.notes ?? '', 'attempts', '1', 'commands'))).toEqual([]);
+  });
+
+  it('is ended by the next runner also when the task had not come to its own command', async () => {
+    const start = startOf('echo never');
+    const attempt = join(start.paths?.notes ?? '', 'attempts', '1');
+    mkdirSync(attempt, { recursive: true });
+    const command = spawn('/bin/sleep', ['300'], { detached: true, stdio: 'ignore' });
+    const ended = once(command, 'exit');
+    noteCommand(attempt, command.pid as number);
+    expect(await driver.recover(start)).toEqual({ type: 'never_started' });
+    expect(await ended).toEqual([null, 'SIGKILL']);
+    expect(readdirSync(join(attempt, 'commands'))).toEqual([]);
   });
 });
 
