@@ -23,8 +23,10 @@ export const receive: Command = command({
   options,
   local: true,
   run: async (invocation) => {
+    // Whoever reads that it listens may end it at once.
+    const signalled = firstSignal();
     const server = await startReceiver(invocation);
-    await firstSignal();
+    await signalled;
     server.close();
     server.closeAllConnections();
     return 0;

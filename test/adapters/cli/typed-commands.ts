@@ -12,6 +12,8 @@ export interface Given {
   readonly environment?: Readonly<Record<string, string>>;
   /** Told of all output so far, whenever there is more. */
   readonly onOutput?: (out: string) => void;
+  /** The same of what goes to standard error. */
+  readonly onError?: (error: string) => void;
 }
 
 export interface Printed {
@@ -30,6 +32,7 @@ export async function typed(origin: string, given: Given, ...words: readonly str
   };
   const complain = (text: string): void => {
     error += text;
+    given.onError?.(error);
   };
   const code = await runCommand(words, {
     out: print,
