@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { JobInput } from '../../src/jobs/document/input/index.js';
 import { endAll } from '../adapters/cli/cli-process.js';
 import { eventually, type Installation, installation, pause, type Served } from '../support/installation.js';
+import { patience } from '../support/patience.js';
 
 /*
  * A server whose runner lacks something for a while, as commands begin, run and end: room for bytes, room for files, handles.
@@ -130,9 +131,9 @@ describe('a runner that lacks something for a while loses and doubles no run', (
       const allDid = (mark: string) => (): boolean =>
         numbers.every((number) => own.marks().get(number)?.includes(mark));
       await Promise.all(numbers.map((number) => dispatchOne(served, number)));
-      expect(await eventually(10_000, allDid('begin'))).toBe(true);
+      expect(await eventually(patience, allDid('begin'))).toBe(true);
       const relieve = withoutHandles(pid);
-      expect(await eventually(10_000, allDid('end'))).toBe(true);
+      expect(await eventually(patience, allDid('end'))).toBe(true);
       await pause(lasts);
       relieve();
       await expectOnce(numbers, served);
@@ -150,10 +151,10 @@ describe('a runner that lacks something for a while loses and doubles no run', (
     for (let step = 1; step <= reads * rounds; step += 1) {
       const number = String(step);
       await dispatchOne(served, number);
-      expect(await eventually(10_000, did(number, 'begin'))).toBe(true);
+      expect(await eventually(patience, did(number, 'begin'))).toBe(true);
       served.child.process.kill('SIGKILL');
       // The command ends before or after the runner comes back.
-      if (step % 2 === 0) expect(await eventually(10_000, did(number, 'end'))).toBe(true);
+      if (step % 2 === 0) expect(await eventually(patience, did(number, 'end'))).toBe(true);
       disk.fill(1 + ((step - 1) % reads));
       served = await installed.serve([], {
         ...disk.environment,

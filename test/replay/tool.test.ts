@@ -18,7 +18,7 @@ const equal = {
 describe('npm run replay', () => {
   let folder = '';
   const replay = (...args: string[]): Promise<ProgramEnd> =>
-    runProgram(['node_modules/tsx/dist/cli.mjs', 'tools/replay/main.ts', ...args], process.cwd(), 25_000);
+    runProgram(['node_modules/tsx/dist/cli.mjs', 'tools/replay/main.ts', ...args], process.cwd(), 60_000);
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'replay-'));

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Looks through the processes until none is found any more; one may have forked while it was looked for. */
-const rounds = 50;
+/** Looks through the processes until none is found any more; one may have forked while it was looked for, or have had no time to end. */
+const rounds = 1500;
 /** Milliseconds between two looks. */
 const pause = 20;
 

@@ -14,7 +14,7 @@ it('ends the tasks of its servers with their collectors, and leaves no folders',
   const Config = { command: '/bin/sh', args: ['-c', 'sleep 1000 & sleep 1000'] };
   const Tasks = [{ Name: 'main', Driver: 'raw_exec', Config, Env: { MARK: mark } }];
   await orThrow(box.jobs.register({ ID: 'left', Datacenters: ['*'], TaskGroups: [{ Name: 'web', Tasks }] }));
-  await expect.poll(() => processesOf(mark).length, { timeout: 20_000 }).toBeGreaterThanOrEqual(3);
+  await expect.poll(() => processesOf(mark).length).toBeGreaterThanOrEqual(3);
   const folder = temporaryFolder();
   expect(existsSync(folder)).toBe(true);
   // The server and the collectors, too.

@@ -20,7 +20,7 @@ export function servedCommands(...options: readonly string[]): ServedCommands {
   beforeAll(async () => {
     origin = await signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open', ...options]).origin();
     box = connect({ url: origin });
-  }, 30_000);
+  });
   afterAll(endAll);
   return {
     get origin() {

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../adapters/node/system-clock.js';
 import { clockConformance } from '../../conformance/clock/index.js';
+import { patience } from '../../support/patience.js';
 
 describe('systemClock', () => {
   clockConformance(it, {
@@ -75,7 +76,7 @@ describe('systemClock in a process', () => {
         '-e',
         `import { systemClock } from ${JSON.stringify(source)}; const clock = systemClock(); ${program}`,
       ],
-      { timeout: 20_000 },
+      { timeout: patience },
     );
     return (await started).stdout;
   };

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { eventually, type Installation, installation } from '../../support/installation.js';
+import { patience } from '../../support/patience.js';
 import { endAll } from '../cli/cli-process.js';
 
 let installed: Installation | undefined;
@@ -22,7 +23,7 @@ it('the output of a task is kept, cut and rotated while its runner is dead, and 
   const LogConfig = { MaxFiles: 2, MaxFileSizeMB: 1 };
   const group = { Name: 'app', Tasks: [{ ...task, LogConfig, Resources: { CPU: 10, MemoryMB: 10 } }] };
   (await box.jobs.register({ ID: 'loud', Type: 'batch', Datacenters: ['*'], TaskGroups: [group] }))._unsafeUnwrap();
-  expect(await eventually(20_000, () => existsSync(mark('half')))).toBe(true);
+  expect(await eventually(patience, () => existsSync(mark('half')))).toBe(true);
   child.process.kill('SIGKILL');
   await child.ended;
   const [id = ''] = readdirSync(join(`${installed.store}-allocations`, 'allocations'));
@@ -37,10 +38,10 @@ it('the output of a task is kept, cut and rotated while its runner is dead, and 
       .join('');
   const before = files().at(-1);
   writeFileSync(mark('go'), '');
-  expect(await eventually(20_000, () => existsSync(mark('done')))).toBe(true);
+  expect(await eventually(patience, () => existsSync(mark('done')))).toBe(true);
   const whole = Array.from({ length: all }, (_, at) => `${at + 1}\n`).join('');
   // The collector has up to a pipe's content to write when the task ends.
-  expect(await eventually(20_000, () => kept().endsWith(`\n${all}\n`))).toBe(true);
+  expect(await eventually(patience, () => kept().endsWith(`\n${all}\n`))).toBe(true);
   const names = files();
   expect(Number(names.at(-1)?.split('.')[2])).toBeGreaterThan(Number(before?.split('.')[2]));
   expect(names.length).toBeLessThanOrEqual(LogConfig.MaxFiles);
@@ -50,7 +51,7 @@ it('the output of a task is kept, cut and rotated while its runner is dead, and 
   const again = await installed.serve();
   const complete = async (): Promise<boolean> =>
     (await again.box.jobs.allocations('loud'))._unsafeUnwrap().value[0]?.ClientStatus === 'complete';
-  expect(await eventually(20_000, complete)).toBe(true);
+  expect(await eventually(patience, complete)).toBe(true);
   expect(kept() === expected).toBe(true);
 }, 90_000);
 
@@ -72,7 +73,7 @@ it('a command whose shell is killed while its runner is dead has ended before it
     Tasks: [{ ...task, Resources: { CPU: 10, MemoryMB: 10 } }],
   };
   (await box.jobs.register({ ID: 'twice', Type: 'batch', Datacenters: ['*'], TaskGroups: [group] }))._unsafeUnwrap();
-  expect(await eventually(20_000, () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '')).toBe(true);
+  expect(await eventually(patience, () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '')).toBe(true);
   child.process.kill('SIGKILL');
   await child.ended;
   const [id = ''] = readdirSync(join(`${installed.store}-allocations`, 'allocations'));
@@ -84,6 +85,6 @@ it('a command whose shell is killed while its runner is dead has ended before it
   // It lives on without its shell, and nobody ends it meanwhile.
   process.kill(command, 0);
   await installed.serve();
-  expect(await eventually(20_000, () => existsSync(outcome) && readFileSync(outcome, 'utf8') !== '')).toBe(true);
+  expect(await eventually(patience, () => existsSync(outcome) && readFileSync(outcome, 'utf8') !== '')).toBe(true);
   expect(readFileSync(outcome, 'utf8')).toBe('alone\n');
 }, 90_000);

@@ -37,6 +37,7 @@ import type { Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
+import { patience } from '../../support/patience.js';
 import { runProgram } from '../../support/run-program.js';
 
 interface House {
@@ -114,7 +115,7 @@ async function allAllocations(engine: Engine): Promise<Allocation[]> {
 
 /** Waits for a state of the store, woken by its changes. */
 async function until(engine: Engine, holds: (all: readonly Allocation[]) => boolean): Promise<Allocation[]> {
-  const limit = AbortSignal.timeout(15_000);
+  const limit = AbortSignal.timeout(patience);
   while (!limit.aborted) {
     const { index, all } = (
       await engine.storage.read((view) => ({
@@ -683,11 +684,13 @@ describe('a runner that is stopped while it registers', () => {
     const mayAnswer = new Promise<void>((resolve) => (answer = resolve));
     const link: AgentLink = {
       ...agent.link,
-      register: (node, process) =>
-        ResultAsync.fromSafePromise((asked(), mayAnswer)).andThen(() => {
+      register: (node, process) => {
+        asked();
+        return ResultAsync.fromSafePromise(mayAnswer).andThen(() => {
           told.push('register');
           return agent.link.register(node, process);
-        }),
+        });
+      },
       serve: (...served) => {
         told.push('serve');
         return agent.link.serve(...served);
@@ -781,5 +784,5 @@ describe('a process that has only a runner', () => {
       30_000,
     );
     expect({ code, output }).toEqual({ code: 0, output: 'started\nalive\nstopped\n' });
-  }, 40_000);
+  });
 });

@@ -9,6 +9,7 @@ import { agentPorts, createEngine, type Engine, hostPrincipal, registerJob } fro
 import type { JobInput } from '../../../src/jobs/document/input/index.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { groupDocument } from '../../support/jobs.js';
+import { patience } from '../../support/patience.js';
 
 /*
  * Tasks run with the runner's own rights, so each can change what the runner keeps beside it: its notes, its output, its
@@ -79,7 +80,7 @@ async function registerAll(program: (deed: string) => string): Promise<void> {
 
 /** The allocation of each job, when all of them are so. */
 async function when(holds: (allocation: Allocation) => boolean): Promise<ReadonlyMap<string, Allocation>> {
-  const limit = AbortSignal.timeout(40_000);
+  const limit = AbortSignal.timeout(patience);
   for (;;) {
     const rows = (await engine.storage.read((view) => view.list(allocations)))._unsafeUnwrap();
     const known = rows.map(({ record }) => [names[Number(record.JobID.slice(4))] as string, record] as const);

@@ -130,4 +130,4 @@ test('the thread keeps no process alive, and a process that closes its store las
     const printed = execFileSync(process.execPath, [program, file, closes], { encoding: 'utf8', timeout: 20_000 });
     expect(printed).toBe('done');
   }
-}, 60_000);
+});

@@ -19,6 +19,7 @@ import {
   things,
   valueFrom,
 } from '../../conformance/storage/storage-subject.js';
+import { patience } from '../../support/patience.js';
 import { scratchFolder } from './sqlite-files.js';
 
 const folder = scratchFolder();
@@ -314,20 +315,19 @@ describe('failures', () => {
 
   test('while another process writes, a write waits without blocking this one', async () => {
     const path = newPath();
-    const storage = await open(path);
+    const storage = await open(path, { busyMs: patience });
     await store(storage, { key: ['a'] });
     const other = openFile(path, false);
     other.exec('BEGIN IMMEDIATE');
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
     const writing = store(storage, { key: ['b'] });
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await expect.poll(() => turns, { interval: 1 }).toBeGreaterThan(3);
     expect(await look(storage, (view) => view.list(things).length)).toBe(1);
     other.exec('COMMIT');
     other.close();
     await writing;
     clearInterval(timer);
-    expect(turns).toBeGreaterThan(3);
     expect(await look(storage, (view) => view.list(things).length)).toBe(2);
     await storage.close();
   });
@@ -351,13 +351,12 @@ describe('failures', () => {
     other.exec('BEGIN EXCLUSIVE; CREATE TABLE other (id)');
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
-    const opening = open(path);
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    const opening = open(path, { busyMs: patience });
+    await expect.poll(() => turns, { interval: 1 }).toBeGreaterThan(3);
     other.exec('COMMIT');
     other.close();
     const storage = await opening;
     clearInterval(timer);
-    expect(turns).toBeGreaterThan(3);
     await store(storage, { key: ['a'] });
     await storage.close();
   });

@@ -79,7 +79,7 @@ test('a random program gives the same answers on memory, on SQLite and on the mo
     }),
     { numRuns: 250 },
   );
-}, 60_000);
+});
 
 test('writes that wait together come one after the other, as if each had waited for the one before', async () => {
   await fc.assert(
@@ -100,7 +100,7 @@ test('writes that wait together come one after the other, as if each had waited 
     }),
     { numRuns: 100 },
   );
-}, 60_000);
+});
 
 test('the text of keys orders as the keys do, and so do its UTF-8 bytes', () => {
   const wildKey = fc.array(wildPart, { maxLength: 3 });

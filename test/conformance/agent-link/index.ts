@@ -91,7 +91,7 @@ const cases: Readonly<Record<string, Case>> = {
     const [first, next] = [process('1', 'a'), process('2', 'a')];
     (await link.register(node, first))._unsafeUnwrap();
     const { index } = (await link.work({ nodeId: node.ID, after: 0, instance: first.instance }, never))._unsafeUnwrap();
-    const waiting = link.work({ nodeId: node.ID, after: index, instance: first.instance }, AbortSignal.timeout(10_000));
+    const waiting = link.work({ nodeId: node.ID, after: index, instance: first.instance }, AbortSignal.timeout(60_000));
     (await link.register(node, next))._unsafeUnwrap();
     assert.equal((await waiting)._unsafeUnwrapErr().type, 'node_not_found');
     assert.equal((await link.heartbeat(node.ID, first.instance))._unsafeUnwrapErr().type, 'node_not_found');
@@ -132,7 +132,7 @@ const cases: Readonly<Record<string, Case>> = {
     const { id, list } = await placed(opened);
     (await stopAllocation(engine, hostPrincipal, { allocationId: id }))._unsafeUnwrap();
     for (let { index: after } = list; ; ) {
-      const changed = (await link.work({ nodeId: node.ID, after }, AbortSignal.timeout(10_000)))._unsafeUnwrap();
+      const changed = (await link.work({ nodeId: node.ID, after }, AbortSignal.timeout(60_000)))._unsafeUnwrap();
       const replacement = changed.work.find(({ allocation }) => allocation.DesiredStatus === 'run')?.allocation;
       if (replacement !== undefined) return assert.equal(replacement.PreviousAllocation, id);
       after = changed.index;
@@ -239,7 +239,7 @@ async function* one(output: CommandOutput): AsyncGenerator<CommandOutput> {
 
 /** Links may need a moment until commands reach them. */
 async function eventually<T>(ask: () => ResultAsync<T, unknown>): Promise<T> {
-  for (const limit = AbortSignal.timeout(10_000); ; ) {
+  for (const limit = AbortSignal.timeout(60_000); ; ) {
     const answer = await ask();
     if (answer.isOk() || limit.aborted) return answer._unsafeUnwrap();
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -253,7 +253,7 @@ async function placed({ engine, link, node }: OpenedLink) {
   const job = { ID: 'work', Type: 'batch', Datacenters: ['*'], TaskGroups: [{ Name: 'g', Tasks: [task] }] } as const;
   (await registerJob(engine, hostPrincipal, { job }))._unsafeUnwrap();
   for (let after = 0; ; ) {
-    const list = (await link.work({ nodeId: node.ID, after }, AbortSignal.timeout(10_000)))._unsafeUnwrap();
+    const list = (await link.work({ nodeId: node.ID, after }, AbortSignal.timeout(60_000)))._unsafeUnwrap();
     const id = list.work[0]?.allocation.ID;
     // The whole of it, so that it is complete.
     if (id !== undefined) return { id, list: (await link.work({ nodeId: node.ID, after: 0 }, never))._unsafeUnwrap() };

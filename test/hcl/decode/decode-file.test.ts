@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BodySchema, DecodedBody, DecodeOptions, Diagnostic, PlainValue } from '../../../src/hcl/index.js';
 import { createBudget, decodeFile, renderDiagnostics } from '../../../src/hcl/index.js';
+import { processorTimeOf } from '../../support/processor-time.js';
 
 const taskSchema: BodySchema = {
   attributes: {
@@ -488,12 +489,13 @@ describe('hostile input', () => {
     ],
     ['hidden failures', 'job "a" { region = [for a in range(1000): [for b in range(1000): try(nope(), a.b.c, 1)]] }'],
   ])('%s end in a diagnostic', (_, source) => {
-    const started = performance.now();
-    const codes = decode(source, { budget: createBudget() })
-      ._unsafeUnwrapErr()
-      .map(({ code }) => code);
-    expect(codes.some((code) => code === 'too_much_work' || code === 'too_deep')).toBe(true);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    const time = processorTimeOf(() => {
+      const codes = decode(source, { budget: createBudget() })
+        ._unsafeUnwrapErr()
+        .map(({ code }) => code);
+      expect(codes.some((code) => code === 'too_much_work' || code === 'too_deep')).toBe(true);
+    });
+    expect(time).toBeLessThan(10_000);
   });
 });
 

@@ -5,6 +5,7 @@ import { parseCron } from '../../../src/jobs/periodic/cron-expression.js';
 import { nextLaunch, nextMatch } from '../../../src/jobs/periodic/next-launch.js';
 import { timeZone, utc } from '../../../src/jobs/periodic/time-zone.js';
 import { day, hour, minute } from '../../../src/shared/duration.js';
+import { processorTimeOf } from '../../support/processor-time.js';
 
 const after = (spec: string, zone: string, from: string): string | undefined => {
   const next = nextLaunch({ Spec: spec, Specs: null, SpecType: 'cron', TimeZone: zone }, Date.parse(from));
@@ -53,13 +54,14 @@ describe('the next launch', () => {
 
   it('looks for impossible dates without end no longer than for others', () => {
     const berlin = timeZone('Europe/Berlin') ?? utc;
-    const started = performance.now();
-    for (const spec of ['0 0 30 2 *', '0 0 31 4,6,9,11 *', '59-1 * * * * * *', '* * * * 5-1', '* * 31-1 * *']) {
-      for (let times = 0; times < 20; times += 1) {
-        expect(nextMatch(parseCron(spec)._unsafeUnwrap(), berlin, 0)._unsafeUnwrap()).toBeUndefined();
+    const time = processorTimeOf(() => {
+      for (const spec of ['0 0 30 2 *', '0 0 31 4,6,9,11 *', '59-1 * * * * * *', '* * * * 5-1', '* * 31-1 * *']) {
+        for (let times = 0; times < 20; times += 1) {
+          expect(nextMatch(parseCron(spec)._unsafeUnwrap(), berlin, 0)._unsafeUnwrap()).toBeUndefined();
+        }
       }
-    }
-    expect(performance.now() - started).toBeLessThan(5_000);
+    });
+    expect(time).toBeLessThan(5_000);
   });
 });
 

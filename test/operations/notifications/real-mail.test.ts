@@ -124,7 +124,7 @@ async function startMailbox(): Promise<{ readonly url: string; next(): Promise<E
     url: `smtp://127.0.0.1:${port}`,
     next: async () => {
       taken += 1;
-      await expect.poll(() => mails.length, { timeout: 5000 }).toBeGreaterThanOrEqual(taken);
+      await expect.poll(() => mails.length).toBeGreaterThanOrEqual(taken);
       return mails[taken - 1] as Email;
     },
   };

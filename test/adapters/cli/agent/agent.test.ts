@@ -112,7 +112,7 @@ describe('signalbox agent', () => {
   let installed: Installation;
   beforeAll(async () => {
     installed = await installation();
-  }, 60_000);
+  });
   afterEach(endAll);
   afterAll(() => installed.remove());
 
@@ -166,7 +166,7 @@ describe('signalbox agent', () => {
     const other = installed.run(['agent', ...where.slice(0, 4), '--directory', join(installed.folder, 'other')]);
     expect((await other.ended).code).toBe(1);
     expect(other.error()).toContain('the token belongs to another node');
-  }, 60_000);
+  });
 
   it('ends at once at a second signal, whichever they are', async () => {
     const server = installed.run(['serve', '--listen', '127.0.0.1:0', '--no-runner', '--access', 'open']);
@@ -201,7 +201,7 @@ describe('signalbox agent', () => {
       ['SIGTERM SIGINT', { code: null, signal: 'SIGINT' }],
       ['SIGINT SIGTERM', { code: null, signal: 'SIGTERM' }],
     ]);
-  }, 60_000);
+  });
 
   it('says what is wrong with its token and its directory', async () => {
     const empty = join(installed.folder, 'empty');
@@ -212,5 +212,5 @@ describe('signalbox agent', () => {
     const missing = installed.run(['agent', '--token-file', join(installed.folder, 'nowhere')]);
     expect(await missing.ended).toMatchObject({ code: 1 });
     expect(missing.error()).toContain('cannot be read');
-  }, 30_000);
+  });
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await writeFile(`${folder}/seed.json`, JSON.stringify(seed));
   const options = ['--listen', '127.0.0.1:0', '--access', 'open', '--seed', `${folder}/seed.json`];
   origin = await signalbox(['serve', ...options, '--allow-outbound', '127.0.0.0/8']).origin();
-}, 30_000);
+});
 afterAll(async () => {
   endAll();
   await rm(folder, { recursive: true, force: true });
@@ -95,7 +95,7 @@ describe('a job', () => {
     expect((await type('job status life')).out).toMatch(/^ID +=? ?life\n/);
     // A job is not scaled while it is deployed.
     await expect
-      .poll(async () => (await type('job scale life web 2 -message more')).out, { timeout: 25_000, interval: 500 })
+      .poll(async () => (await type('job scale life web 2 -message more')).out, { interval: 500 })
       .toMatch(/is complete/);
     expect((await type('job eval -force-reschedule life')).out).toMatch(/is complete/);
     expect(JSON.parse((await type('job inspect life')).out)).toMatchObject({ Job: { ID: 'life' } });
@@ -237,9 +237,7 @@ describe('workspaces, events and recoveries', () => {
     expect(sent.out).toMatch(/^event \S+: 1 to deliver\n$/);
     const event = /^event (\S+):/.exec(sent.out)?.[1];
     await expect
-      .poll(async () => (await type('event list -trigger run:errored -outcome delivered ws-1')).out, {
-        timeout: 20_000,
-      })
+      .poll(async () => (await type('event list -trigger run:errored -outcome delivered ws-1')).out)
       .toContain(event);
     expect((await type(`event show ${event}`)).out).toMatch(/Trigger += run:errored.*\n\S+ +1 +2\d\d *\n/s);
     expect((await type(`event erase ${event}`)).out).toBe(`${event} is erased\n`);
@@ -332,7 +330,7 @@ describe('plans, deployments, nodes and logs', () => {
     files.set('job.hcl', jobFile('rolled', { head: 'type = "service"\nupdate { health_check = "manual" }' }));
     expect((await type('job run -detach job.hcl')).error).toBe('');
     const rolled = async () => JSON.parse((await type('deployment status -json')).out) as { JobID: string }[];
-    await expect.poll(rolled, { timeout: 10_000 }).toContainEqual(expect.objectContaining({ JobID: 'rolled' }));
+    await expect.poll(rolled).toContainEqual(expect.objectContaining({ JobID: 'rolled' }));
     const listed = JSON.parse((await type('deployment status -json')).out) as { ID: string; JobID: string }[];
     const id = listed.find(({ JobID }) => JobID === 'rolled')?.ID ?? '';
     expect(await type(`deployment status ${id}`)).toMatchObject({
@@ -364,10 +362,10 @@ describe('plans, deployments, nodes and logs', () => {
     await type('job run job.hcl');
     const allocations = JSON.parse((await type('alloc status -json')).out) as { ID: string; JobID: string }[];
     const id = allocations.find(({ JobID }) => JobID === 'spoken')?.ID ?? '';
-    await expect.poll(async () => (await type(`alloc logs ${id} main`)).out, { timeout: 10_000 }).toBe('hello\n');
+    await expect.poll(async () => (await type(`alloc logs ${id} main`)).out).toBe('hello\n');
     expect((await type(`alloc restart ${id} main`)).out).toMatch(/restarts/);
     const signalled = async () => (await type(`alloc signal ${id} SIGCONT main`)).out;
-    await expect.poll(signalled, { timeout: 10_000 }).toMatch(/got SIGCONT/);
+    await expect.poll(signalled).toMatch(/got SIGCONT/);
   });
 });
 

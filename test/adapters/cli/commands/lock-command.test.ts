@@ -19,7 +19,7 @@ let origin = '';
 
 beforeAll(async () => {
   origin = await signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open', '--no-runner']).origin();
-}, 30_000);
+});
 afterAll(endAll);
 
 const run = (...words: readonly string[]) => typed(origin, {}, 'var', 'lock', ...words);
@@ -43,7 +43,7 @@ describe('var lock', () => {
     const folder = temporaryFolder();
     const [begun, go] = [join(folder, 'begun'), join(folder, 'go')];
     const first = run('turn', `touch ${begun}; until [ -e ${go} ]; do sleep 0.05; done`);
-    await expect.poll(() => existsSync(begun), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(begun)).toBe(true);
     expect(await run('-max-wait', '0s', 'turn', 'true')).toEqual({
       code: 1,
       out: '',
@@ -67,7 +67,7 @@ describe('var lock', () => {
     const file = join(temporaryFolder(), 'runs');
     const script = `trap 'exit 9' TERM; touch ${file}; while true; do sleep 0.05; done`;
     const held = signalbox(['var', 'lock', '-ttl', '10s', 'ended', script], { SIGNALBOX_ADDR: origin });
-    await expect.poll(() => existsSync(file), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => existsSync(file)).toBe(true);
     const { value } = await orThrow(connect({ url: origin }).variables.read('ended'));
     expect(value?.Lock).toMatchObject({ ID: '', TTL: '10s' });
     held.process.kill('SIGTERM');

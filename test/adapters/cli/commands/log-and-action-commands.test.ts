@@ -133,9 +133,7 @@ describe('job logs', () => {
       groupOf('g', { main: { script: `seq 1 3000; until [ -e ${go} ]; do sleep 0.05; done; echo more` } }),
     ]);
     const id = await reached('long', 'running');
-    await expect
-      .poll(async () => (await run('job', 'logs', '-n', '1', 'long')).out, { timeout: 10_000 })
-      .toBe('3000\n');
+    await expect.poll(async () => (await run('job', 'logs', '-n', '1', 'long')).out).toBe('3000\n');
     const onOutput = (out: string): void => {
       if (out.endsWith('3000\n') && !existsSync(go)) writeFileSync(go, '');
     };
@@ -185,7 +183,7 @@ describe('job action', () => {
       groupOf('b', { main: { script: 'exec sleep 1000', actions: { only: 'echo here' } } }),
     ]);
     await counted('acts', 'Running', ['a', 'b']);
-  }, 30_000);
+  });
 
   it('lists the actions of a job', async () => {
     const { code, out } = await run('job', 'action', 'acts');
@@ -239,7 +237,7 @@ describe('job action', () => {
     await orThrow(served.box.jobs.stop('acts', {}));
     await reached('acts', 'complete');
     await expect
-      .poll(async () => (await run('job', 'action', 'acts', 'only')).error, { timeout: 10_000 })
+      .poll(async () => (await run('job', 'action', 'acts', 'only')).error)
       .toBe('signalbox: no allocation of group b of job acts runs\n');
   });
 });

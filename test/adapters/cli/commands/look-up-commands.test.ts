@@ -17,7 +17,7 @@ beforeAll(async () => {
   const groups = [{ Name: 'web', Update, Services, Tasks: [main] }];
   await orThrow(served.box.jobs.register({ ID: 'shop-1', Type: 'service', Datacenters: ['*'], TaskGroups: groups }));
   allocation = await healthy('shop-1');
-}, 30_000);
+});
 
 /** Waits for the end of the job's deployment; gives the ID of an allocation. */
 async function healthy(job: string): Promise<string> {
@@ -67,7 +67,7 @@ describe('checks of an allocation', () => {
     await orThrow(served.box.jobs.register({ ID: 'checked', Datacenters: ['*'], TaskGroups: groups } as never));
     const id = await healthy('checked');
     await expect
-      .poll(async () => (await run('alloc', 'checks', id)).out, { timeout: 10_000 })
+      .poll(async () => (await run('alloc', 'checks', id)).out)
       .toMatch(/^Service +Task +Check +Mode +Status +Output\nchecked +port +readiness +failure .*ECONNREFUSED/);
     expect(Object.values(JSON.parse((await run('alloc', 'checks', '-json', id)).out))).toMatchObject([
       { Check: 'port' },
@@ -145,7 +145,7 @@ describe('the files of an allocation', () => {
 describe('services', () => {
   it('are listed, shown and taken out', async () => {
     await expect
-      .poll(async () => (await run('service', 'list')).out, { timeout: 10_000 })
+      .poll(async () => (await run('service', 'list')).out)
       .toMatch(/^Namespace +Service +Tags\ndefault +shop +blue\n$/);
     const { out } = await run('service', 'info', 'shop');
     expect(out).toMatch(/^Job +Address +Tags +Node +Allocation +ID\nshop-1 +\S+ +blue +\w{8} /);
@@ -198,9 +198,7 @@ describe('the server', () => {
       told = true;
     });
     // The log is told from the moment that somebody reads it along: something happens until a line has come.
-    await expect
-      .poll(async () => (await run('job', 'eval', '-detach', 'shop-1')) && told, { timeout: 20_000 })
-      .toBe(true);
+    await expect.poll(async () => (await run('job', 'eval', '-detach', 'shop-1')) && told).toBe(true);
     expect((await run('monitor', '-log-level', 'loud')).code).toBe(1);
   });
 });

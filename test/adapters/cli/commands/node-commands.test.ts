@@ -27,7 +27,7 @@ beforeAll(async () => {
     [allocation, node] = [running?.ID ?? '', running?.NodeID ?? ''];
     waiting = { index, wait: '10s' };
   }
-}, 30_000);
+});
 afterAll(endAll);
 
 const run = (...words: readonly string[]) => given({}, ...words);
@@ -102,7 +102,7 @@ describe('an allocation', () => {
     const once = [{ Name: 'main', Driver: 'raw_exec', Config: { command: '/bin/echo', args: ['once'] } }];
     const groups = [{ Name: 'web', Tasks: once }];
     await orThrow(box.jobs.register({ ID: 'once', Type: 'batch', Datacenters: ['*'], TaskGroups: groups }));
-    await expect.poll(async () => (await run('alloc', 'logs', '-job', 'once')).out, { timeout: 10_000 }).toBe('once\n');
+    await expect.poll(async () => (await run('alloc', 'logs', '-job', 'once')).out).toBe('once\n');
     await expect
       .poll(async () => (await run('alloc', 'exec', '-job', 'once', 'true')).error)
       .toBe('signalbox: job once has no such allocation\n');

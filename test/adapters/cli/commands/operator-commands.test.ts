@@ -17,7 +17,7 @@ beforeAll(async () => {
   box = connect({ url: origin });
   guarded = await closed.origin();
   token = await closed.printed(/management token, shown this once: (\S+)/);
-}, 30_000);
+});
 afterAll(endAll);
 
 const run = (...words: readonly string[]) => typed(origin, {}, ...words);

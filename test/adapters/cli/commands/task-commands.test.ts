@@ -30,7 +30,7 @@ beforeAll(async () => {
   origin = await signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open', '--store', 'memory']).origin();
   expect((await type('job', 'run', '-detach', 'job.hcl')).error).toBe('');
   allocation = await running();
-}, 30_000);
+});
 afterAll(endAll);
 
 async function type(...args: readonly string[]) {

@@ -81,7 +81,7 @@ describe('deployment status -monitor', () => {
   it('tells each change until the deployment is over', async () => {
     const files = { f: jobFile('manual', 'health_check = "manual"') };
     expect((await given({ files }, 'job', 'run', '-detach', 'f')).code).toBe(0);
-    await expect.poll(() => deploymentOf('manual'), { timeout: 10_000 }).not.toBe('');
+    await expect.poll(() => deploymentOf('manual')).not.toBe('');
     const id = await deploymentOf('manual');
     // Each step is taken when the one before was told.
     const steps = [
@@ -179,9 +179,7 @@ describe('node drain', () => {
       .replace(/update \{[^}]*\}/, '');
     await given({ files: { f: job } }, 'job', 'run', 'f');
     await expect
-      .poll(async () => (await orThrow(served.box.jobs.summary('batch'))).value?.Summary['app']?.Running, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await orThrow(served.box.jobs.summary('batch'))).value?.Summary['app']?.Running)
       .toBe(2);
     let ended = false;
     const onOutput = (out: string): void => {

@@ -99,9 +99,7 @@ it('prints three commands after which a first webhook was delivered', async () =
   const url = /receiving on (\S+)/.exec(announced)?.[1] ?? '';
   expect(await runCommand(put.replace('http://127.0.0.1:4647', url).split(' '), silent)).toBe(0);
   expect(await runCommand(send.split(' '), silent)).toBe(0);
-  await expect
-    .poll(() => received, { timeout: 10_000 })
-    .toMatch(/^verification .*\nrun:completed "Run Completed" id=\S+\n$/);
+  await expect.poll(() => received).toMatch(/^verification .*\nrun:completed "Run Completed" id=\S+\n$/);
   await stop();
 });
 

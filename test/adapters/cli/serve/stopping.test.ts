@@ -118,7 +118,7 @@ describe('a server that receives a signal', () => {
         asking += 1;
       }),
     );
-    await expect.poll(() => asking, { timeout: 20_000 }).toBe(1000);
+    await expect.poll(() => asking).toBe(1000);
     // Connections are taken in turn: when a later one has been answered twice, all these requests have been read.
     for (let i = 0; i < 2; i++) await (await fetch(`http://127.0.0.1:${port}/health`)).text();
     const used = processorTimeToEnd(child);
@@ -142,7 +142,7 @@ describe('a server that receives a signal', () => {
         asking += 1;
       }),
     );
-    await expect.poll(() => asking, { timeout: 20_000 }).toBe(100);
+    await expect.poll(() => asking).toBe(100);
     await (await fetch(`${origin}/health`)).text();
     expect(await timeToEnd(child)).toBeLessThan(limit);
     expect([...new Set((await Promise.all(readers)).map(answersIn))]).toEqual(['200 and closed']);

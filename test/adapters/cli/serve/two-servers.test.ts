@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { eventually, type Installation, installation } from '../../../support/installation.js';
+import { patience } from '../../../support/patience.js';
 import { endAll } from '../cli-process.js';
 
 let installed: Installation | undefined;
@@ -20,14 +21,14 @@ it('a second server on a store says that the directory is taken, runs nothing tw
     const { box } = n % 2 === 0 ? first : second;
     (await box.jobs.dispatch('work', { meta: { n: String(n) } }))._unsafeUnwrap();
   }
-  expect(await eventually(20_000, () => ended().length === 10)).toBe(true);
+  expect(await eventually(patience, () => ended().length === 10)).toBe(true);
   expect((await second.box.nodes.list())._unsafeUnwrap().value.items).toHaveLength(1);
   first.child.process.kill('SIGKILL');
   await first.child.ended;
   (await second.box.jobs.dispatch('work', { meta: { n: '10' } }))._unsafeUnwrap();
-  expect(await eventually(20_000, () => ended().length === 11)).toBe(true);
+  expect(await eventually(patience, () => ended().length === 11)).toBe(true);
   expect([...(installed?.marks().values() ?? [])].map((marks) => marks.join())).toEqual(Array(11).fill('begin,end'));
-}, 60_000);
+});
 
 /** A remote agent, connected to the first of two servers over one file: all commands reach it through the second as well. */
 it('commands for a node reach it through every server on the store', async () => {
@@ -79,7 +80,7 @@ it('commands for a node reach it through every server on the store', async () =>
   expect(refused).toMatchObject({
     message: expect.stringMatching(/No path to node: the server \S+, which it is connected to/),
   });
-}, 60_000);
+});
 
 /** Reads a stream of bytes in the background. */
 function followed(stream: AsyncIterable<unknown>): { until(text: string): Promise<void> } {
@@ -87,7 +88,7 @@ function followed(stream: AsyncIterable<unknown>): { until(text: string): Promis
   void (async () => {
     for await (const bytes of stream) got += Buffer.from(bytes as Uint8Array).toString();
   })().catch(() => undefined);
-  return { until: (text) => expect.poll(() => got, { timeout: 20_000 }).toBe(text) };
+  return { until: (text) => expect.poll(() => got).toBe(text) };
 }
 
 function ended(): string[] {

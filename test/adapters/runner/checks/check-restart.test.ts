@@ -8,6 +8,7 @@ import { createRunner, rawExecDriver } from '../../../../adapters/runner/index.j
 import { agentPorts, createEngine, type Engine, hostPrincipal, registerJob } from '../../../../src/index.js';
 import type { JobInput } from '../../../../src/jobs/document/input/index.js';
 import { allocations } from '../../../../src/scheduler/allocation.js';
+import { patience } from '../../../support/patience.js';
 
 const second = 1_000_000_000;
 const cleanups: (() => Promise<void>)[] = [];
@@ -32,7 +33,7 @@ async function engineWithRunner(): Promise<Engine> {
 
 /** The tasks that have restarted once, woken by changes of the store. */
 async function restarted(engine: Engine, wanted: number): Promise<string[]> {
-  const limit = AbortSignal.timeout(15_000);
+  const limit = AbortSignal.timeout(patience);
   for (;;) {
     const read = await engine.storage.read((view) => ({
       index: view.index,

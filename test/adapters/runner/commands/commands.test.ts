@@ -27,6 +27,7 @@ import { stopJob } from '../../../../src/operations/jobs/stop-job.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { type AgentLinkage, agentLinkages } from '../../../support/agent-linkages.js';
 import { groupDocument } from '../../../support/jobs.js';
+import { patience } from '../../../support/patience.js';
 
 const program = 'echo "begun $NOMAD_TASK_NAME"; trap "echo heard" USR1; while :; do sleep 0.05; done';
 
@@ -66,7 +67,7 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
   });
 
   async function until(holds: (allocation: Allocation) => boolean): Promise<Allocation> {
-    const limit = AbortSignal.timeout(15_000);
+    const limit = AbortSignal.timeout(patience);
     while (!limit.aborted) {
       const read = await engine.storage.read((view) => ({
         index: view.index,
@@ -94,7 +95,7 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
 
   /** Waits until the node no longer has the allocation running, as far as its commands show. */
   async function letGo(allocationId: string): Promise<void> {
-    const limit = AbortSignal.timeout(10_000);
+    const limit = AbortSignal.timeout(patience);
     while (!limit.aborted) {
       const restart = await restartAllocation(engine, hostPrincipal, { allocationId });
       if (restart._unsafeUnwrapErr().type === 'command_not_found') return;
@@ -331,7 +332,7 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
       await letGo(kept.ID);
       await letGo(collected.ID);
       (await stopJob(engine, hostPrincipal, { jobId: 'collected', purge: true }))._unsafeUnwrap();
-      const limit = AbortSignal.timeout(10_000);
+      const limit = AbortSignal.timeout(patience);
       while (existsSync(folderOf(collected)) && !limit.aborted) await new Promise((done) => setTimeout(done, 20));
       expect([kept, collected].map((each) => existsSync(folderOf(each)))).toEqual([true, false]);
     });
@@ -360,7 +361,7 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
         expect(usage.tasks).toEqual({});
         const checks = await readAllocationChecks(engine, hostPrincipal, { allocationId: ended.ID });
         expect(checks._unsafeUnwrap()).toEqual({});
-        const limit = AbortSignal.timeout(10_000);
+        const limit = AbortSignal.timeout(patience);
         while ((await files()).isOk() && !limit.aborted) await collect(ended.ID);
         expect((await files())._unsafeUnwrapErr()).toMatchObject({ type: 'command_not_found' });
         for (const measure of [readAllocationStats, readAllocationChecks]) {

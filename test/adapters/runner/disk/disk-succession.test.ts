@@ -22,6 +22,7 @@ import type { Storage } from '../../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { agentLinkages, type LinkageKind } from '../../../support/agent-linkages.js';
 import { groupDocument } from '../../../support/jobs.js';
+import { patience } from '../../../support/patience.js';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -89,7 +90,7 @@ async function newest(engine: Engine, holds: (newest: Allocation, count: number)
 
 /** All allocations, the newest first, when they are as asked; woken by changes. */
 async function until(engine: Engine, holds: (all: readonly Allocation[]) => boolean): Promise<readonly Allocation[]> {
-  const limit = AbortSignal.timeout(15_000);
+  const limit = AbortSignal.timeout(patience);
   for (;;) {
     const { index, all } = (
       await engine.storage.read((view) => ({

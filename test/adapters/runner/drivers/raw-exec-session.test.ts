@@ -89,7 +89,8 @@ describe('a command beside a task', () => {
       yield { type: 'end' };
     }
     const said: CommandOutput[] = [];
-    for await (const output of { [Symbol.asyncIterator]: () => session('wc -c', { input: pieces() }) }) said.push(output);
+    for await (const output of { [Symbol.asyncIterator]: () => session('wc -c', { input: pieces() }) })
+      said.push(output);
     await new Promise((resolve) => setImmediate(resolve));
     process.off('warning', note);
     const written = said.flatMap((output) => (output.type === 'data' ? [Buffer.from(output.bytes).toString()] : []));

@@ -291,7 +291,7 @@ describe('the connection for commands', () => {
     stop();
     await served.close();
     await engine.stop();
-  }, 20_000);
+  });
 
   it('never believes what a node answers', async () => {
     const engine = runningEngine();

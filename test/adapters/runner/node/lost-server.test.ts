@@ -14,6 +14,7 @@ import { type Allocation, allocations } from '../../../../src/scheduler/allocati
 import { nodes } from '../../../../src/scheduler/node.js';
 import { second } from '../../../../src/shared/duration.js';
 import { groupDocument } from '../../../support/jobs.js';
+import { patience } from '../../../support/patience.js';
 
 const nanos = (milliseconds: number): number => milliseconds * 1_000_000;
 const cleanups: (() => Promise<void>)[] = [];
@@ -95,7 +96,7 @@ async function until(
   { engine, clock }: House,
   holds: (all: readonly Allocation[]) => boolean,
 ): Promise<readonly Allocation[]> {
-  const limit = performance.now() + 30_000;
+  const limit = performance.now() + patience;
   for (;;) {
     const read = await engine.storage.read((view) => view.list(allocations).map(({ record }) => record));
     const all = read._unsafeUnwrap();

@@ -13,6 +13,7 @@ import type { JobInput } from '../../../../src/jobs/document/input/index.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../../src/scheduler/evaluation.js';
 import { groupDocument } from '../../../support/jobs.js';
+import { patience } from '../../../support/patience.js';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -62,7 +63,7 @@ async function register(engine: Engine, task: Record<string, unknown>, group: Re
 
 /** The first record that is as asked; woken by changes. */
 async function until<T>(engine: Engine, table: never, holds: (record: T) => boolean): Promise<T> {
-  const limit = AbortSignal.timeout(15_000);
+  const limit = AbortSignal.timeout(patience);
   while (!limit.aborted) {
     const { index, records } = (
       await engine.storage.read((view) => ({

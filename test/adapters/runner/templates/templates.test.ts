@@ -18,6 +18,7 @@ import {
 import type { JobInput } from '../../../../src/jobs/document/input/index.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { groupDocument } from '../../../support/jobs.js';
+import { patience } from '../../../support/patience.js';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -103,7 +104,7 @@ const set = async (engine: Engine, items: Record<string, string>, path = 'nomad/
 
 /** The allocation, once its record is so; woken by changes. */
 async function until(engine: Engine, holds: (allocation: Allocation) => boolean): Promise<Allocation> {
-  const limit = AbortSignal.timeout(15_000);
+  const limit = AbortSignal.timeout(patience);
   let last: Allocation | undefined;
   while (!limit.aborted) {
     const { index, first } = (
@@ -125,7 +126,7 @@ const log = (directory: string, { ID }: Allocation): string =>
 
 /** Waits until a process has written something to a file. */
 async function written(file: string): Promise<void> {
-  const limit = AbortSignal.timeout(15_000);
+  const limit = AbortSignal.timeout(patience);
   const isWritten = (): boolean => existsSync(file) && statSync(file).size > 0;
   while (!isWritten() && !limit.aborted) await new Promise((done) => setTimeout(done, 10));
 }

@@ -16,7 +16,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'signalbox-start-'));
   file = join(folder, 'example.nomad.hcl');
   origin = await signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open']).origin();
-}, 30_000);
+});
 afterAll(() => {
   endAll();
   rmSync(folder, { recursive: true, force: true });
