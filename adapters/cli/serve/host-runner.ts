@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { agentPorts, type Engine } from '../../../src/index.js';
 import type { Runner, RunnerOptions } from '../../runner/index.js';
 import type { NodeOptions } from '../settings/node-options.js';
+import { Stopped } from '../stopped.js';
 
 export interface HostRunner {
   stop(deadline: number): Promise<void>;
@@ -50,7 +51,7 @@ async function tryToStart(engine: Engine, runner: Runner): Promise<boolean> {
   const started = await runner.start();
   if (started.isOk()) return true;
   const { type, message } = started.error;
-  if (type !== 'directory_in_use' && type !== 'node_taken') throw new Error(message);
+  if (type !== 'directory_in_use' && type !== 'node_taken') throw new Stopped(message);
   engine.logger.warn({ node: runner.nodeId }, `${message}; serving without a runner`);
   return false;
 }

@@ -76,13 +76,11 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     const headers = { 'Retry-After': '1', 'X-Content-Type-Options': 'nosniff' };
     response.writeHead(503, headers).end('the server is starting\n');
   });
-  const closePorts = async (): Promise<void> => {
-    await delivery.close();
-    await storage.close();
-  };
+  let made: Engine | undefined;
   try {
     const origin = await listen(server, options);
     const engine = engineFrom({ options, origin, seed, terminal }, { storage, delivery, cipher });
+    made = engine;
     await preparedSecrets(engine);
     await tellOfEventTypes(engine);
     if (seed !== null) await applySeed(engine, seed);
@@ -117,7 +115,9 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     };
   } catch (error) {
     await closeServer(server);
-    await closePorts();
+    await made?.stop({ deadline: 0 });
+    await delivery.close();
+    await storage.close();
     throw error;
   }
 }
@@ -287,11 +287,11 @@ function listen(server: Server, options: ServeOptions): Promise<string> {
   });
 }
 
-/** No new connections from now on; resolves when the last request has been answered. */
+/** For a start that failed: nothing that a client has asked for meanwhile is waited for. */
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
-    server.closeIdleConnections();
+    server.closeAllConnections();
   });
 }
 

@@ -16,7 +16,9 @@ it('a second server on a store says that the directory is taken, runs nothing tw
   const first = await installed.serve();
   await installed.prepare(first.box);
   const second = await installed.serve();
-  expect(second.child.error()).toMatch(/directory \S+ is in use by process \d+; serving without a runner/);
+  await expect
+    .poll(() => second.child.error())
+    .toMatch(/directory \S+ is in use by process \d+; serving without a runner/);
   for (let n = 0; n < 10; n += 1) {
     const { box } = n % 2 === 0 ? first : second;
     (await box.jobs.dispatch('work', { meta: { n: String(n) } }))._unsafeUnwrap();
@@ -76,6 +78,7 @@ it('commands for a node reach it through every server on the store', async () =>
   await output.until('hello\nsignalled\nhello\n');
   // The server that held the connection is gone: the node cannot be reached, and the message says through whom.
   first.child.process.kill('SIGKILL');
+  await first.child.ended;
   const refused = (await box.allocations.stats(id))._unsafeUnwrapErr();
   expect(refused).toMatchObject({
     message: expect.stringMatching(/No path to node: the server \S+, which it is connected to/),
