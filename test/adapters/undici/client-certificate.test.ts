@@ -45,7 +45,7 @@ test('a client certificate is shown, and its connections are not used for others
   expect(stolen._unsafeUnwrapErr().type).toBe('tls_failed');
   const broken = await delivery.send({
     ...{ method: 'POST', url: 'https://localhost:1/', headers: {}, body: '' },
-    ...{ connectTimeout: 1000, totalTimeout: 1000, maximumResponseBytes: 10 },
+    ...{ connectTimeout: 10_000, totalTimeout: 20_000, maximumResponseBytes: 10 },
     clientCertificate: { certificate: 'no certificate', key: 'no key' },
   });
   expect(broken._unsafeUnwrapErr().type).toBe('tls_failed');

@@ -51,7 +51,7 @@ describe('undiciDelivery under a receiver that does anything', () => {
             url: `${receiver.url}/`,
             headers: {},
             body: String(behaviour),
-            connectTimeout: 1000,
+            connectTimeout: 60_000,
             totalTimeout: endless ? Math.min(totalTimeout, 40) : totalTimeout,
             maximumResponseBytes: 50,
             signal: controller.signal,

@@ -22,7 +22,7 @@ function outcomeOf(
 ): Promise<{ error: Error | null; socket: Socket | null }> {
   const resolve = async (): Promise<readonly ResolvedAddress[]> => addresses;
   return new Promise((done) => {
-    const options = { timeout: 2000, partition: '', clientCertificate: null };
+    const options = { timeout: 60_000, partition: '', clientCertificate: null };
     guardedConnector({ guard, resolve })(target, options, (error, socket) => done({ error, socket }));
   });
 }

@@ -28,8 +28,8 @@ function requestTo(url: string): DeliveryRequest {
     url,
     headers: {},
     body: '{}',
-    connectTimeout: 2000,
-    totalTimeout: 4000,
+    connectTimeout: 60_000,
+    totalTimeout: 60_000,
     maximumResponseBytes: 1000,
   };
 }
