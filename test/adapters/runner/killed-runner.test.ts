@@ -18,7 +18,7 @@ it('the output of a task is kept, cut and rotated while its runner is dead, and 
   installed = await installation();
   const { child, box } = await installed.serve();
   const mark = (name: string): string => join(installed?.folder ?? '', name);
-  const text = `seq 1 ${half}; touch ${mark('half')}; while [ ! -e ${mark('go')} ]; do sleep 0.02; done; seq ${half + 1} ${all}; touch ${mark('done')}`;
+  const text = `seq 1 ${half}; touch '${mark('half')}'; while [ ! -e '${mark('go')}' ]; do sleep 0.02; done; seq ${half + 1} ${all}; touch '${mark('done')}'`;
   const task = { Name: 'main', Driver: 'raw_exec', Config: { command: '/bin/sh', args: ['-c', text] } };
   const LogConfig = { MaxFiles: 2, MaxFileSizeMB: 1 };
   const group = { Name: 'app', Tasks: [{ ...task, LogConfig, Resources: { CPU: 10, MemoryMB: 10 } }] };
@@ -62,9 +62,9 @@ it('a command whose shell is killed while its runner is dead has ended before it
   const outcome = join(installed.folder, 'outcome');
   // Its first start says who it is, and the next one whether that process is still there.
   const text = [
-    `if [ ! -s ${pidFile} ]; then echo $$ > ${pidFile}; exec sleep 300; fi`,
-    `if read -r stat 2>/dev/null < "/proc/$(cat ${pidFile})/stat"; then case $stat in *") Z "*) s=alone ;; *) s=beside ;; esac`,
-    `else s=alone; fi; echo $s > ${outcome}`,
+    `if [ ! -s '${pidFile}' ]; then echo $$ > '${pidFile}'; exec sleep 300; fi`,
+    `if read -r stat 2>/dev/null < "/proc/$(cat '${pidFile}')/stat"; then case $stat in *") Z "*) s=alone ;; *) s=beside ;; esac`,
+    `else s=alone; fi; echo $s > '${outcome}'`,
   ].join('\n');
   const task = { Name: 'main', Driver: 'raw_exec', Config: { command: '/bin/sh', args: ['-c', text] } };
   const group = {

@@ -51,7 +51,7 @@ function agent(directory: string, more: readonly string[] = []): Child {
 
 /** Registers a service with one task that writes its process number into a file for each start, and waits for the first. */
 async function runService(): Promise<string> {
-  const args = ['-c', `echo $$ >> ${folder('starts')}; exec sleep 300`];
+  const args = ['-c', `echo $$ >> '${folder('starts')}'; exec sleep 300`];
   const task = { Name: 't', Driver: 'raw_exec', Config: { command: '/bin/sh', args } };
   const TaskGroups = [{ Name: 'g', Tasks: [{ ...task, Resources: { CPU: 10, MemoryMB: 10 } }] }];
   (await box.jobs.register({ ID: 'work', Type: 'service', Datacenters: ['*'], TaskGroups }))._unsafeUnwrap();

@@ -42,7 +42,7 @@ describe('var lock', () => {
   it('runs one command at a time, and the next when the first has ended', async () => {
     const folder = temporaryFolder();
     const [begun, go] = [join(folder, 'begun'), join(folder, 'go')];
-    const first = run('turn', `touch ${begun}; until [ -e ${go} ]; do sleep 0.05; done`);
+    const first = run('turn', `touch '${begun}'; until [ -e '${go}' ]; do sleep 0.05; done`);
     await expect.poll(() => existsSync(begun)).toBe(true);
     expect(await run('-max-wait', '0s', 'turn', 'true')).toEqual({
       code: 1,
@@ -50,8 +50,8 @@ describe('var lock', () => {
       error: 'signalbox: variable turn is locked\n',
     });
     expect((await typed(origin, {}, 'var', 'put', 'turn', 'a=1')).error).toBe('signalbox: variable turn is locked\n');
-    const second = run('turn', `test -e ${go}`);
-    expect((await run('-max-wait', '0s', 'other', `touch ${go}`)).code).toBe(0);
+    const second = run('turn', `test -e '${go}'`);
+    expect((await run('-max-wait', '0s', 'other', `touch '${go}'`)).code).toBe(0);
     expect((await first).code).toBe(0);
     expect((await second).code).toBe(0);
   });
@@ -65,7 +65,7 @@ describe('var lock', () => {
 
   it('passes SIGTERM on to the command, and gives the lock back behind it', async () => {
     const file = join(temporaryFolder(), 'runs');
-    const script = `trap 'exit 9' TERM; touch ${file}; while true; do sleep 0.05; done`;
+    const script = `trap 'exit 9' TERM; touch '${file}'; while true; do sleep 0.05; done`;
     const held = signalbox(['var', 'lock', '-ttl', '10s', 'ended', script], { SIGNALBOX_ADDR: origin });
     await expect.poll(() => existsSync(file)).toBe(true);
     const { value } = await orThrow(connect({ url: origin }).variables.read('ended'));
@@ -82,7 +82,7 @@ describe('var lock', () => {
     const file = join(temporaryFolder(), signal);
     const path = `late-${signal}`;
     const server = await firstAnswerHeldBack();
-    const ended = typed(server.origin, {}, 'var', 'lock', '-ttl', '10m', path, `touch ${file}`);
+    const ended = typed(server.origin, {}, 'var', 'lock', '-ttl', '10m', path, `touch '${file}'`);
     await server.held;
     process.emit(signal, signal);
     server.release();

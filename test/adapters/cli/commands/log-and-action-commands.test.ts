@@ -80,7 +80,7 @@ describe('job logs', () => {
 
   it('shows what all allocations write, each line behind whose it is', async () => {
     const go = join(temporaryFolder(), 'all-go');
-    const late = `until [ -e ${go} ]; do sleep 0.05; done; echo late`;
+    const late = `until [ -e '${go}' ]; do sleep 0.05; done; echo late`;
     const one = groupOf('a', {
       main: { script: `echo first; ${late}; echo bad >&2` },
       side: { script: 'printf side' },
@@ -110,7 +110,7 @@ describe('job logs', () => {
     await register('parent', [], {
       TaskGroups: [
         groupOf('g', {
-          main: { script: `echo begun; until [ -e ${go} ]; do sleep 0.05; done; echo more; printf last; exit 3` },
+          main: { script: `echo begun; until [ -e '${go}' ]; do sleep 0.05; done; echo more; printf last; exit 3` },
         }),
       ],
       ParameterizedJob: {},
@@ -130,7 +130,7 @@ describe('job logs', () => {
   it('follows an allocation from its last lines, and ends when nothing was written', async () => {
     const go = join(temporaryFolder(), 'go-on');
     await register('long', [
-      groupOf('g', { main: { script: `seq 1 3000; until [ -e ${go} ]; do sleep 0.05; done; echo more` } }),
+      groupOf('g', { main: { script: `seq 1 3000; until [ -e '${go}' ]; do sleep 0.05; done; echo more` } }),
     ]);
     const id = await reached('long', 'running');
     await expect.poll(async () => (await run('job', 'logs', '-n', '1', 'long')).out).toBe('3000\n');

@@ -120,23 +120,50 @@ interface Shown {
   readonly sent: string;
 }
 
-/** Runs the command line in a terminal of its own. */
-function inTerminal(...words: readonly string[]): Promise<Shown> {
-  const [program = '', ...args] = commandLine(words);
+/**
+ * Runs the command line in a terminal of its own. A shell outlives it there: what a busy process has not read of a terminal shortly after
+ * the end of its first process, `node-pty` drops.
+ */
+function inTerminal(words: readonly string[], onSent: (sent: string) => void): Promise<Shown> {
   const environment = { ...process.env, SIGNALBOX_ADDR: served.origin, TERM: 'xterm' } as Record<string, string>;
-  const terminal = spawn(program, args, { cols: 60, rows: 20, env: environment });
-  let sent = '';
-  terminal.onData((text) => {
-    sent += text;
+  const script = '"$@"; printf "\\001%s\\001" $?; exec sleep 1000';
+  const terminal = spawn('/bin/sh', ['-c', script, 'sh', ...commandLine(words)], {
+    cols: 60,
+    rows: 20,
+    env: environment,
   });
-  return new Promise((resolve) => terminal.onExit(({ exitCode }) => resolve({ code: exitCode, sent })));
+  let sent = '';
+  return new Promise((resolve) => {
+    terminal.onData((text) => {
+      sent += text;
+      onSent(sent);
+      const [shown = '', code] = sent.split('\u0001');
+      if (code === undefined || !sent.endsWith('\u0001')) return;
+      resolve({ code: Number(code), sent: shown });
+      terminal.kill('SIGKILL');
+    });
+  });
+}
+
+/** Says that both allocations of a deployment are well. */
+async function makeHealthy(job: string): Promise<void> {
+  const id = await deploymentOf(job);
+  const { value } = await orThrow(served.box.deployments.allocations(id));
+  const body = JSON.stringify({ DeploymentID: id, HealthyAllocationIDs: value.map(({ ID }) => ID) });
+  await fetch(`${served.origin}/v1/deployment/allocation-health/${id}`, { method: 'PUT', body });
 }
 
 describe('in a terminal', () => {
   it('progress is drawn in place, and the last state stays', async () => {
     const file = join(temporaryFolder(), 'live.hcl');
-    writeFileSync(file, jobFile('live', ''));
-    const { code, sent } = await inTerminal('job', 'run', file);
+    writeFileSync(file, jobFile('live', 'health_check = "manual"'));
+    let isShown = false;
+    const onSent = (sent: string): void => {
+      if (isShown || !/Status += running/.test(sent)) return;
+      isShown = true;
+      void makeHealthy('live');
+    };
+    const { code, sent } = await inTerminal(['job', 'run', file], onSent);
     expect(code).toBe(0);
     // Up over what was drawn before, more than once.
     expect([...sent.matchAll(/\u001b\[\d+A\r/g)].length).toBeGreaterThan(1);

@@ -18,7 +18,7 @@ it('a second server on a store says that the directory is taken, runs nothing tw
   const second = await installed.serve();
   await expect
     .poll(() => second.child.error())
-    .toMatch(/directory \S+ is in use by process \d+; serving without a runner/);
+    .toMatch(/directory .+ is in use by process \d+; serving without a runner/);
   for (let n = 0; n < 10; n += 1) {
     const { box } = n % 2 === 0 ? first : second;
     (await box.jobs.dispatch('work', { meta: { n: String(n) } }))._unsafeUnwrap();

@@ -152,8 +152,8 @@ describe('artifacts', () => {
       more();
     };
     const failed = await failure(of(`/${path}`), {
-      idleTimeout: 100,
-      totalTimeout: path === 'drip' ? 500 : 9000,
+      idleTimeout: message.startsWith('silent') ? 100 : 60_000,
+      totalTimeout: path === 'drip' ? 500 : 60_000,
       maximumBytes: 1_000_000,
     });
     expect(failed.message).toContain(message);
