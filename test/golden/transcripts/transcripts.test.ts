@@ -82,10 +82,8 @@ describe.each(transcripts)('$transcript.name ($file)', ({ transcript }) => {
   const values = new Map<string, string>();
 
   beforeAll(async () => {
-    const options =
-      `--listen 127.0.0.1:0 --names upstream --seed ${join(directory, 'seed.json')} ` +
-      '--allow-outbound 127.0.0.1/32 --no-runner';
-    server = await serve(options.split(' '), {
+    const options = ['--listen', '127.0.0.1:0', '--names', 'upstream', '--seed', join(directory, 'seed.json')];
+    server = await serve([...options, '--allow-outbound', '127.0.0.1/32', '--no-runner'], {
       out: () => undefined,
       error: () => undefined,
       read: readTextFile,
