@@ -238,7 +238,7 @@ describe('volumes of the host', () => {
     ['a path that is not whole', { path: 'x' }, 'must be absolute'],
     ['nothing', { path: '/nowhere/at/all' }, 'ENOENT'],
     ['a file', { path: '/etc/hostname' }, 'is not a directory'],
-    ['a read-only folder that can be written', { path: '/', readOnly: true }, 'this process can write to it'],
+    ['a read-only folder that can be written', { path: tmpdir(), readOnly: true }, 'this process can write to it'],
   ])('cannot be %s', async (_what, volume, message) => {
     const { started } = await house({ volumes: { shared: volume } });
     expect(started._unsafeUnwrapErr()).toMatchObject({
