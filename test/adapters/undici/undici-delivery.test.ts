@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type UndiciDeliverySettings, undiciDelivery } from '../../../adapters/undici/undici-delivery.js';
@@ -135,9 +136,12 @@ describe('what goes over the wire', () => {
     expect(target.connections).toBe(0);
   });
 
-  it('uses IPv6', async () => {
-    const receiver = await receiverOf({ host: '::1' });
-    expect((await answered(deliveryOf(), requestTo(receiver.url))).address).toBe('::1');
+  it('uses IPv6, and says that there is no way where the host has none', async () => {
+    const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+    const receiver = await receiverOf(hasIpv6 ? { host: '::1' } : {});
+    const request = requestTo(`http://[::1]:${receiver.port}/`);
+    if (hasIpv6) expect((await answered(deliveryOf(), request)).address).toBe('::1');
+    else expect((await refused(deliveryOf(), request)).type).toBe('connect_failed');
   });
 });
 
