@@ -1,6 +1,7 @@
 import { constants, type Dirent } from 'node:fs';
-import { chmod, lchown, lstat, mkdir, open, readdir, readlink, rm, symlink } from 'node:fs/promises';
+import { chmod, lchown, lstat, mkdir, open, readdir, readlink, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeFolder } from './remove-folder.js';
 
 export interface CopyLimits {
   readonly maximumBytes: number;
@@ -24,12 +25,12 @@ interface Copying {
  */
 export async function copyFolder(from: string, to: string, limits: CopyLimits, signal: AbortSignal): Promise<number> {
   const copying: Copying = { limits, signal, bytes: 0, entries: 0, omitted: 0 };
-  await rm(to, { recursive: true, force: true });
+  await removeFolder(to);
   try {
     await copyEntries(copying, from, to);
     return copying.omitted;
   } catch (error) {
-    await rm(to, { recursive: true, force: true });
+    await removeFolder(to);
     throw error;
   }
 }

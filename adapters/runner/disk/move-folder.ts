@@ -1,6 +1,7 @@
-import { chmod, lstat, opendir, rename, rm } from 'node:fs/promises';
+import { chmod, lstat, opendir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type CopyLimits, copyFolder } from './copy-folder.js';
+import { removeFolder } from './remove-folder.js';
 
 /**
  * `absent`: the source does not exist, or is empty: a takeover that was cut short leaves folders that it had only created. `kept`: the
@@ -66,12 +67,12 @@ async function copyOver(source: string, target: string, { limits, signal }: Copy
   try {
     await rename(draft, target);
   } catch (error) {
-    await rm(draft, { recursive: true, force: true });
+    await removeFolder(draft);
     if (isTaken(error)) return 'kept';
     throw error;
   }
   // What cannot be removed now is removed later, with the folder that it is in.
-  await rm(source, { recursive: true, force: true, maxRetries: 2 }).catch(() => undefined);
+  await removeFolder(source).catch(() => undefined);
   return { omitted };
 }
 

@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { TaskRecord } from '../../../src/agent/task/task-record.js';
 import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
 import { makeFolder } from './make-folder.js';
 import type { NoteKeeper } from './note-keeper.js';
+import { removeFolder } from './remove-folder.js';
 import { type TaskPaths, taskPaths } from './task-paths.js';
 import { textIn } from './text-file.js';
 import { isTransientFault } from './transient-fault.js';
@@ -85,7 +86,7 @@ export function diskTaskMemory(directory: string, notes: NoteKeeper): TaskMemory
     },
     root,
     async finishRemovals() {
-      for (const name of subdirectories(removed)) await rm(join(removed, name), removal);
+      for (const name of subdirectories(removed)) await removeFolder(join(removed, name));
     },
     async forget(allocationId) {
       const folder = join(root, allocationId);
@@ -109,18 +110,16 @@ function isFolderName(name: string): boolean {
   return name === basename(name) && name !== '' && name !== '.' && name !== '..';
 }
 
-const removal = { recursive: true, force: true, maxRetries: 2 };
-
 /** Moves the folder away in one step before it is removed, so that a half-removed one is never taken for a whole one. */
 async function removeWhole(folder: string, into: string): Promise<void> {
   await makeFolder(dirname(into), 0o700);
-  await rm(into, removal);
+  await removeFolder(into);
   try {
     await rename(folder, into);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
-  await rm(into, removal);
+  await removeFolder(into);
 }
 
 function readNote(file: string): StoredNote | undefined {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -10,6 +10,7 @@ import type { JobInput } from '../../../src/jobs/document/input/index.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { groupDocument } from '../../support/jobs.js';
 import { patience } from '../../support/patience.js';
+import { removeTree } from '../../support/remove-tree.js';
 
 /*
  * Tasks run with the runner's own rights, so each can change what the runner keeps beside it: its notes, its output, its
@@ -61,7 +62,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await runner.stop({ deadline: 100 });
   await engine.stop();
-  rmSync(directory, { recursive: true, force: true });
+  removeTree(directory);
 });
 
 async function startRunner(): Promise<void> {

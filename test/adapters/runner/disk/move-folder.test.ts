@@ -8,7 +8,6 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
-  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -18,6 +17,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { moveFolder } from '../../../../adapters/runner/disk/move-folder.js';
+import { asAnotherUser } from '../../../support/another-user.js';
+import { removeTree } from '../../../support/remove-tree.js';
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {
@@ -26,7 +27,7 @@ afterEach(() => {
 
 function root(parent = tmpdir()): string {
   const folder = mkdtempSync(join(parent, 'signalbox-move-'));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  cleanups.push(() => removeTree(folder));
   return folder;
 }
 
@@ -105,10 +106,7 @@ describe.each([['the same file system', tmpdir()], ...(elsewhere === undefined ?
 );
 
 it('moves a folder that its task has made unreadable and read-only', async () => {
-  const isRoot = process.getuid?.() === 0;
-  // Root may write everywhere: the move is that of another user.
-  if (isRoot) process.seteuid?.(65_534);
-  try {
+  await asAnotherUser(async () => {
     const [from, to] = [filled(), root()];
     chmodSync(join(from, ...path), 0o111);
     mkdirSync(join(to, ...path), { recursive: true });
@@ -117,9 +115,7 @@ it('moves a folder that its task has made unreadable and read-only', async () =>
     expect(statSync(join(to, ...path)).mode & 0o777).toBe(0o111);
     chmodSync(join(to, ...path), 0o755);
     chmodSync(join(to, ...path, 'below'), 0o755);
-  } finally {
-    if (isRoot) process.seteuid?.(0);
-  }
+  });
 });
 
 describe.skipIf(elsewhere === undefined)('a copy from another file system', () => {
@@ -132,6 +128,16 @@ describe.skipIf(elsewhere === undefined)('a copy from another file system', () =
     await expect(moveFolder(from, to, path, terms(limits))).rejects.toThrow(message);
     expect(readdirSync(join(from, ...path))).toEqual(['below', 'link']);
     expect([readdirSync(join(to, 'main')), readdirSync(join(to, ...path))]).toEqual([['local'], []]);
+  });
+
+  it('of too much says so, and leaves nothing, also without the rights of root', async () => {
+    await asAnotherUser(async () => {
+      const [from, to] = [filled(elsewhere), root()];
+      mkdirSync(join(to, ...path), { recursive: true });
+      writeFileSync(join(from, ...path, 'more'), 'x'.repeat(2000));
+      await expect(moveFolder(from, to, path, terms())).rejects.toThrow(/^it is larger than/);
+      expect(readdirSync(join(to, 'main'))).toEqual(['local']);
+    });
   });
 
   it('that is broken off leaves the source', async () => {
