@@ -59,8 +59,9 @@ async function runService(): Promise<string> {
   return starts()[0] as string;
 }
 
+/** The file is there before its first line. */
 const starts = (): string[] =>
-  existsSync(folder('starts')) ? readFileSync(folder('starts'), 'utf8').trim().split('\n') : [];
+  existsSync(folder('starts')) ? readFileSync(folder('starts'), 'utf8').split('\n').slice(0, -1) : [];
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const limit = AbortSignal.timeout(patience); !(await holds()); await pause(20)) limit.throwIfAborted();
