@@ -8,6 +8,7 @@ import {
 import { createEngine, type Engine } from '../../src/engine.js';
 import { heartbeatNode, hostPrincipal, registerNode, reportAllocations } from '../../src/index.js';
 import type { HttpDelivery } from '../../src/ports/http-delivery.js';
+import type { Ids } from '../../src/ports/ids.js';
 import type { Storage } from '../../src/ports/storage.js';
 import { type Allocation, allocations, type TaskState } from '../../src/scheduler/allocation.js';
 import type { Node } from '../../src/scheduler/node.js';
@@ -38,6 +39,8 @@ export interface FakeClusterOptions {
   readonly storage?: Storage;
   readonly clock?: ManualClock;
   readonly delivery?: HttpDelivery;
+  /** Other ones than those of an earlier cluster over the same storage. */
+  readonly ids?: Ids;
   /** Milliseconds between two looks of an agent; one second when absent. */
   readonly every?: number;
   /** Whether a look of an agent, with all that it would tell, is lost. */
@@ -49,7 +52,7 @@ export function fakeCluster(options: FakeClusterOptions = {}): FakeCluster {
   const clock = options.clock ?? manualClock();
   const storage = options.storage ?? memoryStorage();
   const engine = createEngine(
-    { storage, clock, ids: sequentialIds(), delivery: options.delivery ?? recordingDelivery() },
+    { storage, clock, ids: options.ids ?? sequentialIds(), delivery: options.delivery ?? recordingDelivery() },
     options.settings ?? {},
   );
   const ended = new AbortController();

@@ -1,37 +1,43 @@
-import { ok } from 'neverthrow';
-import { hostPrincipal } from '../../access/principal.js';
-import { jobs } from '../../jobs/job-record.js';
-import type { ReadView } from '../../ports/storage.js';
-import { type Allocation, allocations } from '../../scheduler/allocation.js';
-import { isDraining, type Node, nodes } from '../../scheduler/node.js';
-import { type DrainDecision, type DrainedNode, decideDrains } from '../../scheduler/nodes/decide-drain.js';
-import { completeDrain } from '../../scheduler/nodes/drain.js';
-import { second } from '../../shared/duration.js';
-import { type Instant, unixNanosFromInstant } from '../../shared/instant.js';
-import { readJobRow } from '../books/jobs/job-rows.js';
-import { newEvaluation } from '../books/scheduling/new-evaluation.js';
-import { putAllocation } from '../books/scheduling/put-allocation.js';
-import { putEvaluation } from '../books/scheduling/put-evaluation.js';
-import { commit, type Transaction } from '../commit.js';
+import { err, ok, type Result } from 'neverthrow';
+import type { ReadView, StorageError } from '../../ports/storage.js';
+import { allocations } from '../../scheduler/allocation.js';
+import { nodes } from '../../scheduler/node.js';
+import { type Departures, type DrainedNode, drainsInSteps } from '../../scheduler/nodes/decide-drain.js';
+import type { Steps } from '../../scheduler/steps.js';
+import { type Milliseconds, second } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
 import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { KnownDrains } from './known-drains.js';
+import { type WaitingEvaluations, writeDepartures } from './write-departures.js';
 
 /** While a node is being emptied it is looked at no more often than this, however busy the cluster is. */
 const pause = second / 4;
+/** Looking takes no more than a part of the time: after each look the loop pauses for so many times what it took. */
+const pauseFactor = 4;
 
-/** Empties the nodes that are being drained, as `decideDrains` decides, and ends their drains. */
+/**
+ * Empties the nodes that are being drained, as `decideDrains` decides, and ends their drains. What leaves is decided in turns of the event
+ * loop on what the loop knows of the jobs, and written in parts that check whether it is still so: any number of processes may look after
+ * the drains.
+ */
 export const drainLoop: BackgroundLoop = {
   name: 'drains',
   run: async (context, signal) => {
+    const memory: Memory = { known: new KnownDrains(), waiting: new Map(), next: undefined };
     while (!signal.aborted) {
-      const seen = await drainOnce(context);
+      const began = context.clock.monotonic();
+      const seen = await drainOnce(context, memory, signal);
+      const took = context.clock.monotonic() - began;
       if (seen === undefined) {
+        memory.known.forget();
         await context.clock.sleep(second, signal);
         continue;
       }
       const tables = seen.draining ? [nodes, allocations] : [nodes];
       await changeOrMoment(context, { tables, index: seen.index, moment: seen.next }, signal);
-      if (seen.draining) await context.clock.sleep(pause, signal);
+      if (seen.draining) await context.clock.sleep(Math.max(pause, pauseFactor * took), signal);
     }
   },
 };
@@ -42,85 +48,85 @@ interface Seen {
   readonly next: Instant | undefined;
 }
 
-/** Decides on a snapshot, and again in the write when there is something to do. Undefined when the store failed. */
-async function drainOnce(context: EngineContext): Promise<Seen | undefined> {
-  const seen = await context.storage.read((view) => {
-    const time = { now: context.clock.now(), monotonic: context.clock.monotonic() };
-    const drained = drainedNodes(context, view, time);
-    return { decision: decide(view, drained, time.now), draining: drained.length > 0, index: view.index };
-  });
-  if (seen.isErr()) return failed(context, seen.error.message);
-  const { decision, draining, index } = seen.value;
-  if (decision.migrations.length + decision.completed.length === 0) return { index, draining, next: decision.next };
-  const written = await commit(context, hostPrincipal, (tx) => {
-    const decided = decide(tx, drainedNodes(context, tx, tx), tx.now);
-    apply(tx, decided);
-    return ok(decided.next);
-  });
-  if (written.isErr()) return failed(context, written.error.message);
-  // The write itself may be a reason to decide again: only now are the allocations that it marked known to be leaving.
-  return { index: written.value.index - 1, draining: true, next: written.value.value };
+interface Times {
+  readonly now: Instant;
+  readonly monotonic: Milliseconds;
 }
 
-function drainedNodes(
+/** What the loop keeps from one look to the next. */
+interface Memory {
+  readonly known: KnownDrains;
+  readonly waiting: WaitingEvaluations;
+  /** When to decide again if nothing has changed, as of the last decision, by both kinds of time. */
+  next: Times | undefined;
+}
+
+/** Undefined when the store failed, or the signal aborted. */
+async function drainOnce(context: EngineContext, memory: Memory, signal: AbortSignal): Promise<Seen | undefined> {
+  const begun = await context.storage.read((view) => ({ index: view.index, draining: isAnyDrained(view) }));
+  if (begun.isErr()) return failed(context, begun.error.message);
+  const { index, draining } = begun.value;
+  if (!draining) {
+    memory.known.forget();
+    return { index, draining, next: undefined };
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    const settled = await settle(context, memory, signal);
+    if (settled.isErr()) return failed(context, settled.error.message);
+    if (settled.value === undefined) return undefined;
+    if (settled.value.end !== 'conflict' || attempt === attempts) return { index, draining, next: settled.value.next };
+  }
+}
+
+/** So often the rest is decided again at once when something has changed meanwhile. */
+const attempts = 8;
+
+interface Settled {
+  readonly end: 'nothing' | 'complete' | 'conflict';
+  readonly next: Instant | undefined;
+}
+
+/** Decides once and writes what was decided. Undefined when the signal aborted. */
+async function settle(
+  context: EngineContext,
+  memory: Memory,
+  signal: AbortSignal,
+): Promise<Result<Settled | undefined, StorageError>> {
+  const time = { now: context.clock.now(), monotonic: context.clock.monotonic() };
+  const work = steppedWork((view) => lookInSteps(view, context, memory, time));
+  const looked = await stepsInTurns(context, work, signal);
+  if (looked.isErr()) return err(looked.error);
+  if (looked.value === undefined) return ok(undefined);
+  const { departures, completed, next } = looked.value;
+  memory.next = next === undefined ? undefined : { now: next, monotonic: time.monotonic + next - time.now };
+  if (departures.length + completed.length === 0) return ok({ end: 'nothing', next });
+  memory.known.noteUnwritten();
+  const written = await writeDepartures(context, memory, looked.value, signal);
+  // What was written may be the reason to decide again: only now are the allocations that it marked known to be leaving.
+  return written.map((end) => (end === 'stopped' ? undefined : { end, next: context.clock.now() }));
+}
+
+function isAnyDrained(view: ReadView): boolean {
+  return view.list(nodes, { index: 'draining', limit: 1 }).length > 0;
+}
+
+/** Decides on what is stored by the end. Nothing leaves where neither a change nor the time has made a difference since the last look. */
+function* lookInSteps(
+  view: () => ReadView,
   { presentTimes }: EngineContext,
-  view: ReadView,
-  time: Parameters<EngineContext['presentTimes']['drain']>[2],
-): readonly DrainedNode[] {
-  return view.list(nodes, { index: 'draining' }).flatMap(({ record }) => {
-    if (!isDrained(record)) return [];
-    const query = { index: 'open_by_node', prefix: [record.ID] };
-    const DrainStrategy = presentTimes.drain(record.ID, record.DrainStrategy, time);
-    return [
-      { node: { ...record, DrainStrategy }, allocations: view.list(allocations, query).map((row) => row.record) },
-    ];
-  });
+  { known, next }: Memory,
+  time: Times,
+): Steps<Departures> {
+  const strategyOf = ({ ID, DrainStrategy }: DrainedNode['node']) => presentTimes.drain(ID, DrainStrategy, time);
+  yield* known.refreshed(view, strategyOf, time.now);
+  const isDue = next !== undefined && (next.now <= time.now || next.monotonic <= time.monotonic);
+  if (!known.takeChanged() && !isDue) return { departures: [], completed: [], next: earliest(next, time) };
+  return yield* drainsInSteps(known.drains(strategyOf, time.now));
 }
 
-function isDrained(node: Node): node is DrainedNode['node'] {
-  return isDraining(node);
-}
-
-function decide(view: ReadView, drained: readonly DrainedNode[], now: Instant): DrainDecision {
-  return decideDrains({
-    nodes: drained,
-    jobOf: ({ Namespace, JobID }) => view.get(jobs, [Namespace, JobID])?.record,
-    liveOf: ({ Namespace, JobID }) =>
-      view.list(allocations, { index: 'live_by_job', prefix: [Namespace, JobID] }).map(({ record }) => record),
-    now,
-  });
-}
-
-function apply(tx: Transaction, { migrations, completed }: DrainDecision): void {
-  for (const { allocation, transition } of migrations) {
-    putAllocation(tx, allocation, {
-      ...allocation,
-      DesiredTransition: transition,
-      ModifyIndex: tx.index,
-      AllocModifyIndex: tx.index,
-      ModifyTime: unixNanosFromInstant(tx.now),
-    });
-  }
-  evaluateJobsOf(
-    tx,
-    migrations.map(({ allocation }) => allocation),
-  );
-  for (const node of completed) {
-    tx.put(nodes, completeDrain(node, { now: tx.now, index: tx.index }));
-    tx.tell('node.changed', { nodeId: node.ID, status: node.Status });
-  }
-}
-
-/** One evaluation for each job. */
-function evaluateJobsOf(tx: Transaction, leaving: readonly Allocation[]): void {
-  const done = new Set<string>();
-  for (const { Namespace, JobID } of leaving) {
-    const key = JSON.stringify([Namespace, JobID]);
-    if (done.has(key)) continue;
-    done.add(key);
-    const job = readJobRow(tx, Namespace, JobID)?.record;
-    if (job !== undefined) putEvaluation(tx, newEvaluation(tx, job, { triggeredBy: 'node-drain' }));
-  }
+/** By the wall clock as it is set now. */
+function earliest(next: Times | undefined, { now, monotonic }: Times): Instant | undefined {
+  return next && Math.min(next.now, now + next.monotonic - monotonic);
 }
 
 function failed({ logger }: EngineContext, error: string): undefined {

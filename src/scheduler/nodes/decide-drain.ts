@@ -1,9 +1,9 @@
 import type { Job } from '../../jobs/document/job.js';
-import type { MigrateStrategy } from '../../jobs/document/policies.js';
 import { millisecondsFromNanos } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { type Allocation, type DesiredTransition, isTerminalAllocation } from '../allocation.js';
 import type { DrainStrategy, Node } from '../node.js';
+import { finish, lookedAtInStep, type Steps } from '../steps.js';
 
 /** A node that is being emptied, with the allocations that its agent has not finished with. */
 export interface DrainedNode {
@@ -34,107 +34,193 @@ export interface DrainDecision {
  * Which allocations leave their nodes now. A group of a service gives up as many as its migrate block allows, counting healthy
  * ones on all nodes; batch work continues until the deadline; system jobs leave after everything else.
  */
-export function decideDrains(drains: Drains): DrainDecision {
-  const moments: Instant[] = [];
-  const migrations = new Map<string, DrainDecision['migrations'][number]>();
+export function decideDrains({ nodes, jobOf, liveOf, now }: Drains): DrainDecision {
+  const byId = new Map(nodes.flatMap(({ allocations }) => allocations.map((one) => [one.ID, one] as const)));
+  const of = ({ ID }: DrainedAllocation): Allocation => byId.get(ID) as Allocation;
+  const { departures, completed, next } = finish(
+    drainsInSteps({
+      nodes: nodes.map(({ node, allocations }) => ({ node, allocations: allocations.map(drainedAllocation) })),
+      jobOf: (allocation) => jobOf(of(allocation)),
+      liveOf: (allocation) => liveOf(of(allocation)).map(drainedAllocation),
+      now,
+    }),
+  );
+  const migrations = departures.map(({ allocation: { ID }, ends }) => {
+    const allocation = byId.get(ID) as Allocation;
+    return { allocation, transition: leaving(allocation, ends) };
+  });
+  return { migrations, completed, next };
+}
+
+/** What drains look at in an allocation that its node has not finished with. */
+export interface DrainedAllocation
+  extends Pick<Allocation, 'ID' | 'Namespace' | 'JobID' | 'JobType' | 'TaskGroup' | 'NodeID'> {
+  /** Stopped, or requested to migrate: it will not be available any more. */
+  readonly leaves: boolean;
+  /** From when on its tasks have run: infinite when they do not, and minus infinity when it counts as healthy whatever it is asked for. */
+  readonly runsSince: Instant;
+}
+
+export function drainedAllocation(allocation: Allocation): DrainedAllocation {
+  const { ID, Namespace, JobID, JobType, TaskGroup, NodeID } = allocation;
+  const leaves = isTerminalAllocation(allocation) || allocation.DesiredTransition.Migrate === true;
+  return { ID, Namespace, JobID, JobType, TaskGroup, NodeID, leaves, runsSince: runsSince(allocation) };
+}
+
+/** The parts of a job that drains look at. */
+export interface DrainedJob extends Pick<Job, 'Stop'> {
+  readonly TaskGroups: readonly Pick<Job['TaskGroups'][number], 'Name' | 'Count' | 'Migrate'>[];
+}
+
+/** `Drains` as the steps look at it. */
+export interface DrainsInSteps {
+  readonly nodes: readonly {
+    readonly node: DrainedNode['node'];
+    readonly allocations: Iterable<DrainedAllocation>;
+  }[];
+  readonly jobOf: (allocation: DrainedAllocation) => DrainedJob | undefined;
+  /** All live allocations of the allocation's group, on whatever node. Those of other groups do not count. */
+  readonly liveOf: (allocation: DrainedAllocation) => Iterable<DrainedAllocation>;
+  readonly now: Instant;
+}
+
+/** An allocation that has to leave. */
+export interface Departure {
+  readonly allocation: DrainedAllocation;
+  /** Batch work that was cut short by the deadline is not begun elsewhere. */
+  readonly ends: boolean;
+  /** Why it may: its node is given up, its job does not want it any more, or enough others of its group are healthy. */
+  readonly because: 'node' | 'job' | 'count';
+}
+
+export interface Departures extends Pick<DrainDecision, 'completed' | 'next'> {
+  readonly departures: readonly Departure[];
+}
+
+/** `decideDrains` in steps. */
+export function* drainsInSteps(drains: DrainsInSteps): Steps<Departures> {
+  let next = Number.POSITIVE_INFINITY;
+  const departures = new Map<string, Departure>();
   const completed: Node[] = [];
-  for (const drained of drains.nodes) {
-    const deadline = deadlineOf(drained.node.DrainStrategy);
-    if (deadline > drains.now && Number.isFinite(deadline)) moments.push(deadline);
-    const done = drained.allocations.every(({ JobType }) => JobType === 'system');
-    if (done) completed.push(drained.node);
+  for (const { node, allocations } of drains.nodes) {
+    yield;
+    const deadline = deadlineOf(node.DrainStrategy);
+    if (deadline > drains.now) next = Math.min(next, deadline);
+    const done = yield* everyInSteps(allocations, ({ JobType }) => JobType === 'system');
+    if (done) completed.push(node);
     if (!done && deadline > drains.now) continue;
-    for (const allocation of remaining(drained)) migrations.set(allocation.ID, forced(allocation));
+    const spared = node.DrainStrategy.IgnoreSystemJobs;
+    for (const allocation of yield* filteredInSteps(allocations, ({ leaves }) => !leaves)) {
+      if (!(spared && allocation.JobType === 'system')) departures.set(allocation.ID, forced(allocation));
+    }
   }
-  const chosen = chooseGradually(drains, migrations);
-  for (const allocation of chosen.allocations) migrations.set(allocation.ID, migrating(allocation));
-  const next = Math.min(...moments, ...chosen.moments);
-  return { migrations: [...migrations.values()], completed, next: Number.isFinite(next) ? next : undefined };
+  for (const waiting of yield* waitingGroups(drains, departures)) {
+    const chosen = yield* chooseOfGroup(drains, waiting, departures);
+    for (const departure of chosen.departures) departures.set(departure.allocation.ID, departure);
+    next = Math.min(next, chosen.next);
+  }
+  return { departures: [...departures.values()], completed, next: Number.isFinite(next) ? next : undefined };
+}
+
+/** What is asked of an allocation that leaves. */
+export function leaving({ DesiredTransition: before }: Allocation, ends: boolean): DesiredTransition {
+  return ends ? { ...before, Migrate: true, MigrateDisablePlacement: true } : { ...before, Migrate: true };
 }
 
 /** The instant by which everything has to leave; infinity without a deadline, minus infinity for a forced drain. */
-function deadlineOf({ Deadline, ForceDeadline }: DrainStrategy): Instant {
+export function deadlineOf({ Deadline, ForceDeadline }: DrainStrategy): Instant {
   if (Deadline < 0) return Number.NEGATIVE_INFINITY;
   return ForceDeadline === null ? Number.POSITIVE_INFINITY : Date.parse(ForceDeadline);
 }
 
-/** Allocations that are not requested to migrate yet. */
-function remaining({ node, allocations }: DrainedNode): readonly Allocation[] {
-  const spared = node.DrainStrategy.IgnoreSystemJobs;
-  return allocations.filter((allocation) => isWaiting(allocation) && !(spared && allocation.JobType === 'system'));
-}
-
-function isWaiting(allocation: Allocation): boolean {
-  return !isTerminalAllocation(allocation) && allocation.DesiredTransition.Migrate !== true;
-}
-
-function migrating(allocation: Allocation) {
-  return { allocation, transition: { ...allocation.DesiredTransition, Migrate: true } };
-}
-
-/** Batch work that was cut short by the deadline is not begun elsewhere. */
-function forced(allocation: Allocation) {
-  const { transition } = migrating(allocation);
+function forced(allocation: DrainedAllocation): Departure {
   const ends = allocation.JobType === 'batch' || allocation.JobType === 'sysbatch';
-  return { allocation, transition: ends ? { ...transition, MigrateDisablePlacement: true } : transition };
+  return { allocation, ends, because: 'node' };
+}
+
+type Known = ReadonlyMap<string, unknown>;
+
+/** Allocations of services that wait to leave, by group. */
+function* waitingGroups({ nodes, now }: DrainsInSteps, taken: Known): Steps<Iterable<DrainedAllocation[]>> {
+  const groups = new Map<string, DrainedAllocation[]>();
+  for (const { node, allocations } of nodes) {
+    yield;
+    if (deadlineOf(node.DrainStrategy) <= now) continue;
+    const waits = (one: DrainedAllocation): boolean => one.JobType === 'service' && !one.leaves && !taken.has(one.ID);
+    for (const allocation of yield* filteredInSteps(allocations, waits)) {
+      const key = `${allocation.Namespace}\u0000${allocation.JobID}\u0000${allocation.TaskGroup}`;
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [allocation]);
+      else group.push(allocation);
+    }
+  }
+  return groups.values();
 }
 
 interface Gradual {
-  readonly allocations: readonly Allocation[];
-  readonly moments: readonly Instant[];
+  readonly departures: readonly Departure[];
+  /** When there may be more; infinite when time alone changes nothing. */
+  readonly next: Instant;
 }
 
-/** From each group of a service, as many allocations as may be missing at a time. */
-function chooseGradually(drains: Drains, taken: ReadonlyMap<string, unknown>): Gradual {
-  const groups = new Map<string, Allocation[]>();
-  for (const { node, allocations } of drains.nodes) {
-    if (deadlineOf(node.DrainStrategy) <= drains.now) continue;
-    for (const allocation of allocations) {
-      if (allocation.JobType !== 'service' || !isWaiting(allocation) || taken.has(allocation.ID)) continue;
-      const key = JSON.stringify([allocation.Namespace, allocation.JobID, allocation.TaskGroup]);
-      groups.set(key, [...(groups.get(key) ?? []), allocation]);
-    }
-  }
-  const chosen = [...groups.values()].map((waiting) => chooseOfGroup(drains, waiting, taken));
-  return {
-    allocations: chosen.flatMap(({ allocations }) => allocations),
-    moments: chosen.flatMap(({ moments }) => moments),
-  };
-}
-
-function chooseOfGroup(drains: Drains, waiting: readonly Allocation[], taken: ReadonlyMap<string, unknown>): Gradual {
+/** From a group of a service, as many allocations as may be missing at a time. */
+function* chooseOfGroup(drains: DrainsInSteps, waiting: readonly DrainedAllocation[], taken: Known): Steps<Gradual> {
   const [first] = waiting;
-  if (first === undefined) return { allocations: [], moments: [] };
+  if (first === undefined) return { departures: [], next: Number.POSITIVE_INFINITY };
   const job = drains.jobOf(first);
   const group = job?.TaskGroups.find(({ Name }) => Name === first.TaskGroup);
   // The job no longer wants these allocations, so none of them has to stay.
-  if (job === undefined || job.Stop || group === undefined) return { allocations: waiting, moments: [] };
-  const staying = drains
-    .liveOf(first)
-    .filter((allocation) => allocation.TaskGroup === first.TaskGroup && !isLeaving(allocation, taken))
-    .map((allocation) => healthyFrom(allocation, group.Migrate));
-  const healthy = staying.filter((since) => since <= drains.now).length;
-  const moments = staying.filter((since) => since > drains.now && Number.isFinite(since));
+  if (job === undefined || job.Stop || group === undefined) {
+    return { departures: waiting.map((one) => migrating(one, 'job')), next: Number.POSITIVE_INFINITY };
+  }
+  const stays = ({ ID, TaskGroup, leaves }: DrainedAllocation): boolean =>
+    TaskGroup === first.TaskGroup && !leaves && !taken.has(ID);
+  const least = millisecondsFromNanos(group.Migrate?.MinHealthyTime ?? 0);
+  let healthy = 0;
+  let next = Number.POSITIVE_INFINITY;
+  for (const { runsSince: since } of yield* filteredInSteps(drains.liveOf(first), stays)) {
+    if (since + least <= drains.now) healthy += 1;
+    else next = Math.min(next, since + least);
+  }
   const mayLeave = healthy - (group.Count - (group.Migrate?.MaxParallel ?? 1));
-  return { allocations: waiting.slice(0, Math.max(0, mayLeave)), moments };
+  const departures = waiting.slice(0, Math.max(0, mayLeave)).map((one) => migrating(one, 'count'));
+  return { departures, next };
 }
 
-/** Requested to migrate: it will not be available any more. */
-function isLeaving(allocation: Allocation, taken: ReadonlyMap<string, unknown>): boolean {
-  return isTerminalAllocation(allocation) || allocation.DesiredTransition.Migrate === true || taken.has(allocation.ID);
+function migrating(allocation: DrainedAllocation, because: Departure['because']): Departure {
+  return { allocation, ends: false, because };
 }
 
 /**
- * From when on the allocation counts as able to work. Its health decides where it is known; outside of deployments, tasks that have
- * run for the time that the migrate block asks for.
+ * From when on the allocation counts as able to work, for a migrate block that asks for no time. Its health decides where it is known;
+ * outside of deployments, the start of its tasks.
  */
-function healthyFrom(allocation: Allocation, migrate: MigrateStrategy | null): Instant {
+function runsSince(allocation: Allocation): Instant {
   const known = allocation.DeploymentStatus?.Healthy ?? null;
   if (known !== null) return Number.NEGATIVE_INFINITY;
   if (allocation.DeploymentID || allocation.ClientStatus !== 'running') return Number.POSITIVE_INFINITY;
   const starts = Object.values(allocation.TaskStates ?? {}).map(({ StartedAt }) => Date.parse(StartedAt ?? ''));
-  const latest = Math.max(...starts.filter((at) => !Number.isNaN(at)));
-  return Number.isFinite(latest)
-    ? latest + millisecondsFromNanos(migrate?.MinHealthyTime ?? 0)
-    : Number.NEGATIVE_INFINITY;
+  // Minus infinity without any.
+  return Math.max(...starts.filter((at) => !Number.isNaN(at)));
+}
+
+function* everyInSteps<T>(items: Iterable<T>, holds: (item: T) => boolean): Steps<boolean> {
+  let at = 0;
+  for (const item of items) {
+    at += 1;
+    if (at % lookedAtInStep === 0) yield;
+    if (!holds(item)) return false;
+  }
+  return true;
+}
+
+function* filteredInSteps<T>(items: Iterable<T>, holds: (item: T) => boolean): Steps<readonly T[]> {
+  const found: T[] = [];
+  let at = 0;
+  for (const item of items) {
+    at += 1;
+    if (at % lookedAtInStep === 0) yield;
+    if (holds(item)) found.push(item);
+  }
+  return found;
 }

@@ -1,0 +1,327 @@
+import type { Job } from '../../jobs/document/job.js';
+import { jobs } from '../../jobs/job-record.js';
+import type { ReadView } from '../../ports/storage.js';
+import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
+import { capacitySignals } from '../../scheduler/capacity-signal.js';
+import { isDraining, type Node, nodes } from '../../scheduler/node.js';
+import {
+  type DrainedAllocation,
+  type DrainedJob,
+  type DrainedNode,
+  type DrainsInSteps,
+  deadlineOf,
+  drainedAllocation,
+} from '../../scheduler/nodes/decide-drain.js';
+import { lookedAtInStep, type Steps } from '../../scheduler/steps.js';
+import type { Instant } from '../../shared/instant.js';
+import { pagesOf } from '../books/pages.js';
+
+/** An allocation as far as drains look at it, and whether its node has finished with it. */
+export interface KnownAllocation extends DrainedAllocation {
+  readonly over: boolean;
+}
+
+export function knownAllocation(allocation: Allocation): KnownAllocation {
+  return { ...drainedAllocation(allocation), over: isClientTerminal(allocation) };
+}
+
+/** How the node is drained, with its deadline by the wall clock as it is set now. */
+type StrategyOf = (node: DrainedNode['node']) => DrainedNode['node']['DrainStrategy'];
+
+interface KnownNode {
+  readonly node: DrainedNode['node'];
+  /** Index of the last change of its row. */
+  readonly modifyIndex: number;
+  /** Those that its agent has not finished with, by ID and in the order of their IDs. */
+  own: Map<string, KnownAllocation>;
+}
+
+interface KnownJob {
+  /** Undefined when it was purged. */
+  job: DrainedJob | undefined;
+  /** Index of the last change of its row; undefined when it was purged. */
+  modifyIndex: number | undefined;
+  /** Live allocations that stay, by group and ID. */
+  readonly groups: Map<string, Map<string, KnownAllocation>>;
+}
+
+/** Records that are read in one step. */
+const readInStep = 16;
+/** Changes of allocations that a write catches up with. More of them are read in steps before it. */
+const changesInWrite = 64;
+
+/**
+ * What the drain loop knows of the allocations on drained nodes, and of those of the services that wait to leave them: a few members of
+ * each, as of a write. A look reads what has changed since then, whatever the size of the jobs.
+ */
+export class KnownDrains {
+  /** Index of the last write of the allocations that is known; undefined while nothing is known. */
+  #index: number | undefined;
+  #nodesIndex = 0;
+  #jobsIndex = 0;
+  #nodes = new Map<string, KnownNode>();
+  readonly #jobs = new Map<string, KnownJob>();
+  #changed = true;
+
+  /** Something has changed since this was asked last that a decision may depend on. */
+  takeChanged(): boolean {
+    const changed = this.#changed;
+    this.#changed = false;
+    return changed;
+  }
+
+  /** What was decided was not written, or not all of it. */
+  noteUnwritten(): void {
+    this.#changed = true;
+  }
+
+  /** Everything is read anew at the next look. */
+  forget(): void {
+    this.#index = undefined;
+    this.#nodesIndex = 0;
+    this.#jobsIndex = 0;
+    this.#nodes.clear();
+    this.#jobs.clear();
+    this.#changed = true;
+  }
+
+  /**
+   * Reads what has changed, each step from the view that is current then. What is read of new nodes and jobs may be newer than the rest: the
+   * write of a decision finds out, because the rest has changed then.
+   */
+  *refreshed(view: () => ReadView, strategyOf: StrategyOf, now: Instant): Steps<void> {
+    do {
+      yield* this.#caughtUp(view);
+      yield* this.#readNodes(view);
+      if (!this.#changed && view().tableIndex(jobs) === this.#jobsIndex) return;
+    } while (yield* this.#readJobs(view, strategyOf, now));
+  }
+
+  /** What is decided on. */
+  drains(strategyOf: StrategyOf, now: Instant): DrainsInSteps {
+    return {
+      nodes: [...this.#nodes.values()].map(({ node, own }) => ({
+        node: { ...node, DrainStrategy: strategyOf(node) },
+        allocations: again(own),
+      })),
+      jobOf: (allocation) => this.#jobs.get(jobKey(allocation))?.job,
+      liveOf: (allocation) => this.#jobs.get(jobKey(allocation))?.groups.get(allocation.TaskGroup)?.values() ?? [],
+      now,
+    };
+  }
+
+  /**
+   * Allocations that have changed since they were known, as they are in a write; undefined when those are too many for it, or not all that
+   * has changed.
+   */
+  newsIn(view: ReadView): readonly KnownAllocation[] | undefined {
+    if (this.#index === undefined || this.#isOutOfReach(view)) return undefined;
+    const rows = view.list(allocations, changedSince(this.#index, changesInWrite + 1));
+    if (rows.length > changesInWrite) return undefined;
+    return rows.map(({ record }) => knownAllocation(record)).filter((one) => this.#isNews(one));
+  }
+
+  /** The node is as it was decided on. */
+  isSameNode(view: ReadView, nodeId: string): boolean {
+    return view.get(nodes, [nodeId])?.modifyIndex === this.#nodes.get(nodeId)?.modifyIndex;
+  }
+
+  /** The job is as it was decided on. */
+  isSameJob(view: ReadView, allocation: DrainedAllocation): boolean {
+    const known = this.#jobs.get(jobKey(allocation));
+    return (
+      known !== undefined && view.get(jobs, [allocation.Namespace, allocation.JobID])?.modifyIndex === known.modifyIndex
+    );
+  }
+
+  /** Takes what a successful write has found and changed. */
+  take(changed: readonly KnownAllocation[], index: number): void {
+    for (const one of changed) this.#put(one);
+    this.#index = index;
+  }
+
+  /** Live allocations were removed since, or the store is another one. */
+  #isOutOfReach(view: ReadView): boolean {
+    if (this.#index === undefined) return true;
+    const removal = view.get(capacitySignals, ['removal'])?.record.index ?? 0;
+    return removal > this.#index || view.tableIndex(allocations) < this.#index;
+  }
+
+  *#caughtUp(view: () => ReadView): Steps<void> {
+    for (;;) {
+      if (this.#isOutOfReach(view())) this.forget();
+      this.#index ??= view().tableIndex(allocations);
+      if (view().tableIndex(allocations) === this.#index) return;
+      const changed = nextChanges(view(), this.#index);
+      for (const allocation of changed) this.#put(knownAllocation(allocation));
+      this.#index = changed.at(-1)?.ModifyIndex ?? view().tableIndex(allocations);
+      yield;
+    }
+  }
+
+  *#readNodes(view: () => ReadView): Steps<void> {
+    const index = view().tableIndex(nodes);
+    if (index === this.#nodesIndex) return;
+    const present = new Map<string, KnownNode>();
+    const query = { index: 'draining', size: readInStep, keyOf: ({ ID }: Node) => [ID] as const };
+    for (const page of pagesOf(view, nodes, query)) {
+      for (const { ID } of page) {
+        const known = yield* this.#readNode(view, ID);
+        if (known !== undefined) present.set(ID, known);
+      }
+      yield;
+    }
+    this.#nodes = present;
+    this.#nodesIndex = index;
+    this.#changed = true;
+  }
+
+  *#readNode(view: () => ReadView, nodeId: string): Steps<KnownNode | undefined> {
+    const row = view().get(nodes, [nodeId]);
+    if (row === undefined || !isDrained(row.record)) return undefined;
+    const { record: node, modifyIndex } = row;
+    const before = this.#nodes.get(nodeId);
+    if (before !== undefined) return { node, modifyIndex, own: before.own };
+    const own = new Map<string, KnownAllocation>();
+    for (const page of pagesOf(view, allocations, openOn(nodeId))) {
+      for (const allocation of page) own.set(allocation.ID, knownAllocation(allocation));
+      yield;
+    }
+    return { node, modifyIndex, own };
+  }
+
+  /** Gives whether the allocations of a job were read, during which others may have changed. */
+  *#readJobs(view: () => ReadView, strategyOf: StrategyOf, now: Instant): Steps<boolean> {
+    const wanted = yield* this.#waitingJobs(strategyOf, now);
+    for (const key of this.#jobs.keys()) if (!wanted.has(key)) this.#jobs.delete(key);
+    const index = view().tableIndex(jobs);
+    const before = this.#jobs.size;
+    let at = 0;
+    for (const [key, one] of wanted) {
+      at += 1;
+      const known = this.#jobs.get(key);
+      if (known === undefined) this.#jobs.set(key, yield* readJob(view, one));
+      else if (index !== this.#jobsIndex) this.#readAgain(view(), one, known);
+      if (at % readInStep === 0) yield;
+    }
+    this.#jobsIndex = index;
+    return this.#jobs.size > before;
+  }
+
+  #readAgain(view: ReadView, { Namespace, JobID }: DrainedAllocation, known: KnownJob): void {
+    const row = view.get(jobs, [Namespace, JobID]);
+    if (row?.modifyIndex === known.modifyIndex) return;
+    known.job = row && drainedJob(row.record);
+    known.modifyIndex = row?.modifyIndex;
+    this.#changed = true;
+  }
+
+  /** Services with allocations that wait to leave, by the key of the job, each with one of them. */
+  *#waitingJobs(strategyOf: StrategyOf, now: Instant): Steps<ReadonlyMap<string, DrainedAllocation>> {
+    const wanted = new Map<string, DrainedAllocation>();
+    let at = 0;
+    for (const { node, own } of this.#nodes.values()) {
+      if (deadlineOf(strategyOf(node)) <= now) continue;
+      for (const allocation of own.values()) {
+        at += 1;
+        if (at % lookedAtInStep === 0) yield;
+        if (allocation.JobType !== 'service' || allocation.leaves) continue;
+        const key = jobKey(allocation);
+        if (!wanted.has(key)) wanted.set(key, allocation);
+      }
+    }
+    return wanted;
+  }
+
+  #put(allocation: KnownAllocation): void {
+    if (!this.#isNews(allocation)) return;
+    this.#changed = true;
+    const job = this.#jobs.get(jobKey(allocation));
+    if (job !== undefined) putStaying(job, allocation);
+    const node = this.#nodes.get(allocation.NodeID);
+    if (node === undefined) return;
+    const known = node.own.has(allocation.ID);
+    if (allocation.over) node.own.delete(allocation.ID);
+    else node.own.set(allocation.ID, allocation);
+    if (!known && !allocation.over) node.own = inOrder(node.own);
+  }
+
+  /** Something that a decision may depend on is different from what is known. */
+  #isNews(allocation: KnownAllocation): boolean {
+    const { ID, NodeID, TaskGroup, leaves, over } = allocation;
+    const job = this.#jobs.get(jobKey(allocation));
+    if (job !== undefined && !isSame(job.groups.get(TaskGroup)?.get(ID), leaves ? undefined : allocation)) return true;
+    const node = this.#nodes.get(NodeID);
+    return node !== undefined && !isSame(node.own.get(ID), over ? undefined : allocation);
+  }
+}
+
+function* readJob(view: () => ReadView, allocation: DrainedAllocation): Steps<KnownJob> {
+  const { Namespace, JobID } = allocation;
+  const row = view().get(jobs, [Namespace, JobID]);
+  const job = row && drainedJob(row.record);
+  const read: KnownJob = { job, modifyIndex: row?.modifyIndex, groups: new Map() };
+  for (const page of pagesOf(view, allocations, openOf(allocation))) {
+    for (const one of page) putStaying(read, knownAllocation(one));
+    yield;
+  }
+  return read;
+}
+
+function isSame(before: KnownAllocation | undefined, after: KnownAllocation | undefined): boolean {
+  if (before === undefined || after === undefined) return before === after;
+  return before.leaves === after.leaves && before.runsSince === after.runsSince;
+}
+
+function putStaying({ groups }: KnownJob, allocation: KnownAllocation): void {
+  const { ID, TaskGroup, leaves } = allocation;
+  const group = groups.get(TaskGroup);
+  if (leaves) group?.delete(ID);
+  else if (group === undefined) groups.set(TaskGroup, new Map([[ID, allocation]]));
+  else group.set(ID, allocation);
+}
+
+function drainedJob({ Stop, TaskGroups }: Job): DrainedJob {
+  return { Stop, TaskGroups: TaskGroups.map(({ Name, Count, Migrate }) => ({ Name, Count, Migrate })) };
+}
+
+function isDrained(node: Node): node is DrainedNode['node'] {
+  return isDraining(node);
+}
+
+export function jobKey({ Namespace, JobID }: Pick<Allocation, 'Namespace' | 'JobID'>): string {
+  return `${Namespace}\u0000${JobID}`;
+}
+
+function again<T>(map: ReadonlyMap<string, T>): Iterable<T> {
+  return { [Symbol.iterator]: () => map.values() };
+}
+
+function inOrder<T>(map: ReadonlyMap<string, T>): Map<string, T> {
+  return new Map([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function openOn(nodeId: string) {
+  const keyOf = ({ ID }: Allocation) => [nodeId, ID] as const;
+  return { index: 'open_by_node', prefix: [nodeId], size: readInStep, keyOf };
+}
+
+function openOf({ Namespace, JobID }: DrainedAllocation) {
+  const prefix = [Namespace, JobID, 'open'];
+  const keyOf = ({ ID }: Allocation) => [...prefix, ID] as const;
+  return { index: 'current_by_job', prefix, size: readInStep, keyOf };
+}
+
+function changedSince(index: number, limit: number) {
+  return { index: 'by_modify', from: [index + 1], limit };
+}
+
+/** Some of the changes after a write, oldest first; all of each write. */
+function nextChanges(view: ReadView, index: number): readonly Allocation[] {
+  const page = view.list(allocations, changedSince(index, readInStep)).map(({ record }) => record);
+  const last = page.at(-1)?.ModifyIndex;
+  if (last === undefined || page.length < readInStep) return page;
+  const complete = page.filter(({ ModifyIndex }) => ModifyIndex < last);
+  if (complete.length > 0) return complete;
+  return view.list(allocations, { index: 'by_modify', from: [last], to: [last + 1] }).map(({ record }) => record);
+}

@@ -1,0 +1,191 @@
+import { err, ok, type Result } from 'neverthrow';
+import { hostPrincipal } from '../../access/principal.js';
+import type { StorageError } from '../../ports/storage.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { type Evaluation, evaluations, timeOfChange } from '../../scheduler/evaluation.js';
+import { type Node, nodes } from '../../scheduler/node.js';
+import { type Departure, type Departures, leaving } from '../../scheduler/nodes/decide-drain.js';
+import { completeDrain } from '../../scheduler/nodes/drain.js';
+import { second } from '../../shared/duration.js';
+import { isoFromInstant, unixNanosFromInstant } from '../../shared/instant.js';
+import { readJobRow } from '../books/jobs/job-rows.js';
+import { newEvaluation } from '../books/scheduling/new-evaluation.js';
+import { putAllocation } from '../books/scheduling/put-allocation.js';
+import { putEvaluation } from '../books/scheduling/put-evaluation.js';
+import { commit, type Transaction } from '../commit.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { jobKey, type KnownAllocation, type KnownDrains, knownAllocation } from './known-drains.js';
+
+/** Allocations that are marked, and drains that are ended, in one write. */
+const writtenAtOnce = 8;
+/**
+ * While allocations of a job are still to be marked, its evaluation waits: what it would decide meanwhile would not hold. This is how long it
+ * waits when the engine ends in between.
+ */
+const longestWait = 10 * second;
+
+/** Evaluations that wait for the rest of the allocations of their job to be marked, by the key of the job. */
+export type WaitingEvaluations = Map<string, string>;
+
+interface Written {
+  readonly known: KnownDrains;
+  readonly waiting: WaitingEvaluations;
+}
+
+/** What is written at once. */
+interface DrainPart {
+  readonly departures: readonly Departure[];
+  readonly completed: readonly Node[];
+  /** Jobs of which a later part marks allocations. */
+  readonly unfinished: ReadonlySet<string>;
+}
+
+/**
+ * Marks the allocations that leave, and ends drains, in parts, each in a turn of the event loop of its own. A part is written only if what it
+ * was decided on is still so, whoever has written since; `conflict`: the rest has to be decided again. After each part every job of which
+ * allocations were marked has an evaluation that was not begun before.
+ */
+export async function writeDepartures(
+  context: EngineContext,
+  { known, waiting }: Written,
+  decided: Departures,
+  signal: AbortSignal,
+): Promise<Result<'complete' | 'conflict' | 'stopped', StorageError>> {
+  for (const [at, part] of partsOf(decided).entries()) {
+    if (at > 0) await context.turns.next();
+    if (signal.aborted) return ok('stopped');
+    const written = await commit(context, hostPrincipal, (tx) => ok(writePart(tx, { known, waiting }, part)));
+    if (written.isErr()) return err(written.error);
+    const { value: changes, index } = written.value;
+    if (changes === undefined) return ok('conflict');
+    known.take(changes.allocations, index);
+    for (const [key, id] of changes.evaluations) {
+      if (id === undefined) waiting.delete(key);
+      else waiting.set(key, id);
+    }
+  }
+  return ok('complete');
+}
+
+/** Those of a job follow one another, and drains end after all allocations that leave with them. */
+function partsOf({ departures, completed }: Departures): readonly DrainPart[] {
+  const byJob = new Map<string, Departure[]>();
+  for (const departure of departures) {
+    const key = jobKey(departure.allocation);
+    const own = byJob.get(key);
+    if (own === undefined) byJob.set(key, [departure]);
+    else own.push(departure);
+  }
+  const ordered = [...byJob.values()].flat();
+  const parts: DrainPart[] = [];
+  for (let from = 0; from < ordered.length + completed.length; from += writtenAtOnce) {
+    const own = ordered.slice(from, from + writtenAtOnce);
+    const [last, next] = [own.at(-1), ordered[from + writtenAtOnce]];
+    const goesOn = last !== undefined && next !== undefined && jobKey(last.allocation) === jobKey(next.allocation);
+    parts.push({
+      departures: own,
+      completed: completed.slice(
+        Math.max(0, from - ordered.length),
+        Math.max(0, from + writtenAtOnce - ordered.length),
+      ),
+      unfinished: new Set(goesOn ? [jobKey(next.allocation)] : []),
+    });
+  }
+  return parts;
+}
+
+interface PartChanges {
+  /** Those that have changed since they were known, and those that the part has marked. */
+  readonly allocations: readonly KnownAllocation[];
+  /** The evaluation of each job that waits for further parts; undefined when there are none. */
+  readonly evaluations: ReadonlyMap<string, string | undefined>;
+}
+
+/** Undefined, and nothing is written, when something has changed that the part was decided on. */
+function writePart(tx: Transaction, { known, waiting }: Written, part: DrainPart): PartChanges | undefined {
+  const news = known.newsIn(tx);
+  if (news === undefined || !isStillSo(tx, known, part, news)) return undefined;
+  const marked = part.departures.flatMap((departure) => mark(tx, departure) ?? []);
+  for (const { ID } of part.completed) endDrain(tx, ID);
+  const made = new Map<string, string | undefined>();
+  for (const allocation of marked) {
+    const key = jobKey(allocation);
+    if (!made.has(key)) made.set(key, evaluateJob(tx, allocation, waiting.get(key), part.unfinished.has(key)));
+  }
+  return { allocations: [...news, ...marked.map(knownAllocation)], evaluations: made };
+}
+
+function isStillSo(
+  tx: Transaction,
+  known: KnownDrains,
+  { departures, completed }: DrainPart,
+  news: readonly KnownAllocation[],
+): boolean {
+  const emptied = new Set(completed.map(({ ID }) => ID));
+  const own = new Set(departures.map(({ allocation }) => allocation.ID));
+  const counted = new Set(departures.flatMap((one) => (one.because === 'count' ? [groupKey(one.allocation)] : [])));
+  if (news.some((one) => own.has(one.ID) || emptied.has(one.NodeID) || counted.has(groupKey(one)))) return false;
+  const concerned = new Set([...emptied, ...departures.map(({ allocation }) => allocation.NodeID)]);
+  if (![...concerned].every((nodeId) => known.isSameNode(tx, nodeId))) return false;
+  const byJob = departures.filter(({ because }) => because !== 'node');
+  const wanting = new Map(byJob.map(({ allocation }) => [jobKey(allocation), allocation]));
+  return [...wanting.values()].every((allocation) => known.isSameJob(tx, allocation));
+}
+
+function groupKey(allocation: Pick<Allocation, 'Namespace' | 'JobID' | 'TaskGroup'>): string {
+  return `${jobKey(allocation)}\u0000${allocation.TaskGroup}`;
+}
+
+function mark(tx: Transaction, { allocation: { ID }, ends }: Departure): Allocation | undefined {
+  const before = tx.get(allocations, [ID])?.record;
+  if (before === undefined) return undefined;
+  const after = {
+    ...before,
+    DesiredTransition: leaving(before, ends),
+    ModifyIndex: tx.index,
+    AllocModifyIndex: tx.index,
+    ModifyTime: unixNanosFromInstant(tx.now),
+  };
+  putAllocation(tx, before, after);
+  return after;
+}
+
+function endDrain(tx: Transaction, nodeId: string): void {
+  const node = tx.get(nodes, [nodeId])?.record;
+  if (node === undefined) return;
+  tx.put(nodes, completeDrain(node, { now: tx.now, index: tx.index }));
+  tx.tell('node.changed', { nodeId, status: node.Status });
+}
+
+/** One evaluation for the allocations of a job that leave at once. Gives its ID while it waits for more of them. */
+function evaluateJob(
+  tx: Transaction,
+  { Namespace, JobID }: Allocation,
+  waitingId: string | undefined,
+  unfinished: boolean,
+): string | undefined {
+  const job = readJobRow(tx, Namespace, JobID)?.record;
+  if (job === undefined) return undefined;
+  const waiting = waitingId === undefined ? undefined : waitingEvaluation(tx, waitingId);
+  const evaluation = waiting ?? newEvaluation(tx, job, { triggeredBy: 'node-drain' });
+  if (!unfinished) {
+    putEvaluation(tx, withoutWait(tx, evaluation));
+    return undefined;
+  }
+  const left = waiting === undefined ? 0 : Date.parse(waiting.WaitUntil ?? '') - tx.now;
+  if (left < longestWait / 2) {
+    const WaitUntil = isoFromInstant(tx.now + longestWait);
+    putEvaluation(tx, { ...withoutWait(tx, evaluation), WaitUntil });
+  }
+  return evaluation.ID;
+}
+
+/** Undefined when its time has come meanwhile, or somebody has canceled it. */
+function waitingEvaluation(tx: Transaction, id: string): Evaluation | undefined {
+  const evaluation = tx.get(evaluations, [id])?.record;
+  return evaluation?.Status === 'pending' && evaluation.WaitUntil !== undefined ? evaluation : undefined;
+}
+
+function withoutWait(tx: Transaction, { WaitUntil: _, ...evaluation }: Evaluation): Evaluation {
+  return { ...evaluation, ModifyIndex: tx.index, ModifyTime: timeOfChange(evaluation, tx.now) };
+}
