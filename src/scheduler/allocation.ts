@@ -272,10 +272,33 @@ export const allocations = table<Allocation>('allocations', (allocation) => [all
   /** What has changed since a write. */
   by_modify: { version: 1, key: (allocation) => [allocation.ModifyIndex] },
   by_namespace: { version: 1, key: (allocation) => [allocation.Namespace, allocation.CreateIndex] },
-  /** Those whose node has not finished with them: they use its resources, and its agent has to look after them. */
+  /** Those whose node has not finished with them, by job: they use its resources, and its agent has to look after them. */
   open_by_node: {
+    version: 2,
+    key: (allocation) =>
+      isClientTerminal(allocation)
+        ? undefined
+        : [allocation.NodeID, allocation.Namespace, allocation.JobID, allocation.ID],
+  },
+  /** Those whose node is out of reach. */
+  unknown_by_node: {
     version: 1,
-    key: (allocation) => (isClientTerminal(allocation) ? undefined : [allocation.NodeID, allocation.ID]),
+    key: ({ ClientStatus, NodeID, Namespace, JobID }) =>
+      ClientStatus === 'unknown' ? [NodeID, Namespace, JobID] : undefined,
+  },
+  /** Live ones that their job waits for. */
+  unknown_by_job: {
+    version: 1,
+    key: (allocation) =>
+      allocation.ClientStatus === 'unknown' && !isTerminalAllocation(allocation)
+        ? [allocation.Namespace, allocation.JobID]
+        : undefined,
+  },
+  /** Live ones that an evaluation for a later moment will look at, by its ID. */
+  by_follow_up: {
+    version: 1,
+    key: (allocation) =>
+      allocation.FollowupEvalID && !isTerminalAllocation(allocation) ? [allocation.FollowupEvalID] : undefined,
   },
 });
 

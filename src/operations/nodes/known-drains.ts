@@ -32,7 +32,7 @@ interface KnownNode {
   readonly node: DrainedNode['node'];
   /** Index of the last change of its row. */
   readonly modifyIndex: number;
-  /** Those that its agent has not finished with, by ID and in the order of their IDs. */
+  /** Those that its agent has not finished with, by ID; those of a job in the order of their IDs. */
   own: Map<string, KnownAllocation>;
 }
 
@@ -302,7 +302,7 @@ function inOrder<T>(map: ReadonlyMap<string, T>): Map<string, T> {
 }
 
 function openOn(nodeId: string) {
-  const keyOf = ({ ID }: Allocation) => [nodeId, ID] as const;
+  const keyOf = ({ Namespace, JobID, ID }: Allocation) => [nodeId, Namespace, JobID, ID] as const;
   return { index: 'open_by_node', prefix: [nodeId], size: readInStep, keyOf };
 }
 

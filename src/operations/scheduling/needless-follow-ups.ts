@@ -32,14 +32,16 @@ export function cancelNeedless(tx: Transaction, changed: readonly Changed[]): re
   return [...byJob.values()].flatMap((back) => cancelOfJob(tx, back));
 }
 
+function isNamed(tx: Transaction, evaluationId: string): boolean {
+  return tx.list(allocations, { index: 'by_follow_up', prefix: [evaluationId], limit: 1 }).length > 0;
+}
+
 function cancelOfJob(tx: Transaction, back: readonly Allocation[]): readonly Evaluation[] {
   const [first] = back;
   if (first === undefined) return [];
   const prefix = [first.Namespace, first.JobID];
-  const live = tx.list(allocations, { index: 'live_by_job', prefix }).map(({ record }) => record);
-  const waits = live.some(({ ClientStatus }) => ClientStatus === 'unknown');
-  const named = new Set(back.map(({ FollowupEvalID }) => FollowupEvalID));
-  for (const { FollowupEvalID } of live) named.delete(FollowupEvalID);
+  const waits = tx.list(allocations, { index: 'unknown_by_job', prefix, limit: 1 }).length > 0;
+  const named = new Set(back.flatMap(({ FollowupEvalID }) => FollowupEvalID ?? []).filter((id) => !isNamed(tx, id)));
   const isNeedless = ({ ID, WaitUntil, TriggeredBy }: Evaluation): boolean =>
     WaitUntil !== undefined && (named.has(ID) || (!waits && TriggeredBy === 'max-disconnect-timeout'));
   const pending = tx.list(evaluations, { index: 'open_by_job', prefix: [...prefix, 'pending'] });

@@ -1,12 +1,29 @@
 import type { ReadView, WriteView } from '../../ports/storage.js';
 import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
 import { type NodeAssignment, nodeAssignments } from '../../scheduler/node-assignment.js';
+import type { Steps } from '../../scheduler/steps.js';
+import { pagesOf } from '../books/pages.js';
+import { readInStep } from '../books/scheduling/scheduling-snapshot.js';
 
-/** Gives a node that was down its unfinished work back. */
-export function assignOpenAllocations(view: WriteView, nodeId: string): void {
-  for (const { record } of openAllocations(view, nodeId)) {
-    if (view.get(nodeAssignments, [nodeId, record.ID]) !== undefined) continue;
-    view.put(nodeAssignments, { nodeId, allocationId: record.ID, index: view.index, gone: false });
+/** The unfinished allocations of a node that its agent is not told of, by ID. Each step reads from the view that is current then. */
+export function* unassignedInSteps(view: () => ReadView, nodeId: string): Steps<readonly string[]> {
+  const unassigned: string[] = [];
+  const keyOf = ({ Namespace, JobID, ID }: Allocation) => [nodeId, Namespace, JobID, ID] as const;
+  const query = { index: 'open_by_node', prefix: [nodeId], size: readInStep, keyOf };
+  for (const page of pagesOf(view, allocations, query)) {
+    for (const { ID } of page) if (view().get(nodeAssignments, [nodeId, ID]) === undefined) unassigned.push(ID);
+    yield;
+  }
+  return unassigned;
+}
+
+/** Gives a node that was down its unfinished work back: those that were found before, unless they have ended since. */
+export function assignOpenAllocations(view: WriteView, nodeId: string, unassigned: readonly string[]): void {
+  for (const allocationId of unassigned) {
+    const allocation = view.get(allocations, [allocationId])?.record;
+    if (allocation === undefined || allocation.NodeID !== nodeId || isClientTerminal(allocation)) continue;
+    if (view.get(nodeAssignments, [nodeId, allocationId]) !== undefined) continue;
+    view.put(nodeAssignments, { nodeId, allocationId, index: view.index, gone: false });
   }
 }
 
@@ -27,8 +44,4 @@ export function listAssignments(view: ReadView, nodeId: string, after: number): 
       ? { prefix: [nodeId] }
       : { index: 'by_change', from: [nodeId, after + 1], to: [nodeId, Number.MAX_SAFE_INTEGER] };
   return view.list(nodeAssignments, query).map(({ record }) => record);
-}
-
-function openAllocations(view: ReadView, nodeId: string): readonly { readonly record: Allocation }[] {
-  return view.list(allocations, { index: 'open_by_node', prefix: [nodeId] });
 }

@@ -1,12 +1,17 @@
 import { ok } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
+import type { Job } from '../../jobs/document/job.js';
 import type { ReadView } from '../../ports/storage.js';
-import { allocations } from '../../scheduler/allocation.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import { type Heartbeat, newSilenceWatch, observeHeartbeats, type SilenceWatch } from '../../scheduler/node-silence.js';
 import { silentStatus, type UnfinishedAllocation } from '../../scheduler/nodes/silent-status.js';
+import { lostAfter } from '../../scheduler/reconcile/disconnect.js';
 import { second } from '../../shared/duration.js';
-import { readAllocationJob } from '../books/jobs/job-rows.js';
+import { readJobVersions } from '../books/jobs/job-rows.js';
+import { pagesOf } from '../books/pages.js';
+import { jobsOnNode } from '../books/scheduling/node-evaluations.js';
+import { readInStep } from '../books/scheduling/scheduling-snapshot.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { takeNodeDown } from './take-node-down.js';
@@ -83,11 +88,27 @@ function takeForDown(tx: Transaction, nodeId: string): void {
     );
 }
 
+/** Those of jobs that may wait for the node. */
 function* unfinishedOn(tx: Transaction, nodeId: string): Generator<UnfinishedAllocation> {
-  for (const { record: allocation } of tx.list(allocations, { index: 'open_by_node', prefix: [nodeId] })) {
-    const groups = readAllocationJob(tx, allocation)?.record.TaskGroups;
-    yield { allocation, group: groups?.find(({ Name }) => Name === allocation.TaskGroup) };
+  for (const { namespace, jobId } of jobsOnNode(tx, nodeId)) {
+    const versions = readJobVersions(tx, namespace, jobId).map(({ record }) => record);
+    if (!versions.some(({ TaskGroups }) => TaskGroups.some((group) => lostAfter(group) > 0))) continue;
+    const query = {
+      index: 'open_by_node',
+      prefix: [nodeId, namespace, jobId],
+      size: readInStep,
+      keyOf: ({ ID }: Allocation) => [nodeId, namespace, jobId, ID] as const,
+    };
+    for (const page of pagesOf(() => tx, allocations, query)) {
+      for (const allocation of page) yield { allocation, group: groupOf(versions, allocation) };
+    }
   }
+}
+
+/** As in `readAllocationJob`. */
+function groupOf(versions: readonly Job[], { JobVersion, JobCreateIndex, TaskGroup }: Allocation) {
+  const version = versions.find(({ Version, CreateIndex }) => Version === JobVersion && CreateIndex === JobCreateIndex);
+  return version?.TaskGroups.find(({ Name }) => Name === TaskGroup);
 }
 
 function failed(context: EngineContext, message: string): undefined {

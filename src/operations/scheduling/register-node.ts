@@ -1,15 +1,17 @@
-import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import { type ClaimRefused, decideNodeClaim } from '../../access/node-claim.js';
 import type { Principal } from '../../access/principal.js';
 import { tokens } from '../../access/tokens.js';
 import type { NodeDescription, RegisteredNode } from '../../agent/link/node-work.js';
 import type { NodeTaken, UnknownNode } from '../../ports/agent-link.js';
 import type { StorageError } from '../../ports/storage.js';
+import { allocations } from '../../scheduler/allocation.js';
 import { type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import { newNodePool, nodePools } from '../../scheduler/node-pool.js';
 import { withNodeEvent } from '../../scheduler/nodes/node-events.js';
 import { mergedMeta, nodeMetadata } from '../../scheduler/nodes/node-metadata.js';
 import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
+import { finish } from '../../scheduler/steps.js';
 import { unixSecondsFromInstant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { readNodePool } from '../books/node-pool-rows.js';
@@ -17,7 +19,8 @@ import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
 import { signalCapacity } from '../books/scheduling/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { assignOpenAllocations } from './node-assignments.js';
+import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
+import { assignOpenAllocations, unassignedInSteps } from './node-assignments.js';
 import { isAgentOf, type NodeClaimant, takeNode } from './node-ownership.js';
 
 /**
@@ -31,24 +34,62 @@ export function registerNode(
 ): ResultAsync<RegisteredNode, PermissionDenied | ClaimRefused | NodeTaken | StorageError> {
   if (!caller.management && caller.node === undefined) return errAsync({ type: 'permission_denied' });
   const { heartbeatTtl } = context.settings.scheduling;
-  return commit(context, caller, (tx) => {
-    const before = tx.get(nodes, [description.ID])?.record;
-    const claimed = caller.node === undefined ? ok(undefined) : claimNode(tx, caller, description, before);
-    if (claimed.isErr()) return err<never, ClaimRefused | NodeTaken>(claimed.error);
-    const taken = takeNode(tx, description.ID, before, agent);
-    if (taken.isErr()) return err<never, ClaimRefused | NodeTaken>(taken.error);
-    const node = registered(tx, description, before);
-    tx.put(nodes, node);
-    createPool(tx, node.NodePool);
-    putHeartbeat(tx, node.ID);
-    signalCapacity(tx);
-    assignOpenAllocations(tx, node.ID);
-    if (before?.Status !== 'ready') {
-      evaluateForNode(tx, node, { returns: before?.Status === 'disconnected' });
-      tx.tell('node.changed', { nodeId: node.ID, status: 'ready' });
-    }
-    return ok<undefined, ClaimRefused | NodeTaken>(undefined);
-  }).map(({ index }) => ({ index, heartbeatTtl }));
+  const attempt = (found?: readonly string[]) =>
+    commit(context, caller, (tx): Result<'registered' | 'unread', ClaimRefused | NodeTaken> => {
+      const unassigned = found ?? fewUnassigned(tx, description.ID);
+      if (unassigned === undefined) return ok('unread');
+      return register(tx, { caller, description, agent, unassigned }).map(() => 'registered');
+    });
+  return attempt()
+    .andThen((first) => (first.value === 'unread' ? unassignedOn(context, description.ID).andThen(attempt) : ok(first)))
+    .map(({ index }) => ({ index, heartbeatTtl }));
+}
+
+/** Undefined where looking for them takes longer than a write should. */
+function fewUnassigned(tx: Transaction, nodeId: string): readonly string[] | undefined {
+  const some = tx.list(allocations, { index: 'open_by_node', prefix: [nodeId], limit: foundInWrite + 1 });
+  return some.length > foundInWrite ? undefined : finish(unassignedInSteps(() => tx, nodeId));
+}
+
+/** Allocations of a node that are looked through in one write. */
+const foundInWrite = 64;
+
+/** The same, found in turns of the event loop. */
+function unassignedOn(context: EngineContext, nodeId: string): ResultAsync<readonly string[], StorageError> {
+  const work = steppedWork((view) => unassignedInSteps(view, nodeId));
+  return new ResultAsync(stepsInTurns(context, work, never)).map((found) => found ?? []);
+}
+
+const never = new AbortController().signal;
+
+interface Registration {
+  readonly caller: Principal;
+  readonly description: NodeDescription;
+  readonly agent: NodeClaimant | undefined;
+  /** IDs of its allocations that its agent has to be told of. */
+  readonly unassigned: readonly string[];
+}
+
+function register(
+  tx: Transaction,
+  { caller, description, agent, unassigned }: Registration,
+): Result<undefined, ClaimRefused | NodeTaken> {
+  const before = tx.get(nodes, [description.ID])?.record;
+  const claimed = caller.node === undefined ? ok(undefined) : claimNode(tx, caller, description, before);
+  if (claimed.isErr()) return err(claimed.error);
+  const taken = takeNode(tx, description.ID, before, agent);
+  if (taken.isErr()) return err(taken.error);
+  const node = registered(tx, description, before);
+  tx.put(nodes, node);
+  createPool(tx, node.NodePool);
+  putHeartbeat(tx, node.ID);
+  signalCapacity(tx);
+  assignOpenAllocations(tx, node.ID, unassigned);
+  if (before?.Status !== 'ready') {
+    evaluateForNode(tx, node, { returns: before?.Status === 'disconnected' });
+    tx.tell('node.changed', { nodeId: node.ID, status: 'ready' });
+  }
+  return ok(undefined);
 }
 
 /** The token of an agent is for one node: the one that it names, or the first that registers with it. */

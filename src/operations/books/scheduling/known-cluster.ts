@@ -117,7 +117,7 @@ function* readInSteps(view: () => ReadView): Steps<KnownCluster> {
   const onNodes = {
     index: 'open_by_node',
     size: readInStep,
-    keyOf: ({ NodeID, ID }: Allocation) => [NodeID, ID] as const,
+    keyOf: ({ NodeID, Namespace, JobID, ID }: Allocation) => [NodeID, Namespace, JobID, ID] as const,
   };
   for (const page of pagesOf(view, allocations, onNodes)) {
     for (const allocation of page) addUse(uses, allocation);

@@ -1,10 +1,12 @@
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs } from '../../../jobs/job-record.js';
+import type { ReadView } from '../../../ports/storage.js';
 import { allocations } from '../../../scheduler/allocation.js';
 import type { Evaluation } from '../../../scheduler/evaluation.js';
 import type { Node } from '../../../scheduler/node.js';
 import { allNodePool } from '../../../scheduler/node-pool.js';
 import { globMatches } from '../../../shared/glob.js';
+import type { Key } from '../../../shared/table.js';
 import type { Transaction } from '../../commit.js';
 import { recomputeJobStatus } from '../jobs/job-consequences.js';
 import { readJobRow } from '../jobs/job-rows.js';
@@ -23,14 +25,10 @@ export function evaluateForNode(
 ): readonly Evaluation[] {
   const concerned = new Map<string, Job>();
   const add = (job: Job): unknown => concerned.set(JSON.stringify([job.Namespace, job.ID]), job);
-  const seen = new Set<string>();
   const waiting = new Set<string>();
-  for (const { record } of tx.list(allocations, { index: 'open_by_node', prefix: [node.ID] })) {
-    const key = JSON.stringify([record.Namespace, record.JobID]);
-    if (returns && record.ClientStatus === 'unknown') waiting.add(key);
-    if (seen.has(key)) continue;
-    seen.add(key);
-    const job = readJobRow(tx, record.Namespace, record.JobID)?.record;
+  for (const { namespace, jobId } of jobsOnNode(tx, node.ID)) {
+    if (returns && isWaitingFor(tx, node.ID, [namespace, jobId])) waiting.add(JSON.stringify([namespace, jobId]));
+    const job = readJobRow(tx, namespace, jobId)?.record;
     if (job !== undefined) add(job);
   }
   for (const { record } of tx.list(jobs, { index: 'system' })) if (wants(record, node)) add(record);
@@ -42,6 +40,25 @@ export function evaluateForNode(
     recomputeJobStatus(tx, job.Namespace, job.ID);
     return evaluation;
   });
+}
+
+/** The jobs with unfinished allocations on a node. Reads one allocation of each. */
+export function* jobsOnNode(
+  view: ReadView,
+  nodeId: string,
+): Generator<{ readonly namespace: string; readonly jobId: string }> {
+  for (let from: Key = [nodeId]; ; ) {
+    const [first] = view.list(allocations, { index: 'open_by_node', prefix: [nodeId], from, limit: 1 });
+    if (first === undefined) return;
+    const { Namespace: namespace, JobID: jobId } = first.record;
+    yield { namespace, jobId };
+    // The first key behind those of the job.
+    from = [nodeId, namespace, `${jobId}\u0000`];
+  }
+}
+
+function isWaitingFor(view: ReadView, nodeId: string, job: Key): boolean {
+  return view.list(allocations, { index: 'unknown_by_node', prefix: [nodeId, ...job], limit: 1 }).length > 0;
 }
 
 function wants({ NodePool, Datacenters }: Job, node: Node): boolean {

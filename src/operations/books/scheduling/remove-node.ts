@@ -17,8 +17,9 @@ export function removeNode(tx: Transaction, nodeId: string): void {
   tx.remove(nodeMetadata, [nodeId]);
   tx.remove(nodeOwners, [nodeId]);
   for (const { record } of tx.list(nodeAssignments, { prefix: [nodeId] })) {
-    const { allocationId } = record;
-    if (tx.get(allocations, [allocationId]) === undefined) tx.remove(nodeAssignments, [nodeId, allocationId]);
+    const { allocationId, gone } = record;
+    // What is not gone is an allocation that is there.
+    if (gone && tx.get(allocations, [allocationId]) === undefined) tx.remove(nodeAssignments, [nodeId, allocationId]);
   }
   const used = tx.get(nodeUsages, [nodeId])?.record;
   if (used !== undefined && sameCapacity(used, noCapacity)) tx.remove(nodeUsages, [nodeId]);
