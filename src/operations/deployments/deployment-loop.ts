@@ -6,13 +6,16 @@ import { withHealth } from '../../scheduler/deployment/actions.js';
 import { type Deployment, deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';
 import { isMeasuredByChecks, type MeasuredHealth, measureHealth } from '../../scheduler/deployment/measure-health.js';
 import { progressDeadlineOf } from '../../scheduler/deployment/transition-deployment.js';
+import type { Evaluation } from '../../scheduler/evaluation.js';
 import { type Milliseconds, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { followDeployments } from '../books/deployments/follow-deployments.js';
 import { moveDeployment, type WatchedHead, watchedHead } from '../books/deployments/move-deployment.js';
 import { applyJobConsequences } from '../books/jobs/job-consequences.js';
 import { pagesOf } from '../books/pages.js';
+import { putHeldEvaluation, releaseEvaluation } from '../books/scheduling/held-evaluation.js';
 import { putAllocation } from '../books/scheduling/put-allocation.js';
+import { removeEvaluation } from '../books/scheduling/put-evaluation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
@@ -59,12 +62,18 @@ async function judgeOnce(context: EngineContext, signal: AbortSignal): Promise<S
   if (seen.value === undefined) return undefined;
   const { health, late, ...rest } = seen.value;
   if (health.length + late.length === 0) return rest;
-  const works = parted(health).map((ids) => (tx: Transaction) => judge(context, tx, ids));
-  if (late.length > 0) works.push((tx) => failLate(context, tx, late));
-  for (const work of works) {
-    const written = await commit(context, hostPrincipal, (tx) => ok(work(tx)));
+  const parts = parted(health);
+  let held: HeldEvaluations = new Map();
+  for (const [at, ids] of parts.entries()) {
+    const part = { ids, held, last: at === parts.length - 1 };
+    const written = await commit(context, hostPrincipal, (tx) => ok(judge(context, tx, part)));
     if (written.isErr()) return failed(context, written.error.message);
+    held = written.value.value;
     await context.turns.next();
+  }
+  if (late.length > 0) {
+    const written = await commit(context, hostPrincipal, (tx) => ok(failLate(context, tx, late)));
+    if (written.isErr()) return failed(context, written.error.message);
   }
   // What was written may be the reason to look again, and so may what turned out not to be due any more.
   return { ...rest, next: context.clock.now() };
@@ -201,8 +210,17 @@ function dueOf(looks: readonly Look[], now: Instant): Due {
   };
 }
 
+/** IDs of the evaluations that wait for the last part, by job. */
+type HeldEvaluations = ReadonlyMap<string, string>;
+
+interface HealthPart {
+  readonly ids: readonly string[];
+  readonly held: HeldEvaluations;
+  readonly last: boolean;
+}
+
 /** Writes the health of these allocations that is known now, and what follows from it. */
-function judge(context: EngineContext, tx: Transaction, ids: readonly string[]): void {
+function judge(context: EngineContext, tx: Transaction, { ids, held, last }: HealthPart): HeldEvaluations {
   const times = timesOf(context, tx);
   const heads = new Map<string, WatchedHead | undefined>();
   const changes = ids.flatMap((id) => {
@@ -221,6 +239,26 @@ function judge(context: EngineContext, tx: Transaction, ids: readonly string[]):
     evaluations: followed.evaluations,
     allocations: [...changes, ...followed.allocations],
   });
+  return holdEvaluations(tx, followed.evaluations, { held, last });
+}
+
+/** The jobs are evaluated once, after the last part. */
+function holdEvaluations(
+  tx: Transaction,
+  made: readonly Evaluation[],
+  { held, last }: Pick<HealthPart, 'held' | 'last'>,
+): HeldEvaluations {
+  const after = new Map(held);
+  for (const evaluation of made) {
+    const key = JSON.stringify([evaluation.Namespace, evaluation.JobID]);
+    if (last && !after.has(key)) continue;
+    removeEvaluation(tx, evaluation.ID);
+    const id = putHeldEvaluation(tx, { heldId: after.get(key), make: () => evaluation, unfinished: !last });
+    if (id === undefined) after.delete(key);
+    else after.set(key, id);
+  }
+  if (last) for (const id of after.values()) releaseEvaluation(tx, id);
+  return after;
 }
 
 function activeHead(tx: Transaction, deploymentId: string): WatchedHead | undefined {

@@ -2,27 +2,20 @@ import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
-import { type Evaluation, evaluations, timeOfChange } from '../../scheduler/evaluation.js';
 import { type Node, nodes } from '../../scheduler/node.js';
 import { type Departure, type Departures, leaving } from '../../scheduler/nodes/decide-drain.js';
 import { completeDrain } from '../../scheduler/nodes/drain.js';
-import { second } from '../../shared/duration.js';
-import { isoFromInstant, unixNanosFromInstant } from '../../shared/instant.js';
+import { unixNanosFromInstant } from '../../shared/instant.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
+import { putHeldEvaluation } from '../books/scheduling/held-evaluation.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
 import { putAllocation } from '../books/scheduling/put-allocation.js';
-import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { jobKey, type KnownAllocation, type KnownDrains, knownAllocation } from './known-drains.js';
 
 /** Allocations that are marked, and drains that are ended, in one write. */
 const writtenAtOnce = 8;
-/**
- * While allocations of a job are still to be marked, its evaluation waits: what it would decide meanwhile would not hold. This is how long it
- * waits when the engine ends in between.
- */
-const longestWait = 10 * second;
 
 /** Evaluations that wait for the rest of the allocations of their job to be marked, by the key of the job. */
 export type WaitingEvaluations = Map<string, string>;
@@ -161,31 +154,14 @@ function endDrain(tx: Transaction, nodeId: string): void {
 function evaluateJob(
   tx: Transaction,
   { Namespace, JobID }: Allocation,
-  waitingId: string | undefined,
+  heldId: string | undefined,
   unfinished: boolean,
 ): string | undefined {
   const job = readJobRow(tx, Namespace, JobID)?.record;
   if (job === undefined) return undefined;
-  const waiting = waitingId === undefined ? undefined : waitingEvaluation(tx, waitingId);
-  const evaluation = waiting ?? newEvaluation(tx, job, { triggeredBy: 'node-drain' });
-  if (!unfinished) {
-    putEvaluation(tx, withoutWait(tx, evaluation));
-    return undefined;
-  }
-  const left = waiting === undefined ? 0 : Date.parse(waiting.WaitUntil ?? '') - tx.now;
-  if (left < longestWait / 2) {
-    const WaitUntil = isoFromInstant(tx.now + longestWait);
-    putEvaluation(tx, { ...withoutWait(tx, evaluation), WaitUntil });
-  }
-  return evaluation.ID;
-}
-
-/** Undefined when its time has come meanwhile, or somebody has canceled it. */
-function waitingEvaluation(tx: Transaction, id: string): Evaluation | undefined {
-  const evaluation = tx.get(evaluations, [id])?.record;
-  return evaluation?.Status === 'pending' && evaluation.WaitUntil !== undefined ? evaluation : undefined;
-}
-
-function withoutWait(tx: Transaction, { WaitUntil: _, ...evaluation }: Evaluation): Evaluation {
-  return { ...evaluation, ModifyIndex: tx.index, ModifyTime: timeOfChange(evaluation, tx.now) };
+  return putHeldEvaluation(tx, {
+    heldId,
+    make: () => newEvaluation(tx, job, { triggeredBy: 'node-drain' }),
+    unfinished,
+  });
 }
