@@ -23,6 +23,8 @@ interface ReporterOptions {
 }
 
 const retryPause = 500;
+/** Allocations in one report: the server takes a report in one write. */
+const reportedAtOnce = 32;
 
 /**
  * Reports changes to the server, one report at a time: what changes while a report is under way is part of the next one. A
@@ -90,12 +92,7 @@ export class Reporter {
 
   async #reportOnce(): Promise<void> {
     const { link, clock, nodeId, find, onTold, onFailure } = this.#options;
-    const changed = [...this.#changed];
-    const ended = [...this.#gone];
-    const kept = this.#asksForKept ? this.#options.kept() : [];
-    this.#changed.clear();
-    this.#gone.clear();
-    this.#asksForKept = false;
+    const { changed, ended, kept } = this.#takeNews();
     const found = changed.flatMap((id) => find(id) ?? []);
     if (found.length === 0 && ended.length === 0 && kept.length === 0) return;
     // Both are read now: an allocation may go on to its end while the report is under way.
@@ -115,5 +112,17 @@ export class Reporter {
     this.#asksForKept ||= kept.length > 0;
     await onFailure(outcome.error);
     await clock.sleep(retryPause, this.#closed.signal);
+  }
+
+  /** Some changes; with the last of them, what else there is to tell. */
+  #takeNews(): { readonly changed: string[]; readonly ended: string[]; readonly kept: readonly string[] } {
+    const changed = [...this.#changed].slice(0, reportedAtOnce);
+    for (const id of changed) this.#changed.delete(id);
+    if (this.#changed.size > 0) return { changed, ended: [], kept: [] };
+    const ended = [...this.#gone];
+    const kept = this.#asksForKept ? this.#options.kept() : [];
+    this.#gone.clear();
+    this.#asksForKept = false;
+    return { changed, ended, kept };
   }
 }
