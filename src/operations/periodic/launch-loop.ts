@@ -14,7 +14,7 @@ import { changeOrMoment } from '../waiting/change-or-moment.js';
 import { hasRunningInstance, launchWithin } from './launch-within.js';
 
 /** Launches in one write at most: many jobs are due at midnight, and reports of nodes must not wait for all of them. */
-const batch = 32;
+const batch = 16;
 
 /**
  * Launches periodic jobs when they are due. What is due is read, decided and written in one transaction, the instance together with
@@ -48,6 +48,8 @@ async function launchDue(
   });
   if (written.isOk()) launches.end();
   if (written.isErr()) return failed(context, written.error.message);
+  // A store in memory commits without a turn of the event loop.
+  await context.turns.next();
   return { index: written.value.index, next: written.value.value };
 }
 

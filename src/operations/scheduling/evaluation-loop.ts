@@ -24,7 +24,13 @@ export const evaluationLoop: BackgroundLoop = {
   run: async (context, signal) => {
     const troubles: Troubles = { faults: new Map(), conflicts: new Map() };
     let progress: Progress = { pass: firstPass, offset: undefined, refreshed: false };
+    let turnBegan = context.clock.monotonic();
     while (!signal.aborted) {
+      // A store in memory commits without a turn of the event loop.
+      if (context.clock.monotonic() - turnBegan > turnMs) {
+        await context.turns.next();
+        turnBegan = context.clock.monotonic();
+      }
       const step = await workOnce(context, troubles, progress, signal);
       if (step === 'failed') {
         await context.clock.sleep(pauseAfterFailure, signal);
@@ -40,6 +46,9 @@ export const evaluationLoop: BackgroundLoop = {
     }
   },
 };
+
+/** Other work has its turn after so many milliseconds of evaluations. */
+const turnMs = 2;
 
 /** After a write that failed, in milliseconds. */
 const pauseAfterFailure = 100;
