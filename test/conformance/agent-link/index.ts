@@ -133,7 +133,8 @@ const cases: Readonly<Record<string, Case>> = {
     (await stopAllocation(engine, hostPrincipal, { allocationId: id }))._unsafeUnwrap();
     for (let { index: after } = list; ; ) {
       const changed = (await link.work({ nodeId: node.ID, after }, AbortSignal.timeout(60_000)))._unsafeUnwrap();
-      const replacement = changed.work.find(({ allocation }) => allocation.DesiredStatus === 'run')?.allocation;
+      // The request to stop is a change of the first one, which comes before or with its replacement.
+      const replacement = changed.work.find(({ allocation }) => allocation.ID !== id)?.allocation;
       if (replacement !== undefined) return assert.equal(replacement.PreviousAllocation, id);
       after = changed.index;
     }
