@@ -40,7 +40,7 @@ interface CallDefinition<
   readonly errors?: readonly T[];
   /** The first one is documented and used by the client. */
   readonly methods?: readonly [HttpMethod, ...HttpMethod[]];
-  /** Further methods are accepted only if the interface's contract ignores the method. */
+  /** Further methods are accepted only where the interface ignores the method. */
   readonly anyMethod?: true;
   /** The text of the 404 for an object that does not exist. */
   readonly absent?: string;

@@ -155,7 +155,7 @@ export function signedInteger(what: string): TextCodec<number> {
   };
 }
 /** As `integer`, for calls that answer an invalid text with 500. */
-export const contractInteger: TextCodec<number> = { ...integer, status: 500 };
+export const integerOr500: TextCodec<number> = { ...integer, status: 500 };
 
 /** An integer of up to 15 digits: an offset in a file; negative offsets count from its end. */
 export const whole: TextCodec<number> = {
@@ -168,7 +168,7 @@ export const whole: TextCodec<number> = {
 };
 
 /** As `whole`, for calls that answer an invalid value with 500. */
-export const contractWhole: TextCodec<number> = { ...whole, status: 500 };
+export const wholeOr500: TextCodec<number> = { ...whole, status: 500 };
 
 /** A positive integer. */
 export const positive: TextCodec<number> = {

@@ -5,12 +5,12 @@ import { base64From, bytesFromBase64 } from '../base64.js';
 import { stream, write } from '../call.js';
 import { allocationInPath, commandErrors, taskInQuery } from '../common-inputs.js';
 import { inQuery, required } from '../inputs.js';
-import { boolean, contractWhole, strictBoolean, text, whole, word } from '../text-codecs.js';
+import { boolean, wholeOr500, strictBoolean, text, whole, word } from '../text-codecs.js';
 
 const path = inQuery('path', text, 'Path below the folder of the allocation; the folder itself when absent');
 const offset = inQuery('offset', whole, 'Bytes after the start, or before the end; 0 when absent');
-const readOffset = inQuery('offset', contractWhole, 'Bytes after the start, or before the end; 0 when absent');
-const startOffset = required(inQuery('offset', contractWhole, 'Bytes after the start'));
+const readOffset = inQuery('offset', wholeOr500, 'Bytes after the start, or before the end; 0 when absent');
+const startOffset = required(inQuery('offset', wholeOr500, 'Bytes after the start'));
 const file = inQuery('path', text, 'Path below the folder of the allocation');
 const origin = inQuery('origin', word('start', 'end'), 'What `offset` counts from; `start` when absent');
 
@@ -102,7 +102,7 @@ export const fileCalls = {
       id: allocationInPath,
       path: file,
       offset: startOffset,
-      limit: inQuery('limit', contractWhole, 'Bytes at most; 0 or less for all of them'),
+      limit: inQuery('limit', wholeOr500, 'Bytes at most; 0 or less for all of them'),
     },
     errors: commandErrors,
     contentType: 'text/plain; charset=utf-8',

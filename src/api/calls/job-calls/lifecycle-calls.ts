@@ -5,7 +5,7 @@ import { write } from '../../call.js';
 import { jobId, jobIdTwice } from '../../common-inputs.js';
 import { inMembers, inQuery } from '../../inputs.js';
 import { jsonBoolean, jsonObject, member } from '../../json-codecs.js';
-import { boolean, contractInteger } from '../../text-codecs.js';
+import { boolean, integerOr500 } from '../../text-codecs.js';
 import { registered } from './forms.js';
 
 /** Evaluating and stopping jobs. */
@@ -44,7 +44,7 @@ export const lifecycleCalls = {
       global: inQuery('global', boolean, 'Accepted; there is one region'),
       evalPriority: inQuery(
         'eval_priority',
-        contractInteger,
+        integerOr500,
         "Priority of the evaluation, 1 to 100; the job's when 0 or absent",
       ),
       noShutdownDelay: inQuery('no_shutdown_delay', boolean, 'End the allocations without shutdown delays'),
