@@ -5,7 +5,7 @@ import { base64From, bytesFromBase64 } from '../base64.js';
 import { stream, write } from '../call.js';
 import { allocationInPath, commandErrors, taskInQuery } from '../common-inputs.js';
 import { inQuery, required } from '../inputs.js';
-import { boolean, wholeOr500, strictBoolean, text, whole, word } from '../text-codecs.js';
+import { boolean, strictBoolean, text, whole, wholeOr500, word } from '../text-codecs.js';
 
 const path = inQuery('path', text, 'Path below the folder of the allocation; the folder itself when absent');
 const offset = inQuery('offset', whole, 'Bytes after the start, or before the end; 0 when absent');
