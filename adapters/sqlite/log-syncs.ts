@@ -39,8 +39,20 @@ const usualTerms: SyncTerms = { commitsBefore: 32, fewWrites: 4, fastSync: 1 };
  * that is made here, through a descriptor of our own for the same log. SQLite keeps no locks on the log, so closing the descriptor frees
  * none, and the log is not removed while the connection is open.
  */
-export function threadedSyncs(handle: SqliteHandle, path: string, terms: SyncTerms = usualTerms): LogSyncs {
-  return new SyncThread(handle, `${path}-wal`, terms);
+export function threadedSyncs(
+  handle: SqliteHandle,
+  path: string,
+  terms: SyncTerms = usualTerms,
+  startThread: typeof serviceThread = serviceThread,
+): LogSyncs {
+  return new SyncThread({ handle, log: `${path}-wal`, terms, startThread });
+}
+
+interface SyncOptions {
+  readonly handle: SqliteHandle;
+  readonly log: string;
+  readonly terms: SyncTerms;
+  readonly startThread: typeof serviceThread;
 }
 
 interface Awaited {
@@ -49,39 +61,38 @@ interface Awaited {
 }
 
 class SyncThread implements LogSyncs {
-  readonly #handle: SqliteHandle;
-  readonly #log: string;
-  readonly #terms: SyncTerms;
+  readonly #options: SyncOptions;
   #commits = 0;
   /** Milliseconds that the last sync took. */
   #lastTook = 0;
-  /** `whole`: commits sync by themselves, as long as there is no thread or no longer one. */
-  #state: 'whole' | 'starting' | 'threaded' | 'over' = 'whole';
+  /**
+   * `threaded`: commits do not wait for the disk. `alone`: they still do not, but the thread has ended and the event loop makes the syncs. In
+   * the other states commits sync by themselves.
+   */
+  #state: 'whole' | 'starting' | 'threaded' | 'alone' | 'over' = 'whole';
   #descriptor: number | undefined;
   #worker: Worker | undefined;
   #awaited: Awaited | undefined;
 
-  constructor(handle: SqliteHandle, log: string, terms: SyncTerms) {
-    this.#handle = handle;
-    this.#log = log;
-    this.#terms = terms;
+  constructor(options: SyncOptions) {
+    this.#options = options;
   }
 
   sync(writes: number): Promise<void> | undefined {
+    const { fewWrites, fastSync, commitsBefore } = this.#options.terms;
+    if (this.#state === 'alone') return this.#syncNow();
     if (this.#state === 'threaded') {
-      const isShort = writes < this.#terms.fewWrites && this.#lastTook <= this.#terms.fastSync;
-      return isShort ? this.#syncNow() : this.#ask();
+      return writes < fewWrites && this.#lastTook <= fastSync ? this.#syncNow() : this.#ask();
     }
     this.#commits += 1;
-    if (this.#state === 'whole' && this.#commits > this.#terms.commitsBefore) this.#start();
+    if (this.#state === 'whole' && this.#commits > commitsBefore) this.#start();
     return undefined;
   }
 
   async end(): Promise<void> {
-    const worker = this.#state === 'over' ? undefined : this.#worker;
     this.#state = 'over';
     // Its program waits for messages only, so nothing is cut off.
-    await worker?.terminate();
+    await this.#worker?.terminate();
     this.#closeLog();
   }
 
@@ -102,12 +113,12 @@ class SyncThread implements LogSyncs {
     this.#state = 'starting';
     try {
       // For writing: Windows syncs no other descriptors.
-      this.#descriptor = openSync(this.#log, 'r+');
+      this.#descriptor = openSync(this.#options.log, 'r+');
     } catch {
       this.#state = 'over';
       return;
     }
-    const worker = serviceThread('signalbox-syncs', program, { descriptor: this.#descriptor });
+    const worker = this.#options.startThread('signalbox-syncs', program, { descriptor: this.#descriptor });
     if (worker === undefined) {
       this.#failed();
       return;
@@ -132,22 +143,20 @@ class SyncThread implements LogSyncs {
   /** From here on commits do not wait. No transaction is open: every one begins and ends within one turn. */
   #beginThreaded(): void {
     try {
-      this.#handle.exec('PRAGMA synchronous = NORMAL');
+      this.#options.handle.exec('PRAGMA synchronous = NORMAL');
       this.#state = 'threaded';
     } catch {
       this.#failed();
     }
   }
 
-  /** Without the thread: commits wait again, and this one has to be on the disk now. */
   #failed(): void {
-    if (this.#state === 'over') return;
-    const wasThreaded = this.#state === 'threaded';
-    this.#state = 'over';
+    if (this.#state === 'over' || this.#state === 'alone') return;
+    const isNeeded = this.#state === 'threaded';
+    this.#state = isNeeded ? 'alone' : 'over';
     void this.#worker?.terminate();
-    if (wasThreaded) this.#handle.exec('PRAGMA synchronous = FULL');
     if (this.#awaited !== undefined) this.#answer(this.#syncHere());
-    this.#closeLog();
+    if (!isNeeded) this.#closeLog();
   }
 
   #syncHere(): string | undefined {

@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import type { Worker } from 'node:worker_threads';
 import { ok, type ResultAsync } from 'neverthrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkpointsByCommits } from '../../../adapters/sqlite/checkpoints.js';
 import { alongside } from '../../../adapters/sqlite/host-rows.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { type LogSyncs, syncsByCommits, threadedSyncs } from '../../../adapters/sqlite/log-syncs.js';
+import { serviceThread } from '../../../adapters/sqlite/service-thread.js';
 import { loadDriver, type OpenFile, type SqliteHandle } from '../../../adapters/sqlite/sqlite-handle.js';
 import { SqliteStore } from '../../../adapters/sqlite/sqlite-store.js';
 import { storageOver } from '../../../adapters/storage-kit/index.js';
@@ -214,6 +216,23 @@ describe('syncs in a thread', () => {
     await expect.poll(() => said).toEqual(['PRAGMA synchronous = NORMAL']);
     await expect(syncs.sync(1)).rejects.toThrow('EINVAL');
     await syncs.end();
+  });
+
+  test('are made by the event loop when the thread has ended, the one under way too', async () => {
+    let thread: Worker | undefined;
+    const { storage, handle } = await storageWith((opening, path) =>
+      threadedSyncs(opening, path, always, (...given) => {
+        thread = serviceThread(...given);
+        return thread;
+      }),
+    );
+    await store(storage, { key: ['a'] });
+    await expect.poll(() => syncsWithinCommits(handle)).toBe(false);
+    void thread?.terminate();
+    await store(storage, { key: ['b'] });
+    await store(storage, { key: ['c'] });
+    expect(await look(storage, (view) => view.list(things).length)).toBe(3);
+    await storage.close();
   });
 
   test('are made by the event loop for few writes on a fast disk', async () => {
