@@ -22,7 +22,7 @@ import { writeInTurns } from './write-in-turns.js';
 export const evaluationLoop: BackgroundLoop = {
   name: 'evaluations',
   run: async (context, signal) => {
-    const troubles: Troubles = { faults: new Map(), conflicts: new Map() };
+    const troubles: Troubles = { faults: new Map(), conflicts: new Map(), storeFailure: undefined };
     let progress: Progress = { pass: firstPass, offset: undefined, refreshed: false };
     let turnBegan = context.clock.monotonic();
     while (!signal.aborted) {
@@ -56,10 +56,13 @@ const pauseAfterFailure = 100;
 /** The number of plans of an evaluation that may be discarded because something has changed; after that it is decided in its write. */
 const plansInTurns = 2;
 
-/** By evaluation: how often its work has thrown, and how often its plan did not hold any more. */
 interface Troubles {
+  /** How often the work of an evaluation has thrown, by its ID. */
   readonly faults: Map<string, number>;
+  /** How often the plan of an evaluation did not hold any more, by its ID. */
   readonly conflicts: Map<string, number>;
+  /** How the store failed at the last try; undefined when it did not. */
+  storeFailure: string | undefined;
 }
 
 /** What the write was working on, for the case that it fails. */
@@ -123,6 +126,7 @@ async function workOnce(
       if (begun === undefined) return okAsync({ ...work, index });
       return new ResultAsync(finishInTurns(context, { ...work, begun }, signal));
     });
+    noteStore(context, troubles, done);
     if (done.isOk()) {
       const { cluster } = done.value;
       if (cluster !== undefined && cluster !== 'unread') context.cluster.remember(cluster);
@@ -130,7 +134,6 @@ async function workOnce(
       if (attempt.evaluation !== undefined) noteOutcome(context, troubles, attempt.evaluation, { ...done.value, took });
       return done.value;
     }
-    logFailure(context, attempt, done.error.message);
   } catch (error) {
     const id = attempt.evaluation?.ID;
     if (id !== undefined) countOne(troubles.faults, id);
@@ -206,6 +209,15 @@ async function finishInTurns(
 /** Evaluations stay as they are until the configuration changes; room that is freed meanwhile is noticed then. */
 function paused(progress: Progress): Work {
   return { ...progress, worked: false, nextDue: undefined };
+}
+
+/** A failure that repeats itself is told once: there are ten tries a second, for as long as it takes. */
+function noteStore(context: EngineContext, troubles: Troubles, done: Result<unknown, StorageError>): void {
+  const error = done.isErr() ? done.error.message : undefined;
+  if (error !== undefined && error !== troubles.storeFailure) {
+    context.logger.error({ error }, 'Evaluations wait: the store fails');
+  }
+  troubles.storeFailure = error;
 }
 
 function logFailure(context: EngineContext, { evaluation }: Attempt, error: string): void {

@@ -28,6 +28,27 @@ it('waits for a store that fails, for as long as it takes, and gives no evaluati
   expect(stored._unsafeUnwrap()).toEqual(['complete']);
 });
 
+it('tells a store that fails once, and again when it fails after a success', async () => {
+  let allowed = 0;
+  const storage = flaky(memoryStorage(), { write: { calls: () => allowed-- <= 0, error: failure as never } });
+  const clock = manualClock();
+  const logged: unknown[] = [];
+  const note = (level: string) => (fields: object, message: string) => void logged.push([level, message, fields]);
+  const logger = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
+  await using engine = createEngine({ storage, clock, ids: sequentialIds(), delivery: recordingDelivery(), logger });
+  engine.start();
+  const told = () => logged.filter((entry) => JSON.stringify(entry).includes('Evaluations wait'));
+  for (let second = 0; second < 60; second += 1) await clock.advance(1000);
+  expect(told()).toEqual([['error', 'Evaluations wait: the store fails', { error: failure.message }]]);
+  allowed = Number.POSITIVE_INFINITY;
+  await clock.advance(1000);
+  expect(told()).toHaveLength(1);
+  allowed = 1;
+  await registerNode(engine, hostPrincipal, nodeFrom('n1'));
+  await clock.advance(5000);
+  expect(told()).toHaveLength(2);
+});
+
 it.each([
   ['while the engine works', false],
   ['while no engine works', true],
