@@ -35,3 +35,12 @@ export function nodeFrom(id: string, change: Partial<Node> = {}): Node {
     ...change,
   };
 }
+
+/** Resources of a node on which a thousand of those allocations have room. */
+export const muchRoom = {
+  NodeResources: {
+    Cpu: { CpuShares: 100_000, TotalCpuCores: 1, ReservableCpuCores: null },
+    Memory: { MemoryMB: 100_000 },
+    Disk: { DiskMB: 100_000 },
+  },
+};

@@ -2,22 +2,17 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { threadedCheckpoints } from '../../../adapters/sqlite/checkpoints.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
-import { driverOf, loadDriver, type OpenFile } from '../../../adapters/sqlite/sqlite-handle.js';
+import { driverOf } from '../../../adapters/sqlite/sqlite-handle.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { look, store, things, valueFrom } from '../../conformance/storage/storage-subject.js';
-import { scratchFolder } from './sqlite-files.js';
+import { fileOpener, scratchFolder } from './sqlite-files.js';
 
 const folder = scratchFolder();
 afterAll(() => folder.remove());
-let openFile: OpenFile;
-beforeAll(async () => {
-  const driver = await loadDriver(undefined);
-  if (typeof driver !== 'function') throw new Error(driver.message);
-  openFile = driver;
-});
+const openFile = fileOpener();
 
 const page = 4096;
 const pagesOf = (path: string): number => (existsSync(path) ? statSync(path).size / page : 0);

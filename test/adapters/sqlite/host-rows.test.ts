@@ -1,18 +1,13 @@
 import { ok } from 'neverthrow';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { manualClock, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { type HostRows, type SqliteHandle, type SqliteStorage, sqliteStorage } from '../../../adapters/sqlite/index.js';
-import { loadDriver } from '../../../adapters/sqlite/sqlite-handle.js';
 import { createEngine, dispatchJob, type Engine, hostPrincipal, registerJob } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { parameterizedJob } from '../../operations/jobs/world.js';
+import { fileOpener } from './sqlite-files.js';
 
-let openFile: (path: string, readOnly: boolean) => SqliteHandle;
-beforeAll(async () => {
-  const driver = await loadDriver(undefined);
-  if (typeof driver !== 'function') throw new Error(driver.message);
-  openFile = driver;
-});
+const openFile = fileOpener();
 
 let handle: SqliteHandle;
 let storage: SqliteStorage;

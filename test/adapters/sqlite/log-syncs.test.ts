@@ -2,27 +2,22 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 import { ok, type ResultAsync } from 'neverthrow';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { checkpointsByCommits } from '../../../adapters/sqlite/checkpoints.js';
 import { alongside } from '../../../adapters/sqlite/host-rows.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { type LogSyncs, syncsByCommits, threadedSyncs } from '../../../adapters/sqlite/log-syncs.js';
 import { serviceThread } from '../../../adapters/sqlite/service-thread.js';
-import { loadDriver, type OpenFile, type SqliteHandle } from '../../../adapters/sqlite/sqlite-handle.js';
+import type { SqliteHandle } from '../../../adapters/sqlite/sqlite-handle.js';
 import { SqliteStore } from '../../../adapters/sqlite/sqlite-store.js';
 import { storageOver } from '../../../adapters/storage-kit/index.js';
 import { storageConformance } from '../../conformance/storage/index.js';
 import { commit, look, never, store, things, valueFrom } from '../../conformance/storage/storage-subject.js';
-import { scratchFolder } from './sqlite-files.js';
+import { fileOpener, scratchFolder } from './sqlite-files.js';
 
 const folder = scratchFolder();
 afterAll(() => folder.remove());
-let openFile: OpenFile;
-beforeAll(async () => {
-  const driver = await loadDriver(undefined);
-  if (typeof driver !== 'function') throw new Error(driver.message);
-  openFile = driver;
-});
+const openFile = fileOpener();
 
 /** Always in the thread, from its first moment on. */
 const always = { commitsBefore: 0, fewWrites: 0, fastSync: 0 };

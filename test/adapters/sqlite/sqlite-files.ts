@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { beforeAll } from 'vitest';
 import type { SqliteStorageOptions } from '../../../adapters/sqlite/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
+import { loadDriver, type OpenFile } from '../../../adapters/sqlite/sqlite-handle.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { type StorageSubject, valueFrom } from '../../conformance/storage/storage-subject.js';
 
@@ -10,6 +12,20 @@ import { type StorageSubject, valueFrom } from '../../conformance/storage/storag
 export function scratchFolder(): { readonly path: (name: string) => string; readonly remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-sqlite-'));
   return { path: (name) => join(folder, name), remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Opens files by the driver of this Node, once the tests of a file have begun. */
+export function fileOpener(): OpenFile {
+  let open: OpenFile | undefined;
+  beforeAll(async () => {
+    const driver = await loadDriver(undefined);
+    if (typeof driver !== 'function') throw new Error(driver.message);
+    open = driver;
+  });
+  return (path, readOnly) => {
+    if (open === undefined) throw new Error('the tests have not begun');
+    return open(path, readOnly);
+  };
 }
 
 /** Stores in files of a folder: each opened anew, opened again or opened twice. */

@@ -1,9 +1,8 @@
 import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { err, ok } from 'neverthrow';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { type SqliteHandle, type SqliteStatement, sqliteStorage } from '../../../adapters/sqlite/index.js';
-import { loadDriver } from '../../../adapters/sqlite/sqlite-handle.js';
 import { sumOfDocument } from '../../../adapters/sqlite/sqlite-rows.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { table } from '../../../src/shared/table.js';
@@ -20,17 +19,12 @@ import {
   valueFrom,
 } from '../../conformance/storage/storage-subject.js';
 import { patience } from '../../support/patience.js';
-import { scratchFolder } from './sqlite-files.js';
+import { fileOpener, scratchFolder } from './sqlite-files.js';
 
 const folder = scratchFolder();
 afterAll(() => folder.remove());
 
-let openFile: (path: string, readOnly: boolean) => SqliteHandle;
-beforeAll(async () => {
-  const driver = await loadDriver(undefined);
-  if (typeof driver !== 'function') throw new Error(driver.message);
-  openFile = driver;
-});
+const openFile = fileOpener();
 
 let files = 0;
 const newPath = () => folder.path(`${files++}.db`);

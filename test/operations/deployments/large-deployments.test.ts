@@ -7,23 +7,17 @@ import { deployments } from '../../../src/scheduler/deployment/deployment.js';
 import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';
 import { second } from '../../../src/shared/duration.js';
 import { type FakeClusterOptions, fakeCluster } from '../../support/fake-agents.js';
+import { muchRoom } from '../../support/nodes.js';
 import { group } from '../jobs/world.js';
 
 const COUNT = 80;
-const resources = {
-  NodeResources: {
-    Cpu: { CpuShares: 100_000, TotalCpuCores: 1, ReservableCpuCores: null },
-    Memory: { MemoryMB: 100_000 },
-    Disk: { DiskMB: 100_000 },
-  },
-};
 const update = { MaxParallel: COUNT, HealthCheck: 'task_states', MinHealthyTime: 10e9, HealthyDeadline: 300e9 };
 
 const watchers = (all: readonly Evaluation[]) => all.filter(({ TriggeredBy }) => TriggeredBy === 'deployment-watcher');
 
 async function placed(options: FakeClusterOptions) {
   const cluster = fakeCluster(options);
-  await cluster.addNode('n1', resources);
+  await cluster.addNode('n1', muchRoom);
   const job = {
     ID: 'web',
     Type: 'service' as const,
@@ -69,7 +63,7 @@ it('goes on when the engine is killed between two parts of the health', async ()
   expect(killed).toBe(true);
   await using cluster = fakeCluster({ storage, clock, ids: sequentialIds({ after: 1e6 }) });
   expect(watchers(await cluster.rows(evaluations))).toMatchObject([{ Status: 'pending' }]);
-  await cluster.addNode('n1', resources);
+  await cluster.addNode('n1', muchRoom);
   await clock.advance(30 * second);
   expect((await cluster.rows(deployments)).map(({ Status }) => Status)).toEqual(['successful']);
   const statuses = watchers(await cluster.rows(evaluations)).map(({ Status }) => Status);

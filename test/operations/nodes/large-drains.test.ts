@@ -18,18 +18,12 @@ import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { hour, minute, second } from '../../../src/shared/duration.js';
 import { type FakeCluster, fakeCluster } from '../../support/fake-agents.js';
+import { muchRoom } from '../../support/nodes.js';
 import { group } from '../jobs/world.js';
 
 const COUNT = 60;
 /** More than one write marks. */
 const PARALLEL = 24;
-const resources = {
-  NodeResources: {
-    Cpu: { CpuShares: 100_000, TotalCpuCores: 1, ReservableCpuCores: null },
-    Memory: { MemoryMB: 100_000 },
-    Disk: { DiskMB: 100_000 },
-  },
-};
 const migrate = { MaxParallel: PARALLEL, HealthCheck: 'task_states', MinHealthyTime: 10e9, HealthyDeadline: 300e9 };
 
 /** What one run of a work has read and changed. */
@@ -109,7 +103,7 @@ interface SettledStore {
 async function settledStore(Count = COUNT, MaxParallel = PARALLEL): Promise<SettledStore> {
   const [storage, clock] = [memoryStorage(), manualClock()];
   await using cluster = fakeCluster({ storage, clock });
-  await cluster.addNode('n1', resources);
+  await cluster.addNode('n1', muchRoom);
   const job = {
     ID: 'web',
     Type: 'service' as const,
@@ -187,8 +181,8 @@ describe('a drain of a large job', () => {
     const { storage, clock } = await settledStore();
     const runs: Run[] = [];
     await using cluster = fakeCluster({ storage: noted(storage, runs), clock, ids: sequentialIds({ after: 1e6 }) });
-    await cluster.addNode('n1', resources);
-    await cluster.addNode('n2', resources);
+    await cluster.addNode('n1', muchRoom);
+    await cluster.addNode('n2', muchRoom);
     (await drain(cluster.engine, -1))._unsafeUnwrap();
     await clock.advance(10 * second);
     expect(new Set(markedIn(runs)).size).toBe(COUNT);
@@ -203,8 +197,8 @@ describe('the limit of a migrate block', () => {
   /** Follows the drain to its end. Other processes may do the same meanwhile. */
   async function follow({ storage, clock }: SettledStore, runs: readonly Run[]): Promise<FakeCluster> {
     const cluster = fakeCluster({ storage, clock, ids: sequentialIds({ after: 2e6 }) });
-    await cluster.addNode('n1', resources);
-    await cluster.addNode('n2', resources);
+    await cluster.addNode('n1', muchRoom);
+    await cluster.addNode('n2', muchRoom);
     await clock.advance(2 * minute);
     expect(await lastDrain(cluster)).toBe('complete');
     expect(await onNode(storage, 'n2')).toHaveLength(COUNT);
@@ -248,8 +242,8 @@ describe('the limit of a migrate block', () => {
     const storage = watched(rerunning(settled.storage, 1), (count) => staying.push(count));
     (await drain(engineOver({ storage, clock: settled.clock }, 1e6), hour))._unsafeUnwrap();
     await using cluster = fakeCluster({ storage, clock: settled.clock, ids: sequentialIds({ after: 2e6 }) });
-    await cluster.addNode('n1', resources);
-    await cluster.addNode('n2', resources);
+    await cluster.addNode('n1', muchRoom);
+    await cluster.addNode('n2', muchRoom);
     await settled.clock.advance(2 * minute);
     expect(await lastDrain(cluster)).toBe('complete');
     expect(Math.min(...staying)).toBe(COUNT - PARALLEL);

@@ -27,20 +27,12 @@ import { nodeAssignments } from '../../../src/scheduler/node-assignment.js';
 import { hour, minute, second } from '../../../src/shared/duration.js';
 import { countedLists } from '../../support/counted-lists.js';
 import { fakeCluster } from '../../support/fake-agents.js';
-import { nodeFrom } from '../../support/nodes.js';
+import { muchRoom, nodeFrom } from '../../support/nodes.js';
 import { group } from '../jobs/world.js';
 
 const COUNT = 200;
 /** Rows that one list of allocations may give. */
 const FEW = 65;
-
-const resources = {
-  NodeResources: {
-    Cpu: { CpuShares: 100_000, TotalCpuCores: 1, ReservableCpuCores: null },
-    Memory: { MemoryMB: 100_000 },
-    Disk: { DiskMB: 100_000 },
-  },
-};
 
 interface Large {
   readonly engine: Engine;
@@ -54,7 +46,7 @@ interface Large {
 async function largeNode(disconnect: object = {}): Promise<Large> {
   const [storage, clock, lists] = [memoryStorage(), manualClock(), [] as number[]];
   await using cluster = fakeCluster({ storage, clock });
-  await cluster.addNode('n1', resources);
+  await cluster.addNode('n1', muchRoom);
   const TaskGroups = [group({ Count: COUNT, ...disconnect })];
   const job = { ID: 'web', Type: 'service' as const, Datacenters: ['*'], Update: { MaxParallel: 0 }, TaskGroups };
   (await registerJob(cluster.engine, hostPrincipal, { job }))._unsafeUnwrap();
@@ -73,7 +65,7 @@ async function statusOf(storage: Storage): Promise<string | undefined> {
   return (await storage.read((view) => view.get(nodes, ['n1'])?.record.Status))._unsafeUnwrap();
 }
 
-const node = nodeFrom('n1', resources);
+const node = nodeFrom('n1', muchRoom);
 
 describe('a node with many allocations of a job', () => {
   it('is drained, given back, left, registered and purged by writes that read few of them', async () => {
