@@ -14,15 +14,41 @@ interface Answered {
   readonly waited: boolean;
 }
 
-/** The answer of a call, in the form of its interface or, if requested, in the engine's own form. */
+/**
+ * The answer of a call, in the form of its interface or, if requested, in the engine's own form. Readers that waited for it together
+ * share one answer object, and with it one response for each form and each wording of the query.
+ */
 export function answerResponse(definition: Call, call: RouteCall, answered: Answered): HttpResponse {
-  return call.plain ? plainResponse(definition, call, answered) : wireResponse(definition, call, answered);
+  const { value, waited } = answered;
+  if (!waited || typeof value !== 'object' || value === null) return respond(definition, call, answered);
+  let forms = shared.get(value);
+  if (forms === undefined) {
+    forms = new Map();
+    shared.set(value, forms);
+  }
+  const form = `${call.plain ? '+' : '-'}${call.names.index}?${call.query.raw}`;
+  let response = forms.get(form);
+  if (response === undefined) {
+    const { status, headers, body } = respond(definition, call, answered);
+    response = { status, headers, body: Buffer.from(body) };
+    // Readers with many different wordings must not fill the memory.
+    if (forms.size < 16) forms.set(form, response);
+  }
+  return { status: response.status, headers: response.headers.slice(), body: response.body };
 }
 
-function plainResponse({ answer }: Call, call: RouteCall, answered: Answered): HttpResponse {
-  const { value, input } = answered;
-  const print = (): string => answer.clientText?.(value) ?? JSON.stringify(answer.toClient(value, input)) ?? '';
-  const body = bodyOf(call, answered, print);
+const shared = new WeakMap<object, Map<string, WholeResponse>>();
+
+interface WholeResponse extends HttpResponse {
+  readonly body: string | Buffer;
+}
+
+function respond(definition: Call, call: RouteCall, answered: Answered): WholeResponse {
+  return call.plain ? plainResponse(definition, answered) : wireResponse(definition, call, answered);
+}
+
+function plainResponse({ answer }: Call, { value, input }: Answered): WholeResponse {
+  const body = answer.clientText?.(value) ?? JSON.stringify(answer.toClient(value, input)) ?? '';
   const status = answer.statusOf?.(value) ?? answer.status;
   if (body.length === 0) return { status: status === 200 ? 204 : status, headers: [], body: '' };
   // What has no body in the form of its interface may have one here, which 204 would not let through.
@@ -51,27 +77,21 @@ function indexHeaders({ answer, kind, leaderHeaders }: Call, call: RouteCall, va
   return headers;
 }
 
-function wireResponse(definition: Call, call: RouteCall, answered: Answered): HttpResponse {
+function wireResponse(definition: Call, call: RouteCall, { value, input }: Answered): WholeResponse {
   const { answer, absent } = definition;
-  const { value, input } = answered;
   const headers = indexHeaders(definition, call, value);
   const contentType = answer.contentTypeOf?.(value);
-  let found = true;
-  const body = bodyOf(call, answered, () => {
-    const text = answer.toWire(value, input);
-    if (text === undefined) found = false;
-    return indented(text ?? '', contentType === undefined && isPretty(call));
-  });
-  // A shared body is printed once; an absent answer prints as nothing for everyone.
-  if (!found || (body.length === 0 && absent !== undefined)) return notFound(absent, headers);
+  const text = answer.toWire(value, input);
+  if (text === undefined || (text === '' && absent !== undefined)) return notFound(absent, headers);
+  const body = indented(text, contentType === undefined && isPretty(call));
   const token = answer.nextToken?.(value) ?? '';
   if (token !== '') headers.push(call.names.nextToken, pageToken.print(token));
   const status = answer.statusOf?.(value) ?? answer.status;
-  return { status, headers: body.length === 0 ? headers : ['Content-Type', contentType ?? jsonType, ...headers], body };
+  return { status, headers: body === '' ? headers : ['Content-Type', contentType ?? jsonType, ...headers], body };
 }
 
 /** With the headers, so that a reader can wait for the thing to appear. */
-function notFound(text: string | undefined, headers: readonly string[]): HttpResponse {
+function notFound(text: string | undefined, headers: readonly string[]): WholeResponse {
   return { status: 404, headers: ['Content-Type', textType, ...headers], body: text ?? 'not found' };
 }
 
@@ -86,26 +106,3 @@ function isPretty({ query }: RouteCall): boolean {
 function indented(text: string, wanted: boolean): string {
   return wanted && text !== '' ? JSON.stringify(JSON.parse(text), null, 4) + '\n' : text;
 }
-
-/**
- * The body of an answer. Readers that waited for it together share one answer object, and with it one printed body for
- * each form and each wording of the query.
- */
-function bodyOf(call: RouteCall, { value, waited }: Answered, print: () => string): string | Buffer {
-  if (!waited || typeof value !== 'object' || value === null) return print();
-  let bodies = printed.get(value);
-  if (bodies === undefined) {
-    bodies = new Map();
-    printed.set(value, bodies);
-  }
-  const form = (call.plain ? '+' : '-') + call.query.raw;
-  let body = bodies.get(form);
-  if (body === undefined) {
-    body = Buffer.from(print());
-    // Readers with many different wordings must not fill the memory.
-    if (bodies.size < 16) bodies.set(form, body);
-  }
-  return body;
-}
-
-const printed = new WeakMap<object, Map<string, Buffer>>();

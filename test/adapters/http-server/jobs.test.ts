@@ -414,6 +414,22 @@ describe('blocking queries', () => {
     expect((await other).body.toString()).toContain('"k":"v"');
   });
 
+  it('keep the header names of their handler, and headers of their own', async () => {
+    const { send, engine } = client();
+    const other = createHttpHandler(engine, { access: 'open', names: 'upstream' });
+    await send('PUT', '/v1/jobs', { Job: batch('a') });
+    const target = `/v1/jobs?index=${String(header(await send('GET', '/v1/jobs'), 'X-SVC-Index'))}&wait=60s`;
+    const waiting = [send('GET', target), other(requestFrom({ target })), send('GET', target)];
+    while (engine.parked.size < waiting.length) await new Promise((resolve) => setImmediate(resolve));
+    await send('PUT', '/v1/jobs', { Job: batch('b') });
+    const [first, upstream, second] = (await Promise.all(waiting)) as [HttpResponse, HttpResponse, HttpResponse];
+    expect(header(upstream, 'X-Nomad-Index')).toBe(header(first, 'X-SVC-Index'));
+    expect(header(upstream, 'X-SVC-Index')).toBeUndefined();
+    first.headers.push('Content-Length', '0');
+    expect(header(second, 'Content-Length')).toBeUndefined();
+    expect(second.headers).toEqual(first.headers.slice(0, -2));
+  });
+
   it('end when the client goes away', async () => {
     const { engine, handler, send } = client();
     await send('PUT', '/v1/jobs', { Job: batch('a') });
