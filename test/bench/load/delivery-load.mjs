@@ -3,8 +3,9 @@
  * process publishing over HTTP. Prints rates, lag from acknowledged to received, and what each delivery cost the server.
  *
  *   node test/bench/load/delivery-load.mjs [--endpoints N] [--publishers N] [--rate N] [--seconds N] [--hang N]
- *                                          [--fail N] [--slow N] [--workspaces N] [--warmUp N] [--json]
+ *                                          [--fail N] [--slow N] [--workspaces N] [--warmUp N] [--json] [--floor]
  *
+ * --floor measures floor-server.mjs in place of the server: one endpoint, and none of what the server does beside delivering.
  * --rate 0 publishes as fast as the server accepts. --warmUp is the number of events before the measurement: V8 has compiled
  * everything after some ten thousand. `npm run build` first.
  */
@@ -220,7 +221,7 @@ async function startServer(folder, options) {
   writeFileSync(seed, JSON.stringify({ workspaces }));
   const args = [
     ...(options.node ?? []),
-    join(root, 'dist/cli.js'),
+    options.floor === true ? join(import.meta.dirname, 'floor-server.mjs') : join(root, 'dist/cli.js'),
     'serve',
     ...['--listen', '127.0.0.1:0', '--store', `sqlite:${join(folder, 'load.db')}`, '--access', 'open'],
     ...['--seed', seed, '--allow-outbound', '127.0.0.0/8', '--no-runner', ...(options.serve ?? [])],
@@ -312,6 +313,7 @@ if (process.argv[1] === import.meta.filename) {
       node: { type: 'string', multiple: true },
       serve: { type: 'string', multiple: true },
       json: { type: 'boolean' },
+      floor: { type: 'boolean' },
     },
   });
   const options = { ...values };
