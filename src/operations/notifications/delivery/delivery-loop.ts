@@ -250,7 +250,7 @@ async function rest(loop: Loop, stopping: boolean): Promise<void> {
   const toStart = stopping ? Number.POSITIVE_INFINITY : (work.nextStart ?? Number.POSITIVE_INFINITY);
   const next = Math.min(Math.max(toWrite, loop.pausedUntil), toStart);
   const toRead = !stopping && (work.changed || work.hungry.size > 0);
-  if (!toRead && next > now) await bell.rest(Number.isFinite(next) ? next - now : null);
+  if (!toRead && next > now) await bell.rest(next);
   // What ends together is worked on together.
   await new Promise((resolve) => setImmediate(resolve));
 }

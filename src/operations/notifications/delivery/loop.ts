@@ -35,12 +35,13 @@ export type TurnEnd =
 
 export function newLoop(context: EngineContext, timeline: Timeline, stopping: AbortSignal): Loop {
   const { clock, settings } = context;
+  const now = (): Instant => queueTime(timeline, clock.monotonic());
   return {
     context,
     work: new DeliveryWork(rulesFrom(settings), settings.notifications.delivery),
-    bell: waker(clock),
+    bell: waker(clock, now),
     stopping,
-    now: () => queueTime(timeline, clock.monotonic()),
+    now,
     turn: null,
     pausedUntil: Number.NEGATIVE_INFINITY,
   };

@@ -1,25 +1,26 @@
 import type { Clock } from '../../../ports/clock.js';
-import type { Milliseconds } from '../../../shared/duration.js';
+import type { Instant } from '../../../shared/instant.js';
 
-/** Lets a loop rest until somebody wakes it or time has passed. */
+/** Lets a loop rest until somebody wakes it or a time comes. */
 export interface Waker {
   /** Ends the rest, or the next one when none is on. */
   wake(): void;
   /** How often `wake` was called since the last rest. */
   readonly calls: number;
-  /** Resolves at the next `wake`, or after so much time; null waits for `wake` alone. */
-  rest(atMost: Milliseconds | null): Promise<void>;
+  /** Resolves at the next `wake`, or when `now` has reached this time; with Infinity at the next `wake` alone. */
+  rest(until: Instant): Promise<void>;
   close(): void;
 }
 
 /** A reason of its own, because the default one is an exception with a stack. */
 const superseded = 'superseded';
 
-export function waker(clock: Clock): Waker {
+/** `now` tells the time that rests are given in, which passes as the clock's monotonic time does. */
+export function waker(clock: Clock, now: () => Instant): Waker {
   let calls = 0;
   let resume: (() => void) | null = null;
   /** One timer serves many rests: it is set anew only when it would ring too late. */
-  let alarm: { readonly at: Milliseconds; readonly controller: AbortController } | null = null;
+  let alarm: { readonly at: Instant; readonly controller: AbortController } | null = null;
 
   const wake = (): void => {
     calls += 1;
@@ -28,13 +29,12 @@ export function waker(clock: Clock): Waker {
     waiting?.();
   };
 
-  const setAlarm = (after: Milliseconds): void => {
-    const at = clock.monotonic() + after;
+  const setAlarm = (at: Instant): void => {
     if (alarm !== null && alarm.at <= at) return;
     alarm?.controller.abort(superseded);
     const controller = new AbortController();
     alarm = { at, controller };
-    void clock.sleep(after, controller.signal).then(() => {
+    void clock.sleep(Math.max(0, at - now()), controller.signal).then(() => {
       if (controller.signal.aborted) return;
       alarm = null;
       wake();
@@ -46,8 +46,8 @@ export function waker(clock: Clock): Waker {
     get calls() {
       return calls;
     },
-    async rest(atMost) {
-      if (calls === 0 && atMost !== null) setAlarm(Math.max(0, atMost));
+    async rest(until) {
+      if (calls === 0 && Number.isFinite(until)) setAlarm(until);
       if (calls === 0) {
         await new Promise<void>((resolve) => {
           resume = resolve;
