@@ -11,7 +11,7 @@ import { rowCache } from './row-cache.js';
 import { type BoundIndex, type BoundTable, Tables } from './sqlite-catalog.js';
 import { type Changes, sqliteChanges } from './sqlite-changes.js';
 import { type SqliteHandle, storageErrorFrom } from './sqlite-handle.js';
-import { type Found, keyedRowFrom, rowFrom, type SqliteKeyedRow } from './sqlite-rows.js';
+import { type Found, keyedRowFrom, type SqliteKeyedRow } from './sqlite-rows.js';
 import { type Scans, scanned, transactionStatements } from './sqlite-statements.js';
 import { pagesOf, storeChanges } from './sqlite-writes.js';
 
@@ -27,6 +27,8 @@ interface OpenedFile {
 
 /** The size of the row cache in characters; SQLite's own page cache comes on top. */
 const rememberedCharacters = 8_000_000;
+/** Rows of a list whose rows are cached, at most: longer ones would replace everything else. */
+const shortList = 256;
 
 /**
  * Transactions on one connection. Everything in here is synchronous from BEGIN to COMMIT, so no read of this process can
@@ -264,11 +266,18 @@ export class SqliteStore implements Store {
     return row;
   }
 
-  /** Rows for readers, without the columns that a writer needs. */
+  /** Rows for readers. Those of a short list are cached: a page of a list is often asked for again. */
   #scan(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
-    const { forward, backward } = scansOf(this.#tables.bind(table), table, query.index);
-    const rows = scanned(query.reverse === true ? backward : forward, query, bounds);
-    return rows.map(rowFrom) as readonly unknown[] as readonly KeyedRow[];
+    const { keyedForward, keyedBackward } = scansOf(this.#tables.bind(table), table, query.index);
+    const found = scanned(query.reverse === true ? keyedBackward : keyedForward, query, bounds);
+    const isShort = found.length <= shortList;
+    return found.map((columns) => {
+      const row = keyedRowFrom(columns, this.#tables);
+      const known = this.#cache.get(table.name, row.rowKey);
+      if (known?.modifyIndex === row.modifyIndex) return known;
+      if (isShort) this.#cache.offer(table.name, row);
+      return row;
+    });
   }
 
   #findForWrite(table: AnyTable, rowKey: string): SqliteKeyedRow | undefined {

@@ -268,10 +268,10 @@ export const allocations = table<Allocation>('allocations', (allocation) => [all
       return status?.Healthy === true ? [DeploymentID, 'healthy', -status.ModifyIndex, ID] : undefined;
     },
   },
-  by_create: { version: 1, key: (allocation) => [allocation.CreateIndex] },
+  by_create: { version: 2, key: (allocation) => [allocation.CreateIndex, allocation.ID] },
   /** What has changed since a write. */
   by_modify: { version: 1, key: (allocation) => [allocation.ModifyIndex] },
-  by_namespace: { version: 1, key: (allocation) => [allocation.Namespace, allocation.CreateIndex] },
+  by_namespace: { version: 2, key: (allocation) => [allocation.Namespace, allocation.CreateIndex, allocation.ID] },
   /** Those whose node has not finished with them, by job: they use its resources, and its agent has to look after them. */
   open_by_node: {
     version: 2,

@@ -132,8 +132,8 @@ export const evaluations = table<Evaluation>('evaluations', (evaluation) => [eva
     key: (evaluation) =>
       isTerminalEvaluation(evaluation) ? undefined : [evaluation.Namespace, evaluation.JobID, evaluation.Status],
   },
-  by_create: { version: 1, key: (evaluation) => [evaluation.CreateIndex] },
-  by_namespace: { version: 1, key: (evaluation) => [evaluation.Namespace, evaluation.CreateIndex] },
+  by_create: { version: 2, key: (evaluation) => [evaluation.CreateIndex, evaluation.ID] },
+  by_namespace: { version: 2, key: (evaluation) => [evaluation.Namespace, evaluation.CreateIndex, evaluation.ID] },
   /** What a scheduler still has to do: `waiting` by moment, `pending` most urgent first. Blocked ones have queues of their own. */
   due: {
     version: 1,

@@ -8,9 +8,9 @@ type ReadPage<F> = (input: CallInput) => Promise<{ readonly value: unknown } | {
 const firstRows = 500;
 /** Readers that wait share one text, so that of theirs is longer. */
 const sharedRows = 2000;
-/** Approximate size of later pages, in characters. */
-const pageLength = 1 << 20;
-const mostRows = 2000;
+/** Approximate size of later pages, in characters: reading one keeps the event loop from other work for some milliseconds. */
+const pageLength = 1 << 18;
+const mostRows = 500;
 
 /** The first page for a request of a whole list; undefined if it requests a single page, or no list. */
 export function firstPageOf({ answer, inputs }: Call, input: CallInput, waits: boolean): CallInput | undefined {

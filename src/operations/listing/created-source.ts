@@ -1,8 +1,8 @@
 import { everyNamespace } from '../../access/allows.js';
-import type { ListQuery, ReadView, Row } from '../../ports/storage.js';
+import type { ReadView, Row } from '../../ports/storage.js';
 import { createdPositionOf, createdTokenOf } from '../../queries/list-tokens.js';
 import type { Source } from '../../queries/page.js';
-import type { Table } from '../../shared/table.js';
+import type { Key, Table } from '../../shared/table.js';
 import { limited, type NamespacedRequest } from './keyed-source.js';
 
 /** Records that are listed in the order of their creation. */
@@ -57,33 +57,25 @@ function byCreation<R extends Created>(
   const inAll = namespace === everyNamespace;
   const index = inAll ? 'by_create' : 'by_namespace';
   const prefix = inAll ? [] : [namespace];
-  // Rows of one write share the first part of the position: within it the ID decides, and is compared here.
-  const isBefore = (row: Row<R>, createIndex: number, id: string): boolean => {
-    const { CreateIndex, ID } = row.record;
-    if (CreateIndex !== createIndex) return false;
-    return reverse ? ID > id : ID < id;
-  };
   return {
-    slice: (last: Row<R> | undefined, limit: number | undefined): readonly Row<R>[] => {
-      const start =
-        last !== undefined
-          ? ([last.record.CreateIndex, last.record.ID] as const)
-          : nextToken === ''
-            ? undefined
-            : createdPositionOf(nextToken);
-      if (start === undefined) return view.list(table, { index, prefix, reverse, ...limited(limit) });
-      const [createIndex, id] = start;
-      const range: ListQuery = reverse ? { to: [...prefix, createIndex, null] } : { from: [...prefix, createIndex] };
-      // One write can have created more rows than a slice holds: read on until the slice is past the position.
-      for (let reading = limit; ; reading = reading === undefined ? undefined : reading * 2) {
-        const rows = view.list(table, { index, prefix, ...range, reverse, ...limited(reading) });
-        const rest = rows.filter(
-          (row) => !isBefore(row, createIndex, id) && !(last !== undefined && row.record.ID === id),
-        );
-        if (limit === undefined || rest.length >= limit) return limit === undefined ? rest : rest.slice(0, limit);
-        if (reading === undefined || rows.length < reading) return rest;
-      }
+    slice: (last: Row<R> | undefined, limit: number | undefined) => {
+      const position = last === undefined ? startOf(nextToken) : [last.record.CreateIndex, last.record.ID];
+      if (position === undefined) return view.list(table, { index, prefix, reverse, ...limited(limit) });
+      // A key with one more part orders directly behind the key without it.
+      const behind = (last !== undefined) === reverse ? [] : [null];
+      const bound = [...prefix, ...position, ...behind];
+      return view.list(table, {
+        index,
+        prefix,
+        ...(reverse ? { to: bound } : { from: bound }),
+        reverse,
+        ...limited(limit),
+      });
     },
     token: (row: Row<R>) => createdTokenOf(row.record),
   };
+}
+
+function startOf(nextToken: string): Key | undefined {
+  return nextToken === '' ? undefined : createdPositionOf(nextToken);
 }

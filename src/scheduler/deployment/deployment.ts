@@ -74,8 +74,8 @@ export interface Deployment {
 
 export const deployments = table<Deployment>('deployments', (deployment) => [deployment.ID], {
   by_job: { version: 1, key: (deployment) => [deployment.Namespace, deployment.JobID, deployment.CreateIndex] },
-  by_create: { version: 1, key: (deployment) => [deployment.CreateIndex] },
-  by_namespace: { version: 1, key: (deployment) => [deployment.Namespace, deployment.CreateIndex] },
+  by_create: { version: 2, key: (deployment) => [deployment.CreateIndex, deployment.ID] },
+  by_namespace: { version: 2, key: (deployment) => [deployment.Namespace, deployment.CreateIndex, deployment.ID] },
   /** Those that are under way: they keep their job running, and have to be watched. */
   active: {
     version: 1,
