@@ -10,6 +10,8 @@ export const jobs = table<Job>(
   'jobs',
   (job) => [job.Namespace, job.ID],
   {
+    /** In the order of their last changes. */
+    by_change: { version: 1, key: (job) => [job.ModifyIndex, job.Namespace, job.ID] },
     /** Dispatched and periodic instances of a parent. */
     by_parent: { version: 1, key: (job) => (job.ParentID === '' ? undefined : [job.Namespace, job.ParentID, job.ID]) },
     /** System jobs that a node must get when it turns ready. */

@@ -6,12 +6,13 @@ import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
 import { jobs } from '../../../jobs/job-record.js';
 import { namespaceOf } from '../../../jobs/job-reference.js';
 import { type JobStatusEntry, jobStatusEntry, type StatusDeployment } from '../../../jobs/status/job-status-entry.js';
-import type { ReadView, Row } from '../../../ports/storage.js';
+import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
 import type { Source } from '../../../queries/page.js';
 import { allocations } from '../../../scheduler/allocation.js';
 import { type Deployment, deployments, isActiveDeployment } from '../../../scheduler/deployment/deployment.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { limited } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import { type ListRead, type NamespaceQuery, readList, visibilityOf } from './read-query.js';
 
@@ -85,30 +86,39 @@ function statuses(
   });
 }
 
-/** Rows know when they changed without being read. The token is that index. */
+/** In the order of their last changes, over all namespaces: those of one are among them. The token is the index of the change. */
 function byLastChange(
   view: ReadView,
   namespace: string,
   { nextToken = '', reverse = false }: Pick<ListRequest, 'nextToken' | 'reverse'>,
   accept: (job: Job) => boolean,
 ): Source<Row<Job>> {
-  const from = nextToken === '' ? undefined : Number(nextToken);
-  const order = reverse ? 1 : -1;
-  const rows = view
-    .list(jobs, namespace === everyNamespace ? {} : { prefix: [namespace] })
-    .filter(({ modifyIndex }) => from === undefined || order * (modifyIndex - from) >= 0)
-    .sort((left, right) => order * (left.modifyIndex - right.modifyIndex));
-  let at = 0;
+  const inAll = namespace === everyNamespace;
   return {
     slice: (last, limit) => {
-      if (last === undefined) at = 0;
-      const slice = rows.slice(at, limit === undefined ? undefined : at + limit);
-      at += slice.length;
-      return slice;
+      const range = last === undefined ? rangeFrom(nextToken, reverse) : rangeBehind(last.record, reverse);
+      return range === undefined
+        ? []
+        : view.list(jobs, { index: 'by_change', ...range, reverse: !reverse, ...limited(limit) });
     },
-    accept: ({ record }) => accept(record),
-    token: ({ modifyIndex }) => String(modifyIndex),
+    accept: ({ record }) => (inAll || record.Namespace === namespace) && accept(record),
+    token: ({ record }) => String(record.ModifyIndex),
   };
+}
+
+type Range = Pick<ListQuery, 'from' | 'to'>;
+
+/** From the change that the token names, and all of the same write; undefined when it names none. */
+function rangeFrom(nextToken: string, reverse: boolean): Range | undefined {
+  if (nextToken === '') return {};
+  const index = Number(nextToken);
+  if (!Number.isFinite(index)) return undefined;
+  return reverse ? { from: [index] } : { to: [index + 1] };
+}
+
+function rangeBehind({ ModifyIndex, Namespace, ID }: Job, reverse: boolean): Range {
+  const position = [ModifyIndex, Namespace, ID];
+  return reverse ? { from: [...position, null] } : { to: position };
 }
 
 function entryOf(view: ReadView, job: Job): JobStatusEntry {
