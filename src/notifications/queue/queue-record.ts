@@ -78,13 +78,19 @@ export function newQueue(configurationId: string, workspaceId: string, position:
 const atOnce: Instant = 0;
 
 /**
- * The queue after a delivery was added to it: it needs an engine now, or when its breaker allows an attempt. The same object if
- * nothing has to be written, because it is leased or needs an engine early enough.
+ * The queue after a delivery was added to it: it needs an engine now, or when its breaker allows an attempt; a paused one when the
+ * delivery is over by its age, at `endsAt`. The same object if nothing has to be written, because it is leased or needs an engine
+ * early enough.
  */
-export function afterArrival(queue: QueueRecord): QueueRecord {
+export function afterArrival(queue: QueueRecord, endsAt: Instant): QueueRecord {
   if (queue.lease !== null) return queue;
-  const wakeAt = queue.breaker.type === 'open' && queue.pausedAt === undefined ? queue.breaker.until : atOnce;
+  const wakeAt = arrivalWakes(queue, endsAt);
   return queue.wakeAt !== null && queue.wakeAt <= wakeAt ? queue : { ...queue, wakeAt };
+}
+
+function arrivalWakes({ breaker, pausedAt }: QueueRecord, endsAt: Instant): Instant {
+  if (pausedAt !== undefined) return endsAt;
+  return breaker.type === 'open' ? breaker.until : atOnce;
 }
 
 /**

@@ -95,7 +95,9 @@ export function publishNotificationEvent(
     ...(environment.trace === undefined ? {} : { traceparent: environment.trace }),
   };
   view.put(events, stored);
-  const backlog = Math.max(0, ...notified.map(({ id }) => wakeQueue(view, id)));
+  // Wall time, for a time of the queues: that is never too late, because ages are measured by whichever clock is behind.
+  const endsAt = environment.now + environment.settings.notifications.delivery.maximumAge;
+  const backlog = Math.max(0, ...notified.map(({ id }) => wakeQueue(view, id, endsAt)));
   const explanations = notified.length === 0 ? explain(event, workspace, present) : [];
   return ok({ ...summaryOf(stored), explanations, backlog, repeated: false });
 }
@@ -143,12 +145,12 @@ function surroundingsOf(
 
 /**
  * Makes sure that an engine processes the configuration's queue. An engine that has its lease finds new events by itself.
- * Returns the number of waiting deliveries.
+ * Returns the number of waiting deliveries. `endsAt` is when the new delivery is over by its age.
  */
-function wakeQueue(view: WriteView, configurationId: string): number {
+function wakeQueue(view: WriteView, configurationId: string, endsAt: Instant): number {
   const queue = view.get(queues, [configurationId])?.record;
   if (queue === undefined) return 0;
-  const woken = afterArrival(queue);
+  const woken = afterArrival(queue, endsAt);
   if (woken !== queue) view.put(queues, woken);
   return queue.backlog ?? 0;
 }

@@ -20,13 +20,20 @@ const cancellation = { through: 5, at: 3, reason: 'configuration_disabled' } as 
 
 describe('a queue that nobody works on', () => {
   test('comes up for what arrives, when its breaker lets it', () => {
-    expect(afterArrival(idle).wakeAt).toBe(0);
-    expect(afterArrival({ ...idle, breaker: open }).wakeAt).toBe(500);
-    expect(afterArrival({ ...idle, breaker: open, wakeAt: 900 }).wakeAt).toBe(500);
+    expect(afterArrival(idle, 800).wakeAt).toBe(0);
+    expect(afterArrival({ ...idle, breaker: open }, 800).wakeAt).toBe(500);
+    expect(afterArrival({ ...idle, breaker: open, wakeAt: 900 }, 800).wakeAt).toBe(500);
     const early = { ...idle, wakeAt: 0 };
-    expect(afterArrival(early)).toBe(early);
+    expect(afterArrival(early, 800)).toBe(early);
     const leased = { ...idle, lease };
-    expect(afterArrival(leased)).toBe(leased);
+    expect(afterArrival(leased, 800)).toBe(leased);
+  });
+  test('that is paused comes up when the first of what waits is over by its age', () => {
+    const paused = { ...idle, pausedAt: 1 };
+    expect(afterArrival(paused, 800).wakeAt).toBe(800);
+    expect(afterArrival({ ...paused, breaker: open }, 800).wakeAt).toBe(800);
+    const earlier = { ...paused, wakeAt: 700 };
+    expect(afterArrival(earlier, 800)).toBe(earlier);
   });
   test('comes up at once for what a person asked for', () => {
     expect(touched({ ...idle, breaker: open }).wakeAt).toBe(0);

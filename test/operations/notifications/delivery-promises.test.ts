@@ -274,6 +274,23 @@ describe('a pause', () => {
     ]);
     await engine.stop();
   });
+  test('is not interrupted by events that arrive: no engine takes the queue for them', async () => {
+    const { engine, id } = await started();
+    await must(pauseNotificationConfiguration(engine, owner, { configurationId: id }));
+    await engine.clock.advance(minute);
+    await publish(engine, { runId: 'one' });
+    const index = () => must(engine.storage.read((view) => view.index));
+    const before = await index();
+    for (let n = 0; n < 10; n += 1) {
+      await engine.clock.advance(minute);
+      await publish(engine, { runId: `run-${n}` });
+    }
+    await engine.clock.advance(minute);
+    expect((await index()) - before).toBe(10);
+    await engine.clock.advance(day);
+    expect((await log(engine, id)).map(({ reason }) => reason)).toEqual(Array(11).fill('expired'));
+    await engine.stop();
+  });
   test('lasts over a restart, and what gets too old is over', async () => {
     const { engine, id } = await started();
     await must(pauseNotificationConfiguration(engine, owner, { configurationId: id }));
