@@ -7,6 +7,14 @@ export const waitReasons = ['paused', 'retry', 'breaker', 'order', 'rate', 'queu
 /** One of `waitReasons`. */
 export type WaitReason = (typeof waitReasons)[number];
 
+/** How fast a destination may be sent to. */
+export interface Pace {
+  /** Attempts per second; 0 is no limit. */
+  readonly rate: number;
+  /** Until when its hook asked to be left alone, in the queues' time; null when it did not. */
+  readonly heldUntil: Instant | null;
+}
+
 /**
  * Why a pending delivery has not been sent yet, according to the store:
  *
@@ -14,7 +22,7 @@ export type WaitReason = (typeof waitReasons)[number];
  * * `retry`: its last attempt failed; the next one is due at `until`.
  * * `breaker`: its destination failed repeatedly, and there are no attempts until then.
  * * `order`: an earlier notification of its run is not finished.
- * * `rate`: the rate limit of the destination, and others are before it.
+ * * `rate`: the rate limit of the destination, and others are before it; with `until`, its hook asked to be left alone until then.
  * * `queue`: others are before it, and an engine is working on them.
  * * `engine`: no engine works on its queue; with `until`, one may when the lease of the last one ends.
  *
@@ -23,7 +31,7 @@ export type WaitReason = (typeof waitReasons)[number];
 export function waitOf(
   delivery: Delivery,
   queue: QueueRecord,
-  rate: number,
+  pace: Pace,
   now: Instant,
 ): { readonly reason: WaitReason; readonly until: Instant | null } | null {
   const { state, sequence } = delivery;
@@ -31,7 +39,11 @@ export function waitOf(
   if (queue.cancellation !== null && sequence <= queue.cancellation.through) return null;
   if (queue.pausedAt !== undefined && state.type !== 'manual') return { reason: 'paused', until: null };
   if (state.type === 'behind') return { reason: 'order', until: null };
-  return (state.type === 'waiting' ? scheduledWait(state, queue, now) : null) ?? queuedWait(queue, rate, now);
+  const scheduled = state.type === 'waiting' ? scheduledWait(state, queue, now) : null;
+  const { heldUntil } = pace;
+  if (heldUntil !== null && heldUntil > Math.max(now, scheduled?.until ?? now))
+    return { reason: 'rate', until: heldUntil };
+  return scheduled ?? queuedWait(queue, pace.rate, now);
 }
 
 type Wait = NonNullable<ReturnType<typeof waitOf>>;

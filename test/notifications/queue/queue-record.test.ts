@@ -84,8 +84,12 @@ test('a row that somebody else has changed keeps what he wrote, and goes forward
 
 describe('why a delivery waits', () => {
   const waiting = delivery(6, 'a');
-  const retry = delivery(6, 'a', { state: { type: 'waiting', dueAt: 300, attempted: 2 } });
+  const retryAt = (dueAt: number) => delivery(6, 'a', { state: { type: 'waiting', dueAt, attempted: 2 } });
+  const retry = retryAt(300);
   const held = { ...idle, lease: { owner: 'engine', until: 1000 } };
+  const manual = delivery(6, 'a', {
+    state: { type: 'manual', dueAt: 0, requestedAt: 1, before: { type: 'delivered', at: 1 } },
+  });
   test.each([
     ['a retry', retry, held, 0, { reason: 'retry', until: 300 }],
     ['an open breaker', waiting, { ...held, breaker: open }, 0, { reason: 'breaker', until: 500 }],
@@ -103,7 +107,24 @@ describe('why a delivery waits', () => {
     ['nothing: it is being cancelled', delivery(5, 'a'), { ...held, cancellation }, 0, null],
     ['nothing: it is over', delivery(6, 'a', { state: { type: 'delivered', at: 1 } }), held, 0, null],
   ])('for %s', (_what, given, queue, rate, expected) => {
-    expect(waitOf(given, queue, rate, 100)).toEqual(expected);
+    expect(waitOf(given, queue, { rate, heldUntil: null }, 100)).toEqual(expected);
+  });
+  test.each([
+    ['what is due', waiting, held, { reason: 'rate', until: 700 }],
+    ['one asked for by a person', manual, held, { reason: 'rate', until: 700 }],
+    ['a retry before its end', retry, held, { reason: 'rate', until: 700 }],
+    ['no engine: the hook is left alone by all', waiting, idle, { reason: 'rate', until: 700 }],
+    ['a pause', waiting, { ...held, pausedAt: 1 }, { reason: 'paused', until: null }],
+    [
+      'a longer pause of the breaker',
+      waiting,
+      { ...held, breaker: { ...open, until: 900 } },
+      { reason: 'breaker', until: 900 },
+    ],
+    ['a later retry', retryAt(800), held, { reason: 'retry', until: 800 }],
+  ] as const)('for a hook that asked to be left alone: %s', (_what, given, queue, expected) => {
+    expect(waitOf(given, queue, { rate: 1, heldUntil: 700 }, 100)).toEqual(expected);
+    expect(waitOf(waiting, held, { rate: 1, heldUntil: 100 }, 100)).toEqual({ reason: 'rate', until: null });
   });
 });
 

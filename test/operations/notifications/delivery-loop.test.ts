@@ -188,6 +188,28 @@ describe('attempts', () => {
       await engine.stop();
     });
 
+    test('is what its deliveries wait for, and until when', async () => {
+      const { engine, enable } = await three();
+      await enable('one', 'two');
+      const start = engine.clock.now();
+      engine.delivery.answer(limited);
+      engine.start();
+      await publish(engine, { runId: 'run-1' });
+      await engine.clock.advance(second);
+      await publish(engine, { runId: 'run-2' });
+      await engine.clock.advance(second);
+      const until = new Date(start + 10 * minute).toISOString();
+      const { items } = await must(listNotificationConfigurations(engine, owner, { workspaceId }));
+      const waits = await Promise.all(items.map(({ id }) => log(engine, id)));
+      const held = waits.flat().filter(({ attemptCount }) => attemptCount === 0);
+      expect(held.map(({ waitsFor }) => waitsFor)).toEqual(Array(held.length).fill({ reason: 'rate', until }));
+      expect(held).toHaveLength(3);
+      const [shown] = held;
+      const one = await must(showDelivery(engine, owner, { deliveryId: shown?.id ?? '' }));
+      expect(one.waitsFor).toEqual({ reason: 'rate', until });
+      await engine.stop();
+    });
+
     test.each(['after a restart', 'from another process'])('gets nothing %s', async (how) => {
       const { engine, enable } = await three();
       const { storage, clock, delivery } = engine;

@@ -4,6 +4,8 @@ import type { DeliveryOptions } from '../../../notifications/delivery/delivery-o
 import { originOf } from '../../../notifications/delivery/redact.js';
 import type { Recipient } from '../../../notifications/payloads/message-context.js';
 import type { Route } from '../../../notifications/queue/dispatch.js';
+import { hookHolds } from '../../../notifications/queue/hook-hold.js';
+import type { Pace } from '../../../notifications/queue/wait-reason.js';
 import { digestOfUrl } from '../../../notifications/signature.js';
 import { type Workspace, workspaces } from '../../../notifications/workspace.js';
 import type { ReadView } from '../../../ports/storage.js';
@@ -65,9 +67,20 @@ export function loadDestination(
     return { type: 'unreadable', message: 'The URL or a secret of the configuration cannot be decrypted', route };
   }
   const origin = originOf(opened.url);
-  // Chat services limit the hook, whichever configurations use it.
-  const rateKey = kind === 'generic' ? configurationId : digestOfUrl(opened.url);
+  const rateKey = rateKeyOf(configuration, opened.url);
   return { type: 'http', origin, ...opened, workspaceId, route: { ...route, origin, rateKey } };
+}
+
+/** What a rate is kept for. Chat services limit the hook, whichever configurations use it. */
+function rateKeyOf({ id, kind }: Pick<NotificationConfiguration, 'id' | 'kind'>, url: string): string {
+  return kind === 'generic' ? id : digestOfUrl(url);
+}
+
+/** How fast the configuration's destination may be sent to. */
+export function paceOf(context: EngineContext, view: ReadView, configuration: NotificationConfiguration): Pace {
+  const url = openSecret(context, configuration.url).unwrapOr(null);
+  const hold = url === null ? undefined : view.get(hookHolds, [rateKeyOf(configuration, url)]);
+  return { rate: rateOf(context.settings, configuration), heldUntil: hold?.record.until ?? null };
 }
 
 type OpenedHttp = Pick<Extract<Destination, { type: 'http' }>, 'url' | 'token' | 'retiredTokens' | 'options'>;
@@ -89,10 +102,7 @@ function openHttp(
 }
 
 /** Attempts per second that a destination takes: what its configuration says, else what its kind does. 0 is no limit. */
-export function rateOf(
-  settings: Settings,
-  { kind, options }: Pick<NotificationConfiguration, 'kind' | 'options'>,
-): number {
+function rateOf(settings: Settings, { kind, options }: Pick<NotificationConfiguration, 'kind' | 'options'>): number {
   const { rate } = settings.notifications.delivery;
   if (options?.rate !== undefined && options.rate !== null) return options.rate;
   switch (kind) {

@@ -11,12 +11,12 @@ import {
 } from '../../../notifications/delivery/delivery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
-import { waitOf } from '../../../notifications/queue/wait-reason.js';
+import { type Pace, waitOf } from '../../../notifications/queue/wait-reason.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { bodyOf } from '../delivery/attempt-delivery.js';
-import { rateOf } from '../delivery/load-destination.js';
+import { paceOf } from '../delivery/load-destination.js';
 import { findConfiguration, findDelivery } from '../find-resource.js';
 import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst } from '../page.js';
 import { readTriggerFilter } from '../trigger-filter.js';
@@ -78,10 +78,10 @@ export function listDeliveries(
       const matching = collect(view, owner, filter.value, { skip: (number - 1) * size, take: size + 1 });
       const clock = queueClock(context, view);
       const { queue } = owner;
-      const rate = rateOf(context.settings, found.value.configuration);
+      const pace = paceOf(context, view, found.value.configuration);
       const items = matching.slice(0, size);
       return ok({
-        items: items.map((delivery) => summariseDelivery(delivery, pendingOf(clock, { queue, rate }, delivery))),
+        items: items.map((delivery) => summariseDelivery(delivery, pendingOf(clock, { queue, pace }, delivery))),
         ...pageNumbers(page.value, matching.length > size),
       });
     })
@@ -101,23 +101,26 @@ export function showDelivery(
         const queue = view.get(queues, [delivery.configurationId])?.record ?? null;
         const shown = asItStands(delivery, queue);
         const configuration = view.get(configurations, [delivery.configurationId])?.record;
-        const rate = configuration === undefined ? 0 : rateOf(context.settings, configuration);
-        const pending = pendingOf(queueClock(context, view), { queue, rate }, shown);
+        const pace = configuration === undefined ? noPace : paceOf(context, view, configuration);
+        const pending = pendingOf(queueClock(context, view), { queue, pace }, shown);
         return describeDelivery(shown, pending, bodyOf(context, delivery, event).unwrapOr(null));
       }),
     )
     .andThen((it) => it);
 }
 
+/** Of a configuration that is gone. */
+const noPace: Pace = { rate: 0, heldUntil: null };
+
 /** What holds a delivery up, and when its next attempt is due; null when it has ended. */
 function pendingOf(
   clock: QueueClock,
-  { queue, rate }: Pick<LogOwner, 'queue'> & { readonly rate: number },
+  { queue, pace }: Pick<LogOwner, 'queue'> & { readonly pace: Pace },
   delivery: Delivery,
 ): Pending | null {
   const { state } = delivery;
   if (!isUnfinished(state)) return null;
-  const wait = queue === null ? null : waitOf(delivery, queue, rate, clock.queue);
+  const wait = queue === null ? null : waitOf(delivery, queue, pace, clock.queue);
   const until = wait === null || wait.until === null ? null : clock.shown(wait.until);
   return {
     nextAttemptAt:
