@@ -180,10 +180,15 @@ async function readSeed(path: string): Promise<SeedFile> {
   return seed.value;
 }
 
-/** A store in memory needs no persistent key. */
+/** A store in memory needs no persistent key. A store in a file without a key works, and the operator is told what that means. */
 async function cipherOf(options: ServeOptions, warn: (message: string) => void): Promise<Cipher | null> {
   if (options.encryptionKeyFile !== null) return cipherFromFile(options.encryptionKeyFile, warn);
-  return options.storePath === null ? passingCipher() : null;
+  if (options.storePath === null) return passingCipher();
+  warn(
+    'Secrets are stored in the clear: tokens and URLs of destinations, and items of variables. ' +
+      'Start with --encryption-key-file to encrypt them; signalbox new-key FILE makes the file',
+  );
+  return null;
 }
 
 async function storeFrom(options: ServeOptions): Promise<Storage> {
