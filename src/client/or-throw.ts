@@ -30,15 +30,18 @@ function unwrap<T, E extends { readonly type: string }>(result: Result<T, E>): T
   throw new SignalboxError(result.error);
 }
 
-/** Most errors have a message; faults of attributes have one each, and the others are named by their type. */
+/** Most errors have a message; faults of attributes have one each, what is absent is named, and the others are named by their type. */
 function messageOf(error: { readonly type: string }): string {
-  const { message, faults } = error as { readonly message?: unknown; readonly faults?: unknown };
+  const { message, faults, resource, id } = error as Readonly<Record<string, unknown>>;
   if (typeof message === 'string' && message !== '') return message;
   if (Array.isArray(faults)) {
     const texts = (faults as readonly { readonly pointer: string; readonly message: string }[]).map(
       (fault) => `${fault.pointer}: ${fault.message}`,
     );
     if (texts.length > 0) return texts.join('; ');
+  }
+  if (error.type === 'not_found' && typeof resource === 'string' && typeof id === 'string') {
+    return `there is no ${resource.replaceAll('_', ' ')} ${id}, or the caller may not see it`;
   }
   return error.type.replaceAll('_', ' ');
 }
