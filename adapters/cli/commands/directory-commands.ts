@@ -1,7 +1,8 @@
-import { orThrow } from '../../../src/client/index.js';
+import { orThrow, SignalboxError } from '../../../src/client/index.js';
+import type { Workspace } from '../../../src/index.js';
 import { type Command, command } from '../command-line/command.js';
 import { facts, tableOf } from '../output/columns.js';
-import { optional } from './option-values.js';
+import { flagOption, optional } from './option-values.js';
 import { confirm, print } from './print.js';
 
 const list = command({
@@ -23,8 +24,16 @@ const show = command({
   options: {},
   run: async (invocation) => {
     const workspace = await orThrow(invocation.box.workspaces.show(invocation.parameters[0] ?? ''));
-    return print(invocation, workspace, ({ id, name, organization, executionMode }) =>
-      facts({ ID: id, Name: name, Organization: organization, 'Execution mode': executionMode }),
+    return print(invocation, workspace, (shown) =>
+      facts({
+        ID: shown.id,
+        Name: shown.name,
+        Organization: shown.organization,
+        'Execution mode': shown.executionMode,
+        'Drift detection': shown.driftDetection,
+        'Health assessments': shown.healthAssessments,
+        URL: shown.url ?? undefined,
+      }),
     );
   },
 });
@@ -32,20 +41,60 @@ const show = command({
 const put = command({
   words: 'workspace put',
   parameters: 'WORKSPACE',
-  summary: 'create or change a workspace, which notifications belong to',
+  summary: 'create a workspace, which notifications belong to, or change it; what no option names stays',
   options: {
     name: { type: 'text', value: 'NAME', summary: 'its name (its ID)' },
     organization: { type: 'text', value: 'NAME', summary: 'its organization (default)' },
-    url: { type: 'text', value: 'URL', summary: 'where people look at it, for links' },
+    url: { type: 'text', value: 'URL', summary: 'where people look at it, for links; empty for none' },
+    'execution-mode': {
+      type: 'text',
+      value: 'MODE',
+      summary: 'remote, agent or local, which notifies nobody (remote)',
+    },
+    'drift-detection': { type: 'text', value: 'BOOL', summary: 'whether assessments tell of drift and checks (false)' },
+    'health-assessments': { type: 'text', value: 'BOOL', summary: 'whether assessments tell of failures (false)' },
   },
   run: async (invocation) => {
     const { parameters, options, box } = invocation;
     const [id = ''] = parameters;
-    const { name = id, organization = 'default', url } = options;
-    const stored = await orThrow(box.workspaces.put(id, { name, organization, ...optional('url', url) }));
+    const stated = statedOf(options);
+    const present = await box.workspaces.show(id);
+    if (present.isErr() && present.error.type !== 'not_found') throw new SignalboxError(present.error);
+    const stored = await orThrow(
+      box.workspaces.put(id, { ...(present.isOk() ? keptOf(present.value) : newWorkspace(id)), ...stated }),
+    );
     return print(invocation, stored, () => `workspace ${id} is stored\n`);
   },
 });
+
+function newWorkspace(id: string) {
+  return { name: id, organization: 'default' };
+}
+
+type Stored = Pick<
+  Workspace,
+  'name' | 'organization' | 'url' | 'executionMode' | 'driftDetection' | 'healthAssessments'
+>;
+
+/** What a workspace has that can be stated. */
+function keptOf({ name, organization, url, executionMode, driftDetection, healthAssessments }: Stored): Stored {
+  return { name, organization, url, executionMode, driftDetection, healthAssessments };
+}
+
+/** What the options say of a workspace. */
+function statedOf(options: Readonly<Record<string, string | undefined>>): Partial<Stored> {
+  const { name, organization, url } = options;
+  const mode = options['execution-mode'] as Workspace['executionMode'] | undefined;
+  return {
+    ...optional('name', name),
+    ...optional('organization', organization),
+    ...(url === undefined ? {} : { url: url === '' ? null : url }),
+    // The server says which there are.
+    ...optional('executionMode', mode),
+    ...optional('driftDetection', flagOption('drift-detection', options['drift-detection'])),
+    ...optional('healthAssessments', flagOption('health-assessments', options['health-assessments'])),
+  };
+}
 
 const remove = command({
   words: 'workspace delete',
@@ -61,7 +110,7 @@ const remove = command({
 const putUser = command({
   words: 'user put',
   parameters: 'USER EMAIL',
-  summary: 'create or change a user, whom e-mail configurations name',
+  summary: 'store a user, whom e-mail configurations name, in place of what there was of this ID',
   options: {
     username: { type: 'text', value: 'NAME', summary: 'the name of the user (its ID)' },
     organization: { type: 'text', value: 'NAME', summary: 'the organization of the user (default)' },

@@ -4,7 +4,7 @@ import { type Command, command, type Invocation } from '../command-line/command.
 import { findJsonFault, jsonValueOf } from '../json-fault.js';
 import { facts, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
-import { optional, pairs } from './option-values.js';
+import { optional, pageOption, pairs } from './option-values.js';
 import { confirm, print, printAnswer } from './print.js';
 
 const attributesOptions = {
@@ -52,15 +52,17 @@ const list = command({
     filter: { type: 'text', value: 'EXPRESSION', summary: 'whose attributes match' },
     since: { type: 'text', value: 'TIME', summary: 'accepted from then on, such as 2026-01-02T03:04:05Z' },
     until: { type: 'text', value: 'TIME', summary: 'accepted before then' },
+    page: { type: 'text', value: 'N', summary: 'older ones, 20 on each page (1)' },
   },
   run: async (invocation) => {
-    const { trigger, outcome, filter, since, until } = invocation.options;
+    const { trigger, outcome, filter, since, until, page } = invocation.options;
     const asked = {
       ...optional('trigger', trigger),
       ...optional('outcome', outcome),
       ...optional('filter', filter),
       ...optional('since', momentOf('since', since)),
       ...optional('until', momentOf('until', until)),
+      ...pageOption(page),
     };
     const found = await orThrow(invocation.box.events.list(invocation.parameters[0] ?? '', asked));
     const rows = found.items.map(({ id, trigger: of, createdAt, deliveries }) => [

@@ -20,6 +20,22 @@ export function numberOption(name: string, text: string | undefined): number | u
   return Number(text);
 }
 
+/** The value of an option that can say no as well. */
+export function flagOption(name: string, text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (text !== 'true' && text !== 'false') {
+    throw new Stopped(`--${name} takes true or false, not ${JSON.stringify(text.slice(0, 40))}`, 2);
+  }
+  return text === 'true';
+}
+
+/** The page of a list; the first one when none is named. */
+export function pageOption(text: string | undefined): { readonly pageNumber?: number } {
+  const number = numberOption('--page', text);
+  if (number === 0) throw new Stopped('--page takes a number from 1', 2);
+  return optional('pageNumber', number);
+}
+
 /** The duration of an option, in milliseconds. */
 export function durationOption(name: string, text: string): number {
   const nanos = parseDuration(text);

@@ -1,9 +1,9 @@
 import { orThrow } from '../../../../src/client/index.js';
-import type { DestinationSpelling, TriggerSpelling } from '../../../../src/index.js';
+import type { DeliverySummary, DestinationSpelling, HealthView, TriggerSpelling } from '../../../../src/index.js';
 import { type Command, command } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/columns.js';
 import { jsonOf } from '../event-commands.js';
-import { optional } from '../option-values.js';
+import { optional, pageOption } from '../option-values.js';
 import { confirm, print } from '../print.js';
 
 const list = command({
@@ -13,14 +13,16 @@ const list = command({
   options: {},
   run: async (invocation) => {
     const { items } = await orThrow(invocation.box.notifications.list(invocation.parameters[0] ?? ''));
-    const rows = items.map(({ id, name, destinationType, enabled, triggers }) => [
+    const rows = items.map(({ id, name, destinationType, enabled, triggers, delivery, health }) => [
       id,
       name,
       destinationType,
       `${enabled}`,
-      triggers.join(','),
+      [...triggers, ...(delivery?.eventTypes ?? [])].join(','),
+      stateOf(health),
     ]);
-    return print(invocation, items, () => tableOf(['ID', 'Name', 'Type', 'Enabled', 'Triggers'], rows, 'none'));
+    const headings = ['ID', 'Name', 'Type', 'Enabled', 'Triggers', 'Deliveries'];
+    return print(invocation, items, () => tableOf(headings, rows, 'no configurations'));
   },
 });
 
@@ -31,14 +33,19 @@ const show = command({
   options: {},
   run: async (invocation) => {
     const configuration = await orThrow(invocation.box.notifications.show(invocation.parameters[0] ?? ''));
-    return print(invocation, configuration, ({ id, name, destinationType, enabled, url, triggers, health }) =>
+    return print(invocation, configuration, ({ health, response, ...shown }) =>
       facts({
-        ID: id,
-        Name: name,
-        Type: destinationType,
-        Enabled: enabled,
-        URL: url ?? undefined,
-        Triggers: triggers.join(','),
+        ID: shown.id,
+        Name: shown.name,
+        Type: shown.destinationType,
+        Enabled: shown.enabled,
+        URL: shown.url ?? undefined,
+        Users: shown.users.join(','),
+        Triggers: shown.triggers.join(','),
+        'Event types': shown.delivery?.eventTypes.join(','),
+        Filter: shown.delivery?.filter ?? undefined,
+        'Last verification': response === null ? undefined : `${response.code} at ${response.sentAt}`,
+        Paused: health.paused,
         Breaker: health.breaker,
         'Failing since': health.failingSince ?? undefined,
         'Next probe': health.nextProbeAt ?? undefined,
@@ -49,6 +56,13 @@ const show = command({
     );
   },
 });
+
+/** One word for how the deliveries of a configuration fare. */
+function stateOf({ paused, breaker, hinderedBy, failingSince }: HealthView): string {
+  if (paused) return 'paused';
+  if (breaker !== 'closed') return `breaker ${breaker.replace('_', ' ')}`;
+  return hinderedBy ?? (failingSince === null ? '' : 'failing');
+}
 
 const create = command({
   words: 'notification create',
@@ -186,24 +200,32 @@ const deliveries = command({
   summary: 'the delivery log of a configuration, newest first',
   options: {
     outcome: { type: 'text', value: 'OUTCOME', summary: 'pending, delivered, partly_delivered, dead or cancelled' },
+    page: { type: 'text', value: 'N', summary: 'older ones, 20 on each page (1)' },
   },
   run: async (invocation) => {
     const { box, options, parameters } = invocation;
-    const asked = optional('outcome', options.outcome);
-    const { items } = await orThrow(box.deliveries.list(parameters[0] ?? '', asked));
+    const asked = { ...optional('outcome', options.outcome), ...pageOption(options.page) };
+    const { items, nextPage } = await orThrow(box.deliveries.list(parameters[0] ?? '', asked));
     const rows = items.map((delivery) => [
       delivery.id,
       delivery.trigger,
       delivery.outcome,
       String(delivery.attemptCount),
       String(delivery.lastStatus ?? delivery.lastFailure ?? ''),
-      delivery.waitsFor?.reason ?? delivery.reason ?? '',
+      whyOf(delivery),
       delivery.createdAt,
     ]);
     const headings = ['ID', 'Trigger', 'Outcome', 'Attempts', 'Last answer', 'Why', 'Created'];
-    return print(invocation, items, () => tableOf(headings, rows, 'nothing was sent'));
+    const older = nextPage === null ? '' : `older ones: --page ${nextPage}\n`;
+    return print(invocation, items, () => `${tableOf(headings, rows, 'nothing was sent')}${older}`);
   },
 });
+
+/** What a delivery waits for and until when, or why it ended without success. */
+function whyOf({ waitsFor, reason }: Pick<DeliverySummary, 'waitsFor' | 'reason'>): string {
+  if (waitsFor === null) return reason ?? '';
+  return waitsFor.until === null ? waitsFor.reason : `${waitsFor.reason} until ${waitsFor.until}`;
+}
 
 const redeliver = command({
   words: 'notification redeliver',

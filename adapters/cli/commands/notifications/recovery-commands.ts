@@ -5,7 +5,7 @@ import { optional } from '../option-values.js';
 import { print, printAnswer } from '../print.js';
 
 const spanOptions = {
-  until: { type: 'text', value: 'TIME', summary: 'what was accepted before then (now)' },
+  until: { type: 'text', value: 'TIME', summary: 'what ended before then (now)' },
   outcome: { type: 'text', value: 'OUTCOME', summary: 'dead, cancelled or partly_delivered (dead)' },
   trigger: { type: 'text', value: 'TRIGGER', summary: 'of this trigger or type' },
   configuration: { type: 'text', value: 'ID', summary: 'of this configuration only' },

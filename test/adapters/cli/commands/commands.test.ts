@@ -213,6 +213,28 @@ describe('workspaces, events and recoveries', () => {
     expect((await type('workspace put -name shop -organization org-2 ws-2')).out).toBe('workspace ws-2 is stored\n');
     expect((await type('workspace list org-2')).out).toMatch(/ws-2 +shop +remote/);
     expect((await type('workspace show ws-2')).out).toMatch(/Organization += org-2/);
+    const more = 'workspace put -url https://shop.example -health-assessments true -execution-mode agent ws-2';
+    expect((await type(more)).code).toBe(0);
+    expect((await type('workspace put -name store ws-2')).code).toBe(0);
+    expect(JSON.parse((await type('workspace show -json ws-2')).out)).toMatchObject({
+      name: 'store',
+      organization: 'org-2',
+      url: 'https://shop.example',
+      executionMode: 'agent',
+      healthAssessments: true,
+      driftDetection: false,
+    });
+    expect((await type('workspace show ws-2')).out).toMatch(
+      /Execution mode += agent\nDrift detection += false\nHealth assessments += true\nURL += https:\/\/shop\.example\n/,
+    );
+    expect((await type('workspace put -url= -health-assessments=false ws-2')).code).toBe(0);
+    expect((await type('workspace show ws-2')).out).toMatch(/Health assessments += false\n$/);
+    expect((await type('workspace put -drift-detection yes ws-2')).error).toMatch(
+      /--drift-detection takes true or false/,
+    );
+    expect((await type('workspace put -execution-mode never ws-2')).error).toMatch(
+      /must be one of remote, agent, local/,
+    );
     expect((await type('user put -organization org-2 u-1 dana@example.org')).out).toBe('user u-1 is stored\n');
     expect((await type('user put u-2 nobody')).error).toMatch(/email/);
     expect((await type('user delete u-1')).code).toBe(0);
@@ -242,7 +264,16 @@ describe('workspaces, events and recoveries', () => {
     expect((await type(`event show ${event}`)).out).toMatch(/Trigger += run:errored.*\n\S+ +1 +2\d\d *\n/s);
     expect((await type(`event erase ${event}`)).out).toBe(`${event} is erased\n`);
     expect((await type('event list -since yesterday ws-1')).error).toMatch(/since takes a time/);
+    expect((await type('notification list ws-1')).out).toMatch(/declared +generic +true +run:errored\n/);
+    expect((await type(`notification show ${id}`)).out).toMatch(
+      /Filter += run_id == "run-7"\nLast verification += 204 .*\nPaused += false\nBreaker/,
+    );
     expect((await type(`notification pause ${id}`)).out).toBe(`${id} is paused\n`);
+    expect((await type(`notification show ${id}`)).out).toMatch(/Paused += true\n/);
+    expect((await type('notification list ws-1')).out).toMatch(/run:errored +paused\n/);
+    expect((await type(`notification deliveries -page 2 ${id}`)).out).toBe('nothing was sent\n');
+    expect((await type(`notification deliveries -page 0 ${id}`)).error).toMatch(/page/);
+    expect((await type('event list -page 2 ws-1')).out).toMatch(/^no events/);
     expect((await type(`notification resume ${id}`)).out).toBe(`${id} is resumed\n`);
     expect((await type('recovery count ws-1 2026-01-01T00:00:00Z')).out).toBe('0\n');
     const started = await type('recovery start -outcome cancelled ws-1 2026-01-01T00:00:00Z');
