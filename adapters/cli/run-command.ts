@@ -29,9 +29,13 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
   }
 }
 
-/** What to look at first when a caller may not do something. */
+/** What to look at first when a caller may not do something, or asks at a path that the server does not have. */
 function hintFor(error: Error, { environment }: Terminal): string {
-  if (!(error instanceof SignalboxError) || error.type !== 'permission_denied') return '';
+  if (!(error instanceof SignalboxError)) return '';
+  if (error.type === 'refused' && error.message === 'there is no such path') {
+    return '; the notification interface of a server with upstream names is at --notifications-base /api/v2';
+  }
+  if (error.type !== 'permission_denied') return '';
   return (environment['SIGNALBOX_TOKEN'] ?? '') === ''
     ? '; no token was sent, SIGNALBOX_TOKEN names one'
     : '; the token in SIGNALBOX_TOKEN is unknown, has expired or lacks the right';
@@ -106,9 +110,9 @@ function invocationOf(command: Command, args: readonly string[], terminal: Termi
     send: (path, request) =>
       send(`${withoutEndSlash(checked(address))}${path}`, environment['SIGNALBOX_TOKEN'], request),
     get box() {
-      const base = textOf(options['notifications-base']) ?? environment['SIGNALBOX_NOTIFICATIONS_BASE'];
+      const base = textOf(options['notifications-base']) ?? textOf(environment['SIGNALBOX_NOTIFICATIONS_BASE']);
       return serverAt(address, {
-        base,
+        base: checkedBase(base),
         token: environment['SIGNALBOX_TOKEN'],
         sockets,
       });
@@ -139,6 +143,11 @@ function checked(address = 'http://127.0.0.1:4646'): string {
   const server = serverAddress(address);
   if ('url' in server) return server.url;
   throw new Stopped(`the address must be a URL such as http://127.0.0.1:4646, not ${server.told}`, 2);
+}
+
+function checkedBase(base: string | undefined): string | undefined {
+  if (base === undefined || /^\/[^?#\s]*$/.test(base)) return base;
+  throw new Stopped(`--notifications-base takes a path such as /api/v2, not ${JSON.stringify(base.slice(0, 60))}`, 2);
 }
 
 async function send(url: string, token: string | undefined, { method, headers, body }: RawRequest): Promise<Response> {

@@ -1,8 +1,21 @@
+interface Circumstances {
+  /** How the command line was started. */
+  readonly program: string;
+  /** Of the seed file. */
+  readonly workspace?: string | undefined;
+  /** Where the notification interface is mounted; `/` when absent or empty. */
+  readonly base?: string;
+  /** What callers need: the secret of a token, or a word in its place; nothing when absent. */
+  readonly token?: string | undefined;
+}
+
 /**
- * Three requests that work as printed against a server that was just started with open access; with a workspace three commands more,
- * after which a first webhook has been delivered to this host. `program` is how the command line was started.
+ * Three requests that work as printed against a server that was just started; with a workspace three commands more, after which a
+ * first webhook has been delivered to this host.
  */
-export function exampleRequests(origin: string, program: string, workspace?: string): string {
+export function exampleRequests(origin: string, circumstances: Circumstances): string {
+  const { token, workspace } = circumstances;
+  const authorised = token === undefined ? '' : ' -H "Authorization: Bearer $SIGNALBOX_TOKEN"';
   const job = {
     ID: 'hello',
     Type: 'batch',
@@ -23,18 +36,24 @@ export function exampleRequests(origin: string, program: string, workspace?: str
   const body = JSON.stringify({ Job: job });
   return [
     'try:',
-    `  curl -s -X POST -H 'Content-Type: application/json' -d '${body}' ${origin}/v1/jobs`,
-    `  curl -s '${origin}/v1/job/hello/allocations?pretty'`,
-    `  curl -s '${origin}/v1/jobs?pretty'`,
-    ...(workspace === undefined ? [] : firstWebhook(origin, program, workspace)),
+    ...(token === undefined ? [] : [`  export SIGNALBOX_TOKEN=${token}`]),
+    `  curl -s${authorised} -X POST -H 'Content-Type: application/json' -d '${body}' ${origin}/v1/jobs`,
+    `  curl -s${authorised} '${origin}/v1/job/hello/allocations?pretty'`,
+    `  curl -s${authorised} '${origin}/v1/jobs?pretty'`,
+    ...(workspace === undefined ? [] : firstWebhook(origin, workspace, circumstances)),
     '',
   ].join('\n');
 }
 
-function firstWebhook(origin: string, program: string, workspace: string): readonly string[] {
-  const server = origin === 'http://127.0.0.1:4646' ? '' : ` --address ${origin}`;
+function firstWebhook(
+  origin: string,
+  workspace: string,
+  { program, base = '', token }: Circumstances,
+): readonly string[] {
+  const address = origin === 'http://127.0.0.1:4646' ? '' : ` --address ${origin}`;
+  const server = `${address}${base === '' || base === '/' ? '' : ` --notifications-base ${base}`}`;
   return [
-    'a first webhook, in another terminal:',
+    `a first webhook, in another terminal${token === undefined ? '' : ' with SIGNALBOX_TOKEN'}:`,
     `  ${program} receive &`,
     `  ${program} notification put ${workspace} first http://127.0.0.1:4647 --trigger run:completed${server}`,
     `  ${program} event send ${workspace} run:completed --set run_id=run-1${server}`,

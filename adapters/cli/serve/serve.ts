@@ -95,7 +95,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
       ? await startHostRunner(engine, options.storePath, { ...options.node, download })
       : undefined;
     terminal.out(`listening on ${origin}\n`);
-    if (options.examples) terminal.out(exampleRequests(origin, thisProgram(), seed?.workspaces[0]?.id));
+    if (options.examples) terminal.out(examplesFor({ options, origin, seed, terminal }, secret));
     if (secret !== undefined) terminal.out(`management token, shown this once: ${secret}\n`);
     return {
       origin,
@@ -120,6 +120,16 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     await storage.close();
     throw error;
   }
+}
+
+function examplesFor({ options, origin, seed }: Start, secret: string | undefined): string {
+  return exampleRequests(origin, {
+    program: thisProgram(),
+    workspace: seed?.workspaces[0]?.id,
+    base: options.notificationsBase,
+    // The secret of the first token is shown once; later only its owner has it.
+    token: options.access === 'token' ? (secret ?? 'YOUR-TOKEN') : undefined,
+  });
 }
 
 /** How the command line was started, as it can be typed again in the working folder. */

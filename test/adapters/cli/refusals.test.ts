@@ -14,6 +14,7 @@ import { typed } from './typed-commands.js';
 
 /** What a person is told when a server refuses, and when a message reached some of its recipients only. */
 
+const upstream = { notifications: { basePath: '/api/v2' } };
 const servers: Server[] = [];
 const clock = manualClock();
 const mailer = recordingMailer({
@@ -42,6 +43,31 @@ it('a missing token and one that does not do are told apart', async () => {
   const refused = await typed(at, { environment }, 'token', 'list');
   expect([refused.code, refused.error]).toEqual([1, expect.stringMatching(/the token in SIGNALBOX_TOKEN is unknown/)]);
   expect(refused.error).not.toContain('not-a-token');
+});
+
+it('a notification interface at another path is told of', async () => {
+  const handler = createHttpHandler(
+    createEngine({ storage: memoryStorage(), clock, ids: sequentialIds(), delivery }, upstream),
+    {
+      access: 'open',
+    },
+  );
+  const server = createServer(nodeListener(handler));
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const asked = ['workspace', 'list', 'acme'];
+  const { code, error } = await typed(at, {}, ...asked);
+  expect([code, error]).toEqual([1, expect.stringMatching(/no such path.*--notifications-base \/api\/v2/)]);
+  expect((await typed(at, {}, ...asked, '--notifications-base', '/api/v2')).error).toMatch(/no organization acme/);
+  const environment = { SIGNALBOX_NOTIFICATIONS_BASE: 'http://elsewhere/' };
+  for (const [given, words] of [
+    [{ environment }, asked],
+    [{}, [...asked, '--notifications-base', 'api/v2']],
+  ] as const) {
+    const misused = await typed(at, given, ...words);
+    expect([misused.code, misused.error]).toEqual([2, expect.stringMatching(/takes a path such as \/api\/v2/)]);
+  }
 });
 
 it('an address that is empty is none', async () => {

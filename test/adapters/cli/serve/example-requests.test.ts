@@ -40,7 +40,7 @@ it('prints three requests that work as printed', async () => {
   const server = createServer(nodeListener(createHttpHandler(engine, { access: 'open' })));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closers.push(() => server.close());
-  const lines = exampleRequests(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'signalbox')
+  const lines = exampleRequests(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { program: 'signalbox' })
     .trim()
     .split('\n')
     .slice(1);
@@ -100,6 +100,31 @@ it('prints three commands after which a first webhook was delivered', async () =
   expect(await runCommand(put.replace('http://127.0.0.1:4647', url).split(' '), silent)).toBe(0);
   expect(await runCommand(send.split(' '), silent)).toBe(0);
   await expect.poll(() => received).toMatch(/^verification .*\nrun:completed "Run Completed" id=\S+\n$/);
+  await stop();
+});
+
+it('the commands work where callers need a token, and where the notification interface has a base', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-first-'));
+  closers.push(() => rm(folder, { recursive: true, force: true }));
+  const seed = join(folder, 'seed.json');
+  await writeFile(seed, JSON.stringify({ workspaces: [{ id: 'demo', name: 'demo', organization: 'demo' }] }));
+  let printed = '';
+  const terminal = {
+    ...silent,
+    out: (text: string) => {
+      printed += text;
+    },
+  };
+  const options = ['--listen', '127.0.0.1:0', '--names', 'upstream', '--no-runner', '--examples', '--seed', seed];
+  const { stop } = await serve(options, terminal);
+  const [, token = ''] = /^ +export SIGNALBOX_TOKEN=(\S+)$/m.exec(printed) ?? [];
+  expect(printed).toContain(`management token, shown this once: ${token}\n`);
+  const lines = printed.split('\n').map((line) => line.trim());
+  for (const line of lines.filter((each) => each.startsWith('curl')))
+    expect(await run(`SIGNALBOX_TOKEN=${token}\n${line}`)).toMatch(/^200 /);
+  const send = (lines.find((line) => line.includes(' event send ')) ?? '').replace(/^.* event send/, 'event send');
+  const environment = { SIGNALBOX_TOKEN: token };
+  expect(await runCommand(send.split(' '), { ...silent, environment })).toBe(0);
   await stop();
 });
 
