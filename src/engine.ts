@@ -50,7 +50,7 @@ import { type PolicyRule, policyOfRule } from './queries/policy-rule.js';
 import { schedulerTables } from './scheduler/tables.js';
 import { serviceTables } from './services/service-registration.js';
 import { type Settings, type SettingsOverrides, settingsFrom } from './settings.js';
-import { second } from './shared/duration.js';
+import { second, timerOf } from './shared/duration.js';
 import { variableTables } from './variables/tables.js';
 
 /** What the engine needs from outside. The host owns them: the engine never closes a port. */
@@ -239,7 +239,7 @@ async function keepRunning(context: EngineContext, loop: BackgroundLoop, signal:
 async function finishesWithin(done: Promise<unknown>, deadline: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), deadline);
+    timer = setTimeout(() => resolve(false), timerOf(deadline));
   });
   const finished = await Promise.race([done.then(() => true), late]);
   clearTimeout(timer);

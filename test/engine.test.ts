@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { flaky, manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../adapters/memory/index.js';
 import { randomIds } from '../adapters/node/index.js';
 import { createEngine, defaultSettings, hostPrincipal, readJob, registerJob, settingsFrom } from '../src/index.js';
@@ -22,6 +22,15 @@ describe('an engine', () => {
       expect(await engine.stop()).toBe(true);
       expect(await engine.stop()).toBe(true);
     }
+  });
+
+  it('may be given any time to stop', async () => {
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const engine = createEngine(ports());
+    engine.start();
+    expect(await engine.stop({ deadline: Number.POSITIVE_INFINITY })).toBe(true);
+    expect(timers.mock.calls.map(([, after]) => after)).toContain(2 ** 31 - 1);
+    timers.mockRestore();
   });
 
   it('ends with the block that uses it', async () => {

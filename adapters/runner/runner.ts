@@ -23,6 +23,7 @@ import type { Clock } from '../../src/ports/clock.js';
 import type { Download } from '../../src/ports/download.js';
 import type { Ids } from '../../src/ports/ids.js';
 import type { Logger } from '../../src/ports/logger.js';
+import { timerOf } from '../../src/shared/duration.js';
 import type { Surroundings } from './allocation/surroundings.js';
 import { canReadArchives } from './artifacts/archive-entries.js';
 import type { ArtifactLimits } from './artifacts/task-artifacts.js';
@@ -212,7 +213,7 @@ class HostRunner implements Runner {
     if (agent === undefined) return;
     this.#agent = undefined;
     // The limit uses the host's wall time: a stop must end even if virtual time stands still.
-    await this.#end(agent, AbortSignal.timeout(deadline));
+    await this.#end(agent, AbortSignal.timeout(timerOf(deadline)));
     this.#notes.close();
     if (this.#directory === null) await agent.leave();
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/ports/clock.js';
+import { timerOf } from '../../src/shared/duration.js';
 import { isTransientFault } from './disk/transient-fault.js';
 
 /** Waits for the work, but not longer than to the abort of the signal. */
@@ -16,7 +17,7 @@ export function beforeAbort(signal: AbortSignal, work: Promise<unknown>): Promis
 
 /** Waits for the work, at most this number of milliseconds of the host's wall time. */
 export function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  return beforeAbort(AbortSignal.timeout(milliseconds), work);
+  return beforeAbort(AbortSignal.timeout(timerOf(milliseconds)), work);
 }
 
 /** How long work is repeated while the disk is full or file handles are used up. */

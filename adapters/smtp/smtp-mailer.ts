@@ -3,7 +3,7 @@ import type { SMTPPoolOptions, SMTPPoolSentMessageInfo, SMTPTransportOptions, Tr
 import { checkOptions, isRecord, type OptionTable } from '../../src/options/check-options.js';
 import { amount, optional, text, textLike } from '../../src/options/option-kinds.js';
 import type { MailError, Mailer, MailMessage } from '../../src/ports/mailer.js';
-import type { Milliseconds } from '../../src/shared/duration.js';
+import { type Milliseconds, timerOf } from '../../src/shared/duration.js';
 import { type Envelope, envelopeOf, type MailAddress, mailAddressFromText } from './mail-envelope.js';
 
 /** The sender, and the mail server with its credentials. */
@@ -40,7 +40,7 @@ export function smtpMailer(settings: SmtpMailerSettings): Mailer {
   if ('url' in settings === 'transport' in settings) throw new TypeError('smtpMailer: give either url or transport');
   const from = mailAddressFromText(settings.from);
   if (from === null) throw new TypeError('from must be one address, for example Alerts <alerts@example.net>');
-  const totalTimeout = settings.totalTimeout ?? 30_000;
+  const totalTimeout = timerOf(settings.totalTimeout ?? 30_000);
   let loading: Promise<Pool> | null = null;
   let closed = false;
 

@@ -7,6 +7,7 @@ import type {
   DeliveryResponse,
   DeliveryTiming,
 } from '../../src/ports/http-delivery.js';
+import { timerOf } from '../../src/shared/duration.js';
 import type { Instant } from '../../src/shared/instant.js';
 import type { Connection, PooledExchange } from './connection-pool.js';
 import { type Fault, faultFromError } from './delivery-fault.js';
@@ -65,7 +66,7 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
       headers: sentHeaders(request.headers, target.authorization),
       body: request.body,
     };
-    this.#timer = setTimeout(timeOut, request.totalTimeout, this);
+    this.#timer = setTimeout(timeOut, timerOf(request.totalTimeout), this);
     if (request.signal === undefined) {
       this.#onAbort = null;
     } else {

@@ -8,7 +8,7 @@ import {
   type SecureContextOptions,
 } from 'node:tls';
 import type { ClientCertificate } from '../../src/ports/http-delivery.js';
-import type { Milliseconds } from '../../src/shared/duration.js';
+import { type Milliseconds, timerOf } from '../../src/shared/duration.js';
 import { faultError, faultFromError, type Phase } from './delivery-fault.js';
 import { nameResolver, type Resolver } from './name-resolver.js';
 import { bareHost, type OutboundGuard } from './outbound-guard.js';
@@ -128,7 +128,7 @@ function settle(
     }
     done(error, error === null ? socket : null);
   };
-  const timer = setTimeout(() => finish(opening.lateness(options.timeout)), options.timeout);
+  const timer = setTimeout(() => finish(opening.lateness(options.timeout)), timerOf(options.timeout));
   opening.onEnd((error, phase) => {
     if (error !== null) {
       const fault = faultFromError(error, phase);

@@ -3,6 +3,7 @@ import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Client, Dispatcher } from 'undici';
 import { checkOptions } from '../../src/options/check-options.js';
 import type { Download, DownloadError, DownloadRequest } from '../../src/ports/download.js';
+import { timerOf } from '../../src/shared/duration.js';
 import { heldSignal } from '../../src/shared/held-signal.js';
 import { connectionTable } from './connection-options.js';
 import { faultError, faultFromError } from './delivery-fault.js';
@@ -51,7 +52,10 @@ type Hop = { readonly bytes: number } | { readonly location: string };
 
 async function fetchFile(fetching: Fetching): Promise<Result<number, DownloadError>> {
   const { request } = fetching;
-  const deadline = AbortSignal.any([heldSignal(request.signal), heldSignal(AbortSignal.timeout(request.totalTimeout))]);
+  const deadline = AbortSignal.any([
+    heldSignal(request.signal),
+    heldSignal(AbortSignal.timeout(timerOf(request.totalTimeout))),
+  ]);
   let target = destination(request.url, fetching.settings);
   const first = typeof target === 'string' ? '' : target.origin;
   for (let redirected = 0; redirected <= mostRedirects; redirected += 1) {

@@ -3,6 +3,7 @@ import { type Call, type Framing, framingOf } from '../api/call.js';
 import type { NamedCall } from '../api/index.js';
 import type { MessageSocket } from '../api/message-socket.js';
 import { plainType } from '../api/plain-type.js';
+import { timerOf } from '../shared/duration.js';
 import { openBrowserSocket, type WebSocketConstructor } from './browser-socket.js';
 import type { TaggedError, Transport, TransportOptions } from './client.js';
 import { aborted, type ClientError, type UnexpectedAnswer, type Unreachable } from './client-error.js';
@@ -203,7 +204,7 @@ function endedBy(
 ): { readonly signal: AbortSignal; readonly forget: () => void } {
   const controller = new AbortController();
   const end = (): void => controller.abort();
-  const timer = setTimeout(end, milliseconds);
+  const timer = setTimeout(end, timerOf(milliseconds));
   callers?.addEventListener('abort', end, { once: true });
   if (callers?.aborted === true) end();
   return {

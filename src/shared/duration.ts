@@ -8,6 +8,14 @@ export const minute: Milliseconds = 60 * second;
 export const hour: Milliseconds = 60 * minute;
 export const day: Milliseconds = 24 * hour;
 
+/** What timers of the platform can hold: a longer time would be over at once. 24.8 days. */
+const longestTimer: Milliseconds = 2 ** 31 - 1;
+
+/** A duration as `setTimeout` and `AbortSignal.timeout` take it: whole milliseconds, rounded up, and 24.8 days at most. */
+export function timerOf(duration: Milliseconds): Milliseconds {
+  return Math.min(Math.ceil(duration), longestTimer);
+}
+
 /** The text is no duration. */
 export interface DurationError {
   readonly type: 'invalid_duration';

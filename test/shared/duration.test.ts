@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { durationTextFromNanos, parseDurationNanos } from '../../src/shared/duration.js';
+import { durationTextFromNanos, parseDurationNanos, timerOf } from '../../src/shared/duration.js';
+
+test('a timer takes what fits, and never ends early', () => {
+  expect([0, 1.5, 2 ** 31 - 1].map(timerOf)).toEqual([0, 2, 2 ** 31 - 1]);
+  expect([2 ** 31, 31_536_000_000, Number.POSITIVE_INFINITY].map(timerOf)).toEqual(Array(3).fill(2 ** 31 - 1));
+});
 
 describe('durationTextFromNanos', () => {
   test.each<[number, string]>([

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
 import type { CheckResult } from '../../../src/agent/checks/check-state.js';
 import type { ServiceCheck } from '../../../src/jobs/document/service.js';
-import { millisecondsFromNanos } from '../../../src/shared/duration.js';
+import { millisecondsFromNanos, timerOf } from '../../../src/shared/duration.js';
 
 /** What is kept of an answer, for people. In bytes. */
 const maximumOutput = 3 * 1024;
@@ -55,7 +55,7 @@ function lookByHttp(check: ServiceCheck, { address, port }: Endpoint, timeout: n
     rejectUnauthorized: !check.TLSSkipVerify,
     ...(check.TLSServerName === '' ? {} : { servername: check.TLSServerName }),
     agent: false as const,
-    signal: AbortSignal.timeout(timeout),
+    signal: AbortSignal.timeout(timerOf(timeout)),
   };
   return new Promise((resolve) => {
     const failed = (error: unknown): void =>

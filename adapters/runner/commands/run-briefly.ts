@@ -1,5 +1,6 @@
 import type { Result } from 'neverthrow';
 import type { CommandInput, CommandOutput, CommandRefused } from '../../../src/agent/link/node-command.js';
+import { timerOf } from '../../../src/shared/duration.js';
 import type { CommandRequest } from '../drivers/task-driver.js';
 
 type Exec = (request: CommandRequest) => Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>>;
@@ -13,7 +14,7 @@ export async function runBriefly(
   command: readonly string[],
   timeout: number,
 ): Promise<{ readonly code: number; readonly output: string }> {
-  const signal = AbortSignal.timeout(Math.max(1, timeout));
+  const signal = AbortSignal.timeout(timerOf(Math.max(1, timeout)));
   const begun = await exec({ command, terminal: false, input: noMoreInput(), signal });
   if (begun.isErr()) return { code: 1, output: begun.error.message };
   let output = '';

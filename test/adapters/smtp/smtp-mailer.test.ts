@@ -110,6 +110,12 @@ function failing(responseCode: number, text: string): Error {
 }
 
 describe('smtpMailer', () => {
+  it.each([2 ** 31, Number.POSITIVE_INFINITY])('may have %s ms for a mail', async (totalTimeout) => {
+    const mailbox = await mailboxOf();
+    const sent = await mailerOf({ ...mailbox, totalTimeout }).send(message());
+    expect(sent.isOk()).toBe(true);
+  });
+
   it('sends text and HTML with all headers, in any script', async () => {
     const mailbox = await mailboxOf();
     const mailer = mailerOf(mailbox);

@@ -64,6 +64,14 @@ async function refused(delivery: HttpDelivery, request: DeliveryRequest): Promis
 }
 
 describe('what goes over the wire', () => {
+  it.each([2 ** 31, 30 * 86_400_000, Number.POSITIVE_INFINITY])('may take %s ms', async (time) => {
+    const receiver = await receiverOf();
+    const times = { connectTimeout: time, totalTimeout: time };
+    for (let n = 0; n < 20; n += 1) {
+      const { status } = await answered(deliveryOf(), requestTo(receiver.url, times));
+      expect(status).toBe(204);
+    }
+  });
   it('is a POST of the path and query, with exactly the given headers and the length', async () => {
     const receiver = await receiverOf();
     const delivery = deliveryOf();
