@@ -39,14 +39,22 @@ export function waitOf(
   if (queue.cancellation !== null && sequence <= queue.cancellation.through) return null;
   if (queue.pausedAt !== undefined && state.type !== 'manual') return { reason: 'paused', until: null };
   if (state.type === 'behind') return { reason: 'order', until: null };
-  const scheduled = state.type === 'waiting' ? scheduledWait(state, queue, now) : null;
-  const { heldUntil } = pace;
-  if (heldUntil !== null && heldUntil > Math.max(now, scheduled?.until ?? now))
-    return { reason: 'rate', until: heldUntil };
-  return scheduled ?? queuedWait(queue, pace.rate, now);
+  return timedWait(state, queue, pace, now) ?? queuedWait(queue, pace.rate, now);
 }
 
 type Wait = NonNullable<ReturnType<typeof waitOf>>;
+
+/** What ends with time: the hook that asked to be left alone, the breaker, or the wait for another attempt, whichever is last. */
+function timedWait(
+  state: Extract<Delivery['state'], { type: 'waiting' | 'manual' }>,
+  queue: QueueRecord,
+  { heldUntil }: Pace,
+  now: Instant,
+): Wait | null {
+  const scheduled = state.type === 'waiting' ? scheduledWait(state, queue, now) : null;
+  const others = Math.max(now, scheduled?.until ?? now);
+  return heldUntil !== null && heldUntil > others ? { reason: 'rate', until: heldUntil } : scheduled;
+}
 
 /** What holds back an attempt of the schedule, which one that a person asked for does not wait for. */
 function scheduledWait(
