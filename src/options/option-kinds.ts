@@ -10,6 +10,32 @@ export const amount: OptionKind = {
   fits: (value) => typeof value === 'number' && value >= 0,
 };
 
+/** A number that there must be at least one of. */
+export const count: OptionKind = {
+  takes: 'a number from 1',
+  fits: (value) => typeof value === 'number' && value >= 1,
+};
+
+/** A part of a whole. */
+export const share: OptionKind = {
+  takes: 'a number from 0 to 1',
+  fits: (value) => typeof value === 'number' && value >= 0 && value <= 1,
+};
+
+/** A time that passes: with no end it would be none, and zero would be over at once. */
+export function passingTime(least: 0 | 1): OptionKind {
+  return {
+    takes: `a number of milliseconds ${least === 0 ? '' : 'from 1, '}with an end`,
+    fits: (value) => typeof value === 'number' && value >= least && Number.isFinite(value),
+  };
+}
+
+/** The name of a header field of HTTP. */
+export const headerName: OptionKind = {
+  takes: 'the name of a header',
+  fits: (value) => typeof value === 'string' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(value),
+};
+
 export const milliseconds: OptionKind = { ...amount, takes: 'a number of milliseconds' };
 
 /** A moment, in milliseconds since 1970. */

@@ -145,6 +145,12 @@ test('the breaker opens, lets one through, closes or waits longer', () => {
   expect(afterFailure(closedBreaker, { ...rules, failures: 0 }, 0)).toBe(closedBreaker);
 });
 
+test('an endless rate is no limit', () => {
+  const { bucket, taken } = takeToken(fullBucket(Number.POSITIVE_INFINITY, 0), Number.POSITIVE_INFINITY, 0);
+  expect(taken).toBe(true);
+  expect(takeToken(bucket, Number.POSITIVE_INFINITY, 0).taken).toBe(true);
+});
+
 test('the bucket gives a second at once and then its rate', () => {
   let bucket = fullBucket(2, 0);
   const take = (now: number) => {

@@ -66,6 +66,30 @@ const mistakes: readonly (readonly [message: string, mistake: () => unknown])[] 
     'settings: scheduling.heartbeatTtl takes a number that is not negative, got NaN',
     () => loosely(settingsFrom, { scheduling: { heartbeatTtl: Number.NaN } }),
   ],
+  ...(
+    [
+      [{ delivery: { concurrency: 0 } }, 'delivery.concurrency takes a number from 1'],
+      [{ delivery: { window: 0 } }, 'delivery.window takes a number from 1'],
+      [{ defaultPageSize: 0 }, 'defaultPageSize takes a number from 1'],
+      [{ maximumPageSize: 0.5 }, 'maximumPageSize takes a number from 1'],
+      [{ delivery: { jitter: 5 } }, 'delivery.jitter takes a number from 0 to 1'],
+      [{ delivery: { lease: 0 } }, 'delivery.lease takes a number of milliseconds from 1, with an end'],
+      [
+        { delivery: { lease: Number.POSITIVE_INFINITY } },
+        'delivery.lease takes a number of milliseconds from 1, with an end',
+      ],
+      [
+        { delivery: { recordWithin: Number.POSITIVE_INFINITY } },
+        'delivery.recordWithin takes a number of milliseconds with an end',
+      ],
+      [{ signature: { headers: ['x-a', 'x b'] } }, 'signature.headers[1] takes the name of a header'],
+      [{ signature: { idHeader: '' } }, 'signature.idHeader takes the name of a header'],
+      [{ signature: { timestampHeader: 'a\nb' } }, 'signature.timestampHeader takes the name of a header'],
+    ] as const
+  ).map(
+    ([notifications, message]) =>
+      [`settings: notifications.${message}, got`, () => withSettings({ notifications })] as const,
+  ),
   [
     "settings: notifications.names takes 'neutral' or 'upstream', got a text",
     () => withSettings({ notifications: { names: 'x' } }),

@@ -17,10 +17,11 @@ interface TokenTaken {
   readonly readyAt: Instant;
 }
 
-/** Takes one of `rate` tokens per second. A clock that stepped back refills nothing. */
+/** Takes one of `rate` tokens per second; an infinite rate always has one. A clock that stepped back refills nothing. */
 export function takeToken(bucket: TokenBucket, rate: number, now: Instant): TokenTaken {
   const at = Math.max(now, bucket.at);
-  const tokens = Math.min(Math.max(1, rate), bucket.tokens + ((at - bucket.at) * rate) / 1000);
+  const gained = at === bucket.at ? 0 : ((at - bucket.at) * rate) / 1000;
+  const tokens = Math.min(Math.max(1, rate), bucket.tokens + gained);
   // A small tolerance; otherwise rounding could cause a wait of a fraction of a millisecond.
   if (tokens >= 1 - 1e-9) return { bucket: { tokens: Math.max(0, tokens - 1), at }, taken: true, readyAt: now };
   return { bucket: { tokens, at }, taken: false, readyAt: at + Math.ceil(((1 - tokens) / rate) * 1000 - 1e-6) };
