@@ -612,6 +612,30 @@ test('a replaced secret signs beside the new one for its grace time', async () =
   await engine.stop();
 });
 
+test.each([
+  ['the wall clock goes', 0],
+  ['the wall clock was set forward by a day', day],
+  ['the wall clock was set back by a day', -day],
+])(
+  'a replaced secret ends with its grace time also where there is always something to send: %s',
+  async (_how, step) => {
+    const signature = { standardWebhooks: true, rotationGrace: minute };
+    const { engine, id } = await started({ notifications: { signature } });
+    await engine.clock.step(step);
+    await must(
+      updateNotificationConfiguration(engine, owner, { configurationId: id, attributes: { token: 'second' } }),
+    );
+    engine.delivery.clear();
+    for (let n = 0; n < 24; n += 1) {
+      await publish(engine, { runId: `run-${n}` });
+      await engine.clock.advance(5 * second);
+    }
+    const counts = engine.delivery.requests.map(({ headers }) => headers['webhook-signature']?.split(' ').length);
+    expect(counts).toEqual([...Array(12).fill(2), ...Array(12).fill(1)]);
+    await engine.stop();
+  },
+);
+
 describe('the automatic switch-off', () => {
   test('is off by default, and works when asked for', async () => {
     for (const autoDisableAfter of [null, 12 * hour]) {

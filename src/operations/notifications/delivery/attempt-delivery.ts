@@ -90,12 +90,14 @@ async function attemptHttp(
 ): Promise<AttemptReport> {
   const { notifications } = context.settings;
   const { connectTimeout, totalTimeout, maximumResponseBytes } = notifications.delivery;
+  const now = context.clock.now();
   const identity = {
     token: destination.token,
-    retiredTokens: destination.retiredTokens,
+    // The destination is kept while there is something to send: which of them are still valid is asked at each attempt.
+    retiredTokens: destination.retiredTokens.filter(({ until }) => until > now).map(({ token }) => token),
     messageId: delivery.eventId,
     acceptedAt: delivery.createdAt,
-    now: context.clock.now(),
+    now,
   };
   const { options } = destination;
   const added = extraHeaders(options);
@@ -122,7 +124,7 @@ async function attemptHttp(
     const report = silentAttempt(context, { destination: destination.origin, startedAt: timing.startedAt }, failure);
     return { ...report, body, attempt: { ...report.attempt, address, total: Math.round(timing.total) } };
   }
-  const tokens = [destination.token, ...destination.retiredTokens];
+  const tokens = [destination.token, ...identity.retiredTokens];
   const secrets = secretsSentTo({ url: destination.url, tokens, headers: added });
   return reportOf(context, delivery, sent.value, { destination: destination.origin, body, secrets });
 }

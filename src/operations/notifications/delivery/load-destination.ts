@@ -25,7 +25,8 @@ export type Destination =
       /** Scheme, host and port: all that logs may show. */
       readonly origin: string;
       readonly token: string | null;
-      readonly retiredTokens: readonly string[];
+      /** Replaced ones, which still sign until a moment of the wall clock. */
+      readonly retiredTokens: readonly { readonly token: string; readonly until: Instant }[];
       readonly options: DeliveryOptions;
       readonly workspaceId: string;
       readonly route: Route;
@@ -42,12 +43,7 @@ export type Destination =
 
 export type OpenDestination = Exclude<Destination, { type: 'closed' }>;
 
-export function loadDestination(
-  context: EngineContext,
-  view: ReadView,
-  configurationId: string,
-  now: Instant,
-): Destination {
+export function loadDestination(context: EngineContext, view: ReadView, configurationId: string): Destination {
   const configuration = view.get(configurations, [configurationId])?.record;
   const workspace = configuration && view.get(workspaces, [configuration.workspaceId])?.record;
   if (configuration === undefined || workspace === undefined) {
@@ -62,7 +58,7 @@ export function loadDestination(
     const recipients = recipientsOf(view, configuration, workspace);
     return { type: 'email', configuration, workspace, recipients, route: { ...route, origin: 'mailto:' } };
   }
-  const opened = openHttp(context, configuration, now);
+  const opened = openHttp(context, configuration);
   if (opened === undefined) {
     return { type: 'unreadable', message: 'The URL or a secret of the configuration cannot be decrypted', route };
   }
@@ -86,18 +82,16 @@ export function paceOf(context: EngineContext, view: ReadView, configuration: No
 type OpenedHttp = Pick<Extract<Destination, { type: 'http' }>, 'url' | 'token' | 'retiredTokens' | 'options'>;
 
 /** The URL and the secrets of a configuration in the clear; undefined when one of them cannot be decrypted. */
-function openHttp(
-  context: EngineContext,
-  configuration: NotificationConfiguration,
-  now: Instant,
-): OpenedHttp | undefined {
+function openHttp(context: EngineContext, configuration: NotificationConfiguration): OpenedHttp | undefined {
   const url = openSecret(context, configuration.url);
   const token = openSecret(context, configuration.token);
   const options = openOptions(context, configuration.options);
   if (url.isErr() || token.isErr() || options.isErr() || url.value === null) return undefined;
-  const retiredTokens = configuration.retiredTokens
-    .filter((retired) => retired.until > now)
-    .flatMap((retired) => openSecret(context, retired.token).unwrapOr([]));
+  const retiredTokens = configuration.retiredTokens.flatMap(({ token: stored, until }) =>
+    openSecret(context, stored)
+      .map((opened) => [{ token: opened, until }])
+      .unwrapOr([]),
+  );
   return { url: url.value, token: token.value, retiredTokens, options: options.value };
 }
 

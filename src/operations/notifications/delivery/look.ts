@@ -144,8 +144,8 @@ function withoutForeignChanges(context: EngineContext, view: ReadView, held: Hel
   return { ...next, rowIndex: row.modifyIndex };
 }
 
-function withDestination({ context, view, work, now }: LookScene, held: Held): Held {
-  const destination = loadDestination(context, view, held.queue.configurationId, now);
+function withDestination({ context, view, work }: LookScene, held: Held): Held {
+  const destination = loadDestination(context, view, held.queue.configurationId);
   const next: Held = { ...held, destination, loadedAt: view.index };
   if (destination.type !== 'closed') return next;
   const cancellation = { through: lastSequenceOf(view.index), at: context.clock.now(), reason: destination.reason };
