@@ -318,6 +318,26 @@ describe('declaring configurations at every start', () => {
     expect(engine.delivery.requests).toHaveLength(2);
     expect((await must(listNotificationConfigurations(engine, owner, { workspaceId }))).items).toHaveLength(1);
   });
+
+  test('by several processes at once makes one of a name', async () => {
+    const engine = await testEngine();
+    const { storage, clock, delivery } = engine;
+    const other = createEngine({ storage, clock, delivery, ids: engine.ids });
+    const attributes = { name: 'Hook', destinationType: 'generic', url: destination, enabled: true };
+    const declared = await Promise.all(
+      [engine, other, engine, other].map((each, n) =>
+        must(
+          putNotificationConfiguration(each, owner, {
+            workspaceId,
+            attributes: n < 2 ? attributes : { ...attributes, triggers: ['run:errored'] },
+          }),
+        ),
+      ),
+    );
+    const { items } = await must(listNotificationConfigurations(engine, owner, { workspaceId }));
+    expect(items).toHaveLength(1);
+    expect(new Set(declared.map(({ id }) => id))).toEqual(new Set([items[0]?.id]));
+  });
 });
 
 describe('the owner is told', () => {

@@ -49,14 +49,34 @@ export function createNotificationConfiguration(
   caller: Principal,
   request: CreateConfigurationRequest,
 ): ResultAsync<ConfigurationView, CreateConfigurationError> {
-  return new ResultAsync(create(context, caller, request));
+  return new ResultAsync(create<CreateConfigurationError>(context, caller, request, () => ok(undefined)));
 }
 
-async function create(
+/** The workspace has got a configuration of this name since it was looked for. */
+export interface NameTaken {
+  readonly type: 'name_taken';
+}
+
+/** The same, unless the workspace has one of this name when it is saved. */
+export function createUnderNewName(
   context: EngineContext,
   caller: Principal,
   request: CreateConfigurationRequest,
-): Promise<Result<ConfigurationView, CreateConfigurationError>> {
+): Promise<Result<ConfigurationView, CreateConfigurationError | NameTaken>> {
+  return create<CreateConfigurationError | NameTaken>(context, caller, request, (view) => {
+    const present = view.list(configurations, { index: 'by_workspace', prefix: [request.workspaceId] });
+    const taken = present.some(({ record }) => record.name === request.attributes.name);
+    return taken ? err({ type: 'name_taken' }) : ok(undefined);
+  });
+}
+
+/** `admit` is asked in the transaction that saves. */
+async function create<E extends { readonly type: string }>(
+  context: EngineContext,
+  caller: Principal,
+  request: CreateConfigurationRequest,
+  admit: (view: ReadView) => Result<void, E>,
+): Promise<Result<ConfigurationView, CreateConfigurationError | E>> {
   const decided = (await context.storage.read((view) => decide(context, view, caller, request))).andThen((it) => it);
   if (decided.isErr()) return err(decided.error);
   const { contents, probes } = decided.value;
@@ -78,9 +98,11 @@ async function create(
   }
 
   const { workspaceId } = request;
-  const written = await commit<ConfigurationView, CreateConfigurationError>(context, caller, (tx) => {
+  const written = await commit<ConfigurationView, CreateConfigurationError | E>(context, caller, (tx) => {
     const workspace = findWorkspace(tx, caller, workspaceId);
     if (workspace.isErr()) return err(workspace.error);
+    const admitted = admit(tx);
+    if (admitted.isErr()) return err(admitted.error);
     const full = limitReached(context, tx, workspaceId);
     if (full !== null) return err(full);
     const { options: asked, ...stated } = contents;

@@ -1,7 +1,8 @@
-import { err, ok, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import { decideUpdate } from '../../../notifications/configurations/decide-configuration.js';
+import type { Conflict } from '../../../notifications/errors.js';
 import { users } from '../../../notifications/user.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { findWorkspace } from '../find-resource.js';
@@ -9,7 +10,8 @@ import { type ConfigurationView, viewConfiguration } from './configuration-view.
 import {
   type CreateConfigurationError,
   type CreateConfigurationRequest,
-  createNotificationConfiguration,
+  createUnderNewName,
+  type NameTaken,
 } from './create-notification-configuration.js';
 import { mailObstacle } from './mail-obstacle.js';
 import {
@@ -39,7 +41,36 @@ export function putNotificationConfiguration(
   return new ResultAsync(put(context, caller, request));
 }
 
-async function put(context: EngineContext, caller: Principal, request: CreateConfigurationRequest) {
+/** Processes that start together and declare the same are in each other's way; the last of so many tries tells of it. */
+const mostTries = 4;
+
+async function put(
+  context: EngineContext,
+  caller: Principal,
+  request: CreateConfigurationRequest,
+): Promise<Result<ConfigurationView, PutConfigurationError>> {
+  for (let left = mostTries; ; left -= 1) {
+    const result = await putOnce(context, caller, request);
+    if (result.isOk()) return ok(result.value);
+    const { error } = result;
+    if (error.type === 'name_taken') {
+      if (left <= 1) return err(takenMeanwhile);
+      continue;
+    }
+    if (error.type !== 'conflict' || left <= 1) return err(error);
+  }
+}
+
+const takenMeanwhile: Conflict = {
+  type: 'conflict',
+  message: 'Configurations of this name are made and removed by other requests at the same time; repeat the request',
+};
+
+async function putOnce(
+  context: EngineContext,
+  caller: Principal,
+  request: CreateConfigurationRequest,
+): Promise<Result<ConfigurationView, PutConfigurationError | NameTaken>> {
   const read = await context.storage.read((view) =>
     findWorkspace(view, caller, request.workspaceId).map((workspace): Present => {
       const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspace.id] });
@@ -61,13 +92,13 @@ async function put(context: EngineContext, caller: Principal, request: CreateCon
     }),
   );
   const found = read.andThen((it) => it);
-  if (found.isErr()) return err<ConfigurationView, PutConfigurationError>(found.error);
+  if (found.isErr()) return err(found.error);
   const { attributes, faults = [] } = request;
   switch (found.value.type) {
     case 'absent':
-      return await createNotificationConfiguration(context, caller, request);
+      return await createUnderNewName(context, caller, request);
     case 'as_stated':
-      return ok<ConfigurationView, PutConfigurationError>(found.value.view);
+      return ok(found.value.view);
     case 'other':
       return await updateNotificationConfiguration(context, caller, {
         configurationId: found.value.id,
