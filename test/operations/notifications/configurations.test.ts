@@ -5,6 +5,7 @@ import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine } from '../../../src/engine.js';
 import { configurations } from '../../../src/notifications/configurations/configuration.js';
 import type { ConfigurationInput } from '../../../src/notifications/configurations/configuration-input.js';
+import { queues } from '../../../src/notifications/queue/queue-record.js';
 import {
   createNotificationConfiguration,
   deleteNotificationConfiguration,
@@ -18,13 +19,14 @@ import {
   updateNotificationConfiguration,
   verifyNotificationConfiguration,
 } from '../../../src/operations/notifications/index.js';
-import { second } from '../../../src/shared/duration.js';
+import { day, second } from '../../../src/shared/duration.js';
 import {
   create,
   destination,
   must,
   mustFail,
   owner,
+  publish,
   stranger,
   type TestEngine,
   testEngine,
@@ -445,9 +447,31 @@ describe('nobody learns of what he may not administer', () => {
       '/data/attributes/name',
       '/data/attributes/organization',
     ]);
-    await must(create(engine, { enabled: false }));
+    const { id } = await must(create(engine, { enabled: false }));
+    const told: unknown[] = [];
+    engine.events.on('notification.configuration', (fact) => told.push(fact));
     await must(removeWorkspace(engine, hostPrincipal, { workspaceId }));
     expect((await mustFail(list(engine))).type).toBe('not_found');
+    expect(told).toEqual([{ configurationId: id, workspaceId, change: 'deleted' }]);
+  });
+  test('a workspace that is removed and made again gets nothing of what waited before', async () => {
+    const engine = await testEngine();
+    await must(create(engine));
+    engine.delivery.clear();
+    engine.delivery.answer({ status: 503 });
+    engine.start();
+    for (let n = 0; n < 5; n += 1) await publish(engine, { runId: `old-${n % 2}` });
+    await engine.clock.advance(second);
+    await must(removeWorkspace(engine, hostPrincipal, { workspaceId }));
+    await must(putWorkspace(engine, hostPrincipal, workspaceInput));
+    engine.delivery.answer({ status: 204 });
+    await must(create(engine));
+    engine.delivery.clear();
+    await publish(engine, { runId: 'new' });
+    await engine.clock.advance(day);
+    expect(engine.delivery.requests.map(({ body }) => JSON.parse(body).run_id)).toEqual(['new']);
+    expect(await must(engine.storage.read((view) => view.list(queues).length))).toBe(1);
+    await engine.stop();
   });
 });
 

@@ -1,6 +1,6 @@
 import { err, ok, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import { configurations } from '../../../notifications/configurations/configuration.js';
+import { configurations, type NotificationConfiguration } from '../../../notifications/configurations/configuration.js';
 import type { NotFound } from '../../../notifications/errors.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { commit, type Transaction } from '../../commit.js';
@@ -18,18 +18,17 @@ export function deleteNotificationConfiguration(
   return commit<void, NotFound>(context, caller, (tx) => {
     const found = findConfiguration(tx, caller, configurationId);
     if (found.isErr()) return err(found.error);
-    removeConfiguration(tx, configurationId);
-    tx.tell('notification.configuration', {
-      configurationId,
-      workspaceId: found.value.workspace.id,
-      change: 'deleted',
-    });
+    removeConfiguration(tx, found.value.configuration);
     return ok(undefined);
   }).map(() => undefined);
 }
 
 /** Removes the record; the delivery loop cancels what is unfinished, and then removes the queue. */
-export function removeConfiguration(tx: Transaction, configurationId: string): void {
+export function removeConfiguration(
+  tx: Transaction,
+  { id: configurationId, workspaceId }: Pick<NotificationConfiguration, 'id' | 'workspaceId'>,
+): void {
   tx.remove(configurations, [configurationId]);
   cancelUnfinished(tx, configurationId, 'configuration_deleted');
+  tx.tell('notification.configuration', { configurationId, workspaceId, change: 'deleted' });
 }

@@ -68,7 +68,7 @@ export function removeWorkspace(
   return commit<void, NotFound>(context, caller, (tx) => {
     if (!tx.remove(workspaces, [id])) return err({ type: 'not_found', resource: 'workspace', id });
     for (const row of tx.list(configurations, { index: 'by_workspace', prefix: [id] })) {
-      removeConfiguration(tx, row.record.id);
+      removeConfiguration(tx, row.record);
     }
     return ok(undefined);
   }).map(() => undefined);
