@@ -1,4 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
+import { isMailAddress } from '../../src/notifications/user.js';
 import type { MailMessage } from '../../src/ports/mailer.js';
 
 export interface MailAddress {
@@ -33,7 +34,6 @@ const ownHeaders = new Set([
   'to',
 ]);
 
-const address = /^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}]{1,253}$/u;
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/;
 const longestHeader = 2000;
 
@@ -41,7 +41,7 @@ const longestHeader = 2000;
 export function mailAddressFromText(text: string): MailAddress | null {
   const named = /^([^<>\p{Cc}]*)<([^<>]+)>\s*$/u.exec(text);
   const bare = (named?.[2] ?? text).trim();
-  if (!address.test(bare)) return null;
+  if (!isMailAddress(bare)) return null;
   return { name: (named?.[1] ?? '').trim().replace(/^"(.*)"$/, '$1'), address: bare };
 }
 
@@ -50,7 +50,7 @@ export function mailAddressFromText(text: string): MailAddress | null {
  * exactly one address, or a header that the caller must not set, is an error with a message.
  */
 export function envelopeOf(message: MailMessage): Result<Envelope, string> {
-  if (!address.test(message.to)) return err('the recipient is not one plain address');
+  if (!isMailAddress(message.to)) return err('the recipient is not one plain address');
   const headers: Record<string, string> = {};
   let messageId: string | null = null;
   let references: string | null = null;

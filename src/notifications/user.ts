@@ -10,6 +10,13 @@ export interface User {
   readonly organization: string;
 }
 
+const mailAddress = /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,253}$/u;
+
+/** Whether the text is one plain address, `name@host`, which can stand in the envelope and in a header of a mail. */
+export function isMailAddress(text: unknown): text is string {
+  return typeof text === 'string' && mailAddress.test(text);
+}
+
 export const users = table<User>('users', (user) => [user.id], {
   by_organization: { version: 1, key: (user) => [user.organization, user.id] },
 });

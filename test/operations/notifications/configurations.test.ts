@@ -440,6 +440,21 @@ describe('nobody learns of what he may not administer', () => {
       '/data/attributes/username',
       '/data/attributes/email',
     ]);
+    // What the mailer would refuse for every mail.
+    for (const email of [
+      'a(b)@c.example',
+      'a\0b@c.example',
+      'a:b@c.example',
+      '[a]@c.example',
+      'a@b\\c',
+      'a\ud800@c.example',
+      `a@${'b'.repeat(254)}`,
+    ]) {
+      const user = { id: 'user-9', username: 'nine', email, organization: 'acme' };
+      expect(pointersOf((await mustFail(putUser(engine, hostPrincipal, user))) as never)).toEqual([
+        '/data/attributes/email',
+      ]);
+    }
     // Half of a character: no path can name it.
     const half = { ...workspaceInput, id: 'ws-\ud800', name: '\udc00', organization: 'a\ud800' };
     expect(pointersOf((await mustFail(putWorkspace(engine, hostPrincipal, half))) as never)).toEqual([

@@ -1,7 +1,7 @@
 import { err, ok, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import type { FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
-import { type User, users } from '../../../notifications/user.js';
+import { isMailAddress, type User, users } from '../../../notifications/user.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';
@@ -46,7 +46,7 @@ function faultsOf(input: User): FieldFault[] {
   checkIdentifier(input.id, faults);
   checkName(input.username, 'username', faults);
   checkName(input.organization, 'organization', faults);
-  if (typeof input.email !== 'string' || !/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/.test(input.email)) {
+  if (!isMailAddress(input.email)) {
     faults.push({ pointer: '/data/attributes/email', message: 'email must be one address such as dana@example.org' });
   }
   return faults;
