@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { messageIdentity, verifySignature } from '../../src/receiver.js';
+import { messageIdentity, verifySignature, verifyStandardSignature } from '../../src/receiver.js';
 import { type Command, command, type Invocation } from './command-line/command.js';
 import { firstSignal } from './first-signal.js';
 import { listenParts } from './settings/process-settings.js';
@@ -75,25 +75,62 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 /** `run:errored "Run Errored" id=… signature=right`. What was sent by others is printed as JSON text: no control characters. */
 function lineOf(request: IncomingMessage, body: string, token: string | undefined): string {
-  const id = messageIdentity(request.headers).map((identity) => identity.id);
-  const checked =
-    token === undefined
-      ? ''
-      : ` signature=${verifySignature({ body, headers: request.headers, token }).isOk() ? 'right' : 'wrong'}`;
   const { trigger, message } = saidIn(body);
-  return `${JSON.stringify(trigger).slice(1, -1)} ${JSON.stringify(message)} id=${id.map((text) => JSON.stringify(text).slice(1, -1)).unwrapOr('none')}${checked}\n`;
+  const checked = token === undefined ? '' : ` signature=${signatureOf(request, body, token)}`;
+  return `${inOneWord(trigger)} ${JSON.stringify(message)} id=${inOneWord(idOf(request))}${checked}\n`;
 }
 
-function saidIn(body: string): { readonly trigger: string; readonly message: string } {
+function inOneWord(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** The headers of both spellings of names, and those of Standard Webhooks. */
+const signatureHeaders = ['x-svc-notification-signature', 'x-tfe-notification-signature'] as const;
+const idHeaders = ['x-svc-notification-id', 'x-tfe-notification-id', 'webhook-id'] as const;
+
+function idOf({ headers }: IncomingMessage): string {
+  const found = idHeaders.map((id) => messageIdentity(headers, { id })).find((identity) => identity.isOk());
+  return found === undefined ? 'none' : found.map(({ id }) => id).unwrapOr('none');
+}
+
+/** Right when one of the signatures that are there is. */
+function signatureOf({ headers }: IncomingMessage, body: string, token: string): 'right' | 'wrong' | 'missing' {
+  const checks = [
+    ...signatureHeaders.map((header) => verifySignature({ body, headers, token, header })),
+    verifyStandardSignature({ body, headers, token, now: Date.now() }),
+  ];
+  // A body that is no payload of this interface is looked at after its signature.
+  const faults = checks.map((check) =>
+    check.isOk() || check.error.type === 'payload_malformed' ? null : check.error.type,
+  );
+  if (faults.includes(null)) return 'right';
+  return faults.every((fault) => fault === 'signature_missing') ? 'missing' : 'wrong';
+}
+
+interface Said {
+  readonly trigger: string;
+  readonly message: string;
+}
+
+/** A run payload, one with its trigger at the top, an own event, or a message to a chat service. */
+function saidIn(body: string): Said {
+  let payload: unknown;
   try {
-    const payload = JSON.parse(body) as {
-      notifications?: readonly { trigger?: unknown; message?: unknown }[];
-      text?: unknown;
-    };
-    const [first] = payload.notifications ?? [];
-    if (first === undefined) return { trigger: 'message', message: String(payload.text ?? body.slice(0, 200)) };
-    return { trigger: String(first.trigger), message: String(first.message) };
+    payload = JSON.parse(body);
   } catch {
     return { trigger: 'unknown', message: body.slice(0, 200) };
   }
+  const { notifications, trigger, type, message, text } = membersOf(payload);
+  const first: unknown = Array.isArray(notifications) ? notifications[0] : undefined;
+  if (first !== undefined) {
+    const about = membersOf(first);
+    return { trigger: String(about['trigger']), message: String(about['message']) };
+  }
+  const name = [trigger, type].find((each) => typeof each === 'string');
+  if (typeof name === 'string' && typeof message === 'string') return { trigger: name, message };
+  return { trigger: 'message', message: typeof text === 'string' ? text : body.slice(0, 200) };
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }
