@@ -5,6 +5,7 @@ import { matchesSignature, matchesStandardSignature } from './notifications/sign
 export type { AssessmentResult } from './notifications/events/event.js';
 export type { AssessmentPayload } from './notifications/payloads/assessment.js';
 export type { AutoDestroyPayload } from './notifications/payloads/auto-destroy.js';
+export { isOwnEventPayload, type OwnEventPayload } from './notifications/payloads/custom.js';
 export {
   isAssessmentPayload,
   isAutoDestroyPayload,
@@ -40,13 +41,25 @@ export interface SignatureFault {
   readonly message: string;
 }
 
-/** Checks the HMAC-SHA512 signature and gives the payload, typed. */
+/** Checks the HMAC-SHA512 signature and gives the payload, typed. Own events have bodies of their own: see `verifySignedJson`. */
 export function verifySignature(check: SignatureCheck): Result<NotificationPayload, SignatureFault> {
+  return checkSignature(check).andThen(() => payloadFrom(check.body));
+}
+
+/**
+ * Checks the HMAC-SHA512 signature and gives the body as parsed JSON, whatever it is: for configurations that subscribe to own event types
+ * or to alerts (`isOwnEventPayload`), which get verification requests and perhaps triggers as well.
+ */
+export function verifySignedJson(check: SignatureCheck): Result<unknown, SignatureFault> {
+  return checkSignature(check).andThen(() => jsonFrom(check.body));
+}
+
+function checkSignature(check: SignatureCheck): Result<void, SignatureFault> {
   const header = check.header ?? 'x-svc-notification-signature';
   const signature = headerOf(check.headers, header);
   if (signature === undefined || signature === '') return missing(header);
   const matches = tokensOf(check.token).map((token) => matchesSignature(token, check.body, signature));
-  return matches.includes(true) ? payloadFrom(check.body) : wrong;
+  return matches.includes(true) ? ok(undefined) : wrong;
 }
 
 /** A message with the headers of Standard Webhooks, and the secret that it must be signed with. */
@@ -57,10 +70,22 @@ export interface StandardSignatureCheck extends Omit<SignatureCheck, 'header'> {
   readonly now: number;
 }
 
-/** Checks the Standard Webhooks headers, which also bind the time of sending, and gives id and payload. */
+/** Checks the Standard Webhooks headers, which also bind the time of sending, and gives id and payload. For own events see below. */
 export function verifyStandardSignature(
   check: StandardSignatureCheck,
 ): Result<{ readonly id: string; readonly payload: NotificationPayload }, SignatureFault> {
+  return checkStandardSignature(check).andThen((id) => payloadFrom(check.body).map((payload) => ({ id, payload })));
+}
+
+/** Checks the Standard Webhooks headers, and gives the id and the body as parsed JSON, as `verifySignedJson` does. */
+export function verifyStandardSignedJson(
+  check: StandardSignatureCheck,
+): Result<{ readonly id: string; readonly body: unknown }, SignatureFault> {
+  return checkStandardSignature(check).andThen((id) => jsonFrom(check.body).map((body) => ({ id, body })));
+}
+
+/** Gives the id of the message. */
+function checkStandardSignature(check: StandardSignatureCheck): Result<string, SignatureFault> {
   const id = headerOf(check.headers, 'webhook-id');
   const timestamp = headerOf(check.headers, 'webhook-timestamp');
   const signatures = headerOf(check.headers, 'webhook-signature');
@@ -75,7 +100,7 @@ export function verifyStandardSignature(
     });
   }
   if (!matchesStandardSignature(tokensOf(check.token), { id, timestamp, body: check.body }, signatures)) return wrong;
-  return payloadFrom(check.body).map((payload) => ({ id, payload }));
+  return ok(id);
 }
 
 /** Which message a request is: the same over all its repetitions. */
@@ -194,16 +219,22 @@ function missing(header: string): Result<never, SignatureFault> {
   return err({ type: 'signature_missing', message: `The request lacks ${header}` });
 }
 
+const malformed: Result<never, SignatureFault> = err({
+  type: 'payload_malformed',
+  message: 'The body is signed, but not a notification',
+});
+
 function payloadFrom(body: string | Uint8Array): Result<NotificationPayload, SignatureFault> {
-  const malformed = err<never, SignatureFault>({
-    type: 'payload_malformed',
-    message: 'The body is signed, but not a notification',
-  });
-  try {
-    const parsed: unknown = JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body));
+  return jsonFrom(body).andThen((parsed) => {
     const version =
       typeof parsed === 'object' && parsed !== null && 'payload_version' in parsed ? parsed.payload_version : undefined;
     return version === 1 || version === 2 || version === '2' ? ok(parsed as NotificationPayload) : malformed;
+  });
+}
+
+function jsonFrom(body: string | Uint8Array): Result<unknown, SignatureFault> {
+  try {
+    return ok(JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body)));
   } catch {
     return malformed;
   }

@@ -2,13 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { verificationPayload } from '../src/notifications/payloads/verification.js';
 import { signBody, signingKeyProblem, standardSignature } from '../src/notifications/signature.js';
 import {
+  isOwnEventPayload,
   isVerification,
   messageIdentity,
   newSigningKeys,
   once,
   seenInMemory,
   verifySignature,
+  verifySignedJson,
   verifyStandardSignature,
+  verifyStandardSignedJson,
 } from '../src/receiver.js';
 
 const token = 's3cr3t-token';
@@ -54,6 +57,49 @@ describe('verifySignature', () => {
       verifySignature({ body, headers, token: ['new', token], header: 'X-TFE-Notification-Signature' }).isOk(),
     ).toBe(true);
   });
+});
+
+describe('own events and alerts', () => {
+  const event = {
+    type: 'order.created',
+    timestamp: '2026-01-02T03:04:05.000Z',
+    message: 'Order o-1',
+    data: { id: 'o-1' },
+  };
+  const own = JSON.stringify(event);
+  const headers = {
+    'x-svc-notification-signature': signBody(token, own),
+    'webhook-id': 'ne-1',
+    'webhook-timestamp': '1767323045',
+    'webhook-signature': standardSignature([token], 'ne-1', 1767323045, own),
+  };
+
+  it('are checked by the same signatures, and are no notifications', () => {
+    const parsed = verifySignedJson({ body: own, headers, token })._unsafeUnwrap();
+    expect(parsed).toEqual(event);
+    expect(isOwnEventPayload(parsed)).toBe(true);
+    expect(verifyStandardSignedJson({ body: Buffer.from(own), headers, token, now })._unsafeUnwrap()).toEqual({
+      id: 'ne-1',
+      body: event,
+    });
+    expect(verifySignature({ body: own, headers, token })._unsafeUnwrapErr().type).toBe('payload_malformed');
+  });
+
+  it('are refused with another secret, another body, and when they are no JSON', () => {
+    expect(verifySignedJson({ body: own, headers, token: 'other' })._unsafeUnwrapErr().type).toBe('signature_wrong');
+    expect(verifySignedJson({ body: own, headers: {}, token })._unsafeUnwrapErr().type).toBe('signature_missing');
+    const late = verifyStandardSignedJson({ body: own, headers, token, now: now + 301_000 });
+    expect(late._unsafeUnwrapErr().type).toBe('timestamp_out_of_tolerance');
+    const text = { 'x-svc-notification-signature': signBody(token, '<p>') };
+    expect(verifySignedJson({ body: '<p>', headers: text, token })._unsafeUnwrapErr().type).toBe('payload_malformed');
+  });
+
+  it.each([null, 7, [], {}, { ...event, data: null }, { ...event, type: 1 }, JSON.parse(body)])(
+    'are not %j',
+    (value) => {
+      expect(isOwnEventPayload(value)).toBe(false);
+    },
+  );
 });
 
 describe('verifyStandardSignature', () => {

@@ -1,19 +1,31 @@
 import type { CustomEvent } from '../events/event.js';
 import type { WorkspaceNames } from '../workspace.js';
 
-/** The body of an event of a registered type, unless the type sends its data alone. */
-interface CustomPayload {
+/** The body of an event of a registered type or of an alert, unless the type sends its data alone. */
+export interface OwnEventPayload {
+  /** The name of the event type. */
   readonly type: string;
   /** When it happened: RFC 3339. */
   readonly timestamp: string;
+  /** What happened, for people. */
   readonly message: string;
+  /** The workspace of the event. */
   readonly workspace_id: string;
   readonly workspace_name: string;
   readonly organization_name: string;
+  /** As it was reported. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export function customPayload(event: CustomEvent, workspace: WorkspaceNames): CustomPayload | CustomEvent['data'] {
+/** Whether a body is that of an own event or of an alert. */
+export function isOwnEventPayload(body: unknown): body is OwnEventPayload {
+  if (typeof body !== 'object' || body === null) return false;
+  const { type, timestamp, message, data } = body as Partial<Record<keyof OwnEventPayload, unknown>>;
+  const isEnvelope = [type, timestamp, message].every((member) => typeof member === 'string');
+  return isEnvelope && typeof data === 'object' && data !== null;
+}
+
+export function customPayload(event: CustomEvent, workspace: WorkspaceNames): OwnEventPayload | CustomEvent['data'] {
   if (event.body === 'data') return event.data;
   return {
     type: event.trigger,
