@@ -12,7 +12,7 @@ export interface TextCodec<T> {
   /** The status for an invalid text, if existing clients do not expect 400 (job interface, parameters). */
   readonly status?: 500;
   /** The type of the value where it is another one than that of the text. */
-  readonly holds?: 'milliseconds';
+  readonly holds?: 'milliseconds' | 'instant';
   /** How clients of the upstream write it, if that is read more strictly. */
   readonly upstream?: TextCodec<T>;
 }

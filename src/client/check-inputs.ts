@@ -68,6 +68,7 @@ function faultOfText(name: string, { name: onWire, codec }: TextLocation, value:
 /** Type of the values of a codec, and its name for people. */
 function heldBy({ schema, holds }: TextCodec<unknown>): readonly [type: string, expected: string] {
   if (holds === 'milliseconds') return ['number', 'a number of milliseconds'];
+  if (holds === 'instant') return ['number', 'a number of milliseconds since 1970'];
   if (schema['type'] === 'boolean') return ['boolean', 'a bool'];
   return schema['type'] === 'integer' ? ['number', 'a number'] : ['string', 'a string'];
 }

@@ -195,8 +195,9 @@ export async function jsonOf({ terminal }: Pick<Invocation, 'terminal'>, file: s
 
 function momentOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const moment = Date.parse(text);
-  if (Number.isNaN(moment)) throw new Stopped(`${name} takes a time such as 2026-01-02T03:04:05Z`, 2);
+  // Without an offset it would depend on the time zone of this process, and of `5` a year is made.
+  const moment = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(moment)) throw new Stopped(`--${name} takes a time such as 2026-01-02T03:04:05Z`, 2);
   return moment;
 }
 

@@ -263,7 +263,10 @@ describe('workspaces, events and recoveries', () => {
       .toContain(event);
     expect((await type(`event show ${event}`)).out).toMatch(/Trigger += run:errored.*\n\S+ +1 +2\d\d *\n/s);
     expect((await type(`event erase ${event}`)).out).toBe(`${event} is erased\n`);
-    expect((await type('event list -since yesterday ws-1')).error).toMatch(/since takes a time/);
+    for (const time of ['yesterday', '5', '2026-01-02', '2026-01-02T03:04:05'])
+      expect((await type(`event list -since ${time} ws-1`)).error).toMatch(/^signalbox: --since takes a time such as/);
+    expect((await type('event list -since 2020-01-01T00:00:00Z ws-1')).out).toContain(event);
+    expect((await type('event list -until 2020-01-01T01:00:00+01:00 ws-1')).out).toBe('no events\n');
     expect((await type('notification list ws-1')).out).toMatch(/declared +generic +true +run:errored\n/);
     expect((await type(`notification show ${id}`)).out).toMatch(
       /Filter += run_id == "run-7"\nLast verification += 204 .*\nPaused += false\nBreaker/,
