@@ -2,6 +2,7 @@ import { orThrow } from '../../../../src/client/index.js';
 import type { DeliverySummary, DestinationSpelling, HealthView, TriggerSpelling } from '../../../../src/index.js';
 import { type Command, command } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/columns.js';
+import { Stopped } from '../../stopped.js';
 import { jsonOf } from '../event-commands.js';
 import { optional, pageOption } from '../option-values.js';
 import { confirm, print } from '../print.js';
@@ -109,6 +110,7 @@ const put = command({
     const { parameters, options, terminal, box } = invocation;
     const [workspace = '', name = '', url] = parameters;
     const { 'token-file': tokenFile, 'delivery-file': deliveryFile, user } = options;
+    checkDestination(options.type, url, user);
     const token = tokenFile === undefined ? undefined : (await terminal.read(tokenFile)).trim();
     const delivery = deliveryFile === undefined ? undefined : await jsonOf(invocation, deliveryFile);
     const stated = await orThrow(
@@ -123,9 +125,19 @@ const put = command({
         ...(user.length === 0 ? {} : { users: user }),
       }),
     );
-    return print(invocation, stated, ({ id, enabled }) => `${id} is ${enabled ? 'enabled' : 'stored'}\n`);
+    return print(invocation, stated, ({ id, enabled, kind, users }) => {
+      const nobody = kind === 'email' && users.length === 0;
+      const hint = nobody ? '; it names no users, so nobody gets a mail: --user names one' : '';
+      return `${id} is ${enabled ? 'enabled' : 'stored'}${hint}\n`;
+    });
   },
 });
+
+/** The interface ignores a URL of e-mail and users of everything else. Who types them means something by them. */
+function checkDestination(type: string | undefined, url: string | undefined, users: readonly string[]): void {
+  if (type === 'email' && url !== undefined) throw new Stopped('e-mail goes to --user USER, not to a URL', 2);
+  if (type !== 'email' && users.length > 0) throw new Stopped('--user is for --type email', 2);
+}
 
 const pause = command({
   words: 'notification pause',

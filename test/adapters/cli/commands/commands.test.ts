@@ -286,6 +286,20 @@ describe('workspaces, events and recoveries', () => {
     await receiver.close();
   });
 
+  it('refuses what a configuration of its type does not have', async () => {
+    expect(await type('notification put -type email ws-1 mails http://127.0.0.1:1/')).toMatchObject({
+      code: 2,
+      error: expect.stringMatching(/e-mail goes to --user USER, not to a URL/),
+    });
+    expect(await type('notification put -user u-1 ws-1 hook http://127.0.0.1:1/')).toMatchObject({
+      code: 2,
+      error: expect.stringMatching(/--user is for --type email/),
+    });
+    expect((await type('notification put -type email -disabled ws-1 mails')).out).toMatch(
+      /^\S+ is stored; it names no users, so nobody gets a mail: --user names one\n$/,
+    );
+  });
+
   it('keeps event types', async () => {
     files.set(
       'type.json',
