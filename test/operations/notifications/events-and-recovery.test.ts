@@ -200,6 +200,24 @@ describe('erasing a message', () => {
 });
 
 describe('bulk redelivery', () => {
+  test('is forgotten when what it sent is: a finished one is kept as long as deliveries that were not delivered', async () => {
+    const retention = { delivered: day, dead: 3 * day, idempotency: hour };
+    const { engine } = await world({ notifications: { retention } });
+    const since = engine.clock.now();
+    const recoveries = async () => (await must(listBulkRedeliveries(engine, owner, { workspaceId }))).length;
+    await publish(engine);
+    await must(startBulkRedelivery(engine, owner, { workspaceId, since }));
+    await engine.clock.advance(2 * day);
+    await must(startBulkRedelivery(engine, owner, { workspaceId, since }));
+    expect(await recoveries()).toBe(2);
+    await engine.clock.advance(2 * day);
+    expect(await recoveries()).toBe(1);
+    // Also when nothing else is kept any more.
+    await engine.clock.advance(4 * day);
+    expect(await recoveries()).toBe(0);
+    await engine.stop();
+  });
+
   test('counts first, sends again without holding up what is new, and has an end', async () => {
     const { engine } = await world(noBreaker);
     const since = engine.clock.now();

@@ -1,12 +1,13 @@
 import { ok } from 'neverthrow';
 import { type Delivery, deliveries, isUnfinished } from '../../../notifications/delivery/delivery.js';
+import { type Recovery, recoveries } from '../../../notifications/delivery/recovery.js';
 import { events, type StoredEvent } from '../../../notifications/events/event.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
 import type { Settings } from '../../../settings.js';
 import { hour } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
-import type { Key } from '../../../shared/table.js';
+import type { Key, Table } from '../../../shared/table.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
 import { changeOrMoment } from '../../waiting/change-or-moment.js';
 
@@ -14,27 +15,30 @@ import { changeOrMoment } from '../../waiting/change-or-moment.js';
 const batch = 500;
 const pause = hour;
 
-/** Removes deliveries and events whose time in the log is over, a piece per write. */
+/** Removes deliveries, events and bulk redeliveries whose time in the log is over, a piece per write. */
 export const retentionLoop: BackgroundLoop = {
   name: 'notification-retention',
   async run(context, signal) {
     while (!signal.aborted) {
       await collectDeliveries(context, signal);
       await collectEvents(context, signal);
+      await collectRecoveries(context);
       await somethingKept(context, signal);
       await context.clock.sleep(pause, signal);
     }
   },
 };
 
-/** Resolves when there is an event or a delivery, or when the signal aborts: an empty log is not looked at every hour. */
+const logTables = [events, deliveries, recoveries] as readonly Table<unknown>[];
+
+/** Resolves when there is an event, a delivery or a bulk redelivery, or when the signal aborts: an empty log is not looked at every hour. */
 async function somethingKept(context: EngineContext, signal: AbortSignal): Promise<void> {
   const seen = await read(context, (view) => ({
     index: view.index,
-    empty: view.list(events, { limit: 1 }).length === 0 && view.list(deliveries, { limit: 1 }).length === 0,
+    empty: logTables.every((table) => view.list<unknown>(table, { limit: 1 }).length === 0),
   }));
   if (!seen.empty) return;
-  await changeOrMoment(context, { tables: [events, deliveries], index: seen.index, moment: undefined }, signal);
+  await changeOrMoment(context, { tables: logTables, index: seen.index, moment: undefined }, signal);
 }
 
 /**
@@ -111,6 +115,20 @@ async function collectEvents(context: EngineContext, signal: AbortSignal): Promi
     if (!step.more) return;
     from = step.next;
   }
+}
+
+/** Bulk redeliveries that have ended are kept as long as what they sent again. */
+async function collectRecoveries(context: EngineContext): Promise<void> {
+  const before = context.clock.now() - context.settings.notifications.retention.dead;
+  const isOld = ({ finishedAt }: Recovery): boolean => finishedAt !== null && finishedAt < before;
+  const found = await read(context, (view) => view.list(recoveries).map(({ record }) => record));
+  const old = found.filter(isOld).slice(0, batch);
+  if (old.length === 0) return;
+  const written = await context.storage.write<void, never>((view) => {
+    for (const { id } of old) view.remove(recoveries, [id]);
+    return ok(undefined);
+  });
+  if (written.isErr()) throw new Error(written.error.message);
 }
 
 /** Whether a queue has not come as far as the event. */
