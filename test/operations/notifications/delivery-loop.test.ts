@@ -575,6 +575,49 @@ describe('e-mail', () => {
     expect((await log(engine, id))[0]).toMatchObject({ outcome: 'delivered', attemptCount: 2 });
     await engine.stop();
   });
+  test('a redelivery goes to everybody again when everybody has had it, else to those who have not', async () => {
+    let refuses: (to: string) => boolean = () => false;
+    const { engine, id } = await started({}, email, {
+      mail: {
+        fail: ({ to }: { to: string }) => (refuses(to) ? { type: 'mail_rejected', message: 'no such box' } : null),
+      },
+    });
+    const { deliveryIds } = await publish(engine);
+    await engine.clock.advance(second);
+    const sentAgain = async () => {
+      const before = engine.mailer.messages.length;
+      await must(redeliver(engine, owner, { deliveryId: deliveryIds[0] ?? '' }));
+      await engine.clock.advance(second);
+      return engine.mailer.messages.slice(before).map(({ to }) => to);
+    };
+    expect(await sentAgain()).toEqual(['user-1@example.org', 'user-2@example.org']);
+    expect((await log(engine, id))[0]).toMatchObject({ outcome: 'delivered', attemptCount: 2 });
+    refuses = () => true;
+    expect(await sentAgain()).toEqual([]);
+    const [failed] = await log(engine, id);
+    expect(failed).toMatchObject({ outcome: 'delivered', attemptCount: 3, lastFailure: 'mail_rejected' });
+    const shown = await must(showDelivery(engine, owner, { deliveryId: failed?.id ?? '' }));
+    expect(shown.recipients.map(({ outcome }) => outcome)).toEqual(['accepted', 'accepted']);
+    const dead = await publish(engine, { runId: 'run-0' });
+    await engine.clock.advance(second);
+    expect((await log(engine, id))[0]).toMatchObject({ outcome: 'dead' });
+    refuses = () => false;
+    await must(redeliver(engine, owner, { deliveryId: dead.deliveryIds[0] ?? '' }));
+    await engine.clock.advance(second);
+    expect((await log(engine, id))[0]).toMatchObject({ outcome: 'delivered', attemptCount: 2 });
+
+    refuses = (to) => to.startsWith('user-2');
+    const partly = await publish(engine, { runId: 'run-2' });
+    await engine.clock.advance(second);
+    expect((await log(engine, id))[0]).toMatchObject({ outcome: 'partly_delivered' });
+    refuses = () => false;
+    const before = engine.mailer.messages.length;
+    await must(redeliver(engine, owner, { deliveryId: partly.deliveryIds[0] ?? '' }));
+    await engine.clock.advance(second);
+    expect(engine.mailer.messages.slice(before).map(({ to }) => to)).toEqual(['user-2@example.org']);
+    expect((await log(engine, id))[0]).toMatchObject({ outcome: 'delivered', attemptCount: 2 });
+    await engine.stop();
+  });
   test('nobody left, nothing sent; everybody refused, dead', async () => {
     const { engine, id } = await started({}, email);
     await must(removeUser(engine, hostPrincipal, { userId: 'user-1' }));

@@ -18,8 +18,8 @@ export interface AttemptInputs {
 }
 
 /**
- * One message per recipient that has not had one. Addresses that are refused for good are not tried again; when nobody is
- * left to try again for, it has delivered if anybody got it.
+ * One message per recipient that has not had one. Addresses that are refused for good are tried again only when a person asks for it;
+ * when nobody is left to try again for, it has delivered if anybody got it.
  */
 export async function attemptMail(
   context: EngineContext,
@@ -45,9 +45,7 @@ async function mailWaiting(
   { event, stopping }: AttemptInputs,
 ): Promise<AttemptReport> {
   const startedAt = context.clock.now();
-  const earlier = (delivery.recipients ?? []).filter(({ outcome }) => outcome !== 'waiting');
-  const done = new Set(earlier.map(({ userId }) => userId));
-  const recipients = destination.recipients.filter((recipient) => !done.has(recipient.userId));
+  const { recipients, earlier } = addressees(delivery, destination.recipients);
   const failed = (type: 'mail_rejected' | 'mail_unavailable', message: string): AttemptReport =>
     silentAttempt(context, { destination: 'mailto:', startedAt }, classifySilence({ type, message }), earlier);
   if (context.mailer === undefined) return failed('mail_unavailable', 'No mail transport is configured');
@@ -55,13 +53,37 @@ async function mailWaiting(
 
   const mails = mailsTo(context, delivery, { ...destination, recipients }, event);
   const { results: now, isBrokenOff } = await sendEach(context, mails, stopping);
-  const results = [...earlier, ...now];
-  const failure = isBrokenOff ? classifySilence({ type: 'aborted', message: notSentAtStop }) : failureOfMail(results);
+  const results = [...earlier, ...now.map((result) => withoutLoss(result, delivery))];
+  const failure = isBrokenOff
+    ? classifySilence({ type: 'aborted', message: notSentAtStop })
+    : failureOfMail([...earlier, ...now]);
   const report = silentAttempt(context, { destination: 'mailto:', startedAt }, failure, results);
   const refused = results.filter(({ outcome }) => outcome === 'refused');
   if (failure !== null || refused.length === 0) return report;
   const body = `Some recipients were refused: ${refused.map(({ message }) => message).join('; ')}`;
   return { ...report, attempt: { ...report.attempt, body } };
+}
+
+/**
+ * Who gets a mail in this attempt, and what became of the others before. A redelivery asks again those who refused; when all of the
+ * recipients have had theirs, it is for all of them.
+ */
+function addressees<R extends { readonly userId: string }>(
+  { state, recipients: told = [] }: Delivery,
+  all: readonly R[],
+): { readonly recipients: readonly R[]; readonly earlier: readonly RecipientResult[] } {
+  const isAsked = state.type === 'manual';
+  const earlier = told.filter(({ outcome }) => outcome === 'accepted' || (outcome === 'refused' && !isAsked));
+  const done = new Set(earlier.map(({ userId }) => userId));
+  const recipients = all.filter(({ userId }) => !done.has(userId));
+  return isAsked && recipients.length === 0 ? { recipients: all, earlier: [] } : { recipients, earlier };
+}
+
+/** Who has had a mail has had it, also when it could not be sent once more. */
+function withoutLoss(result: RecipientResult, { recipients = [] }: Delivery): RecipientResult {
+  if (result.outcome === 'accepted') return result;
+  const had = recipients.find(({ userId, outcome }) => userId === result.userId && outcome === 'accepted');
+  return had ?? result;
 }
 
 interface AddressedMail {
