@@ -294,6 +294,31 @@ describe('update', () => {
     expect((await must(list(engine))).items).toEqual([]);
   });
 
+  test('an answer of a URL that was replaced during the probe says nothing about the new one', async () => {
+    const engine = await testEngine();
+    const created = await must(create(engine));
+    engine.delivery.answer({ status: 500 });
+    engine.start();
+    await publish(engine);
+    await engine.clock.advance(second);
+    const told: string[] = [];
+    engine.events.on('notification.destination', ({ change }) => told.push(change));
+    const answers: (() => void)[] = [];
+    engine.delivery.answer(async () => {
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return { status: 204 };
+    });
+    const verifying = verifyNotificationConfiguration(engine, owner, { configurationId: created.id });
+    await engine.clock.settle();
+    await must(update(engine, created.id, { enabled: false, url: `${destination}/other` }));
+    for (const answer of answers) answer();
+    const verified = await must(verifying);
+    expect(verified.response).toEqual(created.response);
+    expect(verified.health.failingSince).not.toBeNull();
+    expect(told).toEqual([]);
+    await engine.stop();
+  });
+
   test('two changes in a row during probes end in a conflict', async () => {
     const engine = await testEngine();
     const created = await must(create(engine, { enabled: false }));

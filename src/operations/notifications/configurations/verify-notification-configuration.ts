@@ -69,8 +69,10 @@ async function verify(
   const stored = await commit<ConfigurationView, VerifyConfigurationError>(context, caller, (tx) =>
     findConfiguration(tx, caller, id).map((present) => {
       const next = withResponse(present.configuration, configuration, response);
-      if (next !== present.configuration) tx.put(configurations, next);
-      if (response.successful) closeBreaker(tx, id);
+      if (next !== present.configuration) {
+        tx.put(configurations, next);
+        if (response.successful) closeBreaker(tx, id);
+      }
       const { workspaceId } = present.configuration;
       tx.tell('notification.configuration', { configurationId: id, workspaceId, change: 'verified' });
       return viewConfiguration(context, tx, next, present.workspace);
