@@ -17,6 +17,8 @@ import type { ExecRequest } from './task-driver.js';
 
 /** What a data message holds at most. In bytes. */
 const messageBytes = 4096;
+/** How long the last output of a command without leftovers is waited for after its end. In milliseconds. */
+const lastOutput = 500;
 
 /** A command beside a task, connected by pipes. */
 export function runWithPipes(request: ExecRequest): Result<AsyncIterable<CommandOutput>, CommandRefused> {
@@ -30,10 +32,13 @@ export function runWithPipes(request: ExecRequest): Result<AsyncIterable<Command
     return err(notStarted(`fork/exec ${command}: resource temporarily unavailable`));
   }
   const ended = request.begun(child.pid);
-  const outlet = commandOutlet(request, () => {
-    killGroup(child);
-    // What the command has left behind may hold their other ends for as long as the task runs.
+  // What the command has left behind may hold their other ends for as long as the task runs.
+  const closePipes = (): void => {
     for (const pipe of child.stdio) pipe?.destroy();
+  };
+  const outlet = commandOutlet(request, () => {
+    if (isRunning(child)) killGroup(child);
+    closePipes();
   });
   const streams = (['stdout', 'stderr'] as const).map((name) => pump(child[name] as Readable, name, outlet));
   child.stdin?.on('error', () => undefined);
@@ -41,6 +46,11 @@ export function runWithPipes(request: ExecRequest): Result<AsyncIterable<Command
   const exited = new Promise<number>((resolve) => {
     child.once('exit', (code, by) => {
       ended();
+      if (request.leftovers === 'end') {
+        killGroup(child);
+        // A process that has left the group holds them on.
+        setTimeout(closePipes, lastOutput).unref();
+      }
       resolve(code ?? 128 + (by === null ? 9 : constants.signals[by]));
     });
     child.once('error', () => resolve(127));
@@ -116,10 +126,15 @@ function drained(stdin: Writable): Promise<void> {
   });
 }
 
-function killGroup(child: ChildProcess): void {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null;
+}
+
+/** Only while the process runs, or directly at its end: later its number may be that of another group. */
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
   try {
-    process.kill(-child.pid, 'SIGKILL');
+    process.kill(-pid, 'SIGKILL');
   } catch {
     // It has ended meanwhile.
   }

@@ -64,6 +64,11 @@ export interface ExecRequest {
   readonly signal: AbortSignal;
   /** Aborts when the task has ended: the command ends with it, and the caller is notified. */
   readonly taskEnded: AbortSignal;
+  /**
+   * What becomes of processes that the command has left in its process group when its first process ends: `end` ends them, as for
+   * commands that are repeated; otherwise they go on until the task ends.
+   */
+  readonly leftovers?: 'end';
   /** Told of the first process of the command; the function that it gives is called at the end of that. */
   readonly begun: (pid: number) => () => void;
 }
