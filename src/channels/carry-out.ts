@@ -1,14 +1,18 @@
-import type { CommandInput, CommandPerformer, NodeCommand } from '../agent/link/node-command.js';
+import type { CommandInput, CommandOutput, CommandPerformer, NodeCommand } from '../agent/link/node-command.js';
 import type { Channel } from './channel.js';
 import type { Item } from './frame.js';
 
+/** An output in the form that the asker of the command takes. */
+type OutputForm = (command: NodeCommand, output: CommandOutput) => CommandOutput;
+
 /** Carries out the command of a channel: its first item names it, the others are the caller's input. Never rejects. */
-export async function carryOut(channel: Channel, perform: CommandPerformer): Promise<void> {
+export async function carryOut(channel: Channel, perform: CommandPerformer, inForm: OutputForm): Promise<void> {
   try {
     const items = channel[Symbol.asyncIterator]();
     const first = await items.next();
     if (first.done === true) return channel.end();
-    const begun = await perform(first.value['command'] as NodeCommand, inputsOf(items), channel.gone);
+    const command = first.value['command'] as NodeCommand;
+    const begun = await perform(command, inputsOf(items), channel.gone);
     if (begun.isErr()) {
       await channel.send({ type: 'refused', refusal: begun.error });
       return channel.end();
@@ -16,7 +20,7 @@ export async function carryOut(channel: Channel, perform: CommandPerformer): Pro
     // The channel has ended if the caller has gone; the command then ends by its signal, or here.
     let goesOn = await channel.send({ type: 'begun' });
     for await (const output of begun.value) {
-      goesOn &&= await channel.send(output);
+      goesOn &&= await channel.send(inForm(command, output));
       if (!goesOn) break;
     }
     channel.end();

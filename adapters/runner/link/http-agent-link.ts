@@ -1,3 +1,4 @@
+import { outputFor } from '../../../src/agent/link/command-shapes.js';
 import type { CommandPerformer } from '../../../src/agent/link/node-command.js';
 import type { NodeReport } from '../../../src/agent/link/node-work.js';
 import { carryOut } from '../../../src/channels/carry-out.js';
@@ -128,7 +129,7 @@ async function serveOnce(box: Client, clock: Clock, { nodeId, instance, perform,
   const opened = await box.agents.commands(nodeId, { ...by(instance), signal });
   if (opened.isErr()) return messageOf(opened.error);
   const socket = opened.value;
-  const channels = new Channels({ socket, clock, onOpen: (channel) => void carryOut(channel, perform) });
+  const channels = new Channels({ socket, clock, onOpen: (channel) => void carryOut(channel, perform, outputFor) });
   await channels.run();
   const stopped = await Promise.race([socket.closed, clock.sleep(shortestPause, signal)]);
   return stopped?.reason || 'the connection was lost';

@@ -17,9 +17,11 @@ const file: Shape<FileDescription> = objectOf(
 );
 const stream = oneOf('stdout', 'stderr');
 
+const allocationUsage: Shape<AllocationUsage> = objectOf({ tasks: mapOf(usage), at: amount });
+
 /** The values that commands answer with. */
 const values: Readonly<Partial<Record<NodeCommand['type'], Shape<unknown>>>> = {
-  stats: objectOf({ tasks: mapOf(usage), at: amount }) satisfies Shape<AllocationUsage>,
+  stats: allocationUsage,
   list_files: listOf(file, 100_000),
   stat_file: file,
 };
@@ -52,6 +54,19 @@ export function readCommandOutput(command: NodeCommand['type'], sent: unknown): 
 const kindOfOutput = objectOf({
   type: oneOf('value', 'data', 'closed', 'exited', 'failed', 'piece', 'file_event'),
 });
+
+/** The output of a command in the form that its asker takes: see `eachProcess` of the command. */
+export function outputFor(command: NodeCommand, output: CommandOutput): CommandOutput {
+  if (command?.type !== 'stats' || command.eachProcess === true || output.type !== 'value') return output;
+  const read = fitted(allocationUsage, output.value, 'answer');
+  if (!('value' in read)) return output;
+  const { tasks, at } = read.value;
+  const earlier = Object.entries(tasks).map(([name, used]) => [
+    name,
+    { ...used, processes: used.processes.map(({ pid }) => pid) },
+  ]);
+  return { type: 'value', value: { tasks: Object.fromEntries(earlier), at } };
+}
 
 /** Why a node does not carry out a command; undefined for a value of another shape. */
 export function readCommandRefusal(sent: unknown): CommandRefused | undefined {

@@ -6,8 +6,16 @@ export type NodeCommand =
   | { readonly type: 'restart'; readonly allocationId: string; readonly task: string | null; readonly all: boolean }
   /** `task` null: every task that runs. */
   | { readonly type: 'signal'; readonly allocationId: string; readonly task: string | null; readonly signal: string }
-  /** `task` null: all tasks. Answers one `AllocationUsage`. */
-  | { readonly type: 'stats'; readonly allocationId: string; readonly task: string | null }
+  /**
+   * `task` null: all tasks. Answers one `AllocationUsage`. `eachProcess`: the server takes what each process uses; servers of earlier
+   * versions, which do not say so, take the numbers of the processes only.
+   */
+  | {
+      readonly type: 'stats';
+      readonly allocationId: string;
+      readonly task: string | null;
+      readonly eachProcess?: true;
+    }
   /** Answers the results of the checks of the allocation's services by their ids. */
   | { readonly type: 'checks'; readonly allocationId: string }
   /** Answers one list of `FileDescription`. Paths are relative to the allocation's folder, with or without a slash in front. */

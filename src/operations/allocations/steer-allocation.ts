@@ -56,6 +56,7 @@ export function readAllocationStats(
       type: 'stats',
       allocationId,
       task: task === '' ? null : task,
+      eachProcess: true,
     }),
   );
 }

@@ -1,5 +1,6 @@
 import { ok, okAsync, type ResultAsync } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
+import { outputFor } from '../../agent/link/command-shapes.js';
 import type { CommandPerformer } from '../../agent/link/node-command.js';
 import { nodeConnections, type RelaySession, relaySessions } from '../../agent/link/relay.js';
 import { carryOut } from '../../channels/carry-out.js';
@@ -99,7 +100,7 @@ async function serveSession(context: EngineContext, { id, nodeId }: RelaySession
   const channels = new Channels({
     socket,
     clock: context.clock,
-    onOpen: (channel) => void carryOut(channel, perform),
+    onOpen: (channel) => void carryOut(channel, perform, outputFor),
   });
   await channels.run();
   signal.removeEventListener('abort', stop);

@@ -221,7 +221,7 @@ const cases: Readonly<Record<string, Case>> = {
     });
     const answered = await eventually(() => readAllocationStats(engine, hostPrincipal, { allocationId: id }));
     assert.deepEqual(answered, { tasks: { t: usage }, at: 5 });
-    assert.deepEqual(asked.at(-1), { type: 'stats', allocationId: id, task: null });
+    assert.deepEqual(asked.at(-1), { type: 'stats', allocationId: id, task: null, eachProcess: true });
     stop();
     for (;;) {
       const refused = await readAllocationStats(engine, hostPrincipal, { allocationId: id });
