@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { type ExportSink, exportStore, hostPrincipal, type Storage } from '../../../src/index.js';
 import { systemClock } from '../../node/index.js';
 import { orStop } from '../settings/config-command.js';
@@ -79,7 +89,7 @@ function written(storage: Storage, open: () => ExportSink): Promise<number> {
 
 /** Writes beside the file and puts it in its place when it is whole and on the disk. */
 async function exportTo(path: string, storage: Storage): Promise<number> {
-  const file = new PartialFile(path);
+  const file = new PartialFile(placeOf(path));
   try {
     const rows = await written(storage, () => {
       file.begin();
@@ -92,6 +102,14 @@ async function exportTo(path: string, storage: Storage): Promise<number> {
     if (error instanceof Stopped) throw error;
     throw new Stopped(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** The file that a link leads to. Devices, pipes and folders would be replaced. */
+function placeOf(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return path;
+  if (!found.isFile()) throw new Stopped(`${path} is no file; without --out the export goes to standard output`);
+  return realpathSync(path);
 }
 
 /** Characters that are collected for one write. */
