@@ -7,7 +7,14 @@ const outputClosed = 141;
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(outputClosed);
-  throw error;
+  process.stderr.write(`signalbox: the output cannot be written: ${error.message}\n`);
+  process.exit(1);
 });
+// The log of a server may be on a full disk, or its reader may be gone: such lines are dropped, and later ones are tried again.
+process.stderr.on('error', () => undefined);
 
-void runCommand(process.argv.slice(2), processTerminal()).then((code) => process.exit(code));
+void runCommand(process.argv.slice(2), processTerminal()).then(async (code) => {
+  // What a pipe has no room for waits in this process.
+  await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
+  process.exit(code);
+});
