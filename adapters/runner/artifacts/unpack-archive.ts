@@ -31,6 +31,8 @@ interface Unpacking {
   readonly signal: AbortSignal;
   /** Made when everything else is there, so that nothing is ever written through one. By path. */
   readonly symlinks: Map<string, string>;
+  /** Those that were made, by their paths in the archive. */
+  readonly folders: Set<string>;
   bytes: number;
   entries: number;
 }
@@ -45,20 +47,25 @@ export async function unpackArchive(
   limits: UnpackLimits,
   signal: AbortSignal,
 ): Promise<void> {
-  const unpacking: Unpacking = { root, limits, signal, symlinks: new Map(), bytes: 0, entries: 0 };
+  const unpacking: Unpacking = { root, limits, signal, symlinks: new Map(), folders: new Set(), bytes: 0, entries: 0 };
   const wanted = partsOf(folder);
   for await (const entry of entriesOf(file, format)) {
     signal.throwIfAborted();
-    unpacking.entries += 1;
-    if (unpacking.entries > limits.maximumEntries) {
-      throw new ArchiveRefused(`the archive holds more than ${limits.maximumEntries} entries`);
-    }
+    countEntries(unpacking, 1);
     const parts = below(wanted, partsOf(entry.path));
     if (parts !== undefined && parts.length > 0) await unpackEntry(unpacking, entry, parts, wanted);
     else if (entry.type === 'file') await pass(unpacking, entry);
   }
   for (const [path, target] of unpacking.symlinks) await symlink(target, path).catch(refuseTwice);
   for (const path of unpacking.symlinks.keys()) await checkLink(root, path);
+}
+
+function countEntries(unpacking: Unpacking, more: number): void {
+  unpacking.entries += more;
+  const { maximumEntries } = unpacking.limits;
+  if (unpacking.entries > maximumEntries) {
+    throw new ArchiveRefused(`the archive holds more than ${maximumEntries} entries`);
+  }
 }
 
 /** Names of the folders and the last name. */
@@ -82,16 +89,29 @@ async function unpackEntry(
 ): Promise<void> {
   const { root, symlinks } = unpacking;
   const path = join(root, ...parts);
+  await makeWay(unpacking, parts.slice(0, -1));
   if (entry.type === 'directory') {
     await makeFolder({ root, parts }).catch(refuseOddFolder);
+    unpacking.folders.add(parts.join('/'));
     await chmod(path, ((entry.mode ?? 0o755) & 0o777) | 0o700);
     return;
   }
-  await makeFolder({ root, parts: parts.slice(0, -1) }).catch(refuseOddFolder);
   if (entry.type === 'file') await writeFile(unpacking, entry, path);
   else if (entry.type === 'symlink') symlinks.set(path, entry.target);
   else if (entry.type === 'link') await linkFile(root, path, below(wanted, partsOf(entry.target)));
   else throw new ArchiveRefused(`${shown(entry.path)} is neither a file nor a folder nor a link`);
+}
+
+/** The folders on the way to an entry. An archive need not name them: they count like those that it names. */
+async function makeWay(unpacking: Unpacking, parts: readonly string[]): Promise<void> {
+  const { root, folders } = unpacking;
+  let known = parts.length;
+  while (known > 0 && !folders.has(parts.slice(0, known).join('/'))) known -= 1;
+  const missing = parts.slice(known);
+  if (missing.length === 0) return;
+  countEntries(unpacking, missing.length);
+  await makeFolder({ root: join(root, ...parts.slice(0, known)), parts: missing }).catch(refuseOddFolder);
+  for (let depth = known + 1; depth <= parts.length; depth += 1) folders.add(parts.slice(0, depth).join('/'));
 }
 
 async function writeFile(unpacking: Unpacking, entry: ArchiveEntry, path: string): Promise<void> {

@@ -251,6 +251,15 @@ describe('an archive', () => {
     expect((await refused('a.tgz', bomb, { unpackedBytes: 1_000_000 })).message).toContain('more than 1000000 bytes');
     const many = await tar(...Array.from({ length: 11 }, (_, at) => ({ name: `f${at}`, text: '' })));
     expect((await refused('a.tar', many, { unpackedEntries: 10 })).message).toContain('more than 10 entries');
+    // Folders that it does not name are made all the same.
+    const deep = await tar({ name: 'a/b/c/f', text: '' }, { name: 'd/e/f', text: '' });
+    expect((await refused('a.tar', deep, { unpackedEntries: 6 })).message).toContain('more than 6 entries');
+    await unpack(
+      'a.tar',
+      await tar(...tree, { name: 'app/bin/f', text: '' }, { name: 'app/bin/g', text: '' }),
+      {},
+      { unpackedEntries: 8 },
+    );
   });
 
   it.each([
