@@ -150,15 +150,18 @@ export class TaskPreparation {
     };
   }
 
-  async #runScript(script: ChangeScript, setting: TaskSetting): Promise<void> {
+  async #runScript(script: ChangeScript, setting: TaskSetting): Promise<boolean> {
     const { lookup } = taskSetting(setting, this.environment);
     const command = [script.Command, ...(script.Args ?? [])].map((text) => interpolate(text, lookup));
     const timeout = millisecondsFromNanos(script.Timeout);
-    const { code, output } = await runBriefly(this.#running.exec, command, timeout);
+    const { code, output, isBrokenOff } = await runBriefly(this.#running.exec, command, timeout);
+    if (isBrokenOff) return false;
     const said = output.trim() === '' ? '' : `: ${output.trim().slice(0, 500)}`;
     this.#say(`Template: the script ${script.Command} ended with exit code ${code}${code === 0 ? '' : said}`);
-    if (code === 0 || !script.FailOnError) return;
-    this.#running.tell({ type: 'end', end: { purpose: 'fail', skipDelay: true }, reasons: [] });
+    if (code !== 0 && script.FailOnError) {
+      this.#running.tell({ type: 'end', end: { purpose: 'fail', skipDelay: true }, reasons: [] });
+    }
+    return true;
   }
 
   /** Once, although a preparation that fails for a full disk is repeated. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { healthVerdict, isWell } from '../../../src/agent/checks/allocation-health.js';
 import {
+  type CheckResult,
   type CheckState,
   checkStateAfter,
   initialCheckState,
@@ -17,6 +18,7 @@ import { isMeasuredByChecks } from '../../../src/scheduler/deployment/measure-he
 import { type Milliseconds, millisecondsFromNanos } from '../../../src/shared/duration.js';
 import type { AllocationWork } from '../allocation/allocation-work.js';
 import type { Surroundings } from '../allocation/surroundings.js';
+import type { BriefCommand } from '../commands/run-briefly.js';
 import { look } from './look.js';
 
 /** What the checks need of the allocation that they belong to. */
@@ -26,7 +28,7 @@ export interface CheckedAllocation {
   /** How long a task has run, in milliseconds; undefined while it does not. */
   upFor(task: string | null): Milliseconds | undefined;
   /** Runs a command beside a task; gives its exit code and output. */
-  run(task: string, command: readonly string[], timeout: Milliseconds): Promise<{ code: number; output: string }>;
+  run(task: string, command: readonly string[], timeout: Milliseconds): Promise<BriefCommand>;
   /** A service has failed too often: its task begins again; without a task all that run. */
   restart(task: string | null, reason: string): void;
   /** Health has become known, or has changed. */
@@ -156,7 +158,7 @@ export class AllocationChecks {
     const upFor = this.#allocation.upFor(task);
     if (upFor === undefined) return;
     const result = await this.#look(watched, task);
-    if (this.#over.signal.aborted) return;
+    if (result === undefined || this.#over.signal.aborted) return;
     watched.state = checkStateAfter(watched.state, result, check, this.#surroundings.clock.now());
     this.judge();
     watched.strikes = strikesAfter(watched.strikes, result, check, upFor);
@@ -166,10 +168,12 @@ export class AllocationChecks {
     this.#allocation.restart(task, `check "${check.Name}" is unhealthy`);
   }
 
-  async #look({ service, check }: Watched, task: string | null) {
+  /** Undefined when the end of the task broke it off. */
+  async #look({ service, check }: Watched, task: string | null): Promise<CheckResult | undefined> {
     if (check.Type.toLowerCase() === 'script') {
       const command = [check.Command, ...(check.Args ?? [])];
       const ended = await this.#allocation.run(task ?? '', command, millisecondsFromNanos(check.Timeout));
+      if (ended.isBrokenOff) return undefined;
       return { passed: ended.code === 0, output: ended.output, statusCode: 0 };
     }
     const label = check.PortLabel === '' ? service.PortLabel : check.PortLabel;

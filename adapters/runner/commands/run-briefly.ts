@@ -6,9 +6,11 @@ import type { CommandRequest } from '../drivers/task-driver.js';
 
 type Exec = (request: CommandRequest) => Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>>;
 
-interface Ended {
+export interface BriefCommand {
   readonly code: number;
   readonly output: string;
+  /** Its task has ended before it, or the runner has let go of the task: it has no result. */
+  readonly isBrokenOff: boolean;
 }
 
 /** What is kept of the output. In characters. */
@@ -18,28 +20,36 @@ const maximumOutput = 3 * 1024;
  * Runs a command to its end, or for as long as it may take; then it is ended and counts as failed. Its process group ends with it: such
  * commands are repeated, and what each of them left would add up. Never rejects: whoever repeats it goes on.
  */
-export async function runBriefly(exec: Exec, command: readonly string[], timeout: number): Promise<Ended> {
+export async function runBriefly(exec: Exec, command: readonly string[], timeout: number): Promise<BriefCommand> {
   const signal = AbortSignal.timeout(timerOf(Math.max(1, timeout)));
   try {
-    const { code, output } = await runUntil(signal, exec, command);
-    return signal.aborted ? { code: 1, output: `${output}\nthe command took too long` } : { code, output };
+    const ended = await runUntil(signal, exec, command);
+    if (!signal.aborted) return ended;
+    return { code: 1, output: `${ended.output}\nthe command took too long`, isBrokenOff: false };
   } catch (error) {
     // A driver may throw: so does the system when it has no memory for another process.
-    return { code: 1, output: messageOf(error) };
+    return { code: 1, output: messageOf(error), isBrokenOff: false };
   }
 }
 
-async function runUntil(signal: AbortSignal, exec: Exec, command: readonly string[]): Promise<Ended> {
+async function runUntil(signal: AbortSignal, exec: Exec, command: readonly string[]): Promise<BriefCommand> {
   const begun = await exec({ command, terminal: false, input: noMoreInput(), signal, leftovers: 'end' });
-  if (begun.isErr()) return { code: 1, output: begun.error.message };
+  if (begun.isErr()) {
+    const { type, message } = begun.error;
+    return { code: 1, output: message, isBrokenOff: type === 'command_not_found' };
+  }
   let output = '';
   let code = 1;
+  let isBrokenOff = false;
   for await (const message of begun.value) {
     if (message.type === 'exited') code = message.code;
-    if (message.type === 'failed') output += message.message;
+    if (message.type === 'failed') {
+      output += message.message;
+      isBrokenOff = true;
+    }
     if (message.type === 'data') output = (output + Buffer.from(message.bytes).toString()).slice(0, maximumOutput);
   }
-  return { code, output };
+  return { code, output, isBrokenOff };
 }
 
 async function* noMoreInput(): AsyncGenerator<CommandInput> {

@@ -165,7 +165,10 @@ class Process implements RunningTask {
     this.exited = this.#end(ended);
   }
 
-  /** Aborts when its first process has ended: before what else belongs to the task is ended, too. */
+  /**
+   * Aborts when its first process has ended, before what else belongs to the task is ended, and when the runner lets go of it: commands
+   * beside it end with the runner.
+   */
   get ended(): AbortSignal {
     return this.#ending.signal;
   }
@@ -180,6 +183,7 @@ class Process implements RunningTask {
 
   release(): void {
     this.#over = true;
+    this.#ending.abort();
   }
 
   usage(): Promise<TaskUsage> {

@@ -39,7 +39,8 @@ export interface TemplateActions {
   readonly tell: (message: string) => void;
   readonly restart: (reason: string) => void;
   readonly signal: (name: string, reason: string) => void;
-  readonly run: (script: ChangeScript) => Promise<void>;
+  /** False when the end of the task, or of the runner, broke it off. */
+  readonly run: (script: ChangeScript) => Promise<boolean>;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -209,7 +210,10 @@ export class TaskTemplates {
     // The note of a restart is cleared by the preparation of the next start.
     if (restart) return this.#actions.restart(restartReason);
     for (const name of signals) this.#actions.signal(name, 'Template re-rendered');
-    for (const script of scripts) await this.#actions.run(script);
+    for (const script of scripts) {
+      // With its note left, the next runner runs it again.
+      if (!(await this.#actions.run(script))) return;
+    }
     await this.#note.clear();
   }
 

@@ -1,11 +1,11 @@
 import { tmpdir } from 'node:os';
-import { ok } from 'neverthrow';
+import { err, ok } from 'neverthrow';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runBriefly } from '../../../../adapters/runner/commands/run-briefly.js';
 import { identityOf, isAlive } from '../../../../adapters/runner/disk/process-identity.js';
 import { runWithPipes } from '../../../../adapters/runner/drivers/raw-exec-session.js';
 import type { CommandRequest } from '../../../../adapters/runner/drivers/task-driver.js';
-import type { CommandOutput } from '../../../../src/agent/link/node-command.js';
+import { type CommandOutput, commandRefused } from '../../../../src/agent/link/node-command.js';
 import { patience } from '../../../support/patience.js';
 
 const left: number[] = [];
@@ -56,6 +56,28 @@ describe('a command of a check or of a template', () => {
     await expect.poll(() => lives(Number(pid))).toBe(false);
   });
 
+  it('has no result when its task has ended before it, or was not running', async () => {
+    const ended = new AbortController();
+    const during = await runBriefly(
+      async (request) =>
+        runWithPipes({
+          ...request,
+          directory: tmpdir(),
+          environment: { PATH: process.env['PATH'] ?? '' },
+          taskEnded: ended.signal,
+          begun: () => {
+            queueMicrotask(() => ended.abort());
+            return () => undefined;
+          },
+        }),
+      ['/bin/sleep', '600'],
+      patience,
+    );
+    const refused = commandRefused('not_found', 'task "t" is not running.');
+    const before = await runBriefly(async () => err(refused), ['/bin/true'], patience);
+    expect([during.isBrokenOff, before.isBrokenOff]).toEqual([true, true]);
+  });
+
   it('has failed when the driver throws, at its beginning or while it runs', async () => {
     const fault = new Error('spawn ENOMEM');
     const atOnce = await runBriefly(() => Promise.reject(fault), ['/bin/true'], patience);
@@ -64,6 +86,6 @@ describe('a command of a check or of a template', () => {
       throw fault;
     }
     const later = await runBriefly(async () => ok(broken()), ['/bin/true'], patience);
-    expect([atOnce, later]).toEqual(Array(2).fill({ code: 1, output: 'spawn ENOMEM' }));
+    expect([atOnce, later]).toEqual(Array(2).fill({ code: 1, output: 'spawn ENOMEM', isBrokenOff: false }));
   });
 });

@@ -251,6 +251,23 @@ describe('a command that a new runner finds', () => {
     expect(logs(start).text).toBe('once\n');
   });
 
+  it('has no commands beside it any more: the runner that released it has ended them', async () => {
+    const start = startOf('echo ready; while [ ! -e go ]; do sleep 0.02; done');
+    const task = await started(start);
+    await eventually(() => logs(start).text === 'ready\n');
+    const command = ['/bin/sh', '-c', 'echo $$; exec sleep 300'];
+    const { signal } = new AbortController();
+    const begun = await driver.exec?.(start, { command, terminal: false, input: nothing(), signal });
+    if (begun?.isOk() !== true) throw new Error('the command has not begun');
+    const outputs = begun.value[Symbol.asyncIterator]();
+    const { value } = await outputs.next();
+    await task.release();
+    await eventually(() => isGone(Number(Buffer.from((value as { bytes: Uint8Array }).bytes).toString())));
+    expect((await outputs.next()).value).toEqual({ type: 'failed', message: 'plugin is shut down' });
+    mkdirSync(join(start.paths?.root ?? '', 'go'));
+    expect(await task.exited).toMatchObject({ code: 0 });
+  });
+
   it('has never started for every runner that asks, when the first one was killed before it noted that', async () => {
     const start = startOf('echo never');
     expect(await driver.recover(start)).toEqual({ type: 'never_started' });

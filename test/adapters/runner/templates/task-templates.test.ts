@@ -56,7 +56,7 @@ it('says nothing of the server when a task ends whose variables were waited for'
       tell: (message) => void said.push(message),
       restart: () => undefined,
       signal: () => undefined,
-      run: () => Promise.resolve(),
+      run: () => Promise.resolve(true),
     },
   );
   await templates.prepare(new AbortController().signal);

@@ -326,6 +326,41 @@ describe('a variable that changes', () => {
     expect(said(allocation)).toContain(told);
   });
 
+  it('leaves a task as it ended although that broke off a script that must not fail', async () => {
+    const { engine } = await house();
+    await set(engine, { key: 'one' });
+    const ChangeScript = {
+      Command: '/bin/sh',
+      Args: ['-c', 'touch "${NOMAD_TASK_DIR}/ran"; exec sleep 60'],
+      FailOnError: true,
+    };
+    const wait = 'until [ -e local/ran ]; do sleep 0.05; done';
+    await run(engine, shell(wait, [template(source, { ChangeMode: 'script', ChangeScript })]));
+    await until(engine, ({ ClientStatus }) => ClientStatus === 'running');
+    await set(engine, { key: 'two' });
+    const allocation = await until(engine, ended);
+    expect(allocation).toMatchObject({ ClientStatus: 'complete', TaskStates: { main: { Failed: false } } });
+    expect(said(allocation)).not.toContain('ended with exit code 1');
+  });
+
+  it('has its script run again by the next runner when the end of the one before broke it off', async () => {
+    const { engine, directory, stop, runAgain } = await house('leave');
+    await set(engine, { key: 'one' });
+    const script = 'cd "${NOMAD_TASK_DIR}"; echo x >> runs; [ -e go ] || exec sleep 60; touch done';
+    const ChangeScript = { Command: '/bin/sh', Args: ['-c', script], FailOnError: true, Timeout: 60e9 };
+    const wait = 'until [ -e local/done ]; do sleep 0.05; done';
+    await run(engine, shell(wait, [template(source, { ChangeMode: 'script', ChangeScript })]));
+    const running = await until(engine, ({ ClientStatus }) => ClientStatus === 'running');
+    await set(engine, { key: 'two' });
+    const local = join(root(directory, running), 'local');
+    await written(join(local, 'runs'));
+    await stop();
+    writeFileSync(join(local, 'go'), '');
+    await runAgain();
+    expect(await until(engine, ended)).toMatchObject({ ClientStatus: 'complete' });
+    expect(readFileSync(join(local, 'runs'), 'utf8')).toBe('x\nx\n');
+  });
+
   it('is noticed after the runner was away, and the environment is still known', async () => {
     const { engine, directory, stop, runAgain } = await house('leave');
     await set(engine, { key: 'one' });
