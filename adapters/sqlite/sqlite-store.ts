@@ -236,11 +236,13 @@ export class SqliteStore implements Store {
       },
       find: (table, _key, rowKey) => {
         hold(true);
-        return this.#find(this.#tables.bind(table), rowKey, held);
+        const bound = this.#boundForRead(table, held);
+        return bound === undefined ? undefined : this.#find(bound, rowKey, held);
       },
       scan: (table, query, bounds) => {
         hold(false);
-        return this.#scan(table, query, bounds);
+        const bound = this.#boundForRead(table, held, query.index);
+        return bound === undefined ? [] : this.#scan(bound, table, query, bounds);
       },
       tableIndex: (name) => {
         hold(false);
@@ -250,6 +252,13 @@ export class SqliteStore implements Store {
     // Nothing was changed, so the commit only ends the snapshot and cannot fail for lack of space.
     if (held) this.#statements.commit.run();
     return stale || ('unprepared' in outcome && !held) ? undefined : outcome;
+  }
+
+  /** Undefined for a table that the snapshot does not have: it has no rows, and to make it a disk without room would refuse. */
+  #boundForRead(table: AnyTable, held: boolean, index?: string): BoundTable | undefined {
+    if (!held || this.#tables.catalog.tables.has(table.name)) return this.#tables.bind(table);
+    if (index !== undefined) indexPosition(table, index);
+    return undefined;
   }
 
   /** A point read outside of a transaction may use a cached row only if there was no commit since. */
@@ -267,8 +276,8 @@ export class SqliteStore implements Store {
   }
 
   /** Rows for readers. Those of a short list are cached: a page of a list is often asked for again. */
-  #scan(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
-    const { keyedForward, keyedBackward } = scansOf(this.#tables.bind(table), table, query.index);
+  #scan(bound: BoundTable, table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
+    const { keyedForward, keyedBackward } = scansOf(bound, table, query.index);
     const found = scanned(query.reverse === true ? keyedBackward : keyedForward, query, bounds);
     const isShort = found.length <= shortList;
     return found.map((columns) => {

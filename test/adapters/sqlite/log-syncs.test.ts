@@ -51,7 +51,7 @@ function slowDisk() {
   return { asked, syncs };
 }
 
-/** Confirms the sync that is asked for next: the first use of a table prepares it, which is a commit. */
+/** Confirms the sync that is asked for next: the first use of a table in a write prepares it. */
 async function confirmNext({ asked }: ReturnType<typeof slowDisk>): Promise<void> {
   const before = asked.length;
   await expect.poll(() => asked.length).toBe(before + 1);
@@ -160,7 +160,7 @@ describe('a commit that is not on the disk yet', () => {
   test('is none when nothing was changed', async () => {
     const disk = slowDisk();
     const { storage } = await storageWith(() => disk.syncs);
-    await Promise.all([look(storage, (view) => view.list(things)), confirmNext(disk)]);
+    await Promise.all([commit(storage, (view) => view.list(things)), confirmNext(disk)]);
     await commit(storage, (view) => view.list(things));
     expect(disk.asked).toHaveLength(1);
     await storage.close();
@@ -170,7 +170,7 @@ describe('a commit that is not on the disk yet', () => {
     const disk = slowDisk();
     const { storage, host, handle } = await storageWith(() => disk.syncs);
     handle.exec('CREATE TABLE orders (id TEXT)');
-    await Promise.all([look(storage, (view) => view.list(things)), confirmNext(disk)]);
+    await Promise.all([commit(storage, (view) => view.list(things)), confirmNext(disk)]);
     const own = alongside(storage, host, (sql) => sql.run('INSERT INTO orders VALUES (?)', 'o-1'));
     const settled = settledOf({ write: commit(own, (view) => view.list(things)) });
     await turn();

@@ -285,6 +285,18 @@ describe('failures', () => {
     handle.close();
   });
 
+  test('a full disk fails no read, also of a table that has never been written', async () => {
+    const handle = openFile(newPath(), false);
+    const storage = valueFrom(await sqliteStorage(handle));
+    const { page_count } = handle.prepare('PRAGMA page_count').get() as { page_count: number };
+    handle.exec(`PRAGMA max_page_count = ${page_count}`);
+    expect(await look(storage, (view) => view.get(things, ['a']))).toBeUndefined();
+    expect(await look(storage, (view) => view.list(things, { index: 'byRank' }))).toEqual([]);
+    assertFailed(await storage.write((view) => ok(view.put(things, { key: ['a'] }))), 'full');
+    await storage.close();
+    handle.close();
+  });
+
   test('a commit that fails fails all of its batch, and nothing of it is visible', async () => {
     const raw = openFile(newPath(), false);
     const failing = { commits: false, writing: false };
