@@ -1,4 +1,5 @@
 import type { AllocationReport } from '../../../src/agent/link/node-work.js';
+import { reportsOfOneMessage } from '../../../src/agent/link/report-size.js';
 import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Background } from '../background.js';
@@ -96,7 +97,9 @@ export class Reporter {
     const found = changed.flatMap((id) => find(id) ?? []);
     if (found.length === 0 && ended.length === 0 && kept.length === 0) return;
     // Both are read now: an allocation may go on to its end while the report is under way.
-    const reports = found.map((allocation) => ({ done: allocation.isDone, report: allocation.report() }));
+    const all = found.map((allocation) => ({ done: allocation.isDone, report: allocation.report() }));
+    const reports = reportsOfOneMessage(all);
+    for (const { report } of all.slice(reports.length)) this.#changed.add(report.allocationId);
     const outcome = await link.report({
       nodeId,
       reports: reports.map(({ report }) => report),

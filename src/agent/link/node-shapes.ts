@@ -66,6 +66,8 @@ function read<T>(shape: Shape<T>, value: unknown, field: string): Result<T, Unfi
 
 /** The most reports, ended allocations and kept allocations, each, in one message. */
 const mostReports = 10_000;
+/** The most tasks of an allocation: a job has no more blocks. */
+const mostTasks = 10_000;
 /** The most events of a task in a report; ten of them are kept. */
 const mostEvents = 50;
 
@@ -191,7 +193,7 @@ const reports: Shape<readonly AllocationReport[]> = listOf(
       allocationId: uuid,
       clientStatus: oneOf('pending', 'running', 'complete', 'failed'),
       clientDescription: note,
-      taskStates: mapOf(taskState),
+      taskStates: mapOf(taskState, mostTasks),
     },
     { healthy: orNull(flag) },
   ),

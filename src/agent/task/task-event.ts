@@ -38,7 +38,25 @@ type EventContent = Partial<Omit<TaskEvent, 'Time'>> & Pick<TaskEvent, 'Type' | 
 /** The event that tells of a happening; undefined for one that only changes the state. */
 export function taskEvent(happening: TaskHappening, now: Instant): TaskEvent | undefined {
   const content = contentOf(happening);
-  return content === undefined ? undefined : { ...emptyEvent, Time: unixNanosFromInstant(now), ...content };
+  return content === undefined ? undefined : { ...emptyEvent, Time: unixNanosFromInstant(now), ...shortened(content) };
+}
+
+/** Characters of a text: drivers, and names in jobs, may give any number, and a server refuses reports with longer ones. */
+const longestText = 4096;
+
+function shortened(content: EventContent): EventContent {
+  const { Details, ...members } = content;
+  const texts = shortTexts(members);
+  return Details === undefined || Details === null ? texts : { ...texts, Details: shortTexts(Details) };
+}
+
+function shortTexts<T extends object>(texts: T): T {
+  const entries = Object.entries(texts).map(([name, value]: [string, unknown]) => [name, shortText(value)]);
+  return Object.fromEntries(entries) as T;
+}
+
+function shortText(value: unknown): unknown {
+  return typeof value === 'string' && value.length > longestText ? `${value.slice(0, longestText)}…` : value;
 }
 
 type Writer<T extends TaskHappening['type']> = (

@@ -8,7 +8,7 @@ import type { AgentLink } from '../../../../src/ports/agent-link.js';
 
 const quiet = (): void => undefined;
 
-function reporterOver(told: NodeReport[], fails: (n: number) => boolean) {
+function reporterOver(told: NodeReport[], fails: (n: number) => boolean, clientDescription = '') {
   const report: AgentLink['report'] = (message) => {
     told.push(message);
     return fails(told.length) ? errAsync({ type: 'link_failed', message: 'gone' }) : okAsync({ unknown: [], index: 1 });
@@ -16,7 +16,7 @@ function reporterOver(told: NodeReport[], fails: (n: number) => boolean) {
   const clock = manualClock();
   const find = (allocationId: string) => ({
     isDone: false,
-    report: () => ({ allocationId, clientStatus: 'running' as const, clientDescription: '', taskStates: {} }),
+    report: () => ({ allocationId, clientStatus: 'running' as const, clientDescription, taskStates: {} }),
   });
   const reporter = new Reporter({
     link: { report } as AgentLink,
@@ -46,6 +46,19 @@ it('reports many changes in messages of a few, and what has ended with the last 
     ...told.slice(1).map(() => []),
     ['b', 'old'],
   ]);
+});
+
+it('reports long states in messages that a server takes', async () => {
+  const told: NodeReport[] = [];
+  const { reporter } = reporterOver(told, () => false, 'x'.repeat(200_000));
+  for (const id of ids) reporter.changed(id);
+  reporter.ended('b');
+  await reporter.flushed();
+  expect(told.flatMap(({ reports }) => reports.map(({ allocationId }) => allocationId)).toSorted()).toEqual(
+    ids.toSorted(),
+  );
+  expect(Math.max(...told.map((message) => JSON.stringify(message).length))).toBeLessThan(1_100_000);
+  expect(told.flatMap(({ ended = [] }) => ended)).toEqual(['b']);
 });
 
 it('reports what a failed message would have told once more', async () => {
