@@ -18,6 +18,9 @@ export const pieceBytes = 64 * 1024;
 /** Entries of one folder that are listed; the rest of a larger one is left out. */
 const maximumEntries = 10_000;
 
+/** Bytes of the JSON of a listing: the answer of an agent is one message, which may have 2 MiB. What is longer is left out, too. */
+const longestListing = 1_500_000;
+
 /** Entries of a folder that are read in one step. */
 const entriesAtOnce = 256;
 
@@ -26,9 +29,14 @@ export async function listFiles(root: string, path: string): Promise<Result<File
   if (target.isErr()) return err(target.error);
   if (!(await lstat(target.value)).isDirectory()) return err(commandRefused('failed', `"${path}" is not a directory`));
   const described: FileDescription[] = [];
+  let left = longestListing;
   for (const name of await firstNames(target.value)) {
     const stats = await lstat(join(target.value, name)).catch(() => undefined);
-    if (stats !== undefined) described.push(describe(name, stats));
+    if (stats === undefined) continue;
+    const entry = describe(name, stats);
+    left -= Buffer.byteLength(JSON.stringify(entry));
+    if (left < 0) break;
+    described.push(entry);
   }
   return ok(described);
 }
