@@ -1,0 +1,23 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterEach, expect, it } from 'vitest';
+import { groupUsage } from '../../../../adapters/runner/drivers/process-usage.js';
+
+let busy: ChildProcess | undefined;
+afterEach(() => {
+  if (busy?.pid !== undefined) process.kill(-busy.pid, 'SIGKILL');
+  busy = undefined;
+});
+
+it.skipIf(process.platform !== 'linux')(
+  'many who ask for the use of processes share one look through them',
+  async () => {
+    busy = spawn('/bin/sh', ['-c', 'sleep 600 & echo up; while :; do :; done'], { detached: true });
+    await once(busy.stdout as NodeJS.ReadableStream, 'data');
+    const { pid = 0 } = busy;
+    const [first, ...others] = await Promise.all(Array.from({ length: 20 }, () => groupUsage(pid)));
+    expect(first?.processes).toHaveLength(2);
+    expect(first?.userPercent).toBeGreaterThan(0);
+    expect(others).toEqual(Array(19).fill(first));
+  },
+);
