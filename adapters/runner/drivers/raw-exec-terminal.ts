@@ -12,6 +12,7 @@ import {
 import { commandOutlet, type Outlet } from './outlet.js';
 import { startFault } from './raw-exec-session.js';
 import type { ExecRequest } from './task-driver.js';
+import { TerminalInput } from './terminal-input.js';
 
 const messageBytes = 4096;
 
@@ -69,13 +70,15 @@ function connect(terminal: IPty, request: ExecRequest): Outlet {
     isReady();
     passing = passing.then(() => pass(isFirst ? bytes.subarray(1) : bytes));
   });
-  keepUnread(terminal, async () => {
+  const input = inputOf(terminal);
+  keepUntil(terminal, async () => {
     let before = -1;
     for (let round = 0; round < quietRounds && before !== pieces; round += 1) {
       before = pieces;
       await passing;
       await new Promise((resolve) => setTimeout(resolve, quietMs));
     }
+    await input?.close();
   });
   terminal.onExit(({ exitCode, signal: by }) => {
     over = true;
@@ -89,7 +92,7 @@ function connect(terminal: IPty, request: ExecRequest): Outlet {
       .finally(() => outlet.end())
       .catch(() => undefined);
   });
-  prepared.then(() => feed({ terminal, device, isOver: () => over }, request.input)).catch(() => outlet.end());
+  prepared.then(() => feed({ terminal, device, input, isOver: () => over }, request.input)).catch(() => outlet.end());
   return outlet;
 }
 
@@ -113,28 +116,36 @@ function deviceOf(terminal: IPty): number | undefined {
 
 /**
  * The library closes a terminal 200 ms after the end of its process. Output that was not taken until then is lost, as when the caller
- * takes it slowly or this process is busy. Here the terminal is closed when no more output comes; `untilRead` waits for that.
+ * takes it slowly or this process is busy. Here the terminal is closed when no more output comes and nothing is written to it: `untilIdle`
+ * waits for that.
  */
-function keepUnread(terminal: IPty, untilRead: () => Promise<void>): void {
+function keepUntil(terminal: IPty, untilIdle: () => Promise<void>): void {
   const { _socket: socket } = terminal as IPty & { readonly _socket?: Readable };
   if (socket === undefined) return;
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error) => {
     const destroyed = (): void => void destroy(error);
-    untilRead().then(destroyed, destroyed);
+    untilIdle().then(destroyed, destroyed);
     return socket;
   };
+}
+
+/** Undefined for a library that does not tell the number of its file, or closes it on its own. */
+function inputOf(terminal: IPty): TerminalInput | undefined {
+  const { fd, _socket: socket } = terminal as IPty & { readonly fd?: number; readonly _socket?: Readable };
+  return fd === undefined || socket === undefined ? undefined : new TerminalInput(fd);
 }
 
 interface Fed {
   readonly terminal: IPty;
   readonly device: number | undefined;
+  readonly input: TerminalInput | undefined;
   readonly isOver: () => boolean;
 }
 
 async function feed(fed: Fed, input: AsyncIterable<CommandInput>): Promise<void> {
   for await (const message of input) {
-    if (fed.isOver()) return;
+    if (fed.isOver() || fed.input?.isClosed === true) return;
     try {
       await passOn(fed, message);
     } catch {
@@ -144,8 +155,10 @@ async function feed(fed: Fed, input: AsyncIterable<CommandInput>): Promise<void>
 }
 
 async function passOn(fed: Fed, message: CommandInput): Promise<void> {
-  if (message.type === 'data') fed.terminal.write(Buffer.from(message.bytes) as unknown as string);
-  else if (message.type === 'resize') await resize(fed, message.rows, message.columns);
+  if (message.type === 'data') {
+    if (fed.input === undefined) fed.terminal.write(Buffer.from(message.bytes) as unknown as string);
+    else await fed.input.write(message.bytes);
+  } else if (message.type === 'resize') await resize(fed, message.rows, message.columns);
 }
 
 /** Sets the size as it is given; 0 means that it is not known. */
