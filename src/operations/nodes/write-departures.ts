@@ -25,6 +25,23 @@ interface Written {
   readonly waiting: WaitingEvaluations;
 }
 
+/** What others have changed since the decision, as far as an earlier part has found it: IDs of allocations, keys of groups, IDs of nodes. */
+interface Touched {
+  readonly allocations: Set<string>;
+  readonly groups: Set<string>;
+  readonly nodes: Set<string>;
+}
+
+function noTouches(): Touched {
+  return { allocations: new Set(), groups: new Set(), nodes: new Set() };
+}
+
+function touch({ allocations: ids, groups, nodes: nodeIds }: Touched, one: KnownAllocation): void {
+  ids.add(one.ID);
+  groups.add(groupKey(one));
+  nodeIds.add(one.NodeID);
+}
+
 /** What is written at once. */
 interface DrainPart {
   readonly departures: readonly Departure[];
@@ -44,14 +61,16 @@ export async function writeDepartures(
   decided: Departures,
   signal: AbortSignal,
 ): Promise<Result<'complete' | 'conflict' | 'stopped', StorageError>> {
+  const touched = noTouches();
   for (const [at, part] of partsOf(decided).entries()) {
     if (at > 0) await context.turns.next();
     if (signal.aborted) return ok('stopped');
-    const written = await commit(context, hostPrincipal, (tx) => ok(writePart(tx, { known, waiting }, part)));
+    const written = await commit(context, hostPrincipal, (tx) => ok(writePart(tx, { known, waiting, touched }, part)));
     if (written.isErr()) return err(written.error);
     const { value: changes, index } = written.value;
     if (changes === undefined) return ok('conflict');
-    known.take(changes.allocations, index);
+    known.take([...changes.news, ...changes.marked], index);
+    for (const one of changes.news) touch(touched, one);
     for (const [key, id] of changes.evaluations) {
       if (id === undefined) waiting.delete(key);
       else waiting.set(key, id);
@@ -88,16 +107,25 @@ function partsOf({ departures, completed }: Departures): readonly DrainPart[] {
 }
 
 interface PartChanges {
-  /** Those that have changed since they were known, and those that the part has marked. */
-  readonly allocations: readonly KnownAllocation[];
+  /** Allocations that others have changed since they were known. */
+  readonly news: readonly KnownAllocation[];
+  /** Those that the part has marked. */
+  readonly marked: readonly KnownAllocation[];
   /** The evaluation of each job that waits for further parts; undefined when there are none. */
   readonly evaluations: ReadonlyMap<string, string | undefined>;
 }
 
 /** Undefined, and nothing is written, when something has changed that the part was decided on. */
-function writePart(tx: Transaction, { known, waiting }: Written, part: DrainPart): PartChanges | undefined {
+function writePart(
+  tx: Transaction,
+  { known, waiting, touched }: Written & { readonly touched: Touched },
+  part: DrainPart,
+): PartChanges | undefined {
   const news = known.newsIn(tx);
-  if (news === undefined || !isStillSo(tx, known, part, news)) return undefined;
+  if (news === undefined || isTouched(touched, part)) return undefined;
+  const touchedNow = noTouches();
+  for (const one of news) touch(touchedNow, one);
+  if (isTouched(touchedNow, part) || !isSame(tx, known, part)) return undefined;
   const marked = part.departures.flatMap((departure) => mark(tx, departure) ?? []);
   for (const { ID } of part.completed) endDrain(tx, ID);
   const made = new Map<string, string | undefined>();
@@ -105,20 +133,24 @@ function writePart(tx: Transaction, { known, waiting }: Written, part: DrainPart
     const key = jobKey(allocation);
     if (!made.has(key)) made.set(key, evaluateJob(tx, allocation, waiting.get(key), part.unfinished.has(key)));
   }
-  return { allocations: [...news, ...marked.map(knownAllocation)], evaluations: made };
+  return { news, marked: marked.map(knownAllocation), evaluations: made };
 }
 
-function isStillSo(
-  tx: Transaction,
-  known: KnownDrains,
-  { departures, completed }: DrainPart,
-  news: readonly KnownAllocation[],
-): boolean {
-  const emptied = new Set(completed.map(({ ID }) => ID));
-  const own = new Set(departures.map(({ allocation }) => allocation.ID));
-  const counted = new Set(departures.flatMap((one) => (one.because === 'count' ? [groupKey(one.allocation)] : [])));
-  if (news.some((one) => own.has(one.ID) || emptied.has(one.NodeID) || counted.has(groupKey(one)))) return false;
-  const concerned = new Set([...emptied, ...departures.map(({ allocation }) => allocation.NodeID)]);
+/** Others have changed an allocation that the part depends on. */
+function isTouched(touched: Touched, { departures, completed }: DrainPart): boolean {
+  if (completed.some(({ ID }) => touched.nodes.has(ID))) return true;
+  return departures.some(
+    ({ allocation, because }) =>
+      touched.allocations.has(allocation.ID) || (because === 'count' && touched.groups.has(groupKey(allocation))),
+  );
+}
+
+/** The nodes and jobs are as they were decided on. */
+function isSame(tx: Transaction, known: KnownDrains, { departures, completed }: DrainPart): boolean {
+  const concerned = new Set([
+    ...completed.map(({ ID }) => ID),
+    ...departures.map(({ allocation }) => allocation.NodeID),
+  ]);
   if (![...concerned].every((nodeId) => known.isSameNode(tx, nodeId))) return false;
   const byJob = departures.filter(({ because }) => because !== 'node');
   const wanting = new Map(byJob.map(({ allocation }) => [jobKey(allocation), allocation]));

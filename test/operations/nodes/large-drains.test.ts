@@ -236,6 +236,59 @@ describe('the limit of a migrate block', () => {
     expect(Math.min(...staying)).toBe(COUNT - PARALLEL);
   });
 
+  /** Services of which two thirds may leave at a time. Their node is drained while another process asks the last third of b to leave. */
+  async function drainedMeanwhile(
+    counts: Readonly<Record<string, number>>,
+    afterWrites: number,
+  ): Promise<SettledStore> {
+    const [storage, clock] = [memoryStorage(), manualClock()];
+    {
+      await using cluster = fakeCluster({ storage, clock });
+      await cluster.addNode('n1', muchRoom);
+      for (const [ID, Count] of Object.entries(counts)) {
+        const TaskGroups = [group({ Count, Migrate: { ...migrate, MaxParallel: (Count * 2) / 3 } })];
+        const job = { ID, Type: 'service' as const, Datacenters: ['*'], Update: { MaxParallel: 0 }, TaskGroups };
+        (await registerJob(cluster.engine, hostPrincipal, { job }))._unsafeUnwrap();
+      }
+      await clock.advance(30 * second);
+    }
+    const own = (await onNode(storage, 'n1')).filter(({ JobID }) => JobID === 'b').map(({ ID }) => ID);
+    const last = own.sort().slice((own.length * 2) / 3);
+    const askThemToLeave = (view: WriteView) => {
+      for (const id of last) {
+        const record = view.get(allocations, [id])?.record as Allocation;
+        view.put(allocations, { ...record, DesiredTransition: { Migrate: true }, ModifyIndex: view.index });
+      }
+      return ok(undefined);
+    };
+    (await drain(engineOver({ storage, clock }, 1e6), hour))._unsafeUnwrap();
+    let writes = 0;
+    const interrupted: Storage = {
+      read: (work) => storage.read(work),
+      write: (work) => {
+        writes += 1;
+        return writes === afterWrites + 1
+          ? storage.write(askThemToLeave).andThen(() => storage.write(work))
+          : storage.write(work);
+      },
+      waitForChange: (tables, after, signal) => storage.waitForChange(tables, after, signal),
+      close: () => storage.close(),
+    };
+    const ended = new AbortController();
+    const looked = drainLoop.run(engineOver({ storage: interrupted, clock }, 2e6), ended.signal);
+    await clock.advance(2 * second);
+    ended.abort();
+    await looked;
+    return { storage, clock };
+  }
+
+  it('is kept when a later part of a decision has lost what it was decided on before the first part was written', async () => {
+    const { storage } = await drainedMeanwhile({ a: 12, b: 12 }, 0);
+    const stay = (await onNode(storage, 'n1')).filter(stays);
+    expect(stay.filter(({ JobID }) => JobID === 'a')).toHaveLength(4);
+    expect(stay.filter(({ JobID }) => JobID === 'b')).toHaveLength(4);
+  });
+
   it('is kept on a store that runs works several times', async () => {
     const settled = await settledStore();
     const staying: number[] = [];
