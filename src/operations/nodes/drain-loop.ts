@@ -99,7 +99,8 @@ async function settle(
   if (looked.value === undefined) return ok(undefined);
   const { departures, completed, next } = looked.value;
   memory.next = next === undefined ? undefined : { now: next, monotonic: time.monotonic + next - time.now };
-  if (departures.length + completed.length === 0) return ok({ end: 'nothing', next });
+  const isNothing = departures.length + completed.length === 0;
+  if (isNothing && memory.waiting.size === 0) return ok({ end: 'nothing', next });
   memory.known.noteUnwritten();
   const written = await writeDepartures(context, memory, looked.value, signal);
   // What was written may be the reason to decide again: only now are the allocations that it marked known to be leaving.

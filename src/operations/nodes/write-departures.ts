@@ -7,7 +7,7 @@ import { type Departure, type Departures, leaving } from '../../scheduler/nodes/
 import { completeDrain } from '../../scheduler/nodes/drain.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
-import { putHeldEvaluation } from '../books/scheduling/held-evaluation.js';
+import { putHeldEvaluation, releaseEvaluation } from '../books/scheduling/held-evaluation.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
 import { putAllocation } from '../books/scheduling/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
@@ -61,6 +61,8 @@ export async function writeDepartures(
   decided: Departures,
   signal: AbortSignal,
 ): Promise<Result<'complete' | 'conflict' | 'stopped', StorageError>> {
+  const released = await releaseOthers(context, waiting, decided);
+  if (released.isErr()) return err(released.error);
   const touched = noTouches();
   for (const [at, part] of partsOf(decided).entries()) {
     if (at > 0) await context.turns.next();
@@ -77,6 +79,23 @@ export async function writeDepartures(
     }
   }
   return ok('complete');
+}
+
+/** Evaluations that wait for further parts of jobs of which nothing more leaves now, as an earlier decision had it, wait no longer. */
+async function releaseOthers(
+  context: EngineContext,
+  waiting: WaitingEvaluations,
+  { departures }: Departures,
+): Promise<Result<void, StorageError>> {
+  const still = new Set(departures.map(({ allocation }) => jobKey(allocation)));
+  const others = [...waiting].filter(([key]) => !still.has(key));
+  if (others.length === 0) return ok(undefined);
+  const released = await commit(context, hostPrincipal, (tx) => {
+    for (const [, id] of others) releaseEvaluation(tx, id);
+    return ok(undefined);
+  });
+  for (const [key] of released.isOk() ? others : []) waiting.delete(key);
+  return released.map(() => undefined);
 }
 
 /** Those of a job follow one another, and drains end after all allocations that leave with them. */

@@ -257,7 +257,11 @@ describe('the limit of a migrate block', () => {
     const askThemToLeave = (view: WriteView) => {
       for (const id of last) {
         const record = view.get(allocations, [id])?.record as Allocation;
-        view.put(allocations, { ...record, DesiredTransition: { Migrate: true }, ModifyIndex: view.index });
+        view.put(allocations, {
+          ...record,
+          DesiredTransition: { ...record.DesiredTransition, Migrate: true },
+          ModifyIndex: view.index,
+        });
       }
       return ok(undefined);
     };
@@ -287,6 +291,16 @@ describe('the limit of a migrate block', () => {
     const stay = (await onNode(storage, 'n1')).filter(stays);
     expect(stay.filter(({ JobID }) => JobID === 'a')).toHaveLength(4);
     expect(stay.filter(({ JobID }) => JobID === 'b')).toHaveLength(4);
+  });
+
+  it('leaves no evaluation waiting for parts that were not to leave after all', async () => {
+    const { storage } = await drainedMeanwhile({ b: 24 }, 1);
+    const stay = (await onNode(storage, 'n1')).filter(stays);
+    expect(stay).toHaveLength(8);
+    const made = await storage.read((view) => view.list(evaluations).map(({ record }) => record));
+    const own = made._unsafeUnwrap().filter(({ TriggeredBy }) => TriggeredBy === 'node-drain');
+    expect(own).toMatchObject([{ Status: 'pending' }]);
+    expect(own[0]?.WaitUntil).toBeUndefined();
   });
 
   it('is kept on a store that runs works several times', async () => {
