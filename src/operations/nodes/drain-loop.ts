@@ -2,14 +2,14 @@ import { err, ok, type Result } from 'neverthrow';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { nodes } from '../../scheduler/node.js';
-import { type Departures, type DrainedNode, drainsInSteps } from '../../scheduler/nodes/decide-drain.js';
+import { type Departures, drainsInSteps } from '../../scheduler/nodes/decide-drain.js';
 import type { Steps } from '../../scheduler/steps.js';
 import { type Milliseconds, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
 import { changeOrMoment } from '../waiting/change-or-moment.js';
-import { KnownDrains } from './known-drains.js';
+import { type DrainTimes, KnownDrains } from './known-drains.js';
 import { type WaitingEvaluations, writeDepartures } from './write-departures.js';
 
 /** While a node is being emptied it is looked at no more often than this, however busy the cluster is. */
@@ -118,11 +118,15 @@ function* lookInSteps(
   { known, next }: Memory,
   time: Times,
 ): Steps<Departures> {
-  const strategyOf = ({ ID, DrainStrategy }: DrainedNode['node']) => presentTimes.drain(ID, DrainStrategy, time);
-  yield* known.refreshed(view, strategyOf, time.now);
+  const times: DrainTimes = {
+    now: time.now,
+    strategyOf: ({ ID, DrainStrategy }) => presentTimes.drain(ID, DrainStrategy, time),
+    runsSince: ({ ID, runsSince }) => presentTimes.start(ID, runsSince, time),
+  };
+  yield* known.refreshed(view, times);
   const isDue = next !== undefined && (next.now <= time.now || next.monotonic <= time.monotonic);
   if (!known.takeChanged() && !isDue) return { departures: [], completed: [], next: earliest(next, time) };
-  return yield* drainsInSteps(known.drains(strategyOf, time.now));
+  return yield* drainsInSteps(known.drains(times));
 }
 
 /** By the wall clock as it is set now. */

@@ -25,8 +25,13 @@ export function knownAllocation(allocation: Allocation): KnownAllocation {
   return { ...drainedAllocation(allocation), over: isClientTerminal(allocation) };
 }
 
-/** How the node is drained, with its deadline by the wall clock as it is set now. */
-type StrategyOf = (node: DrainedNode['node']) => DrainedNode['node']['DrainStrategy'];
+/** Times by the wall clock as it is set now. */
+export interface DrainTimes {
+  readonly now: Instant;
+  /** How the node is drained, with its deadline. */
+  readonly strategyOf: (node: DrainedNode['node']) => DrainedNode['node']['DrainStrategy'];
+  readonly runsSince: (allocation: DrainedAllocation) => Instant;
+}
 
 interface KnownNode {
   readonly node: DrainedNode['node'];
@@ -89,23 +94,25 @@ export class KnownDrains {
    * Reads what has changed, each step from the view that is current then. What is read of new nodes and jobs may be newer than the rest: the
    * write of a decision finds out, because the rest has changed then.
    */
-  *refreshed(view: () => ReadView, strategyOf: StrategyOf, now: Instant): Steps<void> {
+  *refreshed(view: () => ReadView, times: DrainTimes): Steps<void> {
     do {
       yield* this.#caughtUp(view);
       yield* this.#readNodes(view);
       if (!this.#changed && view().tableIndex(jobs) === this.#jobsIndex) return;
-    } while (yield* this.#readJobs(view, strategyOf, now));
+    } while (yield* this.#readJobs(view, times));
   }
 
   /** What is decided on. */
-  drains(strategyOf: StrategyOf, now: Instant): DrainsInSteps {
+  drains({ strategyOf, runsSince, now }: DrainTimes): DrainsInSteps {
+    const present = (one: KnownAllocation): DrainedAllocation => ({ ...one, runsSince: runsSince(one) });
     return {
       nodes: [...this.#nodes.values()].map(({ node, own }) => ({
         node: { ...node, DrainStrategy: strategyOf(node) },
-        allocations: again(own),
+        allocations: { [Symbol.iterator]: () => own.values() },
       })),
       jobOf: (allocation) => this.#jobs.get(jobKey(allocation))?.job,
-      liveOf: (allocation) => this.#jobs.get(jobKey(allocation))?.groups.get(allocation.TaskGroup)?.values() ?? [],
+      liveOf: (allocation) =>
+        mapped(this.#jobs.get(jobKey(allocation))?.groups.get(allocation.TaskGroup)?.values() ?? [], present),
       now,
     };
   }
@@ -191,8 +198,8 @@ export class KnownDrains {
   }
 
   /** Gives whether the allocations of a job were read, during which others may have changed. */
-  *#readJobs(view: () => ReadView, strategyOf: StrategyOf, now: Instant): Steps<boolean> {
-    const wanted = yield* this.#waitingJobs(strategyOf, now);
+  *#readJobs(view: () => ReadView, times: DrainTimes): Steps<boolean> {
+    const wanted = yield* this.#waitingJobs(times);
     for (const key of this.#jobs.keys()) if (!wanted.has(key)) this.#jobs.delete(key);
     const index = view().tableIndex(jobs);
     const before = this.#jobs.size;
@@ -217,7 +224,7 @@ export class KnownDrains {
   }
 
   /** Services with allocations that wait to leave, by the key of the job, each with one of them. */
-  *#waitingJobs(strategyOf: StrategyOf, now: Instant): Steps<ReadonlyMap<string, DrainedAllocation>> {
+  *#waitingJobs({ strategyOf, now }: DrainTimes): Steps<ReadonlyMap<string, DrainedAllocation>> {
     const wanted = new Map<string, DrainedAllocation>();
     let at = 0;
     for (const { node, own } of this.#nodes.values()) {
@@ -293,8 +300,8 @@ export function jobKey({ Namespace, JobID }: Pick<Allocation, 'Namespace' | 'Job
   return `${Namespace}\u0000${JobID}`;
 }
 
-function again<T>(map: ReadonlyMap<string, T>): Iterable<T> {
-  return { [Symbol.iterator]: () => map.values() };
+function* mapped<T, U>(items: Iterable<T>, change: (item: T) => U): Iterable<U> {
+  for (const item of items) yield change(item);
 }
 
 function inOrder<T>(map: ReadonlyMap<string, T>): Map<string, T> {

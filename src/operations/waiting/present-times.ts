@@ -37,6 +37,11 @@ export class PresentTimes {
     return { ...allocation, CreateTime: unixNanosFromInstant(created), TaskStates: Object.fromEntries(states) };
   }
 
+  /** When an allocation's tasks began to run, or another instant of it that had passed when it was recorded. */
+  start(allocationId: string, instant: Instant, time: Readings): Instant {
+    return Number.isFinite(instant) ? this.#present(allocationId, instant, time, 0) : instant;
+  }
+
   deployment(deployment: Deployment, time: Readings): Deployment {
     const { ID, TaskGroups } = deployment;
     const groups = Object.entries(TaskGroups).map(([name, state]): readonly [string, DeploymentState] => {

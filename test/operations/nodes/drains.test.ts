@@ -105,6 +105,36 @@ describe('a drain', () => {
     expect(await running(cluster, 'n1')).toHaveLength(0);
   });
 
+  it.each([
+    ['before it begins', 0],
+    ['while it is under way', 5 * second],
+  ])('goes on when the clock is set back by a day %s', async (_when, after) => {
+    await using cluster = fakeCluster();
+    await cluster.addNode('n1');
+    await register(cluster, service(3));
+    await cluster.addNode('n2');
+    if (after === 0) await cluster.clock.step(-day);
+    (await drain(cluster, 'n1', hour))._unsafeUnwrap();
+    await cluster.clock.advance(5 * second);
+    if (after > 0) await cluster.clock.step(-day);
+    await cluster.clock.advance(2 * minute);
+    expect(await running(cluster, 'n2')).toHaveLength(3);
+    expect((await nodeOf(cluster, 'n1')).LastDrain?.Status).toBe('complete');
+  });
+
+  it('counts an allocation as healthy no sooner when the clock is set forward', async () => {
+    await using cluster = fakeCluster();
+    await cluster.addNode('n1');
+    await register(cluster, service(3));
+    await cluster.addNode('n2');
+    (await drain(cluster, 'n1', hour))._unsafeUnwrap();
+    await cluster.clock.advance(5 * second);
+    expect(await running(cluster, 'n1')).toHaveLength(2);
+    await cluster.clock.step(day);
+    await cluster.clock.advance(3 * second);
+    expect(await running(cluster, 'n1')).toHaveLength(2);
+  });
+
   it('lets batch work run on until the deadline, and does not begin it elsewhere then', async () => {
     await using cluster = fakeCluster();
     await cluster.addNode('n1');
