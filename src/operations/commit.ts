@@ -124,11 +124,12 @@ export function rehearse<T, E>(
   caller: Principal,
   work: (tx: Transaction) => Result<T, E>,
 ): ResultAsync<T, E | StorageError> {
+  const drawn = new Draws(context);
   return context.storage
     .read((view) => {
       const rehearsal = rehearsalOver(() => view);
       try {
-        return work(new CommitTransaction(context, caller, rehearsal, new Draws(context)));
+        return work(new CommitTransaction(context, caller, rehearsal, drawn.again()));
       } finally {
         rehearsal.end();
       }
@@ -145,10 +146,11 @@ export function rehearseInSteps<T>(
   caller: Principal,
   work: (tx: Transaction) => Steps<T>,
 ): SteppedWork<T> {
+  const drawn = new Draws(context);
   return steppedWork(function* (current) {
     const rehearsal = rehearsalOver(current);
     try {
-      return yield* work(new CommitTransaction(context, caller, rehearsal, new Draws(context)));
+      return yield* work(new CommitTransaction(context, caller, rehearsal, drawn.again()));
     } finally {
       rehearsal.end();
     }

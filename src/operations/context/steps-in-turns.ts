@@ -5,24 +5,48 @@ import type { EngineContext } from './engine-context.js';
 /** The milliseconds of one turn; the number of its steps where the clock stands still. */
 const turnMs = 2;
 const stepsInTurn = 64;
+/**
+ * After so many interruptions the work is done in one turn: a store behind a network interrupts it at each row that is not fetched yet, and
+ * would do so in every turn.
+ */
+const endsTurns = 2;
 
 /** Reading and deciding in steps, each of them in the view that was given last: a view ends with its run. */
 export interface SteppedWork<T> {
-  readonly steps: Generator<void, T>;
-  readFrom(view: ReadView): void;
+  /** Takes the next step in the view. After the last one, and after a step that has thrown, it is the first step again. */
+  next(view: ReadView): IteratorResult<void, T>;
+  /** How many steps have thrown: a store interrupts a work so, to run it again. */
+  readonly interruptions: () => number;
 }
 
-/** Work whose steps read from the view of their turn. */
+/**
+ * Work whose steps read from the view of their turn. `stepsOver` may be called again, because a store may run again what was begun or done:
+ * whatever the steps change outside has to allow that.
+ */
 export function steppedWork<T>(stepsOver: (current: () => ReadView) => Generator<void, T>): SteppedWork<T> {
+  let steps: Generator<void, T> | undefined;
   let view: ReadView | undefined;
+  let interruptions = 0;
   const current = (): ReadView => {
     if (view === undefined) throw new Error('work in steps goes on without a view');
     return view;
   };
-  const readFrom = (next: ReadView): void => {
-    view = next;
+  return {
+    next(given) {
+      view = given;
+      steps ??= stepsOver(current);
+      try {
+        const next = steps.next();
+        if (next.done === true) steps = undefined;
+        return next;
+      } catch (thrown) {
+        steps = undefined;
+        interruptions += 1;
+        throw thrown;
+      }
+    },
+    interruptions: () => interruptions,
   };
-  return { steps: stepsOver(current), readFrom };
 }
 
 /**
@@ -44,11 +68,11 @@ export async function stepsInTurns<T>(
 
 function oneTurn<T>(context: EngineContext, work: SteppedWork<T>): ResultAsync<IteratorResult<void, T>, StorageError> {
   return context.storage.read((view: ReadView) => {
-    work.readFrom(view);
     const until = context.clock.monotonic() + turnMs;
     for (let step = 1; ; step += 1) {
-      const next = work.steps.next();
-      if (next.done === true || step >= stepsInTurn || context.clock.monotonic() >= until) return next;
+      const next = work.next(view);
+      const isOver = step >= stepsInTurn || context.clock.monotonic() >= until;
+      if (next.done === true || (isOver && work.interruptions() < endsTurns)) return next;
     }
   });
 }

@@ -100,8 +100,10 @@ async function settle(
   const { departures, completed, next } = looked.value;
   memory.next = next === undefined ? undefined : { now: next, monotonic: time.monotonic + next - time.now };
   const isNothing = departures.length + completed.length === 0;
-  if (isNothing && memory.waiting.size === 0) return ok({ end: 'nothing', next });
-  memory.known.noteUnwritten();
+  if (isNothing && memory.waiting.size === 0) {
+    memory.known.noteSettled();
+    return ok({ end: 'nothing', next });
+  }
   const written = await writeDepartures(context, memory, looked.value, signal);
   // What was written may be the reason to decide again: only now are the allocations that it marked known to be leaving.
   return written.map((end) => (end === 'stopped' ? undefined : { end, next: context.clock.now() }));
@@ -125,7 +127,7 @@ function* lookInSteps(
   };
   yield* known.refreshed(view, times);
   const isDue = next !== undefined && (next.now <= time.now || next.monotonic <= time.monotonic);
-  if (!known.takeChanged() && !isDue) return { departures: [], completed: [], next: earliest(next, time) };
+  if (!known.changed && !isDue) return { departures: [], completed: [], next: earliest(next, time) };
   return yield* drainsInSteps(known.drains(times));
 }
 

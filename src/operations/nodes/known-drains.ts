@@ -68,16 +68,14 @@ export class KnownDrains {
   readonly #jobs = new Map<string, KnownJob>();
   #changed = true;
 
-  /** Something has changed since this was asked last that a decision may depend on. */
-  takeChanged(): boolean {
-    const changed = this.#changed;
-    this.#changed = false;
-    return changed;
+  /** Something is known that a decision may depend on and that nothing was decided on yet, or not all of that was written. */
+  get changed(): boolean {
+    return this.#changed;
   }
 
-  /** What was decided was not written, or not all of it. */
-  noteUnwritten(): void {
-    this.#changed = true;
+  /** As things are, nothing is to be written. */
+  noteSettled(): void {
+    this.#changed = false;
   }
 
   /** Everything is read anew at the next look. */

@@ -56,9 +56,8 @@ async function decided(): Promise<DecidedPlan> {
   const begun = await write((tx) => beginEvaluation(tx, pendingOf(tx, 'web'), { known: undefined, atMost: 0 }));
   if (begun.type === 'processed') throw new Error('the evaluation was to be begun only');
   return write((tx) => {
-    begun.readFrom(tx);
     for (;;) {
-      const step = begun.steps.next();
+      const step = begun.next(tx);
       if (step.done === true) return step.value;
     }
   });

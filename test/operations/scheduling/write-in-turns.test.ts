@@ -76,9 +76,8 @@ async function decided(first = service(5, 50), second = service(7, 60), nodeCoun
   const begun = await write((tx) => beginEvaluation(tx, pending(tx), { known: undefined, atMost: 0 }));
   if (begun.type === 'processed') throw new Error('the evaluation was to be begun only');
   return write((tx) => {
-    begun.readFrom(tx);
     for (;;) {
-      const step = begun.steps.next();
+      const step = begun.next(tx);
       if (step.done === true) return step.value;
     }
   });
@@ -227,8 +226,10 @@ describe('a plan that preempts', () => {
     const begun = await write((tx) => beginEvaluation(tx, pending(tx), { known: undefined, atMost: 0 }));
     if (begun.type === 'processed') throw new Error('the evaluation was to be begun only');
     return write((tx) => {
-      begun.readFrom(tx);
-      return finish(begun.steps);
+      for (;;) {
+        const step = begun.next(tx);
+        if (step.done === true) return step.value;
+      }
     });
   }
 

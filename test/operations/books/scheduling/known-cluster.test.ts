@@ -193,10 +193,7 @@ async function readInSteps(
 ): Promise<KnownCluster> {
   const work = steppedWork((current) => clusterInSteps(current, before));
   for (let turn = 0; ; turn += 1) {
-    const step = await storage.read((view) => {
-      work.readFrom(view);
-      return work.steps.next();
-    });
+    const step = await storage.read((view) => work.next(view));
     const { done, value } = step._unsafeUnwrap();
     for (const one of turns[turn] ?? []) await applied(storage, one);
     if (done === true) return value;
