@@ -15,7 +15,7 @@ export interface Row<R> {
   readonly modifyIndex: number;
 }
 
-/** What to list: at most one of `prefix` (with or without `textPrefix`) and the range `from`/`to`. */
+/** What to list: the rows that are within both `prefix` (with or without `textPrefix`) and the range `from`/`to`. */
 export interface ListQuery {
   /** Name of an index of the table; the primary key when absent. */
   readonly index?: string;

@@ -58,6 +58,12 @@ const QUERIES: readonly (readonly [string, ListQuery, readonly number[]])[] = [
   ['to the empty key: nothing', { to: [] }, []],
   ['from the empty key: all', { from: [] }, [0, 1, 2, 3, 4, 5, 6]],
   ['beyond the end', { from: ['d'] }, []],
+  ['a prefix from within', { prefix: ['a'], from: ['a', 'x', 2] }, [1, 2, 3]],
+  ['a prefix from within, with a limit', { prefix: ['a'], from: ['a', 'x', 2], limit: 2 }, [1, 2]],
+  ['a prefix from before it', { prefix: ['b'], from: ['a', 'y'] }, [4, 5]],
+  ['a prefix from beyond it', { prefix: ['a'], from: ['b'] }, []],
+  ['a prefix to within, in reverse with a limit', { prefix: ['a'], to: ['a', 'y'], reverse: true, limit: 2 }, [2, 1]],
+  ['a text prefix from within', { prefix: ['a'], textPrefix: 'x', from: ['a', 'x', 2] }, [1, 2]],
 ];
 
 /** Lists by primary key and by index. */
