@@ -80,7 +80,10 @@ export class ParkedQueries {
   readonly #groups = new Map<string, Group>();
   #watching: AbortController | undefined;
   #alarm: { readonly at: Milliseconds; readonly controller: AbortController } | undefined;
-  /** Every change up to this index has been shown to the groups. */
+  /**
+   * Every change up to this index has been shown to the groups, but for readers that came with an older snapshot since: they see to it
+   * themselves.
+   */
   #seen = 0;
 
   constructor(storage: Storage, clock: Clock, tables: readonly TableName[], markOf: (view: ReadView) => number) {
@@ -175,12 +178,21 @@ export class ParkedQueries {
         this.release();
         return;
       }
-      await this.#rerun([...this.#groups.values()]);
+      const shown = new Set(this.#groups.values());
+      const index = await this.#rerun([...shown]);
+      if (index === undefined || signal.aborted) continue;
+      this.#seen = Math.max(this.#seen, index);
+      // Those that came while the others were shown the change, with a snapshot from before it.
+      const late = [...this.#groups.values()].filter((group) => group.ranAt < this.#seen && !shown.has(group));
+      if (late.length > 0) void this.#rerun(late);
     }
   }
 
-  /** Runs the groups whose tables have changed since their last answer, in one snapshot, then answers their readers. */
-  async #rerun(groups: readonly Group[]): Promise<void> {
+  /**
+   * Runs the groups whose tables have changed since their last answer, in one snapshot, then answers their readers. Gives the index of the
+   * snapshot; undefined when the store failed.
+   */
+  async #rerun(groups: readonly Group[]): Promise<number | undefined> {
     const ran = await this.#storage.read((view) => {
       const woken: Group[] = [];
       for (const group of groups) {
@@ -197,10 +209,10 @@ export class ParkedQueries {
       for (const group of groups) {
         for (const waiter of [...group.waiters]) this.#finish(waiter, err(ran.error));
       }
-      return;
+      return undefined;
     }
-    this.#seen = Math.max(this.#seen, ran.value.index);
     await this.#answer(ran.value.woken);
+    return ran.value.index;
   }
 
   async #answer(groups: readonly Group[]): Promise<void> {
