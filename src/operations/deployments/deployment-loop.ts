@@ -70,6 +70,7 @@ async function judgeOnce(context: EngineContext, signal: AbortSignal): Promise<S
     if (written.isErr()) return failed(context, written.error.message);
     held = written.value.value;
     await context.turns.next();
+    if (signal.aborted) return undefined;
   }
   if (late.length > 0) {
     const written = await commit(context, hostPrincipal, (tx) => ok(failLate(context, tx, late)));

@@ -1,7 +1,8 @@
 import { ResultAsync } from 'neverthrow';
 import { expect, it } from 'vitest';
-import { manualClock, memoryStorage, sequentialIds } from '../../../adapters/memory/index.js';
-import { hostPrincipal, registerJob } from '../../../src/index.js';
+import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
+import { createEngine, hostPrincipal, registerJob } from '../../../src/index.js';
+import { deploymentLoop } from '../../../src/operations/deployments/deployment-loop.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';
 import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';
@@ -68,4 +69,29 @@ it('goes on when the engine is killed between two parts of the health', async ()
   expect((await cluster.rows(deployments)).map(({ Status }) => Status)).toEqual(['successful']);
   const statuses = watchers(await cluster.rows(evaluations)).map(({ Status }) => Status);
   expect(new Set(statuses)).toEqual(new Set(['complete']));
+});
+
+it('writes no further parts once it is stopped', async () => {
+  const [storage, clock] = [memoryStorage(), manualClock()];
+  {
+    await using _cluster = await placed({ storage, clock });
+    await clock.advance(5 * second);
+  }
+  const stopped = new AbortController();
+  let writes = 0;
+  const noting: Storage = {
+    read: (work) => storage.read(work),
+    write: (work) => {
+      writes += 1;
+      stopped.abort();
+      return storage.write(work);
+    },
+    waitForChange: (tables, after, signal) => storage.waitForChange(tables, after, signal),
+    close: () => storage.close(),
+  };
+  const ids = sequentialIds({ after: 1e6 });
+  const engine = createEngine({ storage: noting, clock, ids, delivery: recordingDelivery() });
+  await clock.advance(20 * second);
+  await deploymentLoop.run(engine, stopped.signal);
+  expect(writes).toBe(1);
 });
