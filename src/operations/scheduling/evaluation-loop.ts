@@ -14,6 +14,7 @@ import { refreshCluster } from '../context/learn-cluster.js';
 import { stepsInTurns } from '../context/steps-in-turns.js';
 import { changeOrMoment } from '../waiting/change-or-moment.js';
 import { type NextBlocked, nextBlocked, passAfter } from './blocked-pass.js';
+import { Troubles } from './evaluation-troubles.js';
 import { keepWaits, type WallOffset } from './keep-waits.js';
 import { type BegunEvaluation, beginEvaluation, failEvaluation } from './process-evaluation.js';
 import { writeInTurns } from './write-in-turns.js';
@@ -22,7 +23,7 @@ import { writeInTurns } from './write-in-turns.js';
 export const evaluationLoop: BackgroundLoop = {
   name: 'evaluations',
   run: async (context, signal) => {
-    const troubles: Troubles = { faults: new Map(), conflicts: new Map(), storeFailure: undefined };
+    const troubles = new Troubles();
     let progress: Progress = { pass: firstPass, offset: undefined, refreshed: false };
     let turnBegan = context.clock.monotonic();
     while (!signal.aborted) {
@@ -55,15 +56,6 @@ const pauseAfterFailure = 100;
 
 /** The number of plans of an evaluation that may be discarded because something has changed; after that it is decided in its write. */
 const plansInTurns = 2;
-
-interface Troubles {
-  /** How often the work of an evaluation has thrown, by its ID. */
-  readonly faults: Map<string, number>;
-  /** How often the plan of an evaluation did not hold any more, by its ID. */
-  readonly conflicts: Map<string, number>;
-  /** How the store failed at the last try; undefined when it did not. */
-  storeFailure: string | undefined;
-}
 
 /** What the write was working on, for the case that it fails. */
 interface Attempt {
@@ -136,7 +128,7 @@ async function workOnce(
     }
   } catch (error) {
     const id = attempt.evaluation?.ID;
-    if (id !== undefined) countOne(troubles.faults, id);
+    if (id !== undefined) troubles.faults.count(id);
     logFailure(context, attempt, error instanceof Error ? error.message : 'unknown');
   }
   return 'failed';
@@ -148,16 +140,12 @@ function noteOutcome(
   { ID }: Evaluation,
   { worked, conflict, took }: Work & { readonly took: number },
 ): void {
-  if (conflict === 'fruitless') countOne(conflicts, ID);
+  if (conflict === 'fruitless') conflicts.count(ID);
   if (conflict === 'fruitless' || !worked) return;
-  faults.delete(ID);
-  conflicts.delete(ID);
+  faults.forget(ID);
+  conflicts.forget(ID);
   if (conflict === 'partial') return;
   context.observer.record('signalbox.evaluation.duration', took, {});
-}
-
-function countOne(counts: Map<string, number>, id: string): void {
-  counts.set(id, (counts.get(id) ?? 0) + 1);
 }
 
 /** Processes what is due, or only begins it where that takes longer than a write should. */
@@ -174,11 +162,11 @@ function takeNext(tx: Transaction, troubles: Troubles, { known, ...progress }: S
     return { ...idle, pass, worked: true, cluster: 'unread' };
   attempt.evaluation = evaluation;
   const { evaluationAttempts, decidedAtOnce } = tx.settings.scheduling;
-  if ((troubles.faults.get(evaluation.ID) ?? 0) >= evaluationAttempts) {
+  if (troubles.faults.of(evaluation.ID) >= evaluationAttempts) {
     failEvaluation(tx, evaluation, 'The evaluation failed every time it was tried');
     return { ...idle, pass: passAfter(tx, next), worked: true };
   }
-  const inTurns = (troubles.conflicts.get(evaluation.ID) ?? 0) < plansInTurns;
+  const inTurns = troubles.conflicts.of(evaluation.ID) < plansInTurns;
   const atMost = inTurns ? decidedAtOnce : Number.POSITIVE_INFINITY;
   const taken = beginEvaluation(tx, evaluation, { known, atMost });
   if (taken.type === 'begun') return { ...idle, cluster: taken.known, begun: { ...taken, entry: next.entry } };
