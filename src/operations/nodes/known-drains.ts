@@ -2,7 +2,6 @@ import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
 import type { ReadView } from '../../ports/storage.js';
 import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
-import { capacitySignals } from '../../scheduler/capacity-signal.js';
 import { isDraining, type Node, nodes } from '../../scheduler/node.js';
 import {
   type DrainedAllocation,
@@ -15,6 +14,7 @@ import {
 import { lookedAtInStep, type Steps } from '../../scheduler/steps.js';
 import type { Instant } from '../../shared/instant.js';
 import { pagesOf } from '../books/pages.js';
+import { changedSince, isTooOld, nextChanges } from '../books/scheduling/allocation-changes.js';
 
 /** An allocation as far as drains look at it, and whether its node has finished with it. */
 export interface KnownAllocation extends DrainedAllocation {
@@ -120,7 +120,7 @@ export class KnownDrains {
    * has changed.
    */
   newsIn(view: ReadView): readonly KnownAllocation[] | undefined {
-    if (this.#index === undefined || this.#isOutOfReach(view)) return undefined;
+    if (this.#index === undefined || isTooOld(view, this.#index)) return undefined;
     const rows = view.list(allocations, changedSince(this.#index, changesInWrite + 1));
     if (rows.length > changesInWrite) return undefined;
     return rows.map(({ record }) => knownAllocation(record)).filter((one) => this.#isNews(one));
@@ -145,21 +145,14 @@ export class KnownDrains {
     this.#index = index;
   }
 
-  /** Live allocations were removed since, or the store is another one. */
-  #isOutOfReach(view: ReadView): boolean {
-    if (this.#index === undefined) return true;
-    const removal = view.get(capacitySignals, ['removal'])?.record.index ?? 0;
-    return removal > this.#index || view.tableIndex(allocations) < this.#index;
-  }
-
   *#caughtUp(view: () => ReadView): Steps<void> {
     for (;;) {
-      if (this.#isOutOfReach(view())) this.forget();
+      if (this.#index === undefined || isTooOld(view(), this.#index)) this.forget();
       this.#index ??= view().tableIndex(allocations);
       if (view().tableIndex(allocations) === this.#index) return;
-      const changed = nextChanges(view(), this.#index);
-      for (const allocation of changed) this.#put(knownAllocation(allocation));
-      this.#index = changed.at(-1)?.ModifyIndex ?? view().tableIndex(allocations);
+      const changed = nextChanges(view(), this.#index, readInStep);
+      for (const { record } of changed) this.#put(knownAllocation(record));
+      this.#index = changed.at(-1)?.record.ModifyIndex ?? view().tableIndex(allocations);
       yield;
     }
   }
@@ -315,18 +308,4 @@ function openOf({ Namespace, JobID }: DrainedAllocation) {
   const prefix = [Namespace, JobID, 'open'];
   const keyOf = ({ ID }: Allocation) => [...prefix, ID] as const;
   return { index: 'current_by_job', prefix, size: readInStep, keyOf };
-}
-
-function changedSince(index: number, limit: number) {
-  return { index: 'by_modify', from: [index + 1], limit };
-}
-
-/** Some of the changes after a write, oldest first; all of each write. */
-function nextChanges(view: ReadView, index: number): readonly Allocation[] {
-  const page = view.list(allocations, changedSince(index, readInStep)).map(({ record }) => record);
-  const last = page.at(-1)?.ModifyIndex;
-  if (last === undefined || page.length < readInStep) return page;
-  const complete = page.filter(({ ModifyIndex }) => ModifyIndex < last);
-  if (complete.length > 0) return complete;
-  return view.list(allocations, { index: 'by_modify', from: [last], to: [last + 1] }).map(({ record }) => record);
 }

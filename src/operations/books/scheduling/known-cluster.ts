@@ -1,6 +1,5 @@
-import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
+import type { ReadView, Row } from '../../../ports/storage.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';
-import { capacitySignals } from '../../../scheduler/capacity-signal.js';
 import type { AllocationUse } from '../../../scheduler/cluster/allocation-use.js';
 import {
   type AllocationChange,
@@ -12,6 +11,7 @@ import {
 import { type Node, nodes } from '../../../scheduler/node.js';
 import { finish, type Steps } from '../../../scheduler/steps.js';
 import { pagesOf } from '../pages.js';
+import { changedSince, isTooOld, nextChanges } from './allocation-changes.js';
 
 /** The cluster as of certain writes of the tables that it is made of. */
 export interface KnownCluster {
@@ -24,7 +24,7 @@ export interface KnownCluster {
 export function clusterAt(view: ReadView, known: KnownCluster | undefined): KnownCluster {
   const nodesIndex = view.tableIndex(nodes);
   const allocationsIndex = view.tableIndex(allocations);
-  if (known === undefined || isOutOfReach(view, known)) return finish(clusterInSteps(() => view));
+  if (known === undefined || isTooOld(view, known.allocationsIndex)) return finish(clusterInSteps(() => view));
   let { cluster } = known;
   if (nodesIndex !== known.nodesIndex) cluster = withPresentNodes(view, known);
   if (allocationsIndex !== known.allocationsIndex) {
@@ -38,9 +38,9 @@ const changesInWrite = 64;
 
 /** Bringing what is known up to date takes longer than a write should. */
 export function needsTurns(view: ReadView, known: KnownCluster | undefined): boolean {
-  if (known === undefined || isOutOfReach(view, known)) return true;
+  if (known === undefined || isTooOld(view, known.allocationsIndex)) return true;
   if (view.tableIndex(allocations) === known.allocationsIndex) return false;
-  const changed = view.list(allocations, { ...changedSince(known.allocationsIndex), limit: changesInWrite + 1 });
+  const changed = view.list(allocations, changedSince(known.allocationsIndex, changesInWrite + 1));
   return changed.length > changesInWrite;
 }
 
@@ -52,16 +52,6 @@ export function clusterAfter(
 ): KnownCluster {
   if (changes.length === 0) return known;
   return { ...known, allocationsIndex: view.index, cluster: withAllocationChanges(known.cluster, changes) };
-}
-
-/** Live allocations were removed since, or the store is another one: then the changes alone are not enough. */
-function isOutOfReach(view: ReadView, { allocationsIndex }: Pick<KnownCluster, 'allocationsIndex'>): boolean {
-  const removal = view.get(capacitySignals, ['removal'])?.record.index ?? 0;
-  return removal > allocationsIndex || view.tableIndex(allocations) < allocationsIndex;
-}
-
-function changedSince(allocationsIndex: number): ListQuery {
-  return { index: 'by_modify', from: [allocationsIndex + 1] };
 }
 
 function withChanged(cluster: Cluster, rows: readonly Row<Allocation>[]): Cluster {
@@ -86,8 +76,8 @@ export function* clusterInSteps(view: () => ReadView, known?: KnownCluster | und
 /** Undefined when the changes are not enough. The nodes stay as they were known. */
 function* caughtUpInSteps(view: () => ReadView, known: KnownCluster): Steps<KnownCluster | undefined> {
   let { cluster, allocationsIndex } = known;
-  while (!isOutOfReach(view(), known)) {
-    const changed = nextChanges(view(), allocationsIndex);
+  while (!isTooOld(view(), known.allocationsIndex)) {
+    const changed = nextChanges(view(), allocationsIndex, readInStep);
     const last = changed.at(-1)?.record.ModifyIndex;
     if (last === undefined) return { ...known, cluster, allocationsIndex: view().tableIndex(allocations) };
     cluster = withChanged(cluster, changed);
@@ -95,15 +85,6 @@ function* caughtUpInSteps(view: () => ReadView, known: KnownCluster): Steps<Know
     yield;
   }
   return undefined;
-}
-
-/** Some of the changes after a write, oldest first; all of each write. */
-function nextChanges(view: ReadView, allocationsIndex: number): readonly Row<Allocation>[] {
-  const page = view.list(allocations, { ...changedSince(allocationsIndex), limit: readInStep });
-  const last = page.at(-1)?.record.ModifyIndex;
-  if (last === undefined || page.length < readInStep) return page;
-  const complete = page.filter(({ record }) => record.ModifyIndex < last);
-  return complete.length > 0 ? complete : view.list(allocations, { index: 'by_modify', from: [last], to: [last + 1] });
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { ReadView } from '../../../ports/storage.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';
-import { capacitySignals } from '../../../scheduler/capacity-signal.js';
 import { useOf } from '../../../scheduler/cluster/allocation-use.js';
 import type { Cluster } from '../../../scheduler/cluster/cluster.js';
 import { deployments } from '../../../scheduler/deployment/deployment.js';
@@ -11,6 +10,7 @@ import type { PlanPart } from '../../../scheduler/plan/plan-parts.js';
 import { schedulerConfigurations } from '../../../scheduler/scheduler-configuration.js';
 import type { SchedulingSnapshot } from '../../../scheduler/snapshot.js';
 import { readJobRow } from '../jobs/job-rows.js';
+import { changedSince, wereRemoved } from './allocation-changes.js';
 
 /** What a plan was decided on, as far as another write may have changed it since. */
 export interface PlanBasis {
@@ -60,7 +60,7 @@ export function lookAtSituation(view: ReadView, seen: Situation, watch: PlanWatc
   if (lookedAtWhole.some((table) => view.tableIndex(table) > since)) return undefined;
   if (!isSameJob(view, seen) || deploymentsChanged(view, seen.whose, since)) return undefined;
   // It is not known on which nodes removed allocations were.
-  if ((view.get(capacitySignals, ['removal'])?.record.index ?? 0) > since) return undefined;
+  if (wereRemoved(view, since)) return undefined;
   return lookAtAllocations(view, seen, watch);
 }
 
@@ -97,7 +97,7 @@ function lookAtAllocations(view: ReadView, { whose, cluster }: Situation, watch:
   if (view.tableIndex(allocations) <= since) return { ...watch, since: view.index };
   const reported = new Set(watch.reported);
   const crowded = new Set(watch.crowded);
-  for (const { record } of view.list(allocations, { index: 'by_modify', from: [since + 1] })) {
+  for (const { record } of view.list(allocations, changedSince(since))) {
     if (record.JobID !== whose.JobID || record.Namespace !== whose.Namespace) {
       if (!usesNoMore(cluster, record)) crowded.add(record.NodeID);
     } else if (record.AllocModifyIndex > since) return undefined;
