@@ -12,7 +12,8 @@ import { newEvaluation } from '../books/scheduling/new-evaluation.js';
 import { putAllocation } from '../books/scheduling/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { jobKey, type KnownAllocation, type KnownDrains, knownAllocation } from './known-drains.js';
+import { jobKey, type KnownAllocation, knownAllocation } from './known-allocation.js';
+import type { KnownDrains } from './known-drains.js';
 
 /** Allocations that are marked, and drains that are ended, in one write. */
 const writtenAtOnce = 8;
