@@ -89,7 +89,7 @@ function takeIn({ work, now, context }: Loop): void {
     const fraction = report.failure === null ? 0 : context.ids.fraction();
     work.apply(configurationId, { type: 'attempted', sequence, report, at, wall, fraction }, at);
     const until = holdAfter(kind, report, at, work.rules.maximumRetryAfter);
-    if (until !== null && work.hold(route.rateKey, until, at)) work.unwrittenHolds.add(route.rateKey);
+    if (until !== null) work.hooks.ask({ hook: route.rateKey, until }, at);
     const ended = { now: at, wall };
     observeAttempt(context, { before, after: work.held.get(configurationId) }, { sequence, report, at: ended });
   }
@@ -102,9 +102,7 @@ function endTurn(loop: Loop, stopping: boolean): boolean {
   loop.turn = null;
   if (end.type === 'thrown') throw end.thrown;
   if (end.type === 'written') {
-    // One that was prolonged meanwhile is written again.
-    for (const { hook, until } of end.holds)
-      if (loop.work.holds.get(hook) === until) loop.work.unwrittenHolds.delete(hook);
+    loop.work.hooks.noteWritten(end.holds);
     applyTurn(loop, end.turns, end.result);
     return true;
   }
@@ -221,7 +219,7 @@ function beginTurn(loop: Loop, stopping: boolean): void {
   const claim = stopping ? 0 : work.claimable(now);
   if (turns.length === 0 && claim === 0) return;
   if (turns.length > 0) work.lastTurn = now;
-  const holds = work.holdsToWrite();
+  const holds = work.hooks.toWrite();
   const request = { now, queues: turns, claim, held: new Set(work.held.keys()), holds };
   const writing = context.storage.write<TurnResult, never>((view) => ok(runTurn(context, view, request)));
   const turn: NonNullable<Loop['turn']> = { end: null };

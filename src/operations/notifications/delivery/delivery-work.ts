@@ -11,7 +11,6 @@ import {
   type QueueRules,
   wantsMore,
 } from '../../../notifications/queue/held-queue.js';
-import type { HookHold } from '../../../notifications/queue/hook-hold.js';
 import type { QueueRecord } from '../../../notifications/queue/queue-record.js';
 import type { SlotRules } from '../../../notifications/queue/slots.js';
 import type { TokenBucket } from '../../../notifications/queue/token-bucket.js';
@@ -20,6 +19,7 @@ import type { Settings } from '../../../settings.js';
 import { type Milliseconds, minute } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { AcceptedEvents } from '../../context/accepted-events.js';
+import { HookHolds } from './hook-holds.js';
 import type { HeldRow, TurnQueue } from './keep-queue.js';
 import type { Destination, OpenDestination } from './load-destination.js';
 
@@ -99,12 +99,8 @@ export class DeliveryWork {
   readonly hungry = new Set<string>();
   readonly perOrigin = new Map<string, number>();
   readonly buckets = new Map<string, TokenBucket>();
-  /** Until when hooks are left alone, by the key of their rate. */
-  readonly holds = new Map<string, Instant>();
-  /** The hooks of which the store does not know that yet. */
-  readonly unwrittenHolds = new Set<string>();
-  /** Index of the last change of the holds that this engine has read. */
-  holdsIndex = 0;
+  /** Hooks that are left alone. They are named by the key of their rate. */
+  readonly hooks = new HookHolds();
   inFlight = 0;
   /** Events up to this sequence have been handed to the queues; null before the first look. */
   tail: number | null = null;
@@ -207,24 +203,8 @@ export class DeliveryWork {
     return destination === null || destination.type === 'closed' ? null : destination;
   }
 
-  /** Leaves a hook alone until then, or longer if that is known already. Gives whether it is news. */
-  hold(rateKey: string, until: Instant, now: Instant): boolean {
-    for (const [key, end] of this.holds) {
-      if (end > now) continue;
-      this.holds.delete(key);
-      this.unwrittenHolds.delete(key);
-    }
-    if (until <= now || until <= (this.holds.get(rateKey) ?? 0)) return false;
-    this.holds.set(rateKey, until);
-    return true;
-  }
-
-  /** What the store is to know of hooks that are left alone. */
-  holdsToWrite(): readonly HookHold[] {
-    return [...this.unwrittenHolds].flatMap((hook) => {
-      const until = this.holds.get(hook);
-      return until === undefined ? [] : [{ hook, until }];
-    });
+  get holds(): ReadonlyMap<string, Instant> {
+    return this.hooks.ends;
   }
 
   /** The queues that may have something to start. */

@@ -26,8 +26,7 @@ export async function lookAround(loop: Loop): Promise<void> {
     work.queuesIndex = found.queuesIndex;
     work.known = found.reached;
   }
-  for (const { hook, until } of found.holds) work.hold(hook, until, now);
-  work.holdsIndex = found.holdsIndex;
+  work.hooks.learn(found.holds, found.holdsIndex, now);
   work.configurationsIndex = found.configurationsIndex;
   work.nextWake = found.nextWake;
 }

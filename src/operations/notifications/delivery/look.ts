@@ -71,7 +71,7 @@ export function look(
     if (next !== before) held.push(next);
   }
   const holdsIndex = view.tableIndex(hookHolds);
-  const holds = holdsIndex === work.holdsIndex ? [] : view.list(hookHolds).map((row) => row.record);
+  const holds = holdsIndex === work.hooks.index ? [] : view.list(hookHolds).map((row) => row.record);
   const reached = Math.max(view.tableIndex(events), queuesIndex, changedAt, holdsIndex);
   const indexes = { reached, queuesIndex, configurationsIndex: changedAt, holdsIndex };
   return { held, tail, more, holds, ...indexes, nextWake: nextWakeOf(view) };
