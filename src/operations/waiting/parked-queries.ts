@@ -193,17 +193,11 @@ export class ParkedQueries {
    * snapshot; undefined when the store failed.
    */
   async #rerun(groups: readonly Group[]): Promise<number | undefined> {
+    // The groups change only afterwards: the store may run this again.
     const ran = await this.#storage.read((view) => {
-      const woken: Group[] = [];
-      for (const group of groups) {
-        if (!group.query.tables.some((watched) => view.tableIndex(watched) > group.ranAt)) continue;
-        const answer = group.query.run(view);
-        if (answer.index !== group.last.index) group.last = answer;
-        group.ranAt = view.index;
-        group.mark = this.markOf(view);
-        woken.push(group);
-      }
-      return { woken, index: view.index };
+      const changed = groups.filter(({ query, ranAt }) => query.tables.some((table) => view.tableIndex(table) > ranAt));
+      const answers = changed.map((group) => ({ group, answer: group.query.run(view) }));
+      return { answers, index: view.index, mark: this.markOf(view) };
     });
     if (ran.isErr()) {
       for (const group of groups) {
@@ -211,8 +205,15 @@ export class ParkedQueries {
       }
       return undefined;
     }
-    await this.#answer(ran.value.woken);
-    return ran.value.index;
+    const { answers, index, mark } = ran.value;
+    const older = answers.filter(({ group }) => group.ranAt < index);
+    for (const { group, answer } of older) {
+      if (answer.index !== group.last.index) group.last = answer;
+      group.ranAt = index;
+      group.mark = mark;
+    }
+    await this.#answer(older.map(({ group }) => group));
+    return index;
   }
 
   async #answer(groups: readonly Group[]): Promise<void> {

@@ -7,6 +7,7 @@ import { jobs } from '../../../src/jobs/job-record.js';
 import { answerQuery } from '../../../src/operations/waiting/blocking-query.js';
 import type { BlockingQuery } from '../../../src/operations/waiting/parked-queries.js';
 import type { ReadView, Storage } from '../../../src/ports/storage.js';
+import { fetching } from '../../support/fetching.js';
 import { jobFrom } from '../../support/jobs.js';
 
 /* Answers of a store may come late, and in another order than the snapshots that they are of: over a network, or after a sync. */
@@ -29,10 +30,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ type: fc.constant('answer' as const), which: fc.nat(7) }),
 );
 
-it('no reader misses a change, and none is answered before there is one', async () => {
+it.each([
+  ['at once', memoryStorage],
+  ['again for each row', () => fetching(memoryStorage())],
+])('no reader misses a change, and none is answered before there is one, where works run %s', async (_how, storage) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-      const base = memoryStorage();
+      const base = storage();
       const held: (() => void)[] = [];
       const late: Storage = {
         ...base,
