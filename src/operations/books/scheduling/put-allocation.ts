@@ -55,7 +55,7 @@ function assign(view: WriteView, before: Allocation | undefined, after: Allocati
   else if (after !== undefined) view.remove(nodeAssignments, [after.NodeID, after.ID]);
 }
 
-/** No assignments are kept of a node that was removed: when its agent registers again, it gets all of them anew. */
+/** Of a node that was removed no rows tell that allocations are gone: when its agent registers again, it gets a complete list. */
 function isKnown(view: WriteView, nodeId: string): boolean {
   return view.get(nodes, [nodeId]) !== undefined;
 }
