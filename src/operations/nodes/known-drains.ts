@@ -71,7 +71,10 @@ export class KnownDrains {
 
   /** What is decided on. */
   drains({ strategyOf, runsSince, now }: DrainTimes): DrainsInSteps {
-    const present = (one: KnownAllocation): DrainedAllocation => ({ ...one, runsSince: runsSince(one) });
+    const present = (one: KnownAllocation): DrainedAllocation => {
+      const since = runsSince(one);
+      return since === one.runsSince ? one : { ...one, runsSince: since };
+    };
     return {
       nodes: Array.from(this.#nodes.all(), ({ node, own }) => ({
         node: { ...node, DrainStrategy: strategyOf(node) },
