@@ -1,4 +1,4 @@
-import { errAsync, ok, type ResultAsync } from 'neverthrow';
+import { errAsync, ok, okAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { decideStop } from '../../jobs/changes/decide-stop.js';
 import { jobSubmissions } from '../../jobs/changes/job-submission.js';
@@ -20,6 +20,7 @@ import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { faultOfPriority } from './registration/register-job.js';
+import { removeLeftAllocations } from './remove-left-allocations.js';
 
 /** The job that is stopped, and how. */
 export interface StopJobInput extends JobReference {
@@ -46,6 +47,9 @@ export interface StoppedJob {
 /**
  * Stops a job, or purges it (job interface, stop). Stopping makes a version and an evaluation each time, also when the job
  * was stopped before. Instances of a stopped parent go on.
+ *
+ * A purge removes the job in one write, and many allocations in further ones before it is answered. Those that are left when the process
+ * is killed in between are ended by the evaluation of the purge and collected later.
  */
 export function stopJob(
   context: EngineContext,
@@ -62,19 +66,24 @@ export function stopJob(
   if (allowed.isErr()) return errAsync(allowed.error);
   const fault = faultOfPriority('eval_priority', input.evalPriority);
   if (fault !== undefined) return errAsync(fault);
-  return commit(context, caller, (tx) => {
+  return commit<Stopped, never>(context, caller, (tx) => {
     const job = readJobRow(tx, namespace, input.jobId)?.record;
-    if (job === undefined) return ok(nothingStopped);
+    if (job === undefined) return ok({ answer: nothingStopped, emptied: undefined });
     const { index } = tx;
     tx.tell('job.stopped', { namespace, jobId: job.ID, purged: purge, index });
-    const evaluation = purge ? purgeJob(tx, job, input) : keepStopped(tx, job, input);
-    return ok<StoppedJob, never>({
-      evalId: evaluation?.ID ?? '',
-      evalCreateIndex: index,
-      jobModifyIndex: index,
-      index,
-    });
-  }).map(({ value }) => value);
+    const isWhole = !purge || removeWithPending(tx, job);
+    const evaluation = purge ? evaluationOfPurge(tx, job, input) : keepStopped(tx, job, input);
+    const answer = { evalId: evaluation?.ID ?? '', evalCreateIndex: index, jobModifyIndex: index, index };
+    return ok({ answer, emptied: isWhole ? undefined : job });
+  }).andThen(({ value: { answer, emptied } }) =>
+    emptied === undefined ? okAsync(answer) : removeLeftAllocations(context, emptied).map(() => answer),
+  );
+}
+
+interface Stopped {
+  readonly answer: StoppedJob;
+  /** The purged job, when allocations of it are left. */
+  readonly emptied: Job | undefined;
 }
 
 const nothingStopped: StoppedJob = { evalId: '', evalCreateIndex: 0, jobModifyIndex: 0, index: 0 };
@@ -109,13 +118,15 @@ function skipShutdownDelays(tx: Transaction, job: Job): void {
   }
 }
 
-function purgeJob(tx: Transaction, job: Job, input: StopJobInput): Evaluation | undefined {
+function removeWithPending(tx: Transaction, job: Job): boolean {
   completePending(tx, job);
-  removeJob(tx, job);
-  const evaluation = isLauncher(job)
-    ? undefined
-    : newEvaluation(tx, { ...job, JobModifyIndex: tx.index }, evaluationOptions(input));
-  if (evaluation !== undefined) putEvaluation(tx, evaluation);
+  return removeJob(tx, job);
+}
+
+function evaluationOfPurge(tx: Transaction, job: Job, input: StopJobInput): Evaluation | undefined {
+  if (isLauncher(job)) return undefined;
+  const evaluation = newEvaluation(tx, { ...job, JobModifyIndex: tx.index }, evaluationOptions(input));
+  putEvaluation(tx, evaluation);
   return evaluation;
 }
 

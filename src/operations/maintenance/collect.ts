@@ -176,7 +176,7 @@ function jobCollection({ job: keep }: CollectionThresholds): Collection<Job> {
       const tagged = hasTag(tx, job);
       const own = tx.list(evaluations, { index: 'by_job', prefix: [job.Namespace, job.ID] });
       const question = { job, tagged, evaluations: own.map(({ record }) => withAllocations(tx, record)) };
-      if (collectableJob(question, { now: tx.now, cutoff }) === undefined) return;
+      if (collectableJob(question, { now: tx.now, cutoff }) === undefined || isLargeJob(tx, job)) return;
       for (const { record } of own) tx.remove(evaluations, [record.ID]);
       tx.cause = 'JobBatchDeregistered';
       removeJob(tx, job);

@@ -13,11 +13,16 @@ import { endRun } from './job-runs.js';
 import { completeJobStubs, removeJobStub } from './job-stub-rows.js';
 import { forgetSchedule } from './periodic-launches.js';
 
-/** Removes a job with everything of it but its evaluations. */
-export function removeJob(tx: Transaction, job: Job): void {
+/** Allocations that one write removes. */
+export const allocationsAtOnce = 16;
+
+/** Removes a job with everything of it but its evaluations. False when it has more allocations than one write removes: those are left. */
+export function removeJob(tx: Transaction, job: Job): boolean {
   const key = [job.Namespace, job.ID];
   endRun(tx, job.Namespace, job.ID);
-  for (const { record } of tx.list(allocations, { index: 'by_job', prefix: key })) removeAllocation(tx, record);
+  const own = tx.list(allocations, { index: 'by_job', prefix: key, limit: allocationsAtOnce + 1 });
+  const isWhole = own.length <= allocationsAtOnce;
+  if (isWhole) for (const { record } of own) removeAllocation(tx, record);
   for (const { record } of tx.list(deployments, { index: 'by_job', prefix: key })) tx.remove(deployments, [record.ID]);
   forgetSchedule(tx, job);
   completeJobStubs(tx);
@@ -28,6 +33,7 @@ export function removeJob(tx: Transaction, job: Job): void {
   removeAll(tx, jobSubmissions, key, (submission) => [...key, submission.Version]);
   removeAll(tx, scalingEvents, key, (event) => [...key, event.Group, event.CreateIndex]);
   if (job.Status !== 'dead') moveChild(tx, job, job.Status, 'dead');
+  return isWhole;
 }
 
 function removeAll<R>(tx: Transaction, table: Table<R>, prefix: Key, keyOf: (record: R) => Key): void {

@@ -1,0 +1,100 @@
+import { errAsync } from 'neverthrow';
+import { expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/memory/index.js';
+import { hostPrincipal, registerJob, stopJob } from '../../../src/index.js';
+import type { Job } from '../../../src/jobs/document/job.js';
+import { jobs } from '../../../src/jobs/job-record.js';
+import { removeLeftAllocations } from '../../../src/operations/jobs/remove-left-allocations.js';
+import { collectGarbage } from '../../../src/operations/maintenance/collect-garbage.js';
+import type { Storage } from '../../../src/ports/storage.js';
+import { allocations } from '../../../src/scheduler/allocation.js';
+import { second } from '../../../src/shared/duration.js';
+import { storageFailure } from '../../../src/storage/failures.js';
+import { type FakeCluster, fakeCluster } from '../../support/fake-agents.js';
+import { muchRoom } from '../../support/nodes.js';
+import { group, serviceJob } from './world.js';
+
+/* A purge of a job with more allocations than one write removes. */
+
+const COUNT = 100;
+const large = () => serviceJob('large', { TaskGroups: [group({ Count: COUNT })] });
+const purge = (cluster: FakeCluster) => stopJob(cluster.engine, hostPrincipal, { jobId: 'large', purge: true });
+
+/** A storage that calls back before each write while it is watched, and refuses the write when that gives false. */
+function watched() {
+  const storage = memoryStorage();
+  const watch: { each: (() => boolean) | undefined } = { each: undefined };
+  const over: Storage = {
+    ...storage,
+    write: (work) =>
+      watch.each?.() === false ? errAsync(storageFailure('io', 'the test ends the process here')) : storage.write(work),
+  };
+  return { storage: over, watch };
+}
+
+async function running(storage: Storage): Promise<FakeCluster> {
+  const cluster = fakeCluster({ storage });
+  await cluster.addNode('n1', muchRoom);
+  (await registerJob(cluster.engine, hostPrincipal, { job: large() }))._unsafeUnwrap();
+  await cluster.clock.advance(30 * second);
+  expect((await cluster.rows(allocations)).map(({ ClientStatus }) => ClientStatus)).toEqual(
+    Array.from({ length: COUNT }, () => 'running'),
+  );
+  return cluster;
+}
+
+it('has removed all of them when it is answered, a few in each write', async () => {
+  const { storage, watch } = watched();
+  await using cluster = await running(storage);
+  let writes = 0;
+  watch.each = () => {
+    writes += 1;
+    return true;
+  };
+  const answer = (await purge(cluster))._unsafeUnwrap();
+  watch.each = undefined;
+  expect(await cluster.rows(jobs)).toEqual([]);
+  expect(await cluster.rows(allocations)).toEqual([]);
+  expect(answer.evalId).not.toBe('');
+  expect(writes).toBeGreaterThan(COUNT / 16);
+});
+
+it('ends and collects what is left of them when the process is killed in between', async () => {
+  const { storage, watch } = watched();
+  await using cluster = await running(storage);
+  let writes = 0;
+  watch.each = () => {
+    writes += 1;
+    return writes <= 3;
+  };
+  expect((await purge(cluster)).isErr()).toBe(true);
+  watch.each = undefined;
+  expect(await cluster.rows(jobs)).toEqual([]);
+  expect((await cluster.rows(allocations)).length).toBeGreaterThan(0);
+  await cluster.clock.advance(60 * second);
+  expect(new Set((await cluster.rows(allocations)).map(({ DesiredStatus }) => DesiredStatus))).toEqual(
+    new Set(['stop']),
+  );
+  (await collectGarbage(cluster.engine, hostPrincipal))._unsafeUnwrap();
+  expect(await cluster.rows(allocations)).toEqual([]);
+});
+
+it('leaves alone what a job that is registered meanwhile has taken over', async () => {
+  const { storage, watch } = watched();
+  await using cluster = await running(storage);
+  const [purged] = (await cluster.rows(jobs)) as [Job];
+  let writes = 0;
+  watch.each = () => {
+    writes += 1;
+    return writes <= 1;
+  };
+  expect((await purge(cluster)).isErr()).toBe(true);
+  watch.each = undefined;
+  (await registerJob(cluster.engine, hostPrincipal, { job: large() }))._unsafeUnwrap();
+  await cluster.clock.advance(second);
+  const taken = (await cluster.rows(allocations)).filter(({ JobCreateIndex }) => JobCreateIndex !== purged.CreateIndex);
+  expect(taken.length).toBeGreaterThan(0);
+  (await removeLeftAllocations(cluster.engine, purged))._unsafeUnwrap();
+  const left = await cluster.rows(allocations);
+  expect(new Set(left.map(({ ID }) => ID))).toEqual(new Set(taken.map(({ ID }) => ID)));
+});
