@@ -3,9 +3,8 @@ import type { Row } from '../../src/ports/storage.js';
 import { DamagedRowError } from '../../src/storage/failures.js';
 import { type AnyTable, type KeyedRow, parseRecord, type RowText, sortKeyFrom } from '../../src/storage/records.js';
 
-/** The columns of a row `r` that a reader needs, and those that a writer needs. */
-export const DOCUMENT_COLUMNS = 'r.created, r.modified, r.doc, r.doc_sum';
-export const KEYED_COLUMNS = 'r.created, r.modified, r.doc, r.doc_sum, r.rid, r.place, r.entries';
+/** The columns of a row `r`, in the order in which `keyedRowFrom` takes them. */
+export const ROW_COLUMNS = 'r.created, r.modified, r.doc, r.doc_sum, r.rid, r.place, r.entries';
 
 /** A row as selected: a list of columns where the driver can give one, which is cheaper, else an object. */
 export type Found = readonly unknown[] | Readonly<Record<string, unknown>>;
@@ -24,7 +23,7 @@ export function parseEntries(text: string): EntryTexts {
   return JSON.parse(text) as EntryTexts;
 }
 
-/** Covers the columns that a reader gets. */
+/** Covers the document and its indexes. */
 export function sumOfDocument(doc: string, created: number, modified: number): number {
   return crc32(doc, (created * 31 + modified) >>> 0);
 }
@@ -77,14 +76,7 @@ export class SqliteKeyedRow extends SqliteRow implements KeyedRow {
   }
 }
 
-/** The row of selected document columns; throws when its checksum is wrong. */
-export function rowFrom(found: Found): SqliteRow {
-  const [created, modified, doc, sum] = columnsOf(found) as [number, number, string, number];
-  checkSum(created, modified, doc, sum);
-  return new SqliteRow(doc, created, modified);
-}
-
-/** The same of keyed columns. */
+/** The row of selected columns; throws when its checksum is wrong. */
 export function keyedRowFrom(found: Found, indexes: IndexIds): SqliteKeyedRow {
   const [created, modified, doc, sum, rid, rowKey, entries] = columnsOf(found) as [
     number,

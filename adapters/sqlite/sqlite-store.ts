@@ -277,8 +277,8 @@ export class SqliteStore implements Store {
 
   /** Rows for readers. Those of a short list are cached: a page of a list is often asked for again. */
   #scan(bound: BoundTable, table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
-    const { keyedForward, keyedBackward } = scansOf(bound, table, query.index);
-    const found = scanned(query.reverse === true ? keyedBackward : keyedForward, query, bounds);
+    const { forward, backward } = scansOf(bound, table, query.index);
+    const found = scanned(query.reverse === true ? backward : forward, query, bounds);
     const isShort = found.length <= shortList;
     return found.map((columns) => {
       const row = keyedRowFrom(columns, this.#tables);
@@ -310,9 +310,9 @@ export class SqliteStore implements Store {
   }
 
   #scanFile(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly SqliteKeyedRow[] {
-    const { keyedForward, keyedBackward } = scansOf(this.#tables.bind(table), table, query.index);
+    const { forward, backward } = scansOf(this.#tables.bind(table), table, query.index);
     const rows = this.#rowsOf(table.name);
-    return scanned(query.reverse === true ? keyedBackward : keyedForward, query, bounds).map((found) => {
+    return scanned(query.reverse === true ? backward : forward, query, bounds).map((found) => {
       const row = keyedRowFrom(found, this.#tables);
       const known = rows.get(row.rowKey) ?? this.#cache.get(table.name, row.rowKey);
       // Each row is one object for the whole transaction, so that its text is parsed once.

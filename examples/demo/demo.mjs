@@ -12,7 +12,7 @@ const workspace = 'ws-demo';
 const secret = 'a-secret-shared-with-the-team';
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-demo-'));
 const marks = join(folder, 'marks');
-const deadline = setTimeout(() => finish(new Error('the demo took longer than 60 seconds')), 60_000);
+const deadline = setTimeout(() => void finish(new Error('the demo took longer than 60 seconds')), 60_000);
 
 let server;
 let receiver;

@@ -6,7 +6,7 @@ export async function startReceiver(token) {
   const received = [];
   const faults = [];
   let refusing = false;
-  const server = createServer(async (request, response) => {
+  const receive = async (request, response) => {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks);
@@ -16,7 +16,8 @@ export async function startReceiver(token) {
     if (refusing) return response.writeHead(503, { 'retry-after': '1' }).end();
     if (checked.isOk()) received.push(checked.value);
     return response.writeHead(checked.isOk() ? 204 : 401).end();
-  });
+  };
+  const server = createServer((request, response) => void receive(request, response));
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const triggers = () =>
     received.map((payload) => ({

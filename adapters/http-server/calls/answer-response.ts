@@ -84,10 +84,14 @@ function wireResponse(definition: Call, call: RouteCall, { value, input }: Answe
   const text = answer.toWire(value, input);
   if (text === undefined || (text === '' && absent !== undefined)) return notFound(absent, headers);
   const body = indented(text, contentType === undefined && isPretty(call));
-  const token = answer.nextToken?.(value) ?? '';
-  if (token !== '') headers.push(call.names.nextToken, pageToken.print(token));
   const status = answer.statusOf?.(value) ?? answer.status;
+  headers.push(...pageHeaders(definition, call, value));
   return { status, headers: body === '' ? headers : ['Content-Type', contentType ?? jsonType, ...headers], body };
+}
+
+function pageHeaders({ answer }: Call, call: RouteCall, value: unknown): string[] {
+  const token = answer.nextToken?.(value) ?? '';
+  return token === '' ? [] : [call.names.nextToken, pageToken.print(token)];
 }
 
 /** With the headers, so that a reader can wait for the thing to appear. */

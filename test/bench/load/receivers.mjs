@@ -8,7 +8,10 @@ import { createServer } from 'node:http';
 let arrivals = [];
 const now = () => performance.timeOrigin + performance.now();
 
-process.on('message', async (message) => {
+process.on('message', (message) => void answerTo(message));
+process.on('disconnect', () => process.exit(0));
+
+async function answerTo(message) {
   if (message === 'take') {
     process.send({ arrivals });
     arrivals = [];
@@ -18,8 +21,7 @@ process.on('message', async (message) => {
     const ports = await Promise.all(message.open.map((behaviour, endpoint) => open(behaviour, endpoint)));
     process.send({ ports });
   }
-});
-process.on('disconnect', () => process.exit(0));
+}
 
 function open(behaviour, endpoint) {
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
