@@ -1,13 +1,12 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { WebSocketServer } from 'ws';
 import type { MessageSocket } from '../../../src/api/message-socket.js';
 import { checkArgument, checkOptions, type OptionTable } from '../../../src/options/check-options.js';
 import { amount, oneOf, optional, port, textLike } from '../../../src/options/option-kinds.js';
 import { nodeListener } from '../bridges/node-listener.js';
 import type { HttpHandler, HttpRequest } from '../http-message.js';
 import type { SocketBounds } from './socket-bounds.js';
-import { boundedSocket } from './web-socket.js';
+import { boundedSocket, servedSocket } from './web-socket.js';
 
 /** What a handler makes of a request for a WebSocket. */
 export type UpgradeAnswer =
@@ -72,7 +71,7 @@ export function upgradeListener(handler: UpgradeHandler, options: UpgradeOptions
   const socketBounds: SocketBounds = { ...bounds, ...own };
   const ordinary = nodeListener(handler, { stallTimeout: socketBounds.stallTimeout });
   const open = new Map<Duplex, MessageSocket | undefined>();
-  let server: Promise<WebSocketServer> | undefined;
+  let server: ReturnType<typeof webSocketServer> | undefined;
 
   const accept = async (
     request: IncomingMessage,
@@ -80,10 +79,8 @@ export function upgradeListener(handler: UpgradeHandler, options: UpgradeOptions
     head: Buffer,
     serve: (socket: MessageSocket) => Promise<void>,
   ): Promise<void> => {
-    if (open.size >= maximumSockets) {
-      refuse(request, socket, 503, 'this server has as many sockets open as it may; try again later');
-      return;
-    }
+    if (open.size >= maximumSockets) return refuse(request, socket, 503, 'too many sockets are open; try again later');
+    if (!isCurrentVersion(request)) return refuse(request, socket, 400, 'a WebSocket is opened with version 13');
     open.set(socket, undefined);
     socket.once('close', () => open.delete(socket));
     server ??= webSocketServer(socketBounds.maximumMessageBytes);
@@ -138,11 +135,22 @@ function recordOf(request: IncomingMessage, socket: Duplex): HttpRequest {
   };
 }
 
-async function webSocketServer(maxPayload: number): Promise<WebSocketServer> {
-  const { WebSocketServer } = await import('ws');
-  // Without compression: it costs much memory for each socket, and lets small messages grow.
+async function webSocketServer(maxPayload: number) {
+  const ws = await import('ws');
+  // Without compression: it costs much memory for each socket, and lets small messages grow. No protocol is agreed on.
   const options = { noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload, closeTimeout: 5000 };
-  return new WebSocketServer(options);
+  const server = new ws.WebSocketServer({
+    ...options,
+    handleProtocols: () => false as const,
+    WebSocket: servedSocket(ws.WebSocket),
+  });
+  server.on('wsClientError', ({ message }, socket, request) => refuse(request, socket, 400, message));
+  return server;
+}
+
+/** The only version that is not a draft; `ws` takes version 8, too. */
+function isCurrentVersion({ headers }: IncomingMessage): boolean {
+  return headers['sec-websocket-version'] === '13';
 }
 
 /** Answers an upgrade request like a plain one, and closes the connection. */
@@ -160,12 +168,18 @@ function respond(request: IncomingMessage, socket: Duplex, write: (response: Ser
 }
 
 function refuse(request: IncomingMessage, socket: Duplex, status: number, text: string): void {
-  const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
+  const plain = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
   respond(request, socket, (response) => {
-    response.writeHead(status, text === '' ? {} : status === 503 ? { ...headers, 'Retry-After': '1' } : headers);
+    response.writeHead(status, text === '' ? {} : { ...plain, ...furtherHeaders[status] });
     response.end(text);
   });
 }
+
+/** What a refusal says beside its text, by its status. */
+const furtherHeaders: Readonly<Record<number, Record<string, string>>> = {
+  400: { 'Sec-WebSocket-Version': '13' },
+  503: { 'Retry-After': '1' },
+};
 
 /** The target below the mount path; undefined when it is not below it. */
 function withoutMount(target: string, mountPath: string): string | undefined {

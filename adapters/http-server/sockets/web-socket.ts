@@ -8,20 +8,42 @@ const queuedMessages = 256;
 /** How much a sender that does not wait for room may have on its way, as a multiple of the bound. */
 const patience = 8;
 
+/** A WebSocket that answers the peer's close frame with its code alone. */
+export interface ServedSocket extends WebSocket {
+  /** Closes it from this side. */
+  closeWith(code: number, reason: string): void;
+}
+
+/**
+ * The class of the `ws` package as a server uses it: `ws` answers a close frame by its own `close`, with the peer's reason, which
+ * is the peer's to give.
+ */
+export function servedSocket(base: typeof WebSocket) {
+  return class extends base implements ServedSocket {
+    override close(code?: number): void {
+      super.close(code);
+    }
+
+    closeWith(code: number, reason: string): void {
+      super.close(code, reason);
+    }
+  };
+}
+
 /** A WebSocket of the `ws` package, with bounds. `socket` is the connection below it. */
-export function boundedSocket(webSocket: WebSocket, socket: Duplex, bounds: SocketBounds): MessageSocket {
+export function boundedSocket(webSocket: ServedSocket, socket: Duplex, bounds: SocketBounds): MessageSocket {
   return new BoundedSocket(webSocket, socket, bounds);
 }
 
 class BoundedSocket implements MessageSocket {
   readonly messages: MessageQueue;
   readonly closed: Promise<SocketEnd>;
-  readonly #webSocket: WebSocket;
+  readonly #webSocket: ServedSocket;
   readonly #socket: Duplex;
   readonly #bounds: SocketBounds;
   #heardAt = performance.now();
 
-  constructor(webSocket: WebSocket, socket: Duplex, bounds: SocketBounds) {
+  constructor(webSocket: ServedSocket, socket: Duplex, bounds: SocketBounds) {
     this.#webSocket = webSocket;
     this.#socket = socket;
     this.#bounds = bounds;
@@ -74,7 +96,7 @@ class BoundedSocket implements MessageSocket {
   close(code = 1000, reason = ''): void {
     // A peer that no longer reads its messages still reads the close frame; ours must be able to come in.
     this.#webSocket.resume();
-    this.#webSocket.close(code, cutText(reason, 123));
+    this.#webSocket.closeWith(code, cutText(reason, 123));
   }
 
   cut(): void {

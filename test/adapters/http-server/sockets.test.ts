@@ -86,6 +86,27 @@ afterAll(async () => {
   for (const mounted of opened) await mounted.close();
 });
 
+/** Says nothing and cuts the connection. */
+const silentEnd: Conversation = (_call, socket) => {
+  socket.cut();
+  return Promise.resolve();
+};
+
+const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
+
+/** Everything that comes back on a connection that asks for an upgrade with these headers. */
+function answerTo(port: number, headers: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const lines = ['GET /v1/talk/x HTTP/1.1', 'Host: localhost', 'Connection: Upgrade', ...headers, '', ''];
+    const socket = connect(port, '127.0.0.1', () => socket.write(lines.join('\r\n')));
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+    });
+    socket.on('close', () => resolve(text));
+  });
+}
+
 describe.each(Object.entries(mounts))('a socket under %s', (_name, mount) => {
   it('carries text and bytes both ways, and ends with the code of the one who closes', async () => {
     const handler = handlerOver([routeOf(echo)], engineUnderTest(), { access: 'open' });
@@ -99,7 +120,8 @@ describe.each(Object.entries(mounts))('a socket under %s', (_name, mount) => {
     await peer.has(2);
     expect(peer.received).toEqual(['héllo', Buffer.from([0, 255, 1])]);
     peer.webSocket.close(3001, 'enough');
-    expect(await peer.ended).toEqual({ code: 3001, reason: expect.anything() });
+    // The code comes back; a reason is what the one who closes says.
+    expect(await peer.ended).toEqual({ code: 3001, reason: '' });
     // Ordinary requests go on beside it.
     expect((await fetch(`${mounted.origin}/v1/talk/x`)).status).toBe(400);
   });
@@ -190,19 +212,29 @@ describe('sockets', () => {
     });
 
     it('another upgrade is answered as if it had not been asked for', async () => {
-      const port = await listening(echo);
-      const answer = await new Promise<string>((resolve) => {
-        let text = '';
-        const socket = connect(port, '127.0.0.1', () =>
-          socket.write('GET /v1/talk/x HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'),
-        );
-        socket.on('data', (chunk) => {
-          text += chunk.toString();
-        });
-        socket.on('close', () => resolve(text));
-      });
+      const answer = await answerTo(await listening(echo), ['Upgrade: h2c']);
       expect(answer).toContain('HTTP/1.1 400 Bad Request');
       expect(answer).toContain('this path needs a WebSocket');
+    });
+
+    it.each([
+      ['no version', [key]],
+      ['an early version', [key, 'Sec-WebSocket-Version: 8']],
+      ['an unreadable version', [key, 'Sec-WebSocket-Version: new']],
+      ['no key', ['Sec-WebSocket-Version: 13']],
+      ['a short key', ['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: abc']],
+    ])('%s is a bad request, in plain text, which names the version', async (_what, headers) => {
+      const answer = await answerTo(await listening(echo), ['Upgrade: websocket', ...headers]);
+      expect(answer).toContain('HTTP/1.1 400 Bad Request');
+      expect(answer).toContain('Content-Type: text/plain; charset=utf-8');
+      expect(answer).toContain('Sec-WebSocket-Version: 13\r\n');
+    });
+
+    it('no protocol is agreed on', async () => {
+      const headers = ['Upgrade: websocket', key, 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Protocol: a, b'];
+      const answer = await answerTo(await listening(silentEnd), headers);
+      expect(answer).toContain('HTTP/1.1 101 Switching Protocols');
+      expect(answer).not.toMatch(/protocol:/i);
     });
   });
 
