@@ -2,7 +2,7 @@ import { durationTextFromNanos } from '../shared/duration.js';
 import { isoFromInstant } from '../shared/instant.js';
 import type { WorkspaceRight } from './principal.js';
 import type { StoredRole } from './role-record.js';
-import type { StoredToken } from './tokens.js';
+import { isGlobal, type StoredToken } from './tokens.js';
 
 /** A role that a token has. */
 export interface RoleLink {
@@ -84,7 +84,7 @@ export function tokenStub(token: StoredToken, { createIndex, modifyIndex, roleBy
     ...(node?.id === undefined ? {} : { NodeID: node.id }),
     ...(node === undefined ? {} : { NodePool: node.pool }),
     ...(Object.keys(token.workspaces).length === 0 ? {} : { Workspaces: token.workspaces }),
-    Global: token.global ?? false,
+    Global: isGlobal(token),
     Hash: token.hash ?? null,
     CreateTime: isoFromInstant(token.createdAt),
     ExpirationTime: expiresAt === undefined ? null : isoFromInstant(expiresAt),

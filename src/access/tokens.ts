@@ -23,7 +23,7 @@ export interface StoredToken {
   readonly roles?: readonly string[];
   /** Set for the token of a node's agent, which has no other rights. */
   readonly node?: NodeIdentity;
-  /** Valid in every region. Immutable after creation; there is only one region. */
+  /** Whether it is valid in every region, which nothing changes later; there is only one region. See `isGlobal` when absent. */
   readonly global?: boolean;
   readonly createdAt: Instant;
   /** From then on the token is not valid. */
@@ -147,10 +147,15 @@ function changeFaults({ type, global, lifetime, expiresAt }: TokenChoice, before
   const faults: string[] = [];
   if ((type === 'node') !== (before.node !== undefined))
     faults.push('cannot make a node token of another, or the reverse');
-  if (global !== (before.global ?? false)) faults.push('cannot toggle global mode');
+  if (global !== isGlobal(before)) faults.push('cannot toggle global mode');
   if (lifetime !== before.lifetime) faults.push('cannot update expiration TTL');
   if (expiresAt !== before.expiresAt) faults.push('cannot update expiration time');
   return faults;
+}
+
+/** Tokens that the host defines do not state it: those that may do everything are as global as the first token of a server. */
+export function isGlobal({ global, management }: StoredToken): boolean {
+  return global ?? management;
 }
 
 export function isExpired(token: StoredToken, now: Instant): boolean {

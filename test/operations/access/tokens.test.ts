@@ -58,6 +58,21 @@ describe('the token store', () => {
     expect((await engine.storage.read((view) => view.index))._unsafeUnwrap()).toBe(index);
   });
 
+  it('a token that may do everything is global, also when the host defines it; it stays so', async () => {
+    const engine = engineUnderTest();
+    const given = { secret: '5b1f0d4e-5a0c-4d57-9a53-4a8f3b9f6a10', name: 'operator', management: true };
+    const { token } = (await putToken(engine, hostPrincipal, given))._unsafeUnwrap();
+    const client = (await putToken(engine, hostPrincipal, { name: 'ci' }))._unsafeUnwrap().token;
+    const box = engine.as(hostPrincipal).tokens;
+    const globalOf = async (id: string) => (await box.read(id))._unsafeUnwrap().value?.Global;
+    expect([await globalOf(token.accessor), await globalOf(client.accessor)]).toEqual([true, false]);
+    const toggled = await box.update(token.accessor, { type: 'management', name: 'operator', global: false });
+    expect(toggled._unsafeUnwrapErr()).toMatchObject({ message: expect.stringContaining('toggle global mode') });
+    expect((await box.update(token.accessor, { type: 'management', name: 'operator', global: true })).isOk()).toBe(
+      true,
+    );
+  });
+
   it('refuses a secret that cannot travel in a header', async () => {
     const engine = engineUnderTest();
     for (const secret of ['', 'with blank', 'zweiäugig', 'line\nbreak', 'x'.repeat(257)]) {
