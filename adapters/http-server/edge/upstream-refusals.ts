@@ -28,7 +28,13 @@ export function refusedToken(path: string, secret: string): HttpResponse | undef
   return lookedUpFirst.test(path) ? textResponse(500, noSignature) : undefined;
 }
 
-const noSignature = 'failed to parse signed token';
+/** Why a socket is closed whose caller has this unknown token. */
+export function refusedSocketToken(secret: string): string {
+  return `rpc error: ${uuid.test(secret) ? denied : noSignature}`;
+}
+
+/** With the words of the upstream's library for signatures: on some paths it is the content of the answer. */
+const noSignature = 'failed to parse signed token: go-jose/go-jose: compact JWS format must have three parts';
 
 /** Answers for a missing right, on the paths where it is not a 403. */
 export function refusedRight(path: string): HttpResponse | undefined {

@@ -4,6 +4,7 @@ import type { Principal } from '../../../src/index.js';
 import type { Query } from '../calls/query.js';
 import { type Authentication, type Authenticator, tokenFrom } from '../edge/access.js';
 import { tokenHeaders } from '../edge/header-names.js';
+import { refusedSocketToken } from '../edge/upstream-refusals.js';
 import type { HttpRequest } from '../http-message.js';
 import type { Handshakes } from './handshakes.js';
 
@@ -23,6 +24,8 @@ type SocketAdmission =
 export interface Gate {
   readonly authenticate: Authenticator;
   readonly handshakes: Handshakes;
+  /** Whether refusals are worded for clients of the upstream. */
+  readonly upstream: boolean;
 }
 
 /** Milliseconds that the first message may take to come, when it is to carry the token. */
@@ -36,13 +39,15 @@ export async function admitSocket(
   request: HttpRequest,
   query: Query,
   socket: MessageSocket,
-  { authenticate, handshakes }: Gate,
+  { authenticate, handshakes, upstream }: Gate,
 ): Promise<SocketAdmission> {
   const announced = query.get('ws_handshake');
   if (announced.isErr()) return refused(1008, announced.error.message);
   const asked = isHandshakeAnnounced(announced.value);
   if (typeof asked === 'object') return refused(1008, asked.fault);
-  if (!asked) return admissionOf(await authenticate(request));
+  const admitted = async (asking: HttpRequest): Promise<SocketAdmission> =>
+    admissionOf(await authenticate(asking), upstream ? refusedSocketToken(tokenFrom(asking) ?? '') : unknownToken);
+  if (!asked) return admitted(request);
   const first = await handshakes.during(
     () => firstMessage(socket),
     request.remoteAddress?.() ?? '',
@@ -55,20 +60,22 @@ export async function admitSocket(
   if (inHeader !== undefined && inHeader !== token) {
     return refused(1008, 'handshake auth token mismatched auth header token');
   }
-  return admissionOf(await authenticate(token === '' ? request : withToken(request, token)));
+  return admitted(token === '' ? request : withToken(request, token));
 }
 
 function refused(code: SocketRefusal['code'], reason: string): SocketAdmission {
   return { type: 'refused', refusal: { code, reason } };
 }
 
-function admissionOf(authentication: Authentication): SocketAdmission {
+const unknownToken = 'rpc error: Permission denied';
+
+function admissionOf(authentication: Authentication, whenUnknown: string): SocketAdmission {
   switch (authentication.type) {
     case 'known':
     case 'missing':
       return { type: 'admitted', caller: authentication.caller };
     case 'unknown':
-      return refused(1008, 'rpc error: Permission denied');
+      return refused(1008, whenUnknown);
     case 'failed':
       return refused(1011, 'the token store could not be read');
   }

@@ -243,12 +243,12 @@ describe('sockets', () => {
       await socket.send(caller.name);
     };
 
-    async function guarded(): Promise<number> {
+    async function guarded(names: 'neutral' | 'upstream' = 'neutral'): Promise<number> {
       const engine = engineUnderTest();
       const namespaces = { default: { capabilities: ['alloc-exec' as const] } };
       await putToken(engine, hostPrincipal, { secret: 'may-run-commands', name: 'able', namespaces });
       await putToken(engine, hostPrincipal, { secret: 'may-do-nothing-here', name: 'unable' });
-      return listening(known, { engine, access: { access: 'token' } });
+      return listening(known, { engine, access: { access: 'token', names } });
     }
 
     const hello = (token: string): string => JSON.stringify({ version: 1, auth_token: token });
@@ -276,6 +276,15 @@ describe('sockets', () => {
       if (first !== undefined) peer.webSocket.send(first);
       expect((await peer.ended).code).toBe(1000);
       expect(peer.received).toEqual(['able']);
+    });
+
+    it('one that is no UUID is an unreadable signature to clients of the upstream, an unknown UUID is not', async () => {
+      const port = await guarded('upstream');
+      const unreadable = peerAt(port, '/v1/talk/x', { 'X-Nomad-Token': 'nobody-has-this-one' });
+      const reason = expect.stringMatching(/^rpc error: failed to parse signed token: .*must have three parts$/);
+      expect(await unreadable.ended).toEqual({ code: 1008, reason });
+      const unknown = peerAt(port, '/v1/talk/x', { 'X-Nomad-Token': '00000000-1111-2222-3333-444444444444' });
+      expect(await unknown.ended).toEqual({ code: 1008, reason: 'rpc error: Permission denied' });
     });
 
     it('are awaited from 64 sockets at once: the oldest makes room, and others with a header are served meanwhile', async () => {
