@@ -77,7 +77,7 @@ export const jobStatuses: Readonly<Record<JobCallError['type'], 400 | 403 | 404 
   no_allocations: 500,
   node_not_found: 500,
   node_refused: 500,
-  invalid_node_pool: 500,
+  invalid_node_pool: 400,
   node_pool_not_found: 500,
   node_pool_in_use: 500,
   malformed_accessor: 500,

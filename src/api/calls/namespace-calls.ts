@@ -3,7 +3,7 @@ import { inNamespace, management } from '../access.js';
 import { done, found, list } from '../answers.js';
 import { readServer, writeServer } from '../call.js';
 import { filterFaults, pageInputs } from '../common-inputs.js';
-import { inBody, inPath, inQuery, repeatedInBody, required } from '../inputs.js';
+import { inBody, inPath, inQuery, repeatedInBody, withDefault } from '../inputs.js';
 import { jsonObject, jsonText, jsonTextMap, jsonTexts, jsonUnavailable, member } from '../json-codecs.js';
 import { text } from '../text-codecs.js';
 
@@ -64,7 +64,7 @@ export const namespaceCalls = {
     access: management,
     summary: 'Makes a namespace, or changes it; what is left out is cleared',
     args: ['name'],
-    inputs: { name: required(inBody('Name', jsonText)), ...content },
+    inputs: { name: withDefault(inBody('Name', jsonText), ''), ...content },
     errors: ['invalid_namespace'],
     answer: done(),
   }),

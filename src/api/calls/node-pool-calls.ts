@@ -3,7 +3,7 @@ import { anyCaller, inArea, onNodePool } from '../access.js';
 import { done, found, page } from '../answers.js';
 import { readServer, writeServer } from '../call.js';
 import { filterFaults, nodeDetails, pageInputs } from '../common-inputs.js';
-import { inBody, inPath, inQuery, repeatedInBody, required } from '../inputs.js';
+import { inBody, inPath, inQuery, repeatedInBody, withDefault } from '../inputs.js';
 import { jsonBoolean, jsonDurationText, jsonObject, jsonText, jsonTextMap, member } from '../json-codecs.js';
 import { nodePage } from '../node-documents.js';
 import { text } from '../text-codecs.js';
@@ -68,7 +68,7 @@ export const nodePoolCalls = {
     access: onNodePool('write'),
     summary: 'Makes a node pool, or changes it; what is left out is cleared',
     args: ['name'],
-    inputs: { name: required(inBody('Name', jsonText)), ...poolContent },
+    inputs: { name: withDefault(inBody('Name', jsonText), ''), ...poolContent },
     errors: ['invalid_node_pool', 'node_pool_not_found', 'node_pool_in_use'],
     answer: done(),
   }),
@@ -91,6 +91,8 @@ export const nodePoolCalls = {
     args: ['name'],
     inputs: { name: poolName },
     errors: ['invalid_node_pool', 'node_pool_not_found', 'node_pool_in_use'],
+    // The pools that every server has are refused as those in use are.
+    statuses: { invalid_node_pool: 500 },
     answer: done(),
   }),
 } as const;

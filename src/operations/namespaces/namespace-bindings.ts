@@ -1,7 +1,7 @@
 import type { namespaceCalls } from '../../api/calls/namespace-calls.js';
 import type { NamespaceCapabilities } from '../../jobs/namespaces/namespace.js';
 import type { Bindings } from '../binding.js';
-import { type NamespaceInput, putNamespace } from './put-namespace.js';
+import { type NamespaceInput, writeNamespace } from './put-namespace.js';
 import { listNamespaces, readNamespace } from './read-namespaces.js';
 import { removeNamespace } from './remove-namespace.js';
 
@@ -9,8 +9,8 @@ import { removeNamespace } from './remove-namespace.js';
 export const namespaceBindings: Bindings<typeof namespaceCalls> = {
   list: (context, caller, input, { waiting }) => listNamespaces(context, caller, { ...input, waiting }),
   read: (context, caller, input, { waiting }) => readNamespace(context, caller, { ...input, waiting }),
-  put: (context, caller, input) => putNamespace(context, caller, content(input)),
-  putNamed: (context, caller, input) => putNamespace(context, caller, content(input)),
+  put: (context, caller, input) => writeNamespace(context, caller, content(input)),
+  putNamed: (context, caller, input) => writeNamespace(context, caller, content(input)),
   remove: removeNamespace,
 };
 

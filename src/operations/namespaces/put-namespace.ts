@@ -32,11 +32,32 @@ export type PutNamespaceError =
   | Extract<NamespaceError, { type: 'invalid_namespace' }>
   | StorageError;
 
-/** Makes a namespace, or replaces what is known of it. Only management callers may do this. Gives the index of the write. */
+/**
+ * Makes a namespace, or replaces what is known of it. Only management callers may do this. Gives the index of the write. Nothing is
+ * written when nothing changes: a service can state its namespaces at every start.
+ */
 export function putNamespace(
   context: EngineContext,
   caller: Principal,
   input: NamespaceInput,
+): ResultAsync<{ readonly index: number }, PutNamespaceError> {
+  return store(context, caller, input, sameNamespace);
+}
+
+/** The same for the calls of the interface, whose clients expect each write to have an index of its own. */
+export function writeNamespace(
+  context: EngineContext,
+  caller: Principal,
+  input: NamespaceInput,
+): ResultAsync<{ readonly index: number }, PutNamespaceError> {
+  return store(context, caller, input, () => false);
+}
+
+function store(
+  context: EngineContext,
+  caller: Principal,
+  input: NamespaceInput,
+  needsNoWrite: (before: Namespace, next: Namespace) => boolean,
 ): ResultAsync<{ readonly index: number }, PutNamespaceError> {
   const allowed = authoriseManagement(caller);
   if (allowed.isErr()) return errAsync(allowed.error);
@@ -52,8 +73,7 @@ export function putNamespace(
       CreateIndex: before?.CreateIndex ?? tx.index,
       ModifyIndex: tx.index,
     };
-    // The seed file is applied at every start: what did not change is not written.
-    if (before === undefined || !sameNamespace(before, next)) tx.put(namespaces, next);
+    if (before === undefined || !needsNoWrite(before, next)) tx.put(namespaces, next);
     return ok(undefined);
   }).map(({ index }) => ({ index }));
 }

@@ -54,7 +54,7 @@ const contractual: Readonly<Partial<Record<ErrorTag, string>>> = {
   index_conflict: 'the job has changed since it was read',
   invalid_job: 'the document can be read and is no job that can run',
   invalid_namespace: 'names and descriptions of namespaces are judged like jobs',
-  invalid_node_pool: 'names and descriptions of pools are judged like jobs',
+  invalid_node_pool: 'pools that every server has are not removed',
   invalid_request: 'on single records: the identifier is none',
   invalid_variable: 'items and paths of variables are judged like jobs',
   job_not_found: 'a write names no job',

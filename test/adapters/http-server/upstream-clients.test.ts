@@ -388,6 +388,35 @@ describe('parameters', () => {
     });
   });
 
+  it.each([
+    ['PUT', 'node/pools', {}, 400],
+    ['PUT', 'node/pools', { Name: 'a b' }, 400],
+    ['PUT', 'node/pool/all', { Name: 'all' }, 400],
+    ['DELETE', 'node/pool/all', undefined, 500],
+    ['PUT', 'namespace', {}, 500],
+    ['PUT', 'namespace', { Name: null }, 500],
+    ['PUT', 'namespace/x', {}, 400],
+  ] as const)('%s %s with %j is answered with %d', async (method, path, body, status) => {
+    const handler = createHttpHandler(engineUnderTest(), { access: 'open', names: 'upstream' });
+    const answer = await handler(
+      requestFrom({ method, target: `/v1/${path}`, ...(body === undefined ? {} : { body }) }),
+    );
+    expect(answer.status).toBe(status);
+  });
+
+  it('each write of a namespace has an index of its own, also when nothing changes', async () => {
+    const handler = createHttpHandler(engineUnderTest(), { access: 'open', names: 'upstream' });
+    const written = async (): Promise<number> => {
+      const request = requestFrom({ method: 'PUT', target: '/v1/namespace', body: { Name: 'team' } });
+      const { headers } = await handler(request);
+      return Number(headers[headers.indexOf('X-Nomad-Index') + 1]);
+    };
+    const first = await written();
+    expect(await written()).toBe(first + 1);
+    const read = await handler(requestFrom({ method: 'GET', target: '/v1/namespace/team' }));
+    expect(JSON.parse(read.body.toString())).toMatchObject({ CreateIndex: first, ModifyIndex: first + 1 });
+  });
+
   it('a body of null has no members', async () => {
     const target = '/v1/operator/scheduler/configuration';
     expect(await ask('upstream', 'PUT', target, Buffer.from('null'))).toBe(200);
