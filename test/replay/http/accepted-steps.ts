@@ -49,6 +49,11 @@ export const acceptedSteps: readonly AcceptedSteps[] = [
   { transcript: 'plan-resources', steps: [10], reason: staticPorts },
   {
     transcript: 'plan-identities-and-actions',
+    steps: [4],
+    reason: 'A task that gets the token of an identity is not placed, because no runner here makes such tokens.',
+  },
+  {
+    transcript: 'plan-identities-and-actions',
     steps: [8],
     reason: 'A task with a secret block is not placed, because no runner here has a provider of secrets.',
   },
