@@ -28,8 +28,9 @@ export interface NodeMetadata {
 
 const mostNames = 256;
 const longestValue = 4096;
-/** What a constraint can name, `${meta.NAME}`. */
-const nameForm = /^[^\s\p{Cc}${}]{1,128}$/u;
+const longestName = 128;
+/** What a constraint can name, `${meta.NAME}`: identifiers of the configuration language, with dots between them. */
+const nameForm = /^[\p{ID_Start}_][\p{ID_Continue}-]*(?:\.[\p{ID_Start}_][\p{ID_Continue}-]*)*$/u;
 
 export function mergedMeta(
   told: Readonly<Record<string, string>>,
@@ -44,8 +45,9 @@ export function decideNodeMetadata(
   before: StoredNodeMetadata,
   changes: DynamicMeta,
 ): Result<StoredNodeMetadata, NodeRefused> {
+  if (Object.keys(changes).length === 0) return err(refused('no name of meta is given'));
   for (const [name, value] of Object.entries(changes)) {
-    if (!nameForm.test(name))
+    if (name.length > longestName || !nameForm.test(name))
       return err(refused(`the name ${JSON.stringify(name.slice(0, 40))} cannot be one of meta`));
     if ((value ?? '').length > longestValue) {
       return err(refused(`the value of ${name} is longer than ${longestValue} characters`));

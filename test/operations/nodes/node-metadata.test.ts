@@ -40,8 +40,18 @@ describe('meta of a node', () => {
     expect(changedBy({ toString: null as never })).toEqual({ zone: 'b' });
   });
 
+  it.each(['a', '_a', 'a-b', 'rack.row_2.x-y', 'größe', 'x'.repeat(128)])('may be named %s', (name) => {
+    expect(changedBy({ [name]: 'x' })).toMatchObject({ [name]: 'x' });
+  });
+
   it.each([
+    [{}, 'no name of meta is given'],
     [{ '': 'x' }, 'the name "" cannot be one of meta'],
+    [{ '1a': 'x' }, 'cannot be one of meta'],
+    [{ 'a/b': 'x' }, 'cannot be one of meta'],
+    [{ 'a..b': 'x' }, 'cannot be one of meta'],
+    [{ '-a': 'x' }, 'cannot be one of meta'],
+    [{ ['x'.repeat(129)]: 'x' }, 'cannot be one of meta'],
     [{ 'a b': 'x' }, 'the name "a b" cannot be one of meta'],
     [{ 'a}': 'x' }, 'cannot be one of meta'],
     [{ a: 'x'.repeat(4097) }, 'the value of a is longer than 4096 characters'],
