@@ -33,9 +33,11 @@ const info = command({
     const { box, inNamespace, options, parameters } = invocation;
     const [name = ''] = parameters;
     const wanted = { ...inNamespace, ...optional('filter', options.filter) };
-    const { value } = await orThrow(box.services.read(name, wanted));
-    if (value.length === 0 && options.filter === undefined) throw new Stopped(`there is no service ${name}`);
-    const rows = value.map(({ JobID, Address, Port, Tags, NodeID, AllocID, ID }) => [
+    const {
+      value: { items: instances },
+    } = await orThrow(box.services.read(name, wanted));
+    if (instances.length === 0 && options.filter === undefined) throw new Stopped(`there is no service ${name}`);
+    const rows = instances.map(({ JobID, Address, Port, Tags, NodeID, AllocID, ID }) => [
       JobID,
       Port === 0 ? Address : `${Address}:${Port}`,
       Tags.join(','),
@@ -43,7 +45,7 @@ const info = command({
       short(AllocID),
       ID,
     ]);
-    return print(invocation, value, () =>
+    return print(invocation, instances, () =>
       tableOf(['Job', 'Address', 'Tags', 'Node', 'Allocation', 'ID'], rows, 'none'),
     );
   },

@@ -9,7 +9,7 @@ const queuedMessages = 256;
 const patience = 8;
 
 /** A WebSocket that answers the peer's close frame with its code alone. */
-export interface ServedSocket extends WebSocket {
+interface ServedSocket extends WebSocket {
   /** Closes it from this side. */
   closeWith(code: number, reason: string): void;
 }

@@ -1,9 +1,9 @@
 import type { ServiceNamespaceStub } from '../../services/service-list.js';
 import type { ServiceRegistration } from '../../services/service-registration.js';
 import { inNamespace, inNamespaceOf } from '../access.js';
-import { type AnswerForm, done, found, type Indexed, list, listSchema } from '../answers.js';
+import { type AnswerForm, done, found, type Indexed, list, listSchema, page } from '../answers.js';
 import { read, readServer, write } from '../call.js';
-import { filterFaults } from '../common-inputs.js';
+import { filterFaults, pageInputs } from '../common-inputs.js';
 import { inPath, inQuery } from '../inputs.js';
 import { text } from '../text-codecs.js';
 
@@ -21,19 +21,25 @@ export const serviceCalls = {
     answer: list<ServiceNamespaceStub>('ServiceNamespaceStub'),
   }),
 
-  /** The instances of a service. */
+  /** A page of the instances of a service, by ID. */
   read: read({
     path: '/v1/service/{service_name}',
     access: inNamespace('read-job'),
-    summary: 'The instances of a service',
+    summary: 'A page of the instances of a service, by ID',
     args: ['name'],
     inputs: {
       name: inPath('service_name', text),
       filter,
-      choose: inQuery('choose', text, '`<number>|<key>`: so many instances, the same ones for the same key'),
+      choose: inQuery(
+        'choose',
+        text,
+        '`<number>|<key>`: so many instances of the page, the same ones for the same key',
+      ),
+      perPage: pageInputs.perPage,
+      nextToken: pageInputs.nextToken,
     },
     errors: ['invalid_request', ...filterFaults],
-    answer: list<ServiceRegistration>('ServiceRegistration'),
+    answer: page<ServiceRegistration>('ServiceRegistration'),
   }),
 
   /** Takes one instance of a service out of the catalogue. */

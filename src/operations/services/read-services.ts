@@ -8,6 +8,7 @@ import { jobs } from '../../jobs/job-record.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import { isUuid } from '../../queries/list-tokens.js';
+import { type Page, type PageByToken, type RowFilter, readPage } from '../../queries/page.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { chooseInstances, type ServiceNamespaceStub, serviceList } from '../../services/service-list.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../services/service-registration.js';
@@ -16,6 +17,7 @@ import { someNamespace } from '../books/namespace-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
+import { heldSource } from '../listing/keyed-source.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 
@@ -41,14 +43,14 @@ export function listServices(
       const rows = view.list(serviceRegistrations, everywhere ? {} : { prefix: [namespace] });
       const sees = (name: string): boolean => allows(caller, name, ['read-job']);
       const visible = rows.map(({ record }) => record).filter(({ Namespace }) => sees(Namespace));
-      const answer = answerOf(view, matching.value(visible).map(serviceList));
+      const answer = answerOf(view, allMatching(visible, matching.value).map(serviceList));
       return everywhere && answer.value.isOk() && !someNamespace(view, sees) ? { ...answer, index: 0 } : answer;
     },
   };
   return answerQuery(context, query, waiting).andThen(foundOrFault);
 }
 
-interface ReadServiceInput {
+interface ReadServiceInput extends Pick<PageByToken, 'perPage' | 'nextToken'> {
   readonly namespace?: string;
   readonly name: string;
   /** `<number>|<key>`: so many instances, the same ones for the same key. */
@@ -57,13 +59,13 @@ interface ReadServiceInput {
   readonly filter?: string;
 }
 
-/** The instances of a service. Needs `read-job`. */
+/** A page of the instances of a service, by ID; those that are chosen are of this page. Needs `read-job`. */
 export function readService(
   context: EngineContext,
   caller: Principal,
-  { namespace = 'default', name, choose = '', filter = '' }: ReadServiceInput,
+  { namespace = 'default', name, choose = '', filter = '', perPage = 0, nextToken = '' }: ReadServiceInput,
   waiting: Waiting = {},
-): ServiceRead<readonly ServiceRegistration[], InvalidRequest | FilterFault> {
+): ServiceRead<Page<ServiceRegistration>, InvalidRequest | FilterFault> {
   const allowed = authorise(caller, namespace, ['read-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
   const choice = choiceFrom(choose);
@@ -71,34 +73,39 @@ export function readService(
   const matching = registrationFilter(filter);
   if (matching.isErr()) return errAsync(matching.error);
   const query = {
-    key: `service:${JSON.stringify([namespace, name, choose, filter])}`,
+    key: `service:${JSON.stringify([namespace, name, choose, filter, perPage, nextToken])}`,
     tables: [serviceRegistrations],
     run: (view: ReadView) => {
       const found = view.list(serviceRegistrations, { prefix: [namespace, name] }).map(({ record }) => record);
-      const chosen = (instances: readonly ServiceRegistration[]) =>
-        choice.value === undefined ? instances : chooseInstances(instances, choice.value.count, choice.value.key);
-      return answerOf(view, matching.value(found).map(chosen));
+      const page = readPage(heldSource(found, { nextToken }, tokenOf), perPage, matching.value);
+      const chosen = ({ items, nextToken: next }: Page<ServiceRegistration>) => ({
+        items: choice.value === undefined ? items : chooseInstances(items, choice.value.count, choice.value.key),
+        nextToken: next,
+      });
+      return answerOf(view, page.map(chosen));
     },
   };
   return answerQuery(context, query, waiting).andThen(foundOrFault);
 }
 
-type Matching = (
-  registrations: readonly ServiceRegistration[],
-) => Result<readonly ServiceRegistration[], FilterEvaluationError>;
+/** Where a page of instances begins. */
+function tokenOf({ Namespace, ID }: ServiceRegistration): string {
+  return `${Namespace}.${ID}`;
+}
 
-/** Keeps the registrations that a filter is true of; all for an empty one. */
+type Matching = RowFilter<ServiceRegistration, FilterEvaluationError>;
+
+/** Whether a filter is true of a registration; every one matches an empty filter. */
 function registrationFilter(expression: string): Result<Matching, FilterSyntaxError> {
-  if (expression === '') return ok((registrations) => ok(registrations));
-  return compileFilter.service(expression).map((filter) => (registrations) => {
-    const kept: ServiceRegistration[] = [];
-    for (const registration of registrations) {
-      const matches = filter.matches(registration);
-      if (matches.isErr()) return err(matches.error);
-      if (matches.value) kept.push(registration);
-    }
-    return ok(kept);
-  });
+  if (expression === '') return ok(() => ok(true));
+  return compileFilter.service(expression).map((filter) => (registration) => filter.matches(registration));
+}
+
+function allMatching(
+  registrations: readonly ServiceRegistration[],
+  matches: Matching,
+): Result<readonly ServiceRegistration[], FilterEvaluationError> {
+  return readPage(heldSource(registrations, {}, tokenOf), 0, matches).map(({ items }) => items);
 }
 
 /** A fault has an index that nobody waits for. */
@@ -115,7 +122,7 @@ function foundOrFault<T>({ index, value }: Answer<Result<T, FilterEvaluationErro
 
 function choiceFrom(text: string): Result<{ count: number; key: string } | undefined, InvalidRequest> {
   if (text === '') return ok(undefined);
-  const [, count = '', key = ''] = /^([1-9]\d{0,8})\|(.+)$/s.exec(text) ?? [];
+  const [, count = '', key = ''] = /^\+?(\d{1,9})\|(.+)$/s.exec(text) ?? [];
   if (key !== '') return ok({ count: Number(count), key });
   const message = "failed to choose services: the parameter must have the form '<number>|<key>'";
   return err({ type: 'invalid_request', field: 'choose', message });

@@ -226,7 +226,7 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     reverse: pair('false', 'true', { prepare: twoTokens }),
     next_token: pair('', '999999.x', { prepare: twoTokens }),
   },
-  'services.read': { choose: pair('1|a', '2|a') },
+  'services.read': { choose: pair('1|a', '2|a'), next_token: pair('', 'default.web-2') },
   'system.agentHealth': { type: pair('client', 'server') },
   'jobs.list': {
     meta: pair('false', 'true', { prepare: manyJobs }),
