@@ -21,17 +21,25 @@ export interface Serving {
 }
 
 /** A registration before it is stored. */
-type NewRegistration = Omit<ServiceRegistration, 'CreateIndex' | 'ModifyIndex'>;
+export type NewRegistration = Omit<ServiceRegistration, 'CreateIndex' | 'ModifyIndex'>;
 
 /**
  * What an allocation offers at present: the services of its group while it runs and is to go on, those of a task while that
  * task runs.
  */
-export function registrationsOf(serving: Serving): readonly NewRegistration[] {
+export function registrationsOf(serving: Serving): OfferedServices {
   const { allocation, group } = serving;
-  if (!isServing(allocation)) return [];
+  if (!isServing(allocation)) return { ofGroup: [], ofTasks: [] };
   const running = group.Tasks.filter(({ Name }) => allocation.TaskStates?.[Name]?.State === 'running');
-  return [...registrations(serving, null), ...running.flatMap((task) => registrations(serving, task))];
+  return {
+    ofGroup: registrations(serving, null),
+    ofTasks: running.flatMap((task) => registrations(serving, task)),
+  };
+}
+
+interface OfferedServices {
+  readonly ofGroup: readonly NewRegistration[];
+  readonly ofTasks: readonly NewRegistration[];
 }
 
 /** The services of a task; without one those of the group. */

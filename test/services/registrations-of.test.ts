@@ -39,22 +39,25 @@ describe('what an allocation offers', () => {
       { Name: 'late', Driver: 'exec', Services: [{ Name: 'late' }] },
     ];
     const offered = registrationsOf(serving({ Services: [{ Name: 'web', PortLabel: 'http', Tags: ['a'] }], Tasks }));
-    expect(offered).toMatchObject([
-      { ID: '_nomad-task-a1-group-web-web-http', ServiceName: 'web', Tags: ['a'], Address: '10.0.0.1', Port: 20_100 },
-      { ID: '_nomad-task-a1-serve-own-http', ServiceName: 'own', Tags: [] },
-    ]);
+    expect(offered).toMatchObject({
+      ofGroup: [
+        { ID: '_nomad-task-a1-group-web-web-http', ServiceName: 'web', Tags: ['a'], Address: '10.0.0.1', Port: 20_100 },
+      ],
+      ofTasks: [{ ID: '_nomad-task-a1-serve-own-http', ServiceName: 'own', Tags: [] }],
+    });
   });
 
   it('is nothing before it runs and when it is to end', () => {
     const Services = [{ Name: 'web' }];
-    expect(registrationsOf(serving({ Services }, { ClientStatus: 'pending' }))).toEqual([]);
-    expect(registrationsOf(serving({ Services }, { DesiredStatus: 'stop' }))).toEqual([]);
+    const nothing = { ofGroup: [], ofTasks: [] };
+    expect(registrationsOf(serving({ Services }, { ClientStatus: 'pending' }))).toEqual(nothing);
+    expect(registrationsOf(serving({ Services }, { DesiredStatus: 'stop' }))).toEqual(nothing);
   });
 
   it('has the tags of a canary while it is one', () => {
     const Services = [{ Name: 'web', Tags: ['live'], CanaryTags: ['canary'] }];
     const tags = (Canary: boolean) =>
-      registrationsOf(serving({ Services }, { DeploymentStatus: { Canary } } as Partial<Allocation>))[0]?.Tags;
+      registrationsOf(serving({ Services }, { DeploymentStatus: { Canary } } as Partial<Allocation>)).ofGroup[0]?.Tags;
     expect([tags(true), tags(false)]).toEqual([['canary'], ['live']]);
   });
 
@@ -63,7 +66,8 @@ describe('what an allocation offers', () => {
     const Tags = [`\${node.datacenter}`, `\${NOMAD_META_tier}`, `\${NOMAD_PORT_http}`, `\${COLOUR}`, `\${attr.none}`];
     const Services = [{ Name: name, Tags, Address: `\${meta.rack}.example` }];
     const Tasks = [{ Name: 'serve', Driver: 'exec', Env: { COLOUR: 'blue' }, Services: [{ Name: 'own', Tags }] }];
-    expect(registrationsOf(serving({ Services, Tasks }))).toMatchObject([
+    const { ofGroup, ofTasks } = registrationsOf(serving({ Services, Tasks }));
+    expect([...ofGroup, ...ofTasks]).toMatchObject([
       {
         ID: '_nomad-task-a1-group-web-web-3-',
         ServiceName: 'web-3',

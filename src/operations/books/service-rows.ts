@@ -2,25 +2,52 @@ import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { WriteView } from '../../ports/storage.js';
 import type { Allocation } from '../../scheduler/allocation.js';
 import { nodes } from '../../scheduler/node.js';
-import { isServing, registrationsOf, type Serving } from '../../services/registrations-of.js';
+import { isServing, type NewRegistration, registrationsOf, type Serving } from '../../services/registrations-of.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../services/service-registration.js';
 import { readAllocationJob } from './jobs/job-rows.js';
 
-/** Brings the catalogue up to date with what an allocation offers. */
-export function registerServices(view: WriteView, allocation: Allocation): void {
+/**
+ * Brings the catalogue up to date with what allocations offer. The services of groups come first: those of tasks have an index of
+ * their own behind it, as clients of the upstream know them. Called last in a write, whose later rows would have that index too.
+ */
+export function registerServices(view: WriteView, allocations: readonly Allocation[]): void {
+  const changes = allocations.map((allocation) => changesOf(view, allocation));
+  for (const { Namespace, ServiceName, ID } of changes.flatMap(({ gone }) => gone))
+    view.remove(serviceRegistrations, [Namespace, ServiceName, ID]);
+  const [ofGroups, ofTasks] = [changes.flatMap(({ ofGroup }) => ofGroup), changes.flatMap(({ ofTasks }) => ofTasks)];
+  for (const registration of ofGroups) putRegistration(view, registration);
+  if (ofGroups.length > 0 && ofTasks.length > 0) view.nextIndex();
+  for (const registration of ofTasks) putRegistration(view, registration);
+}
+
+interface Changed {
+  readonly registration: NewRegistration;
+  readonly before: ServiceRegistration | undefined;
+}
+
+interface Changes {
+  readonly ofGroup: readonly Changed[];
+  readonly ofTasks: readonly Changed[];
+  readonly gone: readonly ServiceRegistration[];
+}
+
+function changesOf(view: WriteView, allocation: Allocation): Changes {
   const serving = servingOf(view, allocation);
-  if (serving === undefined || !hasServices(serving.group)) return;
-  const wanted = registrationsOf(serving);
+  if (serving === undefined || !hasServices(serving.group)) return { ofGroup: [], ofTasks: [], gone: [] };
+  const { ofGroup, ofTasks } = registrationsOf(serving);
   const known = new Map(registrationsIn(view, allocation.ID).map((record) => [record.ID, record]));
-  for (const registration of wanted) {
+  const changed = (registration: NewRegistration): readonly Changed[] => {
     const before = known.get(registration.ID);
     known.delete(registration.ID);
-    const CreateIndex = before?.CreateIndex ?? view.index;
-    const same = before !== undefined && isSame(before, registration);
-    if (!same) view.put(serviceRegistrations, { ...registration, CreateIndex, ModifyIndex: view.index });
-  }
-  for (const { Namespace, ServiceName, ID } of known.values())
-    view.remove(serviceRegistrations, [Namespace, ServiceName, ID]);
+    return before !== undefined && isSame(before, registration) ? [] : [{ registration, before }];
+  };
+  const offered = { ofGroup: ofGroup.flatMap(changed), ofTasks: ofTasks.flatMap(changed) };
+  return { ...offered, gone: [...known.values()] };
+}
+
+function putRegistration(view: WriteView, { registration, before }: Changed): void {
+  const CreateIndex = before?.CreateIndex ?? view.index;
+  view.put(serviceRegistrations, { ...registration, CreateIndex, ModifyIndex: view.index });
 }
 
 /** Takes an allocation that is to end, or has ended, out of the catalogue. */
@@ -49,7 +76,7 @@ function hasServices(group: TaskGroup): boolean {
   return (group.Services ?? []).length > 0 || group.Tasks.some((task) => (task.Services ?? []).length > 0);
 }
 
-function isSame(before: ServiceRegistration, after: Omit<ServiceRegistration, 'CreateIndex' | 'ModifyIndex'>): boolean {
+function isSame(before: ServiceRegistration, after: NewRegistration): boolean {
   return (
     before.Address === after.Address &&
     before.Port === after.Port &&

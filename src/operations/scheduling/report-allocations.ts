@@ -41,10 +41,7 @@ export function reportAllocations(
     }
     forgetEnded(tx, input.nodeId, input.ended ?? []);
     const { unknown, changed } = takeReports(context, tx, input);
-    for (const { before, after } of changed) {
-      putAllocation(tx, before, after);
-      registerServices(tx, after);
-    }
+    for (const { before, after } of changed) putAllocation(tx, before, after);
     const followUps = evaluationsAfter(tx, changed);
     for (const evaluation of followUps) putEvaluation(tx, evaluation);
     const canceled = cancelNeedless(tx, changed);
@@ -54,6 +51,10 @@ export function reportAllocations(
       allocations: [...changed, ...deployed.allocations],
     });
     for (const { after } of changed) tellChange(tx, after);
+    registerServices(
+      tx,
+      changed.map(({ after }) => after),
+    );
     return ok<readonly string[], UnknownNode>([...unknown, ...unknownAmong(tx, input)]);
   }).map(({ value: unknown, index }) => ({ index, unknown }));
 }

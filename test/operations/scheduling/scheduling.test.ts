@@ -23,6 +23,7 @@ import { blockedRequirements } from '../../../src/scheduler/blocked/blocked-requ
 import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { nodeUsages } from '../../../src/scheduler/node-usage.js';
+import { serviceRegistrations } from '../../../src/services/service-registration.js';
 import { minute, second } from '../../../src/shared/duration.js';
 import { groupDocument } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';
@@ -97,8 +98,10 @@ async function report(
   nodeId: string,
   which: readonly Allocation[],
   clientStatus: 'running' | 'complete' | 'failed',
+  states: Readonly<Record<string, TaskState>> = clientStatus === 'running'
+    ? {}
+    : { main: dead(clientStatus === 'failed') },
 ): Promise<void> {
-  const states = clientStatus === 'running' ? {} : { main: dead(clientStatus === 'failed') };
   const reports = which.map(({ ID }) => ({
     allocationId: ID,
     clientStatus,
@@ -287,6 +290,41 @@ describe('reports', () => {
     (await heartbeatNode(engine, hostPrincipal, 'n1'))._unsafeUnwrap();
     await clock.advance(20 * second);
     expect((await stored()).allocations).toHaveLength(2);
+  });
+
+  it('register the services of the group before those of its tasks, in one write, and only what changed later', async () => {
+    open();
+    const node = describeNode('n1');
+    const Attributes = { ...node.Attributes, 'nomad.service_discovery': 'true' };
+    (await registerNode(engine, hostPrincipal, { ...node, Attributes }))._unsafeUnwrap();
+    const service = (Name: string) => ({ Name, Provider: 'nomad' });
+    const group = groupDocument({ Services: [service('outer')], Count: 2 }, { Services: [service('inner')] });
+    await register({ TaskGroups: [group] });
+    const placed = (await stored()).allocations;
+    const rows = async () => {
+      const read = await engine.storage.read((view) => ({
+        index: view.tableIndex(serviceRegistrations),
+        rows: view.list(serviceRegistrations).map(({ record, modifyIndex }) => ({ ...record, modifyIndex })),
+      }));
+      return read._unsafeUnwrap();
+    };
+    const before = (await engine.storage.read((view) => view.index))._unsafeUnwrap();
+    const running = { main: { ...dead(false), State: 'running' as const, FinishedAt: null } };
+    await report('n1', placed, 'running', running);
+    const { index, rows: all } = await rows();
+    const indexes = (of: string) => all.filter(({ ServiceName }) => ServiceName === of).map((row) => row.CreateIndex);
+    expect(indexes('outer')).toEqual([before + 1, before + 1]);
+    expect(indexes('inner')).toEqual([before + 2, before + 2]);
+    expect(index).toBe(before + 2);
+    expect(
+      all.every(
+        ({ ModifyIndex, CreateIndex, modifyIndex }) => ModifyIndex === CreateIndex && modifyIndex === ModifyIndex,
+      ),
+    ).toBe(true);
+    await report('n1', placed, 'running', running);
+    expect(await rows()).toEqual({ index, rows: all });
+    await report('n1', placed.slice(0, 1), 'running', { main: dead(false) });
+    expect((await rows()).rows.map(({ ServiceName }) => ServiceName)).toEqual(['inner', 'outer', 'outer']);
   });
 
   it('never bring a finished allocation back', async () => {

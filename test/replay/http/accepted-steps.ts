@@ -68,9 +68,4 @@ export const acceptedSteps: readonly AcceptedSteps[] = [
     steps: [12],
     reason: 'A wrong method is reported before an invalid parameter.',
   },
-  {
-    transcript: 'services-of-a-job',
-    steps: [3, 5],
-    reason: 'The services of a group are registered when it runs, in one write with those of its tasks.',
-  },
 ];
