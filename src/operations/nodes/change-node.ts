@@ -14,11 +14,11 @@ import type { EngineContext } from '../context/engine-context.js';
 export interface ChangedNode {
   /** IDs of the evaluations that the change calls for, one for each job. */
   readonly evalIds: readonly string[];
-  /** 0 without evaluations. */
+  /** 0 without evaluations; else behind `index` if the node was changed. */
   readonly evalCreateIndex: number;
   /** 0 when the node stayed as it was. */
   readonly nodeModifyIndex: number;
-  /** Index of the write; 0 when nothing was written. */
+  /** Index of the change, or of the evaluations without one; 0 when nothing was written. */
   readonly index: number;
 }
 
@@ -34,12 +34,12 @@ export function changeNode(
 ): ResultAsync<ChangedNode, ChangeNodeError> {
   return withNode(context, caller, nodeId, (tx, before) =>
     decide(before, { now: tx.now, index: tx.index }).map((after) => {
-      if (after === before) return answerOf(tx, [], 0);
+      if (after === before) return unchanged(tx, []);
       tx.put(nodes, after);
       tx.tell('node.changed', { nodeId, status: after.Status });
-      if (isReadyNode(before) || !isReadyNode(after)) return answerOf(tx, [], tx.index);
+      if (isReadyNode(before) || !isReadyNode(after)) return { ...unchanged(tx, []), nodeModifyIndex: tx.index };
       signalCapacity(tx);
-      return answerOf(tx, evaluateForNode(tx, after), tx.index);
+      return changed(tx, after);
     }),
   );
 }
@@ -59,11 +59,14 @@ export function withNode<T, E>(
   }).map(({ value }) => value);
 }
 
-export function answerOf(
-  tx: Transaction,
-  made: readonly { readonly ID: string }[],
-  nodeModifyIndex: number,
-): ChangedNode {
+/** What the change of a node that was put before leads to. */
+export function changed(tx: Transaction, node: Node): ChangedNode {
   const { index } = tx;
-  return { evalIds: made.map(({ ID }) => ID), evalCreateIndex: made.length > 0 ? index : 0, nodeModifyIndex, index };
+  return { ...unchanged(tx, evaluateForNode(tx, node, { apart: true })), nodeModifyIndex: index, index };
+}
+
+/** The evaluations that were made for a node which stays as it is. */
+export function unchanged(tx: Transaction, made: readonly { readonly ID: string }[]): ChangedNode {
+  const { index } = tx;
+  return { evalIds: made.map(({ ID }) => ID), evalCreateIndex: made.length > 0 ? index : 0, nodeModifyIndex: 0, index };
 }

@@ -7,7 +7,7 @@ import type { PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { datacenter, ownAddress } from '../context/own-address.js';
-import { answerOf, type ChangedNode, withNode } from './change-node.js';
+import { type ChangedNode, unchanged, withNode } from './change-node.js';
 
 /** The evaluations that were made, and what existing agents read about the servers from this answer. */
 export interface EvaluatedNode extends ChangedNode {
@@ -29,7 +29,7 @@ export function evaluateNode(
 ): ResultAsync<EvaluatedNode, PermissionDenied | NodeNotFound | StorageError> {
   return withNode(context, caller, nodeId, (tx, node) =>
     ok({
-      ...answerOf(tx, evaluateForNode(tx, node), 0),
+      ...unchanged(tx, evaluateForNode(tx, node)),
       eligibility: node.SchedulingEligibility,
       nodeCount: tx.list(nodes).length,
       server: ownAddress(context),

@@ -3,10 +3,9 @@ import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
 import type { NodeNotFound } from '../../scheduler/nodes/node-errors.js';
 import type { PermissionDenied } from '../authorise.js';
-import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
 import { removeNode } from '../books/scheduling/remove-node.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { answerOf, type ChangedNode, withNode } from './change-node.js';
+import { type ChangedNode, changed, withNode } from './change-node.js';
 
 /** Removes a node: what ran on it is lost and placed elsewhere. One that is still alive comes back when it registers again. */
 export function purgeNode(
@@ -16,6 +15,6 @@ export function purgeNode(
 ): ResultAsync<ChangedNode, PermissionDenied | NodeNotFound | StorageError> {
   return withNode(context, caller, nodeId, (tx, node) => {
     removeNode(tx, nodeId);
-    return ok(answerOf(tx, evaluateForNode(tx, node), tx.index));
+    return ok(changed(tx, node));
   });
 }

@@ -1,6 +1,15 @@
 import { expect, it } from 'vitest';
-import { evaluateNode, hostPrincipal, registerJob, registerNode, stopJob } from '../../../src/index.js';
+import {
+  evaluateNode,
+  hostPrincipal,
+  purgeNode,
+  registerJob,
+  registerNode,
+  setNodeEligibility,
+  stopJob,
+} from '../../../src/index.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
+import { nodes as nodeTable } from '../../../src/scheduler/node.js';
 import { groupDocument } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';
 import { world } from '../jobs/world.js';
@@ -37,5 +46,26 @@ it('a node concerns the jobs that it has allocations of, and the system jobs of 
   for (const evaluation of made) {
     expect(evaluation).toMatchObject({ TriggeredBy: 'node-update', NodeID: 'n1', CreateIndex: evalCreateIndex });
   }
+  await engine.stop();
+});
+
+it('the evaluations that a change of a node calls for have the index behind that of the change', async () => {
+  const { engine, clock, rows } = world();
+  engine.start();
+  (await registerNode(engine, hostPrincipal, nodeFrom('n1')))._unsafeUnwrap();
+  const TaskGroups = [groupDocument({ Constraints: null }, { Resources: { CPU: 20, MemoryMB: 20 } })];
+  (await registerJob(engine, hostPrincipal, { job: { ID: 'here', Datacenters: ['*'], TaskGroups } }))._unsafeUnwrap();
+  await clock.settle();
+  const set = async (eligibility: string) =>
+    (await setNodeEligibility(engine, hostPrincipal, { nodeId: 'n1', eligibility }))._unsafeUnwrap();
+  expect(await set('ineligible')).toMatchObject({ evalIds: [], evalCreateIndex: 0 });
+  const again = await set('eligible');
+  const purged = (await purgeNode(engine, hostPrincipal, { nodeId: 'n1' }))._unsafeUnwrap();
+  for (const { index, nodeModifyIndex, evalIds, evalCreateIndex } of [again, purged]) {
+    expect({ nodeModifyIndex, evalCreateIndex }).toEqual({ nodeModifyIndex: index, evalCreateIndex: index + 1 });
+    const made = (await rows(evaluations)).filter(({ ID }) => evalIds.includes(ID));
+    expect(made).toMatchObject([{ JobID: 'here', CreateIndex: evalCreateIndex }]);
+  }
+  expect((await rows(nodeTable)).filter(({ ID }) => ID === 'n1')).toEqual([]);
   await engine.stop();
 });

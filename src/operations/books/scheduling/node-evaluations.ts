@@ -16,13 +16,25 @@ import { putEvaluation } from './put-evaluation.js';
 /**
  * Has every job evaluated that a change of the node concerns: those with unfinished allocations on it, and the system jobs that run on
  * every node of its pool and datacenter. One evaluation for each. `returns`: the node was disconnected; jobs that have waited for it are
- * evaluated when it reports their allocations.
+ * evaluated when it reports their allocations. `apart`: the evaluations get an index of their own, behind that of what was put before.
  */
 export function evaluateForNode(
   tx: Transaction,
   node: Node,
-  { returns }: { readonly returns: boolean } = { returns: false },
+  { returns = false, apart = false }: { readonly returns?: boolean; readonly apart?: boolean } = {},
 ): readonly Evaluation[] {
+  const concerned = concernedJobs(tx, node, returns);
+  if (apart && concerned.length > 0) tx.nextIndex();
+  return concerned.map((job) => {
+    const evaluation = newEvaluation(tx, job, { triggeredBy: 'node-update', nodeId: node.ID });
+    putEvaluation(tx, evaluation);
+    // A job that was dead is pending while its evaluation is.
+    recomputeJobStatus(tx, job.Namespace, job.ID);
+    return evaluation;
+  });
+}
+
+function concernedJobs(tx: Transaction, node: Node, returns: boolean): readonly Job[] {
   const concerned = new Map<string, Job>();
   const add = (job: Job): unknown => concerned.set(JSON.stringify([job.Namespace, job.ID]), job);
   const waiting = new Set<string>();
@@ -33,13 +45,7 @@ export function evaluateForNode(
   }
   for (const { record } of tx.list(jobs, { index: 'system' })) if (wants(record, node)) add(record);
   for (const key of waiting) concerned.delete(key);
-  return [...concerned.values()].map((job) => {
-    const evaluation = newEvaluation(tx, job, { triggeredBy: 'node-update', nodeId: node.ID });
-    putEvaluation(tx, evaluation);
-    // A job that was dead is pending while its evaluation is.
-    recomputeJobStatus(tx, job.Namespace, job.ID);
-    return evaluation;
-  });
+  return [...concerned.values()];
 }
 
 /** The jobs with unfinished allocations on a node. Reads one allocation of each. */
