@@ -18,6 +18,11 @@ export function movedResult(result: SchedulingResult, from: number, to: number):
     CreateIndex: index(one.CreateIndex),
     ModifyIndex: index(one.ModifyIndex),
     AllocModifyIndex: index(one.AllocModifyIndex),
+    ...(one.DeploymentStatus === undefined
+      ? {}
+      : {
+          DeploymentStatus: { ...one.DeploymentStatus, ModifyIndex: index(one.DeploymentStatus.ModifyIndex) },
+        }),
   });
   const deployment = (one: Deployment): Deployment => ({
     ...one,

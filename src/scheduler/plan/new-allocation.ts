@@ -46,7 +46,7 @@ export function newAllocation(made: NewAllocation, moment: PlanMoment): Allocati
     DesiredTransition: noTransition,
     ClientStatus: 'pending',
     ...historyMembers(made, moment),
-    ...deploymentMembers(made),
+    ...deploymentMembers(made, moment),
     ...(made.preempted.length === 0 ? {} : { PreemptedAllocations: made.preempted }),
     CreateIndex: moment.index,
     ModifyIndex: moment.index,
@@ -80,9 +80,9 @@ function historyMembers({ previous, rescheduledBy }: NewAllocation, { now }: Pla
   };
 }
 
-function deploymentMembers({ deploymentId, canary }: NewAllocation): Partial<Allocation> {
+function deploymentMembers({ deploymentId, canary }: NewAllocation, { index }: PlanMoment): Partial<Allocation> {
   if (deploymentId === undefined) return {};
   if (!canary) return { DeploymentID: deploymentId };
-  const status = { Healthy: null, Timestamp: null, Canary: true, ModifyIndex: 0 };
+  const status = { Healthy: null, Timestamp: null, Canary: true, ModifyIndex: index };
   return { DeploymentID: deploymentId, DeploymentStatus: status };
 }

@@ -188,6 +188,22 @@ describe('a deployment', () => {
     expect(again._unsafeUnwrapErr()).toMatchObject({ type: 'deployment_over' });
   });
 
+  it('a canary that has no health yet has the index of its placement', async () => {
+    await using world = await cluster();
+    await register(world, job(3, 'a'));
+    await world.clock.advance(minute);
+    await register(world, job(3, 'b', { Canary: 1, HealthCheck: 'manual' }));
+    await world.clock.advance(second);
+    const [canary, ...others] = (await world.rows(allocations)).filter(({ JobVersion }) => JobVersion === 1);
+    expect(others).toEqual([]);
+    expect(canary?.DeploymentStatus).toEqual({
+      Healthy: null,
+      Timestamp: null,
+      Canary: true,
+      ModifyIndex: canary?.CreateIndex,
+    });
+  });
+
   it('promotes its canaries by itself when the job says so', async () => {
     await using world = await cluster();
     await register(world, job(3, 'a'));
