@@ -14,11 +14,13 @@ interface ServedSocket extends WebSocket {
   closeWith(code: number, reason: string): void;
 }
 
+type ServedSocketClass = new (...parameters: ConstructorParameters<typeof WebSocket>) => ServedSocket;
+
 /**
  * The class of the `ws` package as a server uses it: `ws` answers a close frame by its own `close`, with the peer's reason, which
  * is the peer's to give.
  */
-export function servedSocket(base: typeof WebSocket) {
+export function servedSocket(base: typeof WebSocket): typeof WebSocket & ServedSocketClass {
   return class extends base implements ServedSocket {
     override close(code?: number): void {
       super.close(code);
