@@ -1,15 +1,19 @@
-import type { SqliteKeyedRow } from './sqlite-rows.js';
-import type { StoredChange } from './sqlite-writes.js';
-
-/** A cache of rows that are read often (parents of dispatches, tokens, namespaces), with their parsed values. */
-interface RowCache {
-  get(table: string, rowKey: string): SqliteKeyedRow | undefined;
+/** A cache of rows that are read often (parents of dispatches, tokens, namespaces, pages of lists), with their parsed values. */
+interface RowCache<R> {
+  get(table: string, rowKey: string): R | undefined;
   /** A row was read from the file. */
-  offer(table: string, row: SqliteKeyedRow): void;
+  offer(table: string, rowKey: string, row: R): void;
   /** Applies the changes that this process has committed. */
-  apply(changes: readonly StoredChange[]): void;
+  apply(changes: readonly RowChange<R>[]): void;
   /** Another process has committed: all cached rows may be out of date. */
   clear(): void;
+}
+
+interface RowChange<R> {
+  readonly table: string;
+  readonly rowKey: string;
+  /** Undefined when it was removed. */
+  readonly row: R | undefined;
 }
 
 /** A longer row is not cached: one of them would replace thousands of others. */
@@ -21,16 +25,16 @@ const slots = 4096;
  * more in garbage collection than it saves. Two generations, counted in characters of text: when the young one is full, the old
  * one is dropped and the young one becomes the old one. A row that is read from the old one moves to the young one.
  */
-export function rowCache(budget: number): RowCache {
-  let old = new Map<string, SqliteKeyedRow>();
-  let young = new Map<string, SqliteKeyedRow>();
+export function rowCache<R extends { readonly text: string }>(budget: number): RowCache<R> {
+  let old = new Map<string, R>();
+  let young = new Map<string, R>();
   let youngSize = 0;
   /** Hashes of the keys that were read once. */
   const readOnce = new Int32Array(slots);
 
   const keyOf = (table: string, rowKey: string): string => `${table} ${rowKey}`;
 
-  const admit = (key: string, row: SqliteKeyedRow): void => {
+  const admit = (key: string, row: R): void => {
     if (row.text.length > longestText) return;
     young.set(key, row);
     youngSize += row.text.length;
@@ -51,8 +55,8 @@ export function rowCache(budget: number): RowCache {
       admit(key, aged);
       return aged;
     },
-    offer(table, row) {
-      const key = keyOf(table, row.rowKey);
+    offer(table, rowKey, row) {
+      const key = keyOf(table, rowKey);
       const hash = hashOf(key);
       const slot = hash & (slots - 1);
       if (readOnce[slot] === hash) admit(key, row);

@@ -3,8 +3,9 @@ import type { Row } from '../../src/ports/storage.js';
 import { DamagedRowError } from '../../src/storage/failures.js';
 import { type AnyTable, type KeyedRow, parseRecord, type RowText, sortKeyFrom } from '../../src/storage/records.js';
 
-/** The columns of a row `r`, in the order in which `keyedRowFrom` takes them. */
-export const ROW_COLUMNS = 'r.created, r.modified, r.doc, r.doc_sum, r.rid, r.place, r.entries';
+/** The columns of a row `r` that a reader needs, and those that a writer needs. */
+export const LISTED_COLUMNS = 'r.created, r.modified, r.doc, r.doc_sum, r.place';
+export const KEYED_COLUMNS = 'r.created, r.modified, r.doc, r.doc_sum, r.place, r.rid, r.entries';
 
 /** A row as selected: a list of columns where the driver can give one, which is cheaper, else an object. */
 export type Found = readonly unknown[] | Readonly<Record<string, unknown>>;
@@ -34,7 +35,7 @@ export function sumOfKeys(rowKey: string, entries: string): number {
 }
 
 /** A row as read. A class because the lazy getter then lives once, on the prototype. */
-class SqliteRow implements Row<unknown> {
+export class SqliteRow implements Row<unknown> {
   private parsed: unknown = undefined;
 
   constructor(
@@ -76,15 +77,32 @@ export class SqliteKeyedRow extends SqliteRow implements KeyedRow {
   }
 }
 
-/** The row of selected columns; throws when its checksum is wrong. */
+/** The row of selected columns, which is the known one if that is the same; throws when its checksum is wrong. */
+export function listedRowFrom(found: Found, known: KnownRows): SqliteRow {
+  const [created, modified, doc, sum, rowKey] = columnsOf(found) as [number, number, string, number, string];
+  const before = known.get(rowKey);
+  if (before?.modifyIndex === modified && before.createIndex === created) return before;
+  checkSum(created, modified, doc, sum);
+  const row = new SqliteRow(doc, created, modified);
+  known.offer(rowKey, row);
+  return row;
+}
+
+/** Rows of a table as they were read before, by their keys. */
+interface KnownRows {
+  get(rowKey: string): SqliteRow | undefined;
+  offer(rowKey: string, row: SqliteRow): void;
+}
+
+/** The row of selected keyed columns; throws when its checksum is wrong. */
 export function keyedRowFrom(found: Found, indexes: IndexIds): SqliteKeyedRow {
-  const [created, modified, doc, sum, rid, rowKey, entries] = columnsOf(found) as [
+  const [created, modified, doc, sum, rowKey, rid, entries] = columnsOf(found) as [
     number,
     number,
     string,
     number,
-    number,
     string,
+    number,
     string,
   ];
   checkSum(created, modified, doc, sum);

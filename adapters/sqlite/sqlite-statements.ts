@@ -2,12 +2,14 @@ import type { ListQuery } from '../../src/ports/storage.js';
 import type { KeyBounds } from '../../src/storage/keys.js';
 import { asLists, type SqliteHandle, type SqliteStatement } from './sqlite-handle.js';
 import { betweenNumbers, byNumber, insertedByNumber } from './sqlite-numbers.js';
-import { type Found, ROW_COLUMNS } from './sqlite-rows.js';
+import { type Found, KEYED_COLUMNS, LISTED_COLUMNS } from './sqlite-rows.js';
 
-/** Statements over a range of an order. */
+/** Statements over a range of an order: for readers, and with the additional columns that a writer needs. */
 export interface Scans {
   readonly forward: SqliteStatement;
   readonly backward: SqliteStatement;
+  readonly keyedForward: SqliteStatement;
+  readonly keyedBackward: SqliteStatement;
 }
 
 /** Statements that name rows by their encoded keys. */
@@ -20,7 +22,7 @@ export interface KeyStatements {
 /** The rows of a table with an index over their keys. */
 export function statementsByPlace(handle: SqliteHandle, rows: string): KeyStatements {
   return {
-    find: asLists(handle.prepare(`SELECT ${ROW_COLUMNS} FROM ${rows} AS r WHERE r.place = ?`)),
+    find: asLists(handle.prepare(`SELECT ${KEYED_COLUMNS} FROM ${rows} AS r WHERE r.place = ?`)),
     insert: handle.prepare(
       `INSERT INTO ${rows} (place, created, modified, entries, doc, doc_sum, key_sum) VALUES (?, ?, ?, ?, ?, ?, ?)`,
     ),
@@ -35,31 +37,35 @@ export function statementsByNumber(handle: SqliteHandle, rows: string): KeyState
   );
   const scans = scansOver(handle, `${rows} AS r`, 'r.rid');
   return {
-    find: byNumber(asLists(handle.prepare(`SELECT ${ROW_COLUMNS} FROM ${rows} AS r WHERE r.rid = ?`))),
+    find: byNumber(asLists(handle.prepare(`SELECT ${KEYED_COLUMNS} FROM ${rows} AS r WHERE r.rid = ?`))),
     insert: insertedByNumber(insert),
     scans: {
       forward: betweenNumbers(scans.forward),
       backward: betweenNumbers(scans.backward),
+      keyedForward: betweenNumbers(scans.keyedForward),
+      keyedBackward: betweenNumbers(scans.keyedBackward),
     },
   };
 }
 
 export function scansOver(handle: SqliteHandle, from: string, column: string): Scans {
-  const scan = (direction: string): SqliteStatement =>
+  const scan = (columns: string, direction: string): SqliteStatement =>
     lazily(() => {
       // SQLite reads a plain parameter of LIMIT during compilation and compiles the statement again for every bound value. As
       // an operand of an addition it does not, and the scan takes a quarter of the time.
       const range = `${column} >= ? AND ${column} < ?`;
       const order = `ORDER BY ${column}${direction} LIMIT (? + 0)`;
-      return asLists(handle.prepare(`SELECT ${ROW_COLUMNS} FROM ${from} WHERE ${range} ${order}`));
+      return asLists(handle.prepare(`SELECT ${columns} FROM ${from} WHERE ${range} ${order}`));
     });
   return {
-    forward: scan(''),
-    backward: scan(' DESC'),
+    forward: scan(LISTED_COLUMNS, ''),
+    backward: scan(LISTED_COLUMNS, ' DESC'),
+    keyedForward: scan(KEYED_COLUMNS, ''),
+    keyedBackward: scan(KEYED_COLUMNS, ' DESC'),
   };
 }
 
-/** Most orders are read in one direction, so each statement is prepared at its first use. */
+/** Most orders use one or two of the four statements, so each is prepared at its first use. */
 function lazily(prepare: () => SqliteStatement): SqliteStatement {
   let prepared: SqliteStatement | undefined;
   const statement = (): SqliteStatement => {

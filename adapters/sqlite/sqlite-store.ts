@@ -11,7 +11,7 @@ import { rowCache } from './row-cache.js';
 import { type BoundIndex, type BoundTable, Tables } from './sqlite-catalog.js';
 import { type Changes, sqliteChanges } from './sqlite-changes.js';
 import { type SqliteHandle, storageErrorFrom } from './sqlite-handle.js';
-import { type Found, keyedRowFrom, type SqliteKeyedRow } from './sqlite-rows.js';
+import { type Found, keyedRowFrom, listedRowFrom, type SqliteKeyedRow, type SqliteRow } from './sqlite-rows.js';
 import { type Scans, scanned, transactionStatements } from './sqlite-statements.js';
 import { pagesOf, storeChanges } from './sqlite-writes.js';
 
@@ -25,9 +25,9 @@ interface OpenedFile {
   readonly ownsHandle: boolean;
 }
 
-/** The size of the row cache in characters; SQLite's own page cache comes on top. */
+/** The size of each row cache in characters; SQLite's own page cache comes on top. */
 const rememberedCharacters = 8_000_000;
-/** Rows of a list whose rows are cached, at most: longer ones would replace everything else. */
+/** Rows of a list that are remembered, at most: longer ones would replace everything else. */
 const shortList = 256;
 
 /**
@@ -42,8 +42,10 @@ export class SqliteStore implements Store {
   readonly #handle: SqliteHandle;
   /** For rows of the host inside of a write transaction. */
   readonly host: HostTransactions;
-  readonly #cache = rowCache(rememberedCharacters);
+  readonly #cache = rowCache<SqliteKeyedRow>(rememberedCharacters);
   readonly #lists = listCache();
+  /** Rows of lists. They are compared with the file whenever they are read, so no change has to be applied to them. */
+  readonly #listed = rowCache<SqliteRow>(rememberedCharacters);
   #cachedEpoch = 0;
   /** Rows that the open write transaction has read, by table and row key; undefined for a row that does not exist. */
   #found = new Map<string, Map<string, SqliteKeyedRow | undefined>>();
@@ -271,22 +273,22 @@ export class SqliteStore implements Store {
     if (!found) return undefined;
     const row = keyedRowFrom(found, this.#tables);
     // Read under the version of the file that the catalog has, or cleared with the next refresh.
-    this.#cache.offer(bound.name, row);
+    this.#cache.offer(bound.name, rowKey, row);
     return row;
   }
 
-  /** Rows for readers. Those of a short list are cached: a page of a list is often asked for again. */
+  /** Rows for readers, without the columns that a writer needs. Those of a short list are known when the list is read again. */
   #scan(bound: BoundTable, table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
     const { forward, backward } = scansOf(bound, table, query.index);
-    const found = scanned(query.reverse === true ? backward : forward, query, bounds);
-    const isShort = found.length <= shortList;
-    return found.map((columns) => {
-      const row = keyedRowFrom(columns, this.#tables);
-      const known = this.#cache.get(table.name, row.rowKey);
-      if (known?.modifyIndex === row.modifyIndex) return known;
-      if (isShort) this.#cache.offer(table.name, row);
-      return row;
-    });
+    const rows = scanned(query.reverse === true ? backward : forward, query, bounds);
+    const isShort = rows.length <= shortList;
+    const known = {
+      get: (rowKey: string) => this.#listed.get(bound.name, rowKey),
+      offer: (rowKey: string, row: SqliteRow) => {
+        if (isShort) this.#listed.offer(bound.name, rowKey, row);
+      },
+    };
+    return rows.map((found) => listedRowFrom(found, known)) as readonly unknown[] as readonly KeyedRow[];
   }
 
   #findForWrite(table: AnyTable, rowKey: string): SqliteKeyedRow | undefined {
@@ -310,9 +312,9 @@ export class SqliteStore implements Store {
   }
 
   #scanFile(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly SqliteKeyedRow[] {
-    const { forward, backward } = scansOf(this.#tables.bind(table), table, query.index);
+    const { keyedForward, keyedBackward } = scansOf(this.#tables.bind(table), table, query.index);
     const rows = this.#rowsOf(table.name);
-    return scanned(query.reverse === true ? backward : forward, query, bounds).map((found) => {
+    return scanned(query.reverse === true ? keyedBackward : keyedForward, query, bounds).map((found) => {
       const row = keyedRowFrom(found, this.#tables);
       const known = rows.get(row.rowKey) ?? this.#cache.get(table.name, row.rowKey);
       // Each row is one object for the whole transaction, so that its text is parsed once.

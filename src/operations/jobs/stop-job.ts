@@ -14,6 +14,7 @@ import { authorise, type PermissionDenied } from '../authorise.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
 import { removeJob } from '../books/jobs/remove-job.js';
 import { writeRegistration } from '../books/jobs/write-registration.js';
+import { putHeldEvaluation } from '../books/scheduling/held-evaluation.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
 import { putAllocation } from '../books/scheduling/put-allocation.js';
 import { putEvaluation } from '../books/scheduling/put-evaluation.js';
@@ -48,8 +49,8 @@ export interface StoppedJob {
  * Stops a job, or purges it (job interface, stop). Stopping makes a version and an evaluation each time, also when the job
  * was stopped before. Instances of a stopped parent go on.
  *
- * A purge removes the job in one write, and many allocations in further ones before it is answered. Those that are left when the process
- * is killed in between are ended by the evaluation of the purge and collected later.
+ * A purge removes the job in one write, and many allocations in further ones before it is answered. The evaluation waits
+ * for these. Those that are left when the process is killed in between are ended by it, and collected later.
  */
 export function stopJob(
   context: EngineContext,
@@ -72,11 +73,11 @@ export function stopJob(
     const { index } = tx;
     tx.tell('job.stopped', { namespace, jobId: job.ID, purged: purge, index });
     const isWhole = !purge || removeWithPending(tx, job);
-    const evaluation = purge ? evaluationOfPurge(tx, job, input) : keepStopped(tx, job, input);
+    const evaluation = purge ? evaluationOfPurge(tx, job, input, isWhole) : keepStopped(tx, job, input);
     const answer = { evalId: evaluation?.ID ?? '', evalCreateIndex: index, jobModifyIndex: index, index };
     return ok({ answer, emptied: isWhole ? undefined : job });
   }).andThen(({ value: { answer, emptied } }) =>
-    emptied === undefined ? okAsync(answer) : removeLeftAllocations(context, emptied).map(() => answer),
+    emptied === undefined ? okAsync(answer) : removeLeftAllocations(context, emptied, answer.evalId).map(() => answer),
   );
 }
 
@@ -123,10 +124,12 @@ function removeWithPending(tx: Transaction, job: Job): boolean {
   return removeJob(tx, job);
 }
 
-function evaluationOfPurge(tx: Transaction, job: Job, input: StopJobInput): Evaluation | undefined {
+/** Waits for the last allocations when they are removed in further writes. */
+function evaluationOfPurge(tx: Transaction, job: Job, input: StopJobInput, isWhole: boolean): Evaluation | undefined {
   if (isLauncher(job)) return undefined;
   const evaluation = newEvaluation(tx, { ...job, JobModifyIndex: tx.index }, evaluationOptions(input));
-  putEvaluation(tx, evaluation);
+  if (isWhole) putEvaluation(tx, evaluation);
+  else putHeldEvaluation(tx, { heldId: undefined, make: () => evaluation, unfinished: true });
   return evaluation;
 }
 

@@ -93,6 +93,36 @@ test('lists within writes are those of a store without a cache, whoever changes 
   );
 });
 
+/** What both readers see, several times, so that rows are remembered. */
+async function lookAround(storage: Storage, asked: ListQuery): Promise<unknown[]> {
+  const seen: unknown[] = [];
+  for (let time = 0; time < 3; time += 1) {
+    const read = await storage.read((view) =>
+      view.list(items, asked).map(({ record, modifyIndex }) => [record, modifyIndex]),
+    );
+    seen.push(valueFrom(read));
+  }
+  return seen;
+}
+
+test('lists of readers are those of a store that remembers no rows, whoever changes them', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(write, query), { maxLength: 25 }), async (turns) => {
+      const path = folder.path(`${files++}.db`);
+      const connections = [valueFrom(await sqliteStorage(path)), valueFrom(await sqliteStorage(path))];
+      const model = memoryStorage();
+      for (const [each, asked] of turns) {
+        await play(connections[each.by] as Storage, each);
+        await play(model, each);
+        const expected = await lookAround(model, asked);
+        for (const storage of connections) expect(await lookAround(storage, asked)).toEqual(expected);
+      }
+      for (const storage of [...connections, model]) await storage.close();
+    }),
+    { numRuns: 40 },
+  );
+});
+
 describe('what is kept', () => {
   const row = (text: string) =>
     new SqliteKeyedRow({ text, createIndex: 1, modifyIndex: 1, rowKey: 'sa ' }, 1, '{}', { indexId: () => 1 });

@@ -8,6 +8,7 @@ import { removeLeftAllocations } from '../../../src/operations/jobs/remove-left-
 import { collectGarbage } from '../../../src/operations/maintenance/collect-garbage.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
+import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { second } from '../../../src/shared/duration.js';
 import { storageFailure } from '../../../src/storage/failures.js';
 import { type FakeCluster, fakeCluster } from '../../support/fake-agents.js';
@@ -55,8 +56,12 @@ it('has removed all of them when it is answered, a few in each write', async () 
   watch.each = undefined;
   expect(await cluster.rows(jobs)).toEqual([]);
   expect(await cluster.rows(allocations)).toEqual([]);
-  expect(answer.evalId).not.toBe('');
   expect(writes).toBeGreaterThan(COUNT / 16);
+  // It waited for the last part, and does not wait any more.
+  await cluster.clock.settle();
+  const [evaluation] = (await cluster.rows(evaluations)).filter(({ ID }) => ID === answer.evalId);
+  expect(evaluation).toMatchObject({ Status: 'complete', TriggeredBy: 'job-deregister' });
+  expect(evaluation?.WaitUntil).toBeUndefined();
 });
 
 it('ends and collects what is left of them when the process is killed in between', async () => {
@@ -94,7 +99,7 @@ it('leaves alone what a job that is registered meanwhile has taken over', async 
   await cluster.clock.advance(second);
   const taken = (await cluster.rows(allocations)).filter(({ JobCreateIndex }) => JobCreateIndex !== purged.CreateIndex);
   expect(taken.length).toBeGreaterThan(0);
-  (await removeLeftAllocations(cluster.engine, purged))._unsafeUnwrap();
+  (await removeLeftAllocations(cluster.engine, purged, 'none'))._unsafeUnwrap();
   const left = await cluster.rows(allocations);
   expect(new Set(left.map(({ ID }) => ID))).toEqual(new Set(taken.map(({ ID }) => ID)));
 });
