@@ -38,7 +38,7 @@ function readAgain(tables: Tables, bound: BoundTable, change: Change): Change {
 }
 
 /** A row after a commit; undefined when it was removed. */
-export interface StoredChange {
+interface StoredChange {
   readonly table: string;
   readonly rowKey: string;
   readonly row: SqliteKeyedRow | undefined;
