@@ -23,6 +23,28 @@ export function createdPositionOf(token: string): readonly [createIndex: number,
   return match === null ? [0, ''] : [Number(match[1]), match[2] ?? ''];
 }
 
+/** The position of a job in the order of changes. One that is not the first of its write is named by its namespace and ID, too. */
+export function changedTokenOf(job: Changed, isFirst: boolean): string {
+  const index = String(job.ModifyIndex);
+  return isFirst ? index : `${index}.${namedTokenOf(job.Namespace, job.ID)}`;
+}
+
+/** Undefined for a text that names no change. Without a namespace and an ID: the first one of the write. */
+export function changedPositionOf(
+  token: string,
+): readonly [modifyIndex: number, job: readonly [namespace: string, id: string] | undefined] | undefined {
+  const dot = token.indexOf('.');
+  const index = Number(dot < 0 ? token : token.slice(0, dot));
+  if (!Number.isFinite(index)) return undefined;
+  return [index, dot < 0 ? undefined : namedPositionOf(token.slice(dot + 1))];
+}
+
+interface Changed {
+  readonly ModifyIndex: number;
+  readonly Namespace: string;
+  readonly ID: string;
+}
+
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Whether a text can be the whole ID of an evaluation, allocation, deployment or node. */

@@ -8,6 +8,7 @@ import { namespaceOf } from '../../../jobs/job-reference.js';
 import { type JobStatusEntry, jobStatusEntry, type StatusDeployment } from '../../../jobs/status/job-status-entry.js';
 import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
+import { changedPositionOf, changedTokenOf } from '../../../queries/list-tokens.js';
 import type { Source } from '../../../queries/page.js';
 import { allocations } from '../../../scheduler/allocation.js';
 import { type Deployment, deployments, isActiveDeployment } from '../../../scheduler/deployment/deployment.js';
@@ -86,7 +87,7 @@ function statuses(
   });
 }
 
-/** In the order of their last changes, over all namespaces: those of one are among them. The token is the index of the change. */
+/** In the order of their last changes, over all namespaces: those of one are among them. */
 function byLastChange(
   view: ReadView,
   namespace: string,
@@ -94,26 +95,32 @@ function byLastChange(
   accept: (job: Job) => boolean,
 ): Source<Row<Job>> {
   const inAll = namespace === everyNamespace;
+  const inOrder = { index: 'by_change', reverse: !reverse } as const;
+  const isFirstOfWrite = (job: Job): boolean => {
+    const sameWrite = { prefix: [job.ModifyIndex], ...inOrder, limit: 1 };
+    return view.list(jobs, sameWrite).every(({ record }) => record.Namespace === job.Namespace && record.ID === job.ID);
+  };
   return {
     slice: (last, limit) => {
       const range = last === undefined ? rangeFrom(nextToken, reverse) : rangeBehind(last.record, reverse);
-      return range === undefined
-        ? []
-        : view.list(jobs, { index: 'by_change', ...range, reverse: !reverse, ...limited(limit) });
+      return range === undefined ? [] : view.list(jobs, { ...inOrder, ...range, ...limited(limit) });
     },
     accept: ({ record }) => (inAll || record.Namespace === namespace) && accept(record),
-    token: ({ record }) => String(record.ModifyIndex),
+    token: ({ record }) => changedTokenOf(record, isFirstOfWrite(record)),
   };
 }
 
 type Range = Pick<ListQuery, 'from' | 'to'>;
 
-/** From the change that the token names, and all of the same write; undefined when it names none. */
+/** From the job that the token names, or all of the write that it names; undefined when it names neither. */
 function rangeFrom(nextToken: string, reverse: boolean): Range | undefined {
   if (nextToken === '') return {};
-  const index = Number(nextToken);
-  if (!Number.isFinite(index)) return undefined;
-  return reverse ? { from: [index] } : { to: [index + 1] };
+  const position = changedPositionOf(nextToken);
+  if (position === undefined) return undefined;
+  const [index, job] = position;
+  if (job === undefined) return reverse ? { from: [index] } : { to: [index + 1] };
+  // A key with one more part orders directly behind the key without it.
+  return reverse ? { from: [index, ...job] } : { to: [index, ...job, null] };
 }
 
 function rangeBehind({ ModifyIndex, Namespace, ID }: Job, reverse: boolean): Range {

@@ -77,6 +77,27 @@ describe.each([false, true])('reversed: %s', (reverse) => {
   });
 });
 
+it.each([false, true])(
+  'pages of statuses give each job once when one write changed more than a page holds; reversed: %s',
+  async (reverse) => {
+    const made = world();
+    const ids = ['a', 'b.c', 'd', 'e', 'f', 'g', 'h'];
+    for (const id of ids) (await registerJob(made.engine, hostPrincipal, { job: serviceJob(id) }))._unsafeUnwrap();
+    const stored = await made.engine.storage.write((view) => {
+      for (const { record } of view.list(jobs, { to: ['default', 'h'] })) {
+        view.put(jobs, { ...record, ModifyIndex: view.index });
+      }
+      return ok(undefined);
+    });
+    stored._unsafeUnwrap();
+    const pages = await walked(async (nextToken) => {
+      const page = await listJobStatuses(made.engine, hostPrincipal, { perPage: 2, nextToken, reverse });
+      return page._unsafeUnwrap().value as Page;
+    });
+    expect(pages.flat().toSorted()).toEqual(ids);
+  },
+);
+
 it('a page of statuses begins with all jobs of the write that the token names, and a token that names none gives none', async () => {
   const made = world();
   for (const id of ['a', 'b', 'c', 'd']) {
