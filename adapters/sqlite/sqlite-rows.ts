@@ -24,7 +24,7 @@ export function parseEntries(text: string): EntryTexts {
   return JSON.parse(text) as EntryTexts;
 }
 
-/** Covers the document and its indexes. */
+/** Covers the document and the writes that created and changed it. */
 export function sumOfDocument(doc: string, created: number, modified: number): number {
   return crc32(doc, (created * 31 + modified) >>> 0);
 }

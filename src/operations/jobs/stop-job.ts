@@ -12,7 +12,7 @@ import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
-import { removeJob } from '../books/jobs/remove-job.js';
+import { isLargeJob, removeJob } from '../books/jobs/remove-job.js';
 import { writeRegistration } from '../books/jobs/write-registration.js';
 import { putHeldEvaluation } from '../books/scheduling/held-evaluation.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
@@ -69,22 +69,24 @@ export function stopJob(
   if (fault !== undefined) return errAsync(fault);
   return commit<Stopped, never>(context, caller, (tx) => {
     const job = readJobRow(tx, namespace, input.jobId)?.record;
-    if (job === undefined) return ok({ answer: nothingStopped, emptied: undefined });
+    if (job === undefined) return ok({ answer: nothingStopped, unemptied: undefined });
     const { index } = tx;
     tx.tell('job.stopped', { namespace, jobId: job.ID, purged: purge, index });
-    const isWhole = !purge || removeWithPending(tx, job);
-    const evaluation = purge ? evaluationOfPurge(tx, job, input, isWhole) : keepStopped(tx, job, input);
+    const unemptied = purge && isLargeJob(tx, job) ? job : undefined;
+    const evaluation = purge ? purgeJob(tx, job, input) : keepStopped(tx, job, input);
     const answer = { evalId: evaluation?.ID ?? '', evalCreateIndex: index, jobModifyIndex: index, index };
-    return ok({ answer, emptied: isWhole ? undefined : job });
-  }).andThen(({ value: { answer, emptied } }) =>
-    emptied === undefined ? okAsync(answer) : removeLeftAllocations(context, emptied, answer.evalId).map(() => answer),
+    return ok({ answer, unemptied });
+  }).andThen(({ value: { answer, unemptied } }) =>
+    unemptied === undefined
+      ? okAsync(answer)
+      : removeLeftAllocations(context, unemptied, answer.evalId).map(() => answer),
   );
 }
 
 interface Stopped {
   readonly answer: StoppedJob;
   /** The purged job, when allocations of it are left. */
-  readonly emptied: Job | undefined;
+  readonly unemptied: Job | undefined;
 }
 
 const nothingStopped: StoppedJob = { evalId: '', evalCreateIndex: 0, jobModifyIndex: 0, index: 0 };
@@ -119,17 +121,15 @@ function skipShutdownDelays(tx: Transaction, job: Job): void {
   }
 }
 
-function removeWithPending(tx: Transaction, job: Job): boolean {
+/** The evaluation of a large job waits until its last allocation is removed. */
+function purgeJob(tx: Transaction, job: Job, input: StopJobInput): Evaluation | undefined {
+  const unfinished = isLargeJob(tx, job);
   completePending(tx, job);
-  return removeJob(tx, job);
-}
-
-/** Waits for the last allocations when they are removed in further writes. */
-function evaluationOfPurge(tx: Transaction, job: Job, input: StopJobInput, isWhole: boolean): Evaluation | undefined {
+  removeJob(tx, job);
   if (isLauncher(job)) return undefined;
   const evaluation = newEvaluation(tx, { ...job, JobModifyIndex: tx.index }, evaluationOptions(input));
-  if (isWhole) putEvaluation(tx, evaluation);
-  else putHeldEvaluation(tx, { heldId: undefined, make: () => evaluation, unfinished: true });
+  if (unfinished) putHeldEvaluation(tx, { heldId: undefined, make: () => evaluation, unfinished });
+  else putEvaluation(tx, evaluation);
   return evaluation;
 }
 

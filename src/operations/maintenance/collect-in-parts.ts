@@ -8,6 +8,7 @@ import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import type { Steps } from '../../scheduler/steps.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import { readJobRow, readJobVersions } from '../books/jobs/job-rows.js';
+import { allocationsAtOnce } from '../books/jobs/remove-job.js';
 import { pagesOf } from '../books/pages.js';
 import { removeAllocation } from '../books/scheduling/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
@@ -20,17 +21,12 @@ export interface Trimming {
   readonly signal: AbortSignal;
 }
 
-/** Allocations that are read in one step, and that one write removes. */
-const part = 16;
+/** Allocations that are read in one step. */
+const part = allocationsAtOnce;
 
 /** It has more allocations than one write should read and remove. */
 export function isLargeEvaluation(view: ReadView, { ID }: Evaluation): boolean {
   return view.list(allocations, { index: 'by_evaluation', prefix: [ID], limit: part + 1 }).length > part;
-}
-
-/** It has more allocations than one write should remove. */
-export function isLargeJob(view: ReadView, { Namespace, ID }: Job): boolean {
-  return view.list(allocations, { index: 'by_job', prefix: [Namespace, ID], limit: part + 1 }).length > part;
 }
 
 /** A version of it has a tag, so a user may want to revert to it. */

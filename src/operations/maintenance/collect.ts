@@ -16,13 +16,13 @@ import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import type { Key, Table } from '../../shared/table.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
-import { removeJob } from '../books/jobs/remove-job.js';
+import { isLargeJob, removeJob } from '../books/jobs/remove-job.js';
 import { pagesOf } from '../books/pages.js';
 import { removeAllocation } from '../books/scheduling/put-allocation.js';
 import { removeNode } from '../books/scheduling/remove-node.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { hasTag, isLargeEvaluation, isLargeJob, type Trimming, trimEvaluation, trimJob } from './collect-in-parts.js';
+import { hasTag, isLargeEvaluation, type Trimming, trimEvaluation, trimJob } from './collect-in-parts.js';
 
 /** How records of one sort are collected. */
 interface Collection<R> {

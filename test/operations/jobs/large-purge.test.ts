@@ -33,6 +33,18 @@ function watched() {
   return { storage: over, watch };
 }
 
+/** A purge that is broken off after so many writes. */
+async function killedAfter(writes: number, watch: ReturnType<typeof watched>['watch'], cluster: FakeCluster) {
+  let left = writes;
+  watch.each = () => {
+    left -= 1;
+    return left >= 0;
+  };
+  const purged = await purge(cluster);
+  watch.each = undefined;
+  return purged;
+}
+
 async function running(storage: Storage): Promise<FakeCluster> {
   const cluster = fakeCluster({ storage });
   await cluster.addNode('n1', muchRoom);
@@ -67,13 +79,7 @@ it('has removed all of them when it is answered, a few in each write', async () 
 it('ends and collects what is left of them when the process is killed in between', async () => {
   const { storage, watch } = watched();
   await using cluster = await running(storage);
-  let writes = 0;
-  watch.each = () => {
-    writes += 1;
-    return writes <= 3;
-  };
-  expect((await purge(cluster)).isErr()).toBe(true);
-  watch.each = undefined;
+  expect((await killedAfter(3, watch, cluster)).isErr()).toBe(true);
   expect(await cluster.rows(jobs)).toEqual([]);
   expect((await cluster.rows(allocations)).length).toBeGreaterThan(0);
   await cluster.clock.advance(60 * second);
@@ -88,13 +94,7 @@ it('leaves alone what a job that is registered meanwhile has taken over', async 
   const { storage, watch } = watched();
   await using cluster = await running(storage);
   const [purged] = (await cluster.rows(jobs)) as [Job];
-  let writes = 0;
-  watch.each = () => {
-    writes += 1;
-    return writes <= 1;
-  };
-  expect((await purge(cluster)).isErr()).toBe(true);
-  watch.each = undefined;
+  expect((await killedAfter(1, watch, cluster)).isErr()).toBe(true);
   (await registerJob(cluster.engine, hostPrincipal, { job: large() }))._unsafeUnwrap();
   await cluster.clock.advance(second);
   const taken = (await cluster.rows(allocations)).filter(({ JobCreateIndex }) => JobCreateIndex !== purged.CreateIndex);

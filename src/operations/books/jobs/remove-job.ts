@@ -3,6 +3,7 @@ import type { Job } from '../../../jobs/document/job.js';
 import { jobs, jobVersions } from '../../../jobs/job-record.js';
 import { scalingEvents } from '../../../jobs/scaling/scaling-event.js';
 import { jobSummaries } from '../../../jobs/status/job-summary-record.js';
+import type { ReadView } from '../../../ports/storage.js';
 import { allocations } from '../../../scheduler/allocation.js';
 import { deployments } from '../../../scheduler/deployment/deployment.js';
 import type { Key, Table } from '../../../shared/table.js';
@@ -16,13 +17,19 @@ import { forgetSchedule } from './periodic-launches.js';
 /** Allocations that one write removes. */
 export const allocationsAtOnce = 16;
 
-/** Removes a job with everything of it but its evaluations. False when it has more allocations than one write removes: those are left. */
-export function removeJob(tx: Transaction, job: Job): boolean {
+/** It has more allocations than one write should remove. */
+export function isLargeJob(view: ReadView, { Namespace, ID }: Job): boolean {
+  const own = { index: 'by_job', prefix: [Namespace, ID], limit: allocationsAtOnce + 1 };
+  return view.list(allocations, own).length > allocationsAtOnce;
+}
+
+/** Removes a job with everything of it but its evaluations and, when it is a large one, its allocations. */
+export function removeJob(tx: Transaction, job: Job): void {
   const key = [job.Namespace, job.ID];
   endRun(tx, job.Namespace, job.ID);
-  const own = tx.list(allocations, { index: 'by_job', prefix: key, limit: allocationsAtOnce + 1 });
-  const isWhole = own.length <= allocationsAtOnce;
-  if (isWhole) for (const { record } of own) removeAllocation(tx, record);
+  if (!isLargeJob(tx, job)) {
+    for (const { record } of tx.list(allocations, { index: 'by_job', prefix: key })) removeAllocation(tx, record);
+  }
   for (const { record } of tx.list(deployments, { index: 'by_job', prefix: key })) tx.remove(deployments, [record.ID]);
   forgetSchedule(tx, job);
   completeJobStubs(tx);
@@ -33,7 +40,6 @@ export function removeJob(tx: Transaction, job: Job): boolean {
   removeAll(tx, jobSubmissions, key, (submission) => [...key, submission.Version]);
   removeAll(tx, scalingEvents, key, (event) => [...key, event.Group, event.CreateIndex]);
   if (job.Status !== 'dead') moveChild(tx, job, job.Status, 'dead');
-  return isWhole;
 }
 
 function removeAll<R>(tx: Transaction, table: Table<R>, prefix: Key, keyOf: (record: R) => Key): void {
