@@ -58,7 +58,8 @@ async function run(line: string): Promise<string> {
   return stdout.trim();
 }
 
-it('prints three commands after which a first webhook was delivered', async () => {
+/** A server with a workspace, and what it has printed. */
+async function servedWithExamples(options: readonly string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-first-'));
   closers.push(() => rm(folder, { recursive: true, force: true }));
   const seed = join(folder, 'seed.json');
@@ -70,8 +71,13 @@ it('prints three commands after which a first webhook was delivered', async () =
       printed += text;
     },
   };
-  const options = ['--listen', '127.0.0.1:0', '--access', 'open', '--no-runner', '--examples', '--seed', seed];
-  const { stop } = await serve([...options, '--allow-outbound', '127.0.0.1/32'], terminal);
+  const own = ['--listen', '127.0.0.1:0', '--no-runner', '--examples', '--seed', seed];
+  const { stop } = await serve([...own, ...options], terminal);
+  return { printed, stop };
+}
+
+it('prints three commands after which a first webhook was delivered', async () => {
+  const { printed, stop } = await servedWithExamples(['--access', 'open', '--allow-outbound', '127.0.0.1/32']);
   const lines = printed.split('\n');
   const commands = lines
     .slice(lines.findIndex((line) => line.startsWith('a first webhook')) + 1)
@@ -104,19 +110,7 @@ it('prints three commands after which a first webhook was delivered', async () =
 });
 
 it('the commands work where callers need a token, and where the notification interface has a base', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'signalbox-first-'));
-  closers.push(() => rm(folder, { recursive: true, force: true }));
-  const seed = join(folder, 'seed.json');
-  await writeFile(seed, JSON.stringify({ workspaces: [{ id: 'demo', name: 'demo', organization: 'demo' }] }));
-  let printed = '';
-  const terminal = {
-    ...silent,
-    out: (text: string) => {
-      printed += text;
-    },
-  };
-  const options = ['--listen', '127.0.0.1:0', '--names', 'upstream', '--no-runner', '--examples', '--seed', seed];
-  const { stop } = await serve(options, terminal);
+  const { printed, stop } = await servedWithExamples(['--names', 'upstream']);
   const [, token = ''] = /^ +export SIGNALBOX_TOKEN=(\S+)$/m.exec(printed) ?? [];
   expect(printed).toContain(`management token, shown this once: ${token}\n`);
   const lines = printed.split('\n').map((line) => line.trim());
