@@ -35,10 +35,22 @@ async function shownEvaluation(invocation: Invocation, id: string): Promise<Eval
   const display = displayOn(invocation.terminal);
   const head = `evaluation ${short(id)} (${id})\n`;
   display.show(`${head}  waits for the scheduler\n`, head);
-  const evaluation = await ended(invocation, id);
-  const rest = outcomeText(evaluation, await placedBy(invocation, id));
+  const own = await ended(invocation, id);
+  const other = own.Status === 'canceled' ? await supersederOf(invocation, own) : undefined;
+  const evaluation = other ?? own;
+  const handedOver = other === undefined ? '' : `evaluation ${short(other.ID)} has done its work\n`;
+  const rest = handedOver + outcomeText(evaluation, await placedBy(invocation, evaluation.ID));
   display.end(head + rest, rest);
   return evaluation;
+}
+
+/** The evaluation of the whole job whose end canceled this one, because that left nothing to do for it; undefined when nobody has done its work. */
+async function supersederOf(
+  { box, inNamespace }: Invocation,
+  { JobID, ModifyIndex }: Evaluation,
+): Promise<Evaluation | undefined> {
+  const { value } = await orThrow(box.jobs.evaluations(JobID, inNamespace));
+  return value.find((other) => other.Status === 'complete' && other.ModifyIndex === ModifyIndex);
 }
 
 function outcomeText(evaluation: Evaluation, placed: readonly AllocationListStub[]): string {
