@@ -13,6 +13,8 @@ interface Note {
   written: number;
   readonly waiters: { readonly version: number; readonly resolve: (kept: boolean) => void }[];
   writing: boolean;
+  /** The write under way, which never rejects. */
+  underWay?: Promise<unknown>;
 }
 
 const shortestPause = 100;
@@ -58,13 +60,14 @@ export class NoteKeeper {
     await Promise.all([...this.#notes.keys()].map((file) => this.kept(file)));
   }
 
-  /** Nothing more is to be written to files below the directory. */
-  forget(directory: string): void {
-    for (const [file, note] of this.#notes) {
-      if (!file.startsWith(`${directory}/`)) continue;
+  /** Nothing more is to be written to files below the directory. Resolves when no write to them is under way, which could make it anew. */
+  async forget(directory: string): Promise<void> {
+    const forgotten = [...this.#notes].filter(([file]) => file.startsWith(`${directory}/`));
+    for (const [file, note] of forgotten) {
       this.#notes.delete(file);
       for (const { resolve } of note.waiters.splice(0)) resolve(false);
     }
+    await Promise.all(forgotten.map(([, note]) => note.underWay));
   }
 
   /** Stops repeating what fails. */
@@ -76,7 +79,9 @@ export class NoteKeeper {
     let pause = shortestPause;
     while (this.#notes.get(file) === note && note.written < note.version) {
       const { version } = note;
-      const fault = await replace(file, note.text);
+      const replaced = replace(file, note.text);
+      note.underWay = replaced;
+      const fault = await replaced;
       if (fault === undefined) {
         note.written = version;
         pause = shortestPause;

@@ -90,7 +90,7 @@ export function diskTaskMemory(directory: string, notes: NoteKeeper): TaskMemory
     },
     async forget(allocationId) {
       const folder = join(root, allocationId);
-      notes.forget(folder);
+      await notes.forget(folder);
       await removeWhole(folder, join(removed, allocationId));
     },
   };

@@ -229,14 +229,15 @@ export class NodeAllocations {
 
   /** The server knows the end of these allocations: only the newest folders are kept, for as long as the server knows the allocations. */
   #afterReport(ended: readonly string[], unknown: readonly string[]): void {
-    for (const id of unknown) {
-      if (!this.#finished.has(id)) this.#drop(id);
-      else this.#surroundings.background.run('removing an allocation', this.#finished.collect(id));
-    }
     for (const id of ended) {
       this.#actors.delete(id);
       this.#abandoned.delete(id);
       this.#finished.add(id);
+    }
+    // Also those that have just ended: the server may have collected them before it was told by this report.
+    for (const id of new Set(unknown)) {
+      if (!this.#finished.has(id)) this.#drop(id);
+      else this.#surroundings.background.run('removing an allocation', this.#finished.collect(id));
     }
   }
 }

@@ -15,6 +15,8 @@ import { settled } from '../../../support/settled.js';
 export interface VirtualRunner {
   readonly engine: Engine;
   readonly clock: ManualClock;
+  /** The runner's folder. */
+  readonly directory: string;
   allocations(): Promise<readonly Allocation[]>;
   /** Lets time pass a little at a time until the allocations are so. Gives the time that passed. */
   until(holds: (all: readonly Allocation[]) => boolean): Promise<number>;
@@ -60,7 +62,7 @@ export async function virtualRunner({ wait, ports = (given) => given }: VirtualR
   });
   const present = async (): Promise<readonly Allocation[]> =>
     (await engine.storage.read((view) => view.list(allocations).map(({ record }) => record)))._unsafeUnwrap();
-  return { engine, clock, allocations: present, until: (holds) => passing(clock, present, holds) };
+  return { engine, clock, directory, allocations: present, until: (holds) => passing(clock, present, holds) };
 }
 
 async function passing(

@@ -1,0 +1,38 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { manualClock } from '../../../../adapters/memory/index.js';
+import { Background } from '../../../../adapters/runner/background.js';
+import { NoteKeeper } from '../../../../adapters/runner/disk/note-keeper.js';
+import { diskTaskMemory } from '../../../../adapters/runner/disk/task-memory.js';
+import { pendingTask } from '../../../../src/agent/task/transition-task-state.js';
+import { silentLogger } from '../../../../src/ports/logger.js';
+
+describe('the folders of tasks on disk', () => {
+  let directory: string;
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'signalbox-memory-'));
+  });
+
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  const record = { state: pendingTask, attempt: 1, endedAttempt: 0, counted: { intervalStart: 0, count: 0 } };
+
+  it('are not made anew by a note that is being written when they are removed', async () => {
+    const background = new Background(silentLogger);
+    const memory = diskTaskMemory(directory, new NoteKeeper(manualClock(), silentLogger, background));
+    const left: string[] = [];
+    for (let turn = 0; turn < 100; turn += 1) {
+      const id = `allocation-${turn}`;
+      await memory.prepare(id, 'main');
+      memory.save(id, 'main', { ...record, timeline: '', outcome: null });
+      for (let wait = 0; wait < turn % 10; wait += 1) await new Promise((done) => setImmediate(done));
+      await memory.forget(id);
+      await background.settled();
+      if (existsSync(memory.folder(id) ?? '')) left.push(id);
+    }
+    expect(left).toEqual([]);
+  });
+});
