@@ -14,9 +14,10 @@ interface Note {
   readonly waiters: { readonly version: number; readonly resolve: (kept: boolean) => void }[];
   writing: boolean;
   /** The write under way, which never rejects. */
-  underWay?: Promise<unknown>;
+  underWay: Promise<unknown>;
 }
 
+const noWrite = Promise.resolve();
 const shortestPause = 100;
 const longestPause = 5000;
 
@@ -38,7 +39,14 @@ export class NoteKeeper {
   }
 
   set(file: string, text: string): void {
-    const note = this.#notes.get(file) ?? { text: '', version: 0, written: 0, waiters: [], writing: false };
+    const note = this.#notes.get(file) ?? {
+      text: '',
+      version: 0,
+      written: 0,
+      waiters: [],
+      writing: false,
+      underWay: noWrite,
+    };
     this.#notes.set(file, note);
     note.text = text;
     note.version += 1;

@@ -7,7 +7,9 @@ import { Background } from '../../../../adapters/runner/background.js';
 import { NoteKeeper } from '../../../../adapters/runner/disk/note-keeper.js';
 import { diskTaskMemory } from '../../../../adapters/runner/disk/task-memory.js';
 import { pendingTask } from '../../../../src/agent/task/transition-task-state.js';
-import { silentLogger } from '../../../../src/ports/logger.js';
+
+const nothing = (): void => undefined;
+const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 describe('the folders of tasks on disk', () => {
   let directory: string;
@@ -21,8 +23,8 @@ describe('the folders of tasks on disk', () => {
   const record = { state: pendingTask, attempt: 1, endedAttempt: 0, counted: { intervalStart: 0, count: 0 } };
 
   it('are not made anew by a note that is being written when they are removed', async () => {
-    const background = new Background(silentLogger);
-    const memory = diskTaskMemory(directory, new NoteKeeper(manualClock(), silentLogger, background));
+    const background = new Background(logger);
+    const memory = diskTaskMemory(directory, new NoteKeeper(manualClock(), logger, background));
     const left: string[] = [];
     for (let turn = 0; turn < 100; turn += 1) {
       const id = `allocation-${turn}`;

@@ -36,7 +36,7 @@ it('a folder goes with its job also when the server collected the allocation bef
     ports: (given) => ({ ...given, link: withLostAnswer(given.link, answered) }),
   });
   const group = groupDocument({}, { Driver: 'function', Config: { function: 'wait' } });
-  const job = { ID: 'work', Type: 'batch', Datacenters: ['*'], TaskGroups: [group] };
+  const job = { ID: 'work', Type: 'batch' as const, Datacenters: ['*'], TaskGroups: [group] };
   (await registerJob(runner.engine, hostPrincipal, { job }))._unsafeUnwrap();
   await runner.until(([first]) => first?.ClientStatus === 'complete');
   const [allocation] = await runner.allocations();
