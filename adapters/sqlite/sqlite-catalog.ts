@@ -1,5 +1,6 @@
 import { type AnyTable, indexesOf, indexPosition } from '../../src/storage/records.js';
 import { UnpreparedTableError } from '../storage-kit/index.js';
+import { entriesWithRows, lateRows, scansWithLateRows } from './late-entries.js';
 import type { SqliteHandle, SqliteStatement } from './sqlite-handle.js';
 import {
   bringUpToDate,
@@ -46,6 +47,8 @@ export interface BoundTable extends KeyStatements {
   readonly remove: SqliteStatement;
   /** In the order of the declaration. */
   readonly indexes: readonly BoundIndex[];
+  /** The indexes that may have late rows, and how many of them. */
+  readonly lazy: readonly { readonly id: number; readonly lateAtMost: number }[];
   /** Kept for other programs: this definition does not declare them, so their entries cannot be computed here. */
   readonly foreign: readonly number[];
 }
@@ -68,6 +71,7 @@ export class Tables implements IndexIds {
   readonly #tableRows: SqliteStatement;
   readonly #indexRows: SqliteStatement;
   readonly #behindRows: SqliteStatement;
+  readonly #lateRows: ReturnType<typeof lateRows>;
   readonly #newest = new Map<number, SqliteStatement>();
   readonly #bound = new WeakMap<AnyTable, BoundTable>();
   /** Tables adopted since the last failure: a rollback undoes their IDs, and the next adoption may assign other ones. */
@@ -81,9 +85,10 @@ export class Tables implements IndexIds {
     this.#handle = handle;
     this.entries = new EntryStatements(handle);
     this.#dataVersion = handle.prepare('PRAGMA data_version');
-    this.#tableRows = handle.prepare('SELECT id, name, noted_at, generation, grows, numbered FROM signalbox_tables');
+    this.#tableRows = handle.prepare('SELECT id, name, noted_at, generation, growing, numbered FROM signalbox_tables');
     this.#indexRows = handle.prepare('SELECT id, table_id, name, version FROM signalbox_indexes');
     this.#behindRows = handle.prepare('SELECT DISTINCT index_id AS id FROM signalbox_behind');
+    this.#lateRows = lateRows(handle);
   }
 
   /** Reads the catalog again when another process may have changed it. Call it inside a transaction. */
@@ -121,7 +126,7 @@ export class Tables implements IndexIds {
     if (!isAsTold) throw new UnpreparedTableError(table);
     let bound = this.#bound.get(table);
     if (bound?.generation !== entry.generation) {
-      bound = bindTable(this.#handle, table, entry);
+      bound = bindTable(this.#handle, table, entry, this.entries.late);
       this.#bound.set(table, bound);
     }
     if (entry.behind.size > 0 && bound.indexes.some(({ id }) => entry.behind.has(id))) {
@@ -166,8 +171,8 @@ export class Tables implements IndexIds {
     const tables = new Map<string, CatalogTable>();
     // Each write changes a table, so the newest change of all tables is the last write. This saves one page for each commit.
     let index = 1;
-    for (const { id, name, noted_at: notedAt, generation, grows, numbered } of rows) {
-      const newest = grows === 1 ? this.#newestOf(id) : null;
+    for (const { id, name, noted_at: notedAt, generation, growing, numbered } of rows) {
+      const newest = growing === 1 ? this.#newestOf(id) : null;
       const changedAt = newest === null ? notedAt : Math.max(notedAt, modifiedOf(newest));
       const kept = { indexes: indexes.get(id) ?? new Map(), behind, newest, numbered: numbered === 1 };
       tables.set(name, { id, changedAt, generation, ...kept });
@@ -175,6 +180,7 @@ export class Tables implements IndexIds {
     }
     const kept = unchanged ? undefined : [...indexes.values()].flatMap((each) => [...each.values()]);
     if (kept !== undefined) this.entries.kept = new Set(kept);
+    this.entries.late = this.#lateRows();
     this.catalog = { index, tables };
     this.#indexesKnown = true;
     this.epoch += 1;
@@ -211,7 +217,7 @@ interface TableRow {
   readonly name: string;
   readonly noted_at: number;
   readonly generation: number;
-  readonly grows: number;
+  readonly growing: number;
   readonly numbered: number;
 }
 
@@ -219,12 +225,19 @@ function knownIndexes(catalog: Catalog): Map<number, ReadonlyMap<string, number>
   return new Map(Array.from(catalog.tables.values(), ({ id, indexes }) => [id, indexes]));
 }
 
-function bindTable(handle: SqliteHandle, table: AnyTable, entry: CatalogTable): BoundTable {
+function bindTable(
+  handle: SqliteHandle,
+  table: AnyTable,
+  entry: CatalogTable,
+  late: ReadonlyMap<number, unknown>,
+): BoundTable {
   const rows = `signalbox_rows_${entry.id}`;
-  const ids = indexesOf(table).map(({ name, version }) => {
+  const indexes = indexesOf(table).map(({ name, version, lazy }) => {
     const id = entry.indexes.get(versionedName(name, version));
-    if (id === undefined) throw new UnpreparedTableError(table);
-    return id;
+    if (id === undefined || (lazy !== undefined && !late.has(id))) throw new UnpreparedTableError(table);
+    return late.has(id)
+      ? { id, scans: scansWithLateRows(handle, id, entry.id), lateAtMost: lazy ?? 0 }
+      : { id, scans: scansOver(handle, entriesWithRows(id, entry.id), 'e.entry'), lateAtMost: null };
   });
   return {
     name: table.name,
@@ -234,11 +247,8 @@ function bindTable(handle: SqliteHandle, table: AnyTable, entry: CatalogTable): 
       `UPDATE ${rows} SET created = ?, modified = ?, entries = ?, doc = ?, doc_sum = ?, key_sum = ? WHERE rid = ?`,
     ),
     remove: handle.prepare(`DELETE FROM ${rows} WHERE rid = ?`),
-    indexes: ids.map((id) => {
-      // CROSS JOIN keeps SQLite's planner from reading the rows first.
-      const from = `signalbox_entries_${id} AS e CROSS JOIN ${rows} AS r ON r.rid = e.rid`;
-      return { id, scans: scansOver(handle, from, 'e.entry') };
-    }),
-    foreign: [...entry.indexes.values()].filter((id) => !ids.includes(id)),
+    indexes,
+    lazy: indexes.flatMap(({ id, lateAtMost }) => (lateAtMost === null ? [] : { id, lateAtMost })),
+    foreign: [...entry.indexes.values()].filter((id) => !indexes.some((index) => index.id === id)),
   };
 }

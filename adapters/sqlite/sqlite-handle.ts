@@ -26,6 +26,18 @@ export function asLists(statement: SqliteStatement): SqliteStatement {
   return statement;
 }
 
+/** The statement, for values that are changed before they are bound. */
+export function withValues(
+  statement: SqliteStatement,
+  changed: (values: SqliteValue[]) => SqliteValue[],
+): SqliteStatement {
+  return {
+    run: (...values) => statement.run(...changed(values)),
+    get: (...values) => statement.get(...changed(values)),
+    all: (...values) => statement.all(...changed(values)),
+  };
+}
+
 /** Node's own SQLite, or the package better-sqlite3. */
 export type SqliteDriver = 'node:sqlite' | 'better-sqlite3';
 

@@ -1,5 +1,6 @@
 import { encodeEntry } from '../../src/storage/keys.js';
 import { type AnyTable, entryOf, indexesOf, type NamedIndex, parseRecord } from '../../src/storage/records.js';
+import { allowLateRows, type LateRows, lateEntering } from './late-entries.js';
 import type { SqliteHandle, SqliteStatement } from './sqlite-handle.js';
 import { parseEntries, printEntries, sumOfKeys } from './sqlite-rows.js';
 
@@ -29,15 +30,24 @@ const farBehind = 5000;
 export class EntryStatements {
   /** Ids of the indexes that the file keeps. A row may still name one that was dropped. */
   kept: ReadonlySet<number> = new Set();
+  /** Of the indexes that may have late rows. */
+  late: ReadonlyMap<number, LateRows> = new Map();
   readonly #handle: SqliteHandle;
   readonly #inserts = new Map<number, SqliteStatement>();
   readonly #removals = new Map<number, SqliteStatement>();
+  readonly #entering = new Map<number, (late: LateRows) => void>();
 
   constructor(handle: SqliteHandle) {
     this.#handle = handle;
   }
 
+  /** A late row is not entered yet. */
   insert(index: number, entry: string, rid: number): void {
+    const late = this.late.get(index);
+    if (late !== undefined && rid > late.enteredTo) {
+      late.waiting += 1;
+      return;
+    }
     let statement = this.#inserts.get(index);
     if (statement === undefined) {
       statement = this.#handle.prepare(`INSERT INTO signalbox_entries_${index} (entry, rid) VALUES (?, ?)`);
@@ -55,6 +65,18 @@ export class EntryStatements {
     }
     statement.run(entry);
   }
+
+  /** Enters the late rows of an index when there are as many as there may be. */
+  enterLate(index: number, lateAtMost: number): void {
+    const late = this.late.get(index);
+    if (late === undefined || late.waiting < Math.max(1, lateAtMost)) return;
+    let enter = this.#entering.get(index);
+    if (enter === undefined) {
+      enter = lateEntering(this.#handle, index, late.tableId);
+      this.#entering.set(index, enter);
+    }
+    enter(late);
+  }
 }
 
 export function versionedName(name: string, version: number): string {
@@ -71,11 +93,11 @@ export function declareTable(handle: SqliteHandle, table: AnyTable): void {
   const { grows = false, numbered = false } = table.hints;
   handle
     .prepare(
-      `INSERT INTO signalbox_tables (name, noted_at, generation, grows, numbered) VALUES (?, 1, 1, ?, ?)
+      `INSERT INTO signalbox_tables (name, noted_at, generation, growing, numbered) VALUES (?, 1, 1, ?, ?)
        ON CONFLICT DO NOTHING`,
     )
     .run(table.name, Number(grows), Number(numbered));
-  if (grows) handle.prepare('UPDATE signalbox_tables SET grows = 1 WHERE name = ? AND grows = 0').run(table.name);
+  if (grows) handle.prepare('UPDATE signalbox_tables SET growing = 1 WHERE name = ? AND growing = 0').run(table.name);
   const found = handle.prepare('SELECT id, numbered FROM signalbox_tables WHERE name = ?').get(table.name);
   const { id, numbered: isNumbered } = found as { id: number; numbered: number };
   handle.exec(
@@ -90,10 +112,19 @@ export function declareTable(handle: SqliteHandle, table: AnyTable): void {
        key_sum INTEGER NOT NULL
      )`,
   );
-  const known = handle.prepare('SELECT 1 FROM signalbox_indexes WHERE table_id = ? AND name = ? AND version = ?');
-  const missing = indexesOf(table).filter(({ name, version }) => !known.get(id, name, version));
-  for (const index of missing) addIndex(handle, id, index);
-  if (missing.length > 0) newGeneration(handle, id);
+  for (const index of indexesOf(table)) declareIndex(handle, id, index);
+}
+
+function declareIndex(handle: SqliteHandle, tableId: number, { name, version, lazy }: NamedIndex): void {
+  const known = handle
+    .prepare(
+      'SELECT id, entered_to AS enteredTo FROM signalbox_indexes WHERE table_id = ? AND name = ? AND version = ?',
+    )
+    .get(tableId, name, version) as { id: number; enteredTo: number | null } | null | undefined;
+  if (known && (lazy === undefined || known.enteredTo !== null)) return;
+  const id = known ? known.id : addIndex(handle, tableId, name, version);
+  if (lazy !== undefined) allowLateRows(handle, tableId, id);
+  newGeneration(handle, tableId);
 }
 
 /** When the newest row of a table changed last; 1 without rows. */
@@ -109,7 +140,7 @@ export function modifiedOf(newest: SqliteStatement): number {
   return (newest.get() as { modified: number } | undefined)?.modified ?? 1;
 }
 
-function addIndex(handle: SqliteHandle, tableId: number, { name, version }: NamedIndex): void {
+function addIndex(handle: SqliteHandle, tableId: number, name: string, version: number): number {
   // The id is never used twice: rows may still hold entries under the id of an index that was dropped.
   const { lastInsertRowid: id } = handle
     .prepare('INSERT INTO signalbox_indexes (table_id, name, version) VALUES (?, ?, ?)')
@@ -118,6 +149,7 @@ function addIndex(handle: SqliteHandle, tableId: number, { name, version }: Name
     `CREATE TABLE signalbox_entries_${id} (entry TEXT PRIMARY KEY, rid INTEGER NOT NULL) WITHOUT ROWID;
      INSERT INTO signalbox_behind (index_id, rid) SELECT ${id}, rid FROM signalbox_rows_${tableId}`,
   );
+  return Number(id);
 }
 
 function dropIndex(handle: SqliteHandle, id: number): void {

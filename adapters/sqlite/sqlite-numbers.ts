@@ -1,5 +1,5 @@
 import { encodeKey } from '../../src/storage/keys.js';
-import type { SqliteStatement, SqliteValue } from './sqlite-handle.js';
+import { type SqliteStatement, withValues } from './sqlite-handle.js';
 
 /*
  * Tables whose keys are whole numbers: the number is SQLite's own row number, so that rows need no index over their keys.
@@ -51,31 +51,21 @@ function numberFrom(text: string): number | undefined {
   return bits.getFloat64(0);
 }
 
-type Values = SqliteValue[];
-
 /** The statement with its first value, an encoded key, as a number. */
 export function byNumber(statement: SqliteStatement): SqliteStatement {
-  return given(statement, ([rowKey, ...rest]) => [numberOfKey(rowKey as string), ...rest]);
+  return withValues(statement, ([rowKey, ...rest]) => [numberOfKey(rowKey as string), ...rest]);
 }
 
 /** The insertion of a row, whose first value is an encoded key, with its number before that. */
 export function insertedByNumber(statement: SqliteStatement): SqliteStatement {
-  return given(statement, (values) => [numberOfKey(values[0] as string), ...values]);
+  return withValues(statement, (values) => [numberOfKey(values[0] as string), ...values]);
 }
 
 /** The scan with its bounds, the first two values, as numbers. */
 export function betweenNumbers(scan: SqliteStatement): SqliteStatement {
-  return given(scan, ([lower, upper, ...rest]) => [
+  return withValues(scan, ([lower, upper, ...rest]) => [
     numberFromBound(lower as string),
     numberFromBound(upper as string),
     ...rest,
   ]);
-}
-
-function given(statement: SqliteStatement, numbered: (values: Values) => Values): SqliteStatement {
-  return {
-    run: (...values) => statement.run(...numbered(values)),
-    get: (...values) => statement.get(...numbered(values)),
-    all: (...values) => statement.all(...numbered(values)),
-  };
 }

@@ -6,7 +6,7 @@ import { newestChange } from './sqlite-indexes.js';
 import { sumOfDocument, sumOfKeys } from './sqlite-rows.js';
 
 /** The layout that this version writes. A file with a higher number belongs to a newer version and is left alone. */
-const format = 3;
+const format = 4;
 
 /** One step for each format: from the one before it. The first makes the layout in an empty file. */
 const steps: readonly ((handle: SqliteHandle) => void)[] = [
@@ -34,6 +34,7 @@ const steps: readonly ((handle: SqliteHandle) => void)[] = [
   },
   addVersionsAndSums,
   addHints,
+  addLateRows,
 ];
 
 /** Indexes have versions, rows have checksums. Existing indexes have no version, so they are built again at their first use. */
@@ -82,6 +83,14 @@ function addHints(handle: SqliteHandle): void {
     `ALTER TABLE signalbox_tables RENAME COLUMN changed_at TO noted_at;
      ALTER TABLE signalbox_tables ADD COLUMN grows INTEGER NOT NULL DEFAULT 0;
      ALTER TABLE signalbox_tables ADD COLUMN numbered INTEGER NOT NULL DEFAULT 0;`,
+  );
+}
+
+/** Indexes may have late rows. The column is renamed so that a program of before that has the file open fails, instead of missing them. */
+function addLateRows(handle: SqliteHandle): void {
+  handle.exec(
+    `ALTER TABLE signalbox_tables RENAME COLUMN grows TO growing;
+     ALTER TABLE signalbox_indexes ADD COLUMN entered_to INTEGER;`,
   );
 }
 
@@ -142,8 +151,8 @@ function damageOf(handle: SqliteHandle, hasSums: boolean): string | undefined {
 
 /** Checks what the structure of the pages does not show: changed texts, and missing or surplus entries. */
 function damageOfRows(handle: SqliteHandle): string | undefined {
-  for (const { id, name, noted_at: notedAt, grows, numbered } of keptTables(handle)) {
-    const changedAt = grows === 0 ? notedAt : Math.max(notedAt, newestChange(handle, id));
+  for (const { id, name, noted_at: notedAt, growing, numbered } of keptTables(handle)) {
+    const changedAt = growing === 0 ? notedAt : Math.max(notedAt, newestChange(handle, id));
     const page = handle.prepare(
       `SELECT rid, place AS rowKey, created, modified, entries, doc, doc_sum, key_sum FROM signalbox_rows_${id}
        WHERE rid > ? ORDER BY rid LIMIT 256`,
@@ -167,23 +176,25 @@ interface KeptTableRow {
   readonly id: number;
   readonly name: string;
   readonly noted_at: number;
-  readonly grows: number;
+  readonly growing: number;
   readonly numbered: number;
 }
 
 function keptTables(handle: SqliteHandle): KeptTableRow[] {
-  return handle.prepare('SELECT id, name, noted_at, grows, numbered FROM signalbox_tables').all() as KeptTableRow[];
+  return handle.prepare('SELECT id, name, noted_at, growing, numbered FROM signalbox_tables').all() as KeptTableRow[];
 }
 
 /** Looks up the entries of rows, and counts them against those of the indexes. */
 function entryCheck(handle: SqliteHandle, tableId: number) {
-  const indexes = handle.prepare('SELECT id FROM signalbox_indexes WHERE table_id = ?').all(tableId) as {
-    id: number;
-  }[];
+  const indexes = handle
+    .prepare('SELECT id, entered_to AS enteredTo FROM signalbox_indexes WHERE table_id = ?')
+    .all(tableId) as { id: number; enteredTo: number | null }[];
   const checks = new Map(
-    indexes.map(({ id }) => [
+    indexes.map(({ id, enteredTo }) => [
       String(id),
       {
+        /** Later rows have no entry. */
+        last: enteredTo ?? Number.POSITIVE_INFINITY,
         find: handle.prepare(
           // The encoded index key ends with the row key.
           `SELECT 1 AS found FROM signalbox_entries_${id} WHERE entry = ? || ' ' || ? AND rid = ?`,
@@ -197,7 +208,7 @@ function entryCheck(handle: SqliteHandle, tableId: number) {
     holds: ({ rid, rowKey, entries }: CheckedRow): boolean =>
       Object.entries(JSON.parse(entries) as Record<string, string>).every(([id, key]) => {
         const check = checks.get(id);
-        if (check === undefined) return true;
+        if (check === undefined || rid > check.last) return true;
         check.seen += 1;
         return Boolean(check.find.get(key, rowKey, rid));
       }),

@@ -48,15 +48,23 @@ export function statementsByNumber(handle: SqliteHandle, rows: string): KeyState
   };
 }
 
+/** Scans over the rows `r` of a source in the order of a column of it. */
 export function scansOver(handle: SqliteHandle, from: string, column: string): Scans {
+  return scansBy((columns, order) =>
+    asLists(
+      handle.prepare(
+        `SELECT ${columns} FROM ${from} WHERE ${column} >= ? AND ${column} < ? ORDER BY ${column}${order}`,
+      ),
+    ),
+  );
+}
+
+/** Scans whose statements are prepared by this function, from the columns and the end of the text: the direction and the limit. */
+export function scansBy(prepare: (columns: string, order: string) => SqliteStatement): Scans {
+  // SQLite reads a plain parameter of LIMIT during compilation and compiles the statement again for every bound value. As
+  // an operand of an addition it does not, and the scan takes a quarter of the time.
   const scan = (columns: string, direction: string): SqliteStatement =>
-    lazily(() => {
-      // SQLite reads a plain parameter of LIMIT during compilation and compiles the statement again for every bound value. As
-      // an operand of an addition it does not, and the scan takes a quarter of the time.
-      const range = `${column} >= ? AND ${column} < ?`;
-      const order = `ORDER BY ${column}${direction} LIMIT (? + 0)`;
-      return asLists(handle.prepare(`SELECT ${columns} FROM ${from} WHERE ${range} ${order}`));
-    });
+    lazily(() => prepare(columns, `${direction} LIMIT (? + 0)`));
   return {
     forward: scan(LISTED_COLUMNS, ''),
     backward: scan(LISTED_COLUMNS, ' DESC'),

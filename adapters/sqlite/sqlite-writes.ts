@@ -20,13 +20,16 @@ export function storeChanges(tables: Tables, changes: Overlay, reread: boolean):
   const stored: StoredChange[] = [];
   for (const name of changes.changedTables) {
     const behind = new Map<number, number[]>();
+    const lazy = new Map<number, number>();
     for (const change of changes.changesOf(name)) {
       const bound = tables.bind(change.table);
       const row = storeChange(tables, bound, reread ? readAgain(tables, bound, change) : change);
       stored.push({ table: name, rowKey: change.rowKey, row });
       if (row === undefined) continue;
+      for (const { id, lateAtMost } of bound.lazy) lazy.set(id, lateAtMost);
       for (const index of bound.foreign) behind.set(index, [...(behind.get(index) ?? []), row.rid]);
     }
+    for (const [index, lateAtMost] of lazy) tables.entries.enterLate(index, lateAtMost);
     for (const [index, rows] of behind) tables.fallBehind(index, rows);
   }
   return stored;

@@ -13,6 +13,11 @@ export interface IndexDefinition<R> {
   readonly version: number;
   /** Must depend on the record only. */
   readonly key: (record: R) => Key | undefined;
+  /**
+   * For an index that is read seldom and whose rows are added often: this many of the newest rows may be missing in what a store keeps of
+   * it. Lists have them all the same, and take longer.
+   */
+  readonly lazy?: number;
 }
 
 /** How a table is used, for stores that can make something of it. What is stored and found does not depend on it. */

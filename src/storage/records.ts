@@ -33,6 +33,7 @@ export interface NamedIndex {
   readonly name: string;
   readonly version: number;
   readonly key: (record: unknown) => Key | undefined;
+  readonly lazy: number | undefined;
 }
 
 const knownIndexes = new WeakMap<AnyTable, readonly NamedIndex[]>();
@@ -41,7 +42,7 @@ const knownIndexes = new WeakMap<AnyTable, readonly NamedIndex[]>();
 export function indexesOf(table: AnyTable): readonly NamedIndex[] {
   let indexes = knownIndexes.get(table);
   if (indexes === undefined) {
-    indexes = Object.entries(table.indexes).map(([name, { key, version }]) => ({ name, version, key }));
+    indexes = Object.entries(table.indexes).map(([name, { key, version, lazy }]) => ({ name, version, key, lazy }));
     knownIndexes.set(table, indexes);
   }
   return indexes;

@@ -164,7 +164,7 @@ export const events = table<StoredEvent>(
   'notification_events',
   (event) => [event.sequence],
   {
-    by_workspace: { version: 1, key: ({ workspaceId, sequence }) => [workspaceId, sequence] },
+    by_workspace: { version: 1, key: ({ workspaceId, sequence }) => [workspaceId, sequence], lazy: 128 },
     by_idempotency: {
       version: 1,
       key: ({ workspaceId, idempotencyKey, sequence }) =>

@@ -22,10 +22,13 @@ interface Numbered {
   readonly rank: Key;
 }
 
-const declared = (hints: { readonly grows?: boolean; readonly numbered?: boolean }) =>
-  table<Numbered>('numbered', ({ number }) => [number], { byRank: { version: 1, key: ({ rank }) => rank } }, hints);
+const declared = (hints: { readonly grows?: boolean; readonly numbered?: boolean }, lazy?: number) => {
+  const byRank = { version: 1, key: ({ rank }: Numbered) => rank, ...(lazy === undefined ? {} : { lazy }) };
+  return table<Numbered>('numbered', ({ number }) => [number], { byRank }, hints);
+};
 const plain = declared({});
 const growing = declared({ grows: true, numbered: true });
+const lazy = declared({ grows: true, numbered: true }, 3);
 
 const number = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 0, max: 9 }) },
@@ -84,23 +87,33 @@ function contents(row: Row<Numbered> | undefined) {
   return row === undefined ? null : [row.record, row.createIndex, row.modifyIndex];
 }
 
-test('a table that grows and is numbered answers as any other, in every process that has the file open', async () => {
+const kinds = fc.constantFrom(
+  plain,
+  growing,
+  declared({ grows: true }),
+  lazy,
+  declared({ grows: true }, 4),
+  declared({}, 2),
+);
+
+test('a table of any kind answers as any other, in every process that has the file open', async () => {
   await fc.assert(
-    fc.asyncProperty(program, fc.constantFrom(growing, declared({ grows: true })), async (rounds, of) => {
+    fc.asyncProperty(program, kinds, kinds, async (rounds, first, second) => {
       const memory = memoryStorage();
       const path = newPath();
       const [one, other] = [valueFrom(await sqliteStorage(path)), valueFrom(await sqliteStorage(path))];
       for (const [at, round] of rounds.entries()) {
         await play(memory, plain, round);
-        await play(at % 2 === 0 ? one : other, of, round);
+        await (at % 2 === 0 ? play(one, first, round) : play(other, second, round));
         const expected = await answers(memory, plain, round.asked);
-        for (const storage of [one, other]) expect(await answers(storage, of, round.asked)).toEqual(expected);
+        expect(await answers(one, first, round.asked)).toEqual(expected);
+        expect(await answers(other, second, round.asked)).toEqual(expected);
       }
       for (const storage of [memory, one, other]) await storage.close();
       // Opening checks every row, every entry and the last change of every table.
       await valueFrom(await sqliteStorage(path)).close();
     }),
-    { numRuns: 60 },
+    { numRuns: 150 },
   );
 });
 
@@ -126,6 +139,58 @@ test.each([[['a']], [[-1]], [[0.5]], [[1, 2]], [[]], [[2 ** 53]]])(
   },
 );
 
+async function raw<T>(path: string, use: (handle: SqliteHandle) => T | Promise<T>): Promise<T> {
+  const open = await loadDriver(undefined);
+  if (typeof open !== 'function') throw new Error(open.message);
+  const handle = open(path, false);
+  try {
+    return await use(handle);
+  } finally {
+    handle.close();
+  }
+}
+
+/** The rows that have entries in the first index of a file. */
+const entered = (path: string) =>
+  raw(path, (handle) => {
+    const rows = handle.prepare('SELECT rid FROM signalbox_entries_1 ORDER BY rid').all() as { rid: number }[];
+    return rows.map(({ rid }) => rid);
+  });
+
+test('the newest rows are entered in a lazy index together, and are found before', async () => {
+  const path = newPath();
+  const storage = valueFrom(await sqliteStorage(path));
+  const numbers = (asked: ListQuery) =>
+    look(storage, (view) => view.list(lazy, { index: 'byRank', ...asked }).map(({ record }) => record.number));
+  for (const each of [1, 2]) await play(storage, lazy, { steps: [{ put: each, rank: [-each] }] });
+  expect(await entered(path)).toEqual([]);
+  expect(await numbers({})).toEqual([2, 1]);
+  await play(storage, lazy, { steps: [{ put: 3, rank: [-3] }] });
+  expect(await entered(path)).toEqual([1, 2, 3]);
+  await play(storage, lazy, { steps: [{ put: 4, rank: [-2.5] }] });
+  expect(await entered(path)).toEqual([1, 2, 3]);
+  expect(await numbers({})).toEqual([3, 4, 2, 1]);
+  expect(await numbers({ reverse: true, limit: 3 })).toEqual([1, 2, 4]);
+  expect(await numbers({ from: [-2.7], to: [-1] })).toEqual([4, 2]);
+  // A change and a removal of late rows, and one of a row that was entered.
+  await play(storage, lazy, { steps: [{ put: 4, rank: [9] }, { put: 5, rank: [8] }, { remove: 2 }] });
+  expect(await numbers({})).toEqual([3, 1, 5, 4]);
+  await play(storage, lazy, { steps: [{ remove: 5 }] });
+  expect(await numbers({})).toEqual([3, 1, 4]);
+  await storage.close();
+  // Opening checks every row and every entry.
+  const again = valueFrom(await sqliteStorage(path));
+  await play(again, lazy, { steps: [{ put: 6, rank: [-6] }] });
+  await again.close();
+  // The late row of before is counted.
+  const last = valueFrom(await sqliteStorage(path));
+  await play(last, lazy, { steps: [{ put: 7, rank: [-7] }] });
+  expect(await entered(path)).toEqual([1, 3, 4]);
+  await play(last, lazy, { steps: [{ put: 8, rank: [-8] }] });
+  expect(await entered(path)).toEqual([1, 3, 4, 6, 7, 8]);
+  await last.close();
+});
+
 describe('files of before', () => {
   /** A store with rows as the second format has them: the last change of every table is noted. */
   async function secondFormat(): Promise<string> {
@@ -135,24 +200,14 @@ describe('files of before', () => {
     await storage.close();
     await raw(path, (handle) =>
       handle.exec(
-        `ALTER TABLE signalbox_tables RENAME COLUMN noted_at TO changed_at;
-         ALTER TABLE signalbox_tables DROP COLUMN grows;
+        `ALTER TABLE signalbox_indexes DROP COLUMN entered_to;
+         ALTER TABLE signalbox_tables RENAME COLUMN noted_at TO changed_at;
+         ALTER TABLE signalbox_tables DROP COLUMN growing;
          ALTER TABLE signalbox_tables DROP COLUMN numbered;
          UPDATE signalbox_store SET format = 2;`,
       ),
     );
     return path;
-  }
-
-  async function raw<T>(path: string, use: (handle: SqliteHandle) => T | Promise<T>): Promise<T> {
-    const open = await loadDriver(undefined);
-    if (typeof open !== 'function') throw new Error(open.message);
-    const handle = open(path, false);
-    try {
-      return await use(handle);
-    } finally {
-      handle.close();
-    }
   }
 
   test('are brought up to date, keep their rows where they are and find the new ones', async () => {
@@ -169,10 +224,32 @@ describe('files of before', () => {
     expect(found).toEqual({ index: 5, all: [3, 4, 5, 9], some: [4, 5], byRank: [9, 5, 4, 3] });
     await storage.close();
     const [kept] = await raw(path, (handle) =>
-      handle.prepare('SELECT noted_at, grows, numbered FROM signalbox_tables').all(),
+      handle.prepare('SELECT noted_at, growing, numbered FROM signalbox_tables').all(),
     );
     // The last two writes were told by their rows alone.
-    expect(kept).toEqual({ noted_at: 3, grows: 1, numbered: 0 });
+    expect(kept).toEqual({ noted_at: 3, growing: 1, numbered: 0 });
+  });
+
+  test('have whole indexes, which may have late rows from then on', async () => {
+    const path = newPath();
+    const before = valueFrom(await sqliteStorage(path));
+    for (const each of [1, 2]) await play(before, growing, { steps: [{ put: each, rank: [-each] }] });
+    await before.close();
+    await raw(path, (handle) =>
+      handle.exec(
+        `ALTER TABLE signalbox_indexes DROP COLUMN entered_to;
+         ALTER TABLE signalbox_tables RENAME COLUMN growing TO grows;
+         UPDATE signalbox_store SET format = 3;`,
+      ),
+    );
+    const storage = valueFrom(await sqliteStorage(path));
+    const byRank = () =>
+      look(storage, (view) => view.list(lazy, { index: 'byRank' }).map(({ record }) => record.number));
+    expect(await byRank()).toEqual([2, 1]);
+    await play(storage, lazy, { steps: [{ put: 3, rank: [-3] }] });
+    expect(await byRank()).toEqual([3, 2, 1]);
+    expect(await entered(path)).toEqual([1, 2]);
+    await storage.close();
   });
 
   test('a program of before that still has the file open fails, and takes no old index for the last one', async () => {

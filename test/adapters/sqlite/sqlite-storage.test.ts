@@ -457,17 +457,34 @@ describe('tables that change between versions of a program', () => {
     await storage.close();
   });
 
-  test('two processes with different definitions both see right lists', async () => {
+  const lazily = (of: typeof ranked, lazy: number): typeof ranked =>
+    table<Thing>(
+      'versioned',
+      of.key,
+      Object.fromEntries(Object.entries(of.indexes).map(([n, i]) => [n, { ...i, lazy }])),
+    );
+
+  test.each([
+    ['whole indexes', ranked, texted],
+    ['late rows', lazily(ranked, 3), lazily(texted, 4)],
+    ['late rows in one of them', ranked, lazily(texted, 100)],
+  ])('two processes with different definitions both see right lists: %s', async (_what, byRank, byText) => {
     const path = newPath();
     const [one, other] = [await open(path), await open(path)];
     for (let i = 0; i < 5; i++) {
-      await commit(one, (view) => view.put(ranked, { key: [i], rank: [-i], text: `t${i}` }));
-      await commit(other, (view) => view.put(texted, { key: [i + 100], rank: [-i - 100], text: `t${9 - i}` }));
+      await commit(one, (view) => view.put(byRank, { key: [i], rank: [-i], text: `t${i}` }));
+      await commit(other, (view) => view.put(byText, { key: [i + 100], rank: [-i - 100], text: `t${9 - i}` }));
     }
-    expect(await order(one, ranked)).toEqual([104, 103, 102, 101, 100, 4, 3, 2, 1, 0]);
-    expect(await order(other, texted)).toEqual([0, 1, 2, 3, 4, 104, 103, 102, 101, 100]);
+    expect(await order(one, byRank)).toEqual([104, 103, 102, 101, 100, 4, 3, 2, 1, 0]);
+    expect(await order(other, byText)).toEqual([0, 1, 2, 3, 4, 104, 103, 102, 101, 100]);
+    await commit(other, (view) => view.remove(byText, [3]));
+    await commit(one, (view) => view.put(byRank, { key: [104], rank: [0.5], text: 'a' }));
+    expect(await order(one, byRank)).toEqual([103, 102, 101, 100, 4, 2, 1, 0, 104]);
+    expect(await order(other, byText)).toEqual([104, 0, 1, 2, 4, 103, 102, 101, 100]);
     await one.close();
     await other.close();
+    // Opening checks every row and every entry.
+    await (await open(path)).close();
   });
 
   test('an index is kept as it is until its version changes, whatever the text of its function', async () => {
