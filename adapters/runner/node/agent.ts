@@ -124,6 +124,8 @@ export class Agent {
       if (listed === undefined) return;
       this.#surroundings.serverTime.heard(listed.now);
       const left = isFirst ? await this.#clearUp(listed) : [];
+      // That may have taken long: what runs here has been handed over or ended meanwhile, and nothing may begin after it.
+      if (this.#stopping.signal.aborted) return;
       this.#allocations.apply(listed);
       // Only now, when those that replace them are known.
       this.#allocations.addFinished(left);
