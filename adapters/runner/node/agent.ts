@@ -63,7 +63,14 @@ export class Agent {
       onPatience: () => this.#registration.reconsiderBeat(),
       onFailure,
     });
-    this.#work = new WorkWatch({ link, clock, nodeId: node.ID, signal: this.#stopping.signal, onFailure });
+    this.#work = new WorkWatch({
+      link,
+      clock,
+      nodeId: node.ID,
+      signal: this.#stopping.signal,
+      onFailure,
+      onAsk: () => this.#allocations.workIsAsked(),
+    });
   }
 
   /** Fails when the server refuses the agent, or has another live one for the node. After a stop meanwhile nothing begins. */

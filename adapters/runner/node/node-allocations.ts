@@ -41,6 +41,8 @@ export class NodeAllocations {
   readonly #dropped = new Set<string>();
   /** Allocations that could not be taken yet, because their notes cannot be read at present. */
   readonly #untaken = new Map<string, NodeWork>();
+  /** Allocations that ended here since the present question for work was asked: its answer may still list them. */
+  readonly #over = new Set<string>();
   readonly #finished: FinishedAllocations;
   readonly #reporter: Reporter;
 
@@ -79,9 +81,15 @@ export class NodeAllocations {
     for (const actor of this.#actors.values()) actor.heard();
   }
 
+  /** The server is asked for work: what it has acknowledged so far is part of its answer. */
+  workIsAsked(): void {
+    this.#over.clear();
+  }
+
   /** Starts new allocations, updates changed ones, and ends those that are not wanted any more. */
   apply({ complete, work, gone }: NodeWorkList): void {
-    for (const item of work) this.#take(item);
+    // The folder of one that is over may be removed by now, so that it would run again.
+    for (const item of work) if (!this.#over.has(item.allocation.ID)) this.#take(item);
     for (const id of gone) this.#drop(id);
     if (complete) this.#dropOthers(new Set(work.map(({ allocation }) => allocation.ID)));
     this.#surroundings.disks?.changed();
@@ -198,7 +206,7 @@ export class NodeAllocations {
     if (this.#actors.get(id)?.isDone !== true) return;
     this.#actors.delete(id);
     this.#dropped.delete(id);
-    this.#finished.add(id);
+    this.#end(id);
     this.#reporter.ended(id);
     this.#reporter.askForKept();
   }
@@ -232,12 +240,17 @@ export class NodeAllocations {
     for (const id of ended) {
       this.#actors.delete(id);
       this.#abandoned.delete(id);
-      this.#finished.add(id);
+      this.#end(id);
     }
     // Also those that have just ended: the server may have collected them before it was told by this report.
     for (const id of new Set(unknown)) {
       if (!this.#finished.has(id)) this.#drop(id);
       else this.#surroundings.background.run('removing an allocation', this.#finished.collect(id));
     }
+  }
+
+  #end(id: string): void {
+    this.#over.add(id);
+    this.#finished.add(id);
   }
 }

@@ -9,6 +9,8 @@ interface WorkWatchOptions {
   /** Ends the watch. */
   readonly signal: AbortSignal;
   readonly onFailure: (error: AgentLinkError) => Promise<void>;
+  /** A question is about to be asked: its answer knows everything that the server has acknowledged before. */
+  readonly onAsk: () => void;
 }
 
 const retryPause = 500;
@@ -27,10 +29,11 @@ export class WorkWatch {
 
   /** The next answer; undefined when the watch has ended. */
   async next(): Promise<NodeWorkList | undefined> {
-    const { link, clock, nodeId, signal, onFailure } = this.#options;
+    const { link, clock, nodeId, signal, onFailure, onAsk } = this.#options;
     while (!signal.aborted) {
       this.#asking = new AbortController();
       const { signal: overtaken } = this.#asking;
+      onAsk();
       const listed = await link.work({ nodeId, after: this.#after }, AbortSignal.any([signal, overtaken]));
       if (signal.aborted) return undefined;
       if (overtaken.aborted) continue;

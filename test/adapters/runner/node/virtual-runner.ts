@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { type ManualClock, manualClock, memoryStorage, recordingDelivery } from '../../../../adapters/memory/index.js';
 import { randomIds } from '../../../../adapters/node/index.js';
-import { createRunner, functionDriver, type TaskFunction } from '../../../../adapters/runner/index.js';
+import {
+  createRunner,
+  functionDriver,
+  type RunnerOptions,
+  type TaskFunction,
+} from '../../../../adapters/runner/index.js';
 import { type AgentPorts, agentPorts, createEngine, type Engine } from '../../../../src/index.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { second } from '../../../../src/shared/duration.js';
@@ -27,6 +32,8 @@ interface VirtualRunnerOptions {
   readonly wait: TaskFunction;
   /** The ports of the runner, made of those that the engine gives. */
   readonly ports?: (ports: AgentPorts) => AgentPorts;
+  /** Further options of the runner. */
+  readonly options?: Partial<RunnerOptions>;
 }
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -43,13 +50,17 @@ export function endVirtualRunners(): void {
   });
 }
 
-export async function virtualRunner({ wait, ports = (given) => given }: VirtualRunnerOptions): Promise<VirtualRunner> {
+export async function virtualRunner({
+  wait,
+  ports = (given) => given,
+  options = {},
+}: VirtualRunnerOptions): Promise<VirtualRunner> {
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-virtual-'));
   const clock = manualClock();
   const engine = createEngine({ storage: memoryStorage(), clock, ids: randomIds(), delivery: recordingDelivery() });
   engine.start();
   const drivers = [functionDriver({ wait })];
-  const runner = createRunner(ports(agentPorts(engine)), { directory, drivers, onStop: 'kill' });
+  const runner = createRunner(ports(agentPorts(engine)), { drivers, onStop: 'kill', ...options, directory });
   const starting = runner.start();
   await clock.advance(second);
   (await starting)._unsafeUnwrap();

@@ -26,18 +26,28 @@ function watch(...answers: Answer[]) {
   const clock = manualClock();
   const ending = new AbortController();
   const failures: string[] = [];
+  /** Questions that had been asked at each announcement of one. */
+  const announced: number[] = [];
   const onFailure = async ({ type }: AgentLinkError) => void failures.push(type);
-  const work = new WorkWatch({ link, clock, nodeId: 'n', signal: ending.signal, onFailure });
-  return { asked, clock, ending, failures, work };
+  const work = new WorkWatch({
+    link,
+    clock,
+    nodeId: 'n',
+    signal: ending.signal,
+    onFailure,
+    onAsk: () => void announced.push(asked.length),
+  });
+  return { announced, asked, clock, ending, failures, work };
 }
 
 test('the work is asked for as a whole, then by what has changed', async () => {
-  const { work, asked } = watch(
+  const { work, announced, asked } = watch(
     () => okAsync(list(7)),
     () => okAsync(list(9)),
   );
   expect([await work.next(), await work.next()]).toEqual([list(7), list(9)]);
   expect(asked).toEqual([0, 7]);
+  expect(announced).toEqual([0, 1]);
 });
 
 test('a question that fails is asked again as a whole: the server may have come back with an older store', async () => {
