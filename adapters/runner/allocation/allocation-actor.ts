@@ -145,7 +145,7 @@ export class AllocationActor {
     const unknown = this.#unknownTask(task);
     if (unknown !== undefined) return unknown;
     const running = this.#runningTasks(task);
-    if (running.length === 0 && !all) {
+    if (running.length === 0 && (!all || this.isDone)) {
       const runsOn = this.#life.cause === null && !this.isDone;
       return task === null && runsOn ? undefined : commandRefused('failed', 'Task not running');
     }

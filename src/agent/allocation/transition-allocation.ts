@@ -1,7 +1,14 @@
 import type { TaskEnd, TaskLife, TaskLifeEvent } from '../task/task-life.js';
 import type { Moment } from '../task/task-record.js';
 import { transitionTask } from '../task/transition-task.js';
-import type { AllocationEffect, AllocationEvent, AllocationLife, AllocationPlan, EndCause } from './allocation-life.js';
+import {
+  type AllocationEffect,
+  type AllocationEvent,
+  type AllocationLife,
+  type AllocationPlan,
+  type EndCause,
+  isDone,
+} from './allocation-life.js';
 import { type TaskOrder, type TaskStanding, taskOrders } from './task-orders.js';
 
 interface AllocationTransition {
@@ -116,7 +123,8 @@ const handlers: { readonly [T in AllocationEvent['type']]: Handler<T> } = {
     walk.change(sameTasks(walk.life.plan, plan) ? { plan } : {});
   },
   restart(walk, { tasks, reason }) {
-    if (walk.life.course !== 'running') return;
+    // An end may be on its way to the server, which takes nothing back.
+    if (walk.life.course !== 'running' || isDone(walk.life)) return;
     if (tasks === 'all') walk.change({ course: 'restarting' });
     else for (const name of tasks) walk.task(name, { type: 'restart', reason, asFailure: false });
   },
