@@ -11,7 +11,7 @@ import type { TaskPaths } from '../disk/task-paths.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { noUsage } from '../drivers/process-usage.js';
 import type { CommandRequest, RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
-import { insist } from '../waiting.js';
+import { beforeAbort, insist } from '../waiting.js';
 import type { AllocationDisk } from './allocation-disk.js';
 import type { Surroundings } from './surroundings.js';
 import type { TaskAssignment } from './task-assignment.js';
@@ -32,6 +32,8 @@ export class TaskPerformer {
   readonly #handles = new Map<number, RunningTask>();
   readonly #prepared: TaskPreparation;
   #preparation = new AbortController();
+  /** Resolves when no preparation is under way. */
+  #preparing: Promise<unknown> = Promise.resolve();
   #timer = new AbortController();
 
   constructor(
@@ -126,10 +128,16 @@ export class TaskPerformer {
   }
 
   async #prepare(again: boolean): Promise<void> {
-    this.#preparation = new AbortController();
-    const { signal } = this.#preparation;
-    const fault = await this.#preparationFault(signal, again);
-    this.#tell(fault === undefined ? { type: 'prepared' } : { type: 'not_prepared', fault });
+    const preparation = new AbortController();
+    this.#preparation = preparation;
+    const { signal } = preparation;
+    // One that was given up may still work on the same files, and its answer is not about this one.
+    const before = this.#preparing;
+    const fault = beforeAbort(signal, before).then(() => this.#preparationFault(signal, again));
+    this.#preparing = Promise.all([before, fault]);
+    const found = await fault;
+    if (this.#preparation !== preparation) return;
+    this.#tell(found === undefined ? { type: 'prepared' } : { type: 'not_prepared', fault: found });
   }
 
   async #preparationFault(signal: AbortSignal, again: boolean): Promise<StartFault | undefined> {
