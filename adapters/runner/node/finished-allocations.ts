@@ -18,6 +18,8 @@ export class FinishedAllocations {
   readonly #options: FinishedOptions;
   /** The oldest first. */
   #ids: readonly string[] = [];
+  /** Those that the server does not know any more, and that stay only until a replacement has taken their data. */
+  readonly #collected = new Set<string>();
   readonly #beingRemoved = new Set<string>();
 
   constructor(options: FinishedOptions) {
@@ -25,7 +27,7 @@ export class FinishedAllocations {
   }
 
   add(id: string): void {
-    this.#ids = [...this.#ids, id];
+    this.#ids = [...this.#ids.filter((each) => each !== id), id];
     this.trim();
   }
 
@@ -49,7 +51,8 @@ export class FinishedAllocations {
     const removable = this.#ids.filter((id) => !this.#isClaimed(id));
     const withData = removable.filter((id) => this.#holdsData(id));
     const others = removable.filter((id) => !this.#holdsData(id));
-    const removed = [...beyondNewest(withData, keptForData), ...beyondNewest(others, keep)];
+    const collected = removable.filter((id) => this.#collected.has(id));
+    const removed = new Set([...collected, ...beyondNewest(withData, keptForData), ...beyondNewest(others, keep)]);
     for (const id of removed) background.run('removing an allocation', this.#remove(id));
   }
 
@@ -60,8 +63,15 @@ export class FinishedAllocations {
     return collected.length > 0;
   }
 
+  /** The server does not know this one any more: it is removed now, or when a replacement has taken its data. */
+  async collected(id: string): Promise<void> {
+    this.#collected.add(id);
+    await this.collect(id);
+  }
+
   async #remove(id: string): Promise<void> {
     this.#ids = this.#ids.filter((each) => each !== id);
+    this.#collected.delete(id);
     this.#beingRemoved.add(id);
     try {
       this.#options.disks?.forget(id);
@@ -69,6 +79,8 @@ export class FinishedAllocations {
     } finally {
       this.#beingRemoved.delete(id);
     }
+    // What it was to take over may be free now.
+    this.trim();
   }
 
   #isClaimed(id: string): boolean {

@@ -245,7 +245,7 @@ export class NodeAllocations {
     // Also those that have just ended: the server may have collected them before it was told by this report.
     for (const id of new Set(unknown)) {
       if (!this.#finished.has(id)) this.#drop(id);
-      else this.#surroundings.background.run('removing an allocation', this.#finished.collect(id));
+      else this.#surroundings.background.run('removing an allocation', this.#finished.collected(id));
     }
   }
 
