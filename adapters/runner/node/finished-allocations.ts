@@ -74,7 +74,7 @@ export class FinishedAllocations {
     this.#collected.delete(id);
     this.#beingRemoved.add(id);
     try {
-      this.#options.disks?.forget(id);
+      await this.#options.disks?.forget(id);
       await this.#options.memory.forget(id);
     } finally {
       this.#beingRemoved.delete(id);
