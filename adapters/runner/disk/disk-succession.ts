@@ -1,10 +1,4 @@
-import {
-  type DiskNote,
-  diskSources,
-  firstDiskNote,
-  type Takeover,
-  takeoverText,
-} from '../../../src/agent/disk/disk-note.js';
+import { type DiskNote, diskSources, firstDiskNote, takeoverText } from '../../../src/agent/disk/disk-note.js';
 import type { AllocationWork } from '../allocation/allocation-work.js';
 import { carryFolders } from './carry-folders.js';
 import type { DiskNotes } from './disk-notes.js';
@@ -39,8 +33,6 @@ export class DiskSuccession {
   #predecessors: Predecessors | undefined;
   /** The takeover under way; there is one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
-  /** Folders that are being moved into that of an allocation; `ended` never rejects. */
-  #moving: { readonly allocation: string; readonly ended: Promise<unknown> } | undefined;
 
   constructor(notes: DiskNotes, memory: TaskMemory) {
     this.#notes = notes;
@@ -99,10 +91,10 @@ export class DiskSuccession {
     return this.#notes.all().some(({ from, settled }) => from === allocation && !settled);
   }
 
-  /** The folder is about to be removed. Resolves when nothing is being moved into it, which could make it anew. */
+  /** The folder is to be removed. Resolves when no takeover under way works in it; none begins to. */
   async forget(allocation: string): Promise<void> {
-    if (this.#moving?.allocation === allocation) await this.#moving.ended;
     this.#notes.remove(allocation);
+    await this.#turn;
   }
 
   /** Only these allocations are known at the start of the runner. */
@@ -130,22 +122,12 @@ export class DiskSuccession {
     for (const source of sources) await this.#predecessors?.clear(source, signal);
     if (signal.aborted) return;
     const folders = sources.map((source) => this.#memory.folder(source) ?? '');
-    const takeover = await this.#carry(work, folders, signal);
-    // It has ended meanwhile: its own replacement looks for the folders in both places.
-    if (signal.aborted) return;
+    const takeover = await carryFolders(this.#memory, work, folders, signal);
+    // It has ended meanwhile, and its folder is to be removed.
+    if (this.#notes.get(note.allocation) === undefined) return;
     this.#notes.set({ ...note, settled: true, said: takeoverText(note.from ?? '', takeover) });
     for (const source of this.#sources(note)) this.#notes.remove(source);
     this.#predecessors?.passedOn();
-  }
-
-  async #carry(work: AllocationWork, folders: readonly string[], signal: AbortSignal): Promise<Takeover> {
-    const carried = carryFolders(this.#memory, work, folders, signal);
-    this.#moving = { allocation: work.allocation.ID, ended: carried.catch(() => undefined) };
-    try {
-      return await carried;
-    } finally {
-      this.#moving = undefined;
-    }
   }
 
   #inTurn(act: () => Promise<void>): Promise<void> {

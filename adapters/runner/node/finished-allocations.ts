@@ -18,9 +18,9 @@ export class FinishedAllocations {
   readonly #options: FinishedOptions;
   /** The oldest first. */
   #ids: readonly string[] = [];
-  /** Those that the server does not know any more, and that stay only until a replacement has taken their data. */
-  readonly #collected = new Set<string>();
   readonly #beingRemoved = new Set<string>();
+  /** Those of which nothing is to be kept. */
+  readonly #unwanted = new Set<string>();
 
   constructor(options: FinishedOptions) {
     this.#options = options;
@@ -28,6 +28,12 @@ export class FinishedAllocations {
 
   add(id: string): void {
     this.#ids = [...this.#ids.filter((each) => each !== id), id];
+    this.trim();
+  }
+
+  /** The server does not know these any more: nothing of them is kept. */
+  forget(ids: readonly string[]): void {
+    for (const id of ids) if (this.has(id)) this.#unwanted.add(id);
     this.trim();
   }
 
@@ -45,33 +51,44 @@ export class FinishedAllocations {
     return this.#beingRemoved.has(id);
   }
 
-  /** Removes what is more than is kept. A folder whose data a replacement is about to take stays until then. */
+  /** Removes what is not to be kept. A folder whose data a replacement is about to take stays until then. */
   trim(): void {
-    const { keep, background } = this.#options;
-    const removable = this.#ids.filter((id) => !this.#isClaimed(id));
-    const withData = removable.filter((id) => this.#holdsData(id));
-    const others = removable.filter((id) => !this.#holdsData(id));
-    const collected = removable.filter((id) => this.#collected.has(id));
-    const removed = new Set([...collected, ...beyondNewest(withData, keptForData), ...beyondNewest(others, keep)]);
-    for (const id of removed) background.run('removing an allocation', this.#remove(id));
+    this.#removeAll(
+      () => this.#surplus(),
+      (id) => this.#options.background.run('removing an allocation', this.#remove(id)),
+    );
   }
 
   /** Removes one, or all; false if there is none. */
   async collect(id: string | null): Promise<boolean> {
-    const collected = this.#ids.filter((each) => (id === null || each === id) && !this.#isClaimed(each));
-    await Promise.all(collected.map((each) => this.#remove(each)));
-    return collected.length > 0;
+    const removals: Promise<void>[] = [];
+    this.#removeAll(
+      () => this.#ids.filter((each) => (id === null || each === id) && !this.#isClaimed(each)),
+      (each) => removals.push(this.#remove(each)),
+    );
+    await Promise.all(removals);
+    return removals.length > 0;
   }
 
-  /** The server does not know this one any more: it is removed now, or when a replacement has taken its data. */
-  async collected(id: string): Promise<void> {
-    this.#collected.add(id);
-    await this.collect(id);
+  /** With one that was to get the disk of another and never will, that other one may have become removable. */
+  #removeAll(removable: () => readonly string[], remove: (id: string) => void): void {
+    for (let ids = removable(); ids.length > 0; ids = removable()) for (const id of ids) remove(id);
   }
 
+  #surplus(): readonly string[] {
+    const { keep } = this.#options;
+    const removable = this.#ids.filter((id) => !this.#isClaimed(id));
+    const unwanted = removable.filter((id) => this.#unwanted.has(id));
+    const wanted = removable.filter((id) => !this.#unwanted.has(id));
+    const withData = wanted.filter((id) => this.#holdsData(id));
+    const others = wanted.filter((id) => !this.#holdsData(id));
+    return [...unwanted, ...beyondNewest(withData, keptForData), ...beyondNewest(others, keep)];
+  }
+
+  /** What is noted of it goes at once, its folder when nothing works in it any more. */
   async #remove(id: string): Promise<void> {
     this.#ids = this.#ids.filter((each) => each !== id);
-    this.#collected.delete(id);
+    this.#unwanted.delete(id);
     this.#beingRemoved.add(id);
     try {
       await this.#options.disks?.forget(id);
@@ -79,8 +96,6 @@ export class FinishedAllocations {
     } finally {
       this.#beingRemoved.delete(id);
     }
-    // What it was to take over may be free now.
-    this.trim();
   }
 
   #isClaimed(id: string): boolean {

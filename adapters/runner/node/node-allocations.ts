@@ -242,11 +242,9 @@ export class NodeAllocations {
       this.#abandoned.delete(id);
       this.#end(id);
     }
+    for (const id of new Set(unknown)) if (!this.#finished.has(id)) this.#drop(id);
     // Also those that have just ended: the server may have collected them before it was told by this report.
-    for (const id of new Set(unknown)) {
-      if (!this.#finished.has(id)) this.#drop(id);
-      else this.#surroundings.background.run('removing an allocation', this.#finished.collected(id));
-    }
+    this.#finished.forget(unknown);
   }
 
   #end(id: string): void {

@@ -8,11 +8,12 @@ import { Background } from '../../../../adapters/runner/background.js';
 import { DiskNotes } from '../../../../adapters/runner/disk/disk-notes.js';
 import { DiskSuccession } from '../../../../adapters/runner/disk/disk-succession.js';
 import { NoteKeeper } from '../../../../adapters/runner/disk/note-keeper.js';
-import { diskTaskMemory } from '../../../../adapters/runner/disk/task-memory.js';
+import { diskTaskMemory, type TaskMemory } from '../../../../adapters/runner/disk/task-memory.js';
 import { FinishedAllocations } from '../../../../adapters/runner/node/finished-allocations.js';
 import { predecessors } from '../../../../adapters/runner/node/predecessors.js';
 import type { Allocation } from '../../../../src/scheduler/allocation.js';
 import { groupDocument, jobFrom } from '../../../support/jobs.js';
+import { settled } from '../../../support/settled.js';
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {
@@ -23,11 +24,17 @@ const nothing = (): void => undefined;
 const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 /** A node of which this test says which allocations run. */
-function node({ keep = 50, directory = mkdtempSync(join(tmpdir(), 'signalbox-takeover-')) } = {}) {
+function node({
+  keep = 50,
+  directory = mkdtempSync(join(tmpdir(), 'signalbox-takeover-')),
+  beforePrepare = (): Promise<void> => Promise.resolve(),
+} = {}) {
   cleanups.push(() => rmSync(directory, { recursive: true, force: true }));
   const clock = manualClock();
   const background = new Background(logger);
-  const memory = diskTaskMemory(directory, new NoteKeeper(clock, logger, background));
+  const onDisk = diskTaskMemory(directory, new NoteKeeper(clock, logger, background));
+  const prepare: TaskMemory['prepare'] = (...named) => beforePrepare().then(() => onDisk.prepare(...named));
+  const memory: TaskMemory = { ...onDisk, prepare };
   const disks = new DiskSuccession(new DiskNotes(directory), memory);
   const finished = new FinishedAllocations({ memory, disks, background, keep });
   const actors = new Map<string, { isDone: boolean }>();
@@ -121,6 +128,81 @@ it('a folder that is being removed has no data any more', async () => {
   expect(await removal).toBe(true);
   expect(note?.said).toContain('The ephemeral disk is empty');
   expect(readdirSync(shared('b'))).toEqual([]);
+});
+
+it('a folder that is removed during its takeover is not made anew by it', async () => {
+  let [begun, goOn] = [(): void => undefined, (): void => undefined];
+  const isUnderWay = new Promise<void>((resolve) => {
+    begun = resolve;
+  });
+  const mayGoOn = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const beforePrepare = (): Promise<void> => {
+    begun();
+    return mayGoOn;
+  };
+  const { directory, disks, ended, finished, memory } = node({ beforePrepare });
+  ended('a');
+  disks.claim(work('b', 'a'), false);
+  const over = new AbortController();
+  const settling = disks.settle(work('b', 'a'), over.signal);
+  await isUnderWay;
+  over.abort();
+  finished.add('b');
+  const removal = finished.collect('b');
+  // Enough for a removal that waits for nothing.
+  await settled();
+  goOn();
+  expect(await removal).toBe(true);
+  expect(await settling).toBe(undefined);
+  expect([memory.has('b'), readdirSync(join(directory, 'disks'))]).toEqual([false, ['a.json']]);
+});
+
+it('folders that are not to be kept go together, also when one was to get the disk of the other and never did', async () => {
+  for (const order of [
+    ['a', 'b'],
+    ['b', 'a'],
+  ]) {
+    const { disks, ended, finished, memory, settled: removed } = node();
+    ended('a');
+    disks.claim(work('b', 'a'), false);
+    await memory.prepare('b', 'main');
+    finished.add('b');
+    finished.forget(order);
+    await removed();
+    expect([memory.has('a'), memory.has('b'), finished.ids]).toEqual([false, false, []]);
+  }
+});
+
+it('all folders are collected at once, also when one was to get the disk of the other and never did', async () => {
+  const { disks, ended, finished, memory } = node();
+  ended('a');
+  disks.claim(work('b', 'a'), false);
+  await memory.prepare('b', 'main');
+  finished.add('b');
+  expect(await finished.collect(null)).toBe(true);
+  expect([memory.has('a'), memory.has('b'), finished.ids]).toEqual([false, false, []]);
+});
+
+it('a folder that nobody is to keep goes when its disk has gone on', async () => {
+  const { disks, ended, finished, memory, settled: removed } = node();
+  ended('a');
+  disks.claim(work('b', 'a'), false);
+  finished.forget(['a']);
+  await removed();
+  expect(memory.has('a')).toBe(true);
+  await disks.settle(work('b', 'a'), never);
+  await removed();
+  expect([memory.has('a'), memory.has('b')]).toEqual([false, true]);
+});
+
+it('an allocation that ends twice is kept once', () => {
+  const { ended, finished } = node();
+  ended('a');
+  ended('b');
+  finished.add('a');
+  expect(finished.ids).toEqual(['b', 'a']);
 });
 
 it('50 folders with data are kept besides those for logs, the newest ones', async () => {
