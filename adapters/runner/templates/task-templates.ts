@@ -15,6 +15,7 @@ import type { Surroundings } from '../allocation/surroundings.js';
 import { NumberNote } from '../disk/number-note.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
+import { beforeAbort } from '../waiting.js';
 import { TemplateFiles } from './template-files.js';
 import { faultText, lineText, namesOf, TemplateRefused } from './template-refused.js';
 
@@ -74,6 +75,8 @@ export class TaskTemplates {
   readonly #note: NumberNote;
   #known = new KnownVariables();
   #watching = new AbortController();
+  /** The watch of the present run, or of the run before; never rejects. */
+  #watched: Promise<unknown> = Promise.resolve();
   #said = '';
   #scriptsToRun: readonly ChangeScript[] = [];
 
@@ -91,6 +94,10 @@ export class TaskTemplates {
 
   /** Renders the templates that have to be rendered, and writes them. Throws `TemplateRefused` for faults that repeating would not cure. */
   async prepare(signal: AbortSignal): Promise<void> {
+    // It may still be writing the same files.
+    this.end();
+    await beforeAbort(signal, this.#watched);
+    if (signal.aborted) return;
     const first = this.#texts.size === 0;
     const rendered = await this.#rendered(await this.#read(first ? 'all' : 'changing'), signal, 'wait');
     if (rendered === undefined) return;
@@ -117,7 +124,9 @@ export class TaskTemplates {
     this.#watching.abort();
     const controller = new AbortController();
     this.#watching = controller;
-    this.#surroundings.background.run('watching templates', this.#watch(controller.signal));
+    const watched = this.#watch(controller.signal);
+    this.#watched = watched.catch(() => undefined);
+    this.#surroundings.background.run('watching templates', watched);
   }
 
   /** The task does not run any more. */

@@ -1,8 +1,12 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { errAsync, okAsync, ResultAsync } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { manualClock } from '../../../../adapters/memory/index.js';
 import { randomIds } from '../../../../adapters/node/index.js';
 import { Background } from '../../../../adapters/runner/background.js';
+import { type TaskPaths, taskPaths } from '../../../../adapters/runner/disk/task-paths.js';
 import { TaskTemplates } from '../../../../adapters/runner/templates/task-templates.js';
 import type { TaskTemplate } from '../../../../src/jobs/document/task-parts.js';
 import type { AgentLink, AgentLinkError } from '../../../../src/ports/agent-link.js';
@@ -24,46 +28,90 @@ function answersOnce(): AgentLink['variables'] {
   };
 }
 
-it('says nothing of the server when a task ends whose variables were waited for', async () => {
-  const clock = manualClock();
-  const ids = randomIds();
-  const nothing = (): void => undefined;
+const nothing = (): void => undefined;
+const never = new AbortController().signal;
+
+interface TemplatesOptions {
+  readonly template: Partial<TaskTemplate>;
+  readonly variables: AgentLink['variables'];
+  readonly paths?: TaskPaths | null;
+}
+
+/** The one template of a task that shows the value `a` of a variable. */
+function templatesOf({ template, variables, paths = null }: TemplatesOptions) {
   const background = new Background({ debug: nothing, info: nothing, warn: nothing, error: nothing });
   const said: string[] = [];
+  const shown = {
+    EmbeddedTmpl: 'A={{ with nomadVar "x" }}{{ .a }}{{ end }}',
+    SourcePath: '',
+    LeftDelim: '{{',
+    RightDelim: '}}',
+    ChangeMode: 'noop',
+    Perms: '',
+    Uid: null,
+    Gid: null,
+    ...template,
+  } as TaskTemplate;
   const templates = new TaskTemplates(
     {
       nodeId: 'node',
       allocationId: 'allocation',
       task: 'main',
-      templates: [
-        {
-          EmbeddedTmpl: 'A={{ with nomadVar "x" }}{{ .a }}{{ end }}',
-          SourcePath: '',
-          DestPath: 'local/env',
-          Envvars: true,
-          LeftDelim: '{{',
-          RightDelim: '}}',
-          ChangeMode: 'noop',
-        } as TaskTemplate,
-      ],
-      paths: null,
+      templates: [shown],
+      paths,
       inputs: { env: {}, meta: {} },
       fill: (text) => text,
-      rendersAgain: false,
+      rendersAgain: true,
     },
-    { link: { variables: answersOnce() }, clock, ids, background },
+    { link: { variables } as AgentLink, clock: manualClock(), ids: randomIds(), background },
     {
       tell: (message) => void said.push(message),
-      restart: () => undefined,
-      signal: () => undefined,
+      restart: nothing,
+      signal: nothing,
       run: () => Promise.resolve(true),
     },
   );
-  await templates.prepare(new AbortController().signal);
+  return { templates, background, said };
+}
+
+it('says nothing of the server when a task ends whose variables were waited for', async () => {
+  const template = { DestPath: 'local/env', Envvars: true };
+  const { templates, background, said } = templatesOf({ template, variables: answersOnce() });
+  await templates.prepare(never);
   expect(templates.environment).toEqual({ A: 'one' });
   templates.watch();
   await new Promise((resolve) => setImmediate(resolve));
   templates.end();
   await background.settled();
   expect(said).toEqual([]);
+});
+
+it('makes the files of a start after those that the run before was still writing', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'signalbox-templates-'));
+  const paths = taskPaths(directory, 'main');
+  for (const folder of [paths.local, paths.notes]) mkdirSync(folder, { recursive: true });
+  let version = 0;
+  const changing: AgentLink['variables'] = (_query, signal) => {
+    if (signal.aborted) return errAsync(failed);
+    version += 1;
+    return okAsync({ version: `${version}`, items: [{ a: `${version}` }], lists: [] });
+  };
+  try {
+    const template = { DestPath: 'local/file' };
+    const { templates, background } = templatesOf({ template, variables: changing, paths });
+    for (let turn = 0; turn < 100; turn += 1) {
+      await templates.prepare(never);
+      const made = readFileSync(join(paths.local, 'file'), 'utf8');
+      expect(made).toBe(`A=${version}`);
+      await background.settled();
+      expect(readFileSync(join(paths.local, 'file'), 'utf8')).toBe(made);
+      expect([readdirSync(paths.local), readdirSync(paths.notes)]).toEqual([['file'], []]);
+      templates.watch();
+      for (let wait = 0; wait < turn % 20; wait += 1) await new Promise((resolve) => setImmediate(resolve));
+      templates.end();
+    }
+    await background.settled();
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 });
