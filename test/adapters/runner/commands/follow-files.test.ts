@@ -26,9 +26,11 @@ const follow = (isFollowed: boolean) =>
 describe('output of which nothing is kept yet', () => {
   it('is waited for when it is followed', async () => {
     mkdirSync(join(folder, 'logs'));
-    const first = follow(true).next();
+    const outputs = follow(true);
+    const first = outputs.next();
     writeFileSync(join(folder, 'logs', 'main.stdout.0'), 'begun\n');
     const { value } = await first;
+    await outputs.return(undefined);
     expect(value).toMatchObject({ type: 'piece', offset: 6 });
     expect(value?.type === 'piece' && Buffer.from(value.bytes).toString()).toBe('begun\n');
   });
