@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { ok, ResultAsync } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery } from '../../../../adapters/memory/index.js';
@@ -13,6 +12,8 @@ import type { Download } from '../../../../src/ports/download.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { second } from '../../../../src/shared/duration.js';
 import { groupDocument } from '../../../support/jobs.js';
+import { patience } from '../../../support/patience.js';
+import { settled } from '../../../support/settled.js';
 
 it('a disk that is full for longer than a start waits is left to the restart policy, and what is waited for is told', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-shortage-'));
@@ -43,13 +44,14 @@ it('a disk that is full for longer than a start waits is left to the restart pol
   const job = { ID: 'work', Type: 'batch', Datacenters: ['*'], TaskGroups } as JobInput;
   (await registerJob(engine, hostPrincipal, { job }))._unsafeUnwrap();
   const until = async (holds: (allocation: Allocation) => boolean): Promise<Allocation> => {
-    const limit = performance.now() + 20_000;
+    const limit = performance.now() + patience;
     for (;;) {
       const read = await engine.storage.read((view) => view.list(allocations).map(({ record }) => record));
       const [allocation] = read._unsafeUnwrap();
       if (allocation !== undefined && holds(allocation)) return allocation;
       if (performance.now() > limit) throw new Error(JSON.stringify(allocation?.TaskStates));
-      await pause(5);
+      // What is done on the disk takes none of the virtual time.
+      await settled();
       await clock.advance(5 * second);
     }
   };
