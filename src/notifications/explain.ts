@@ -1,6 +1,7 @@
 import { globMatches } from '../shared/glob.js';
 import type { NotificationConfiguration } from './configurations/configuration.js';
 import type { DestinationKind } from './configurations/destination.js';
+import { configurationOfAlert } from './events/alert-type.js';
 import type { NotificationEvent } from './events/event.js';
 import { passesFilter } from './events/event-filter.js';
 import { spellingOf, type TriggerFeature, triggerFromSpelling } from './events/trigger.js';
@@ -15,7 +16,9 @@ export type Obstacle =
   | 'trigger_off'
   /** The filter of the configuration does not let it through. */
   | 'filtered'
-  | 'no_recipients';
+  | 'no_recipients'
+  /** It is an alert about this configuration, which is not notified about itself. */
+  | 'about_itself';
 
 /** What decides of a configuration whether an event notifies it. */
 export interface ExplainedConfiguration {
@@ -98,5 +101,6 @@ function obstaclesFor(event: NotificationEvent, configuration: ExplainedConfigur
   const filter = configuration.options?.filter ?? null;
   if (filter !== null && !passesFilter(filter, event)) obstacles.push('filtered');
   if (configuration.kind === 'email' && configuration.users.length === 0) obstacles.push('no_recipients');
+  if (event.kind === 'custom' && configurationOfAlert(event) === configuration.id) obstacles.push('about_itself');
   return obstacles;
 }

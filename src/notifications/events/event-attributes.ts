@@ -1,6 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
+import { globMatches } from '../../shared/glob.js';
 import { instantFromRfc3339 } from '../../shared/instant.js';
 import type { FieldFault, InvalidAttributes } from '../errors.js';
+import { alertTypeNamed, alertTypes } from './alert-type.js';
 import type { AssessmentResult, NotificationEvent } from './event.js';
 import { notificationForRunStatus } from './run-status.js';
 import {
@@ -8,6 +10,7 @@ import {
   type RunTrigger,
   type Trigger,
   type TriggerDefinition,
+  triggerDefinitions,
   triggerFromSpelling,
   type WorkspaceTrigger,
 } from './trigger.js';
@@ -39,13 +42,29 @@ export function eventFromAttributes(
   const trigger = reader.text('trigger', eventLimits.text);
   const definition = trigger === null ? undefined : triggerFromSpelling(trigger);
   if (definition === undefined) {
-    if (trigger !== null) reader.refuse('trigger', 'is unknown; it is neither a trigger nor a registered event type');
+    if (trigger !== null) reader.refuse('trigger', problemOfName(trigger));
     else if (!reader.isFaulty('trigger')) reader.refuse('trigger', 'is missing');
     return err({ type: 'invalid_attributes', faults: reader.faults });
   }
   const event = readEvent(definition, reader);
   if (reader.faults.length > 0 || event === null) return err({ type: 'invalid_attributes', faults: reader.faults });
   return ok({ event, idempotencyKey });
+}
+
+/** Why a name is no trigger that an event can have, as the end of a sentence. */
+function problemOfName(trigger: string): string {
+  if (trigger.includes('*')) {
+    return `is a pattern, which stands for several types; an event has one, such as ${patternExample(trigger)}`;
+  }
+  if (alertTypeNamed(trigger) !== undefined) {
+    return 'is reported by the service itself; explaining it tells whom it would notify';
+  }
+  return 'is unknown; it is neither a trigger nor a registered event type';
+}
+
+function patternExample(pattern: string): string {
+  const names = [...alertTypes, ...triggerDefinitions.map(({ value }) => value)];
+  return names.find((name) => globMatches(pattern, name)) ?? 'order.created';
 }
 
 function readEvent(

@@ -1,18 +1,11 @@
 import type { Milliseconds } from '../../shared/duration.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
+import type { AlertType } from '../events/alert-type.js';
 import { type HeldQueue, isGivenUp, type Outcome } from './held-queue.js';
 import type { QueueRecord } from './queue-record.js';
 
-/** What the service reports of its own destinations: events that configurations subscribe to like any others. */
-const alertTypes = [
-  'signalbox.destination.failing',
-  'signalbox.destination.recovered',
-  'signalbox.deliveries.dead',
-  'signalbox.configuration.disabled',
-] as const;
-
 export interface Alert {
-  readonly type: (typeof alertTypes)[number];
+  readonly type: AlertType;
   readonly message: string;
   readonly data: Readonly<Record<string, unknown>>;
 }

@@ -58,8 +58,6 @@ interface PublishEnvironment {
   readonly settings: Settings;
   /** The trace that the event belongs to, as a `traceparent`. */
   readonly trace?: string | undefined;
-  /** The configuration that the event is about, which it does not notify. */
-  readonly except?: string;
 }
 
 /**
@@ -79,7 +77,7 @@ export function publishNotificationEvent(
   if (first !== undefined) return repeated(first, event);
 
   const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
-  const present = rows.map((row) => row.record).filter(({ id }) => id !== environment.except);
+  const present = rows.map((row) => row.record);
   const notified = matchConfigurations(event, workspace, present);
   const sequence = nextSequence(view);
   const stored: StoredEvent = {

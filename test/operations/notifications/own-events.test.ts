@@ -314,6 +314,41 @@ describe('subscriptions', () => {
   });
 });
 
+describe('the types that the service itself reports', () => {
+  test('can be explained, with the data that they would have', async () => {
+    const { engine, id } = await world({ eventTypes: ['signalbox.*'], filter: 'data.tone == "failure"' });
+    const obstaclesOf = async (data: object) => {
+      const attributes = { trigger: 'signalbox.destination.failing', data };
+      return (await must(explainEvent(engine, owner, { workspaceId, attributes })))[0]?.obstacles;
+    };
+    expect(await obstaclesOf({ tone: 'failure' })).toEqual([]);
+    expect(await obstaclesOf({ tone: 'success' })).toEqual(['filtered']);
+    expect(await obstaclesOf({ tone: 'failure', configuration_id: id })).toEqual(['about_itself']);
+    await engine.stop();
+  });
+
+  test('cannot be sent', async () => {
+    const { engine, send } = await world();
+    const refused = await mustFail(send({ trigger: 'signalbox.destination.failing' }));
+    expect(refused).toMatchObject({ faults: [{ message: expect.stringContaining('reported by the service itself') }] });
+    await engine.stop();
+  });
+
+  test.each([
+    ['signalbox.*', 'signalbox.destination.failing'],
+    ['run:*', 'run:created'],
+    ['order.*', 'order.created'],
+  ])('the pattern %s is refused with a type to name instead', async (trigger, example) => {
+    const { engine, send } = await world();
+    const message = `trigger is a pattern, which stands for several types; an event has one, such as ${example}`;
+    const faults = [{ pointer: '/data/attributes/trigger', message }];
+    expect(await mustFail(send({ trigger }))).toMatchObject({ faults });
+    const explained = explainEvent(engine, owner, { workspaceId, attributes: { trigger } });
+    expect(await mustFail(explained)).toMatchObject({ faults });
+    await engine.stop();
+  });
+});
+
 describe('the options of a configuration', () => {
   const delivery = {
     headers: { 'X-Team': 'ops' },

@@ -214,9 +214,9 @@ function publishAlert(context: EngineContext, view: WriteView, queue: HeldQueue,
   };
   const workspace = view.get(workspaces, [workspaceId])?.record;
   const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
-  const others = rows.map(({ record }) => record).filter(({ id }) => id !== configurationId);
-  if (workspace === undefined || matchConfigurations(event, workspace, others).length === 0) return;
-  const environment = { now: wall, ids: context.ids, settings: context.settings, except: configurationId };
+  const present = rows.map(({ record }) => record);
+  if (workspace === undefined || matchConfigurations(event, workspace, present).length === 0) return;
+  const environment = { now: wall, ids: context.ids, settings: context.settings };
   const published = publishNotificationEvent(view, environment, { ...event, workspaceId });
   if (published.isErr()) context.logger.warn({ configuration: configurationId }, 'An alert could not be published');
 }

@@ -2,6 +2,7 @@ import { err, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import type { Conflict, FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
+import { alertTypeNamed } from '../../../notifications/events/alert-type.js';
 import type { NotificationEvent } from '../../../notifications/events/event.js';
 import {
   type EventAttributes,
@@ -82,7 +83,8 @@ export function explainEvent(
     .read((view): Result<readonly Explanation[], NotFound | InvalidAttributes> => {
       const workspace = findWorkspace(view, caller, request.workspaceId);
       if (workspace.isErr()) return err(workspace.error);
-      const read = readEvent(request, context.clock.now(), (name) => registeredType(view, name));
+      const typeNamed = (name: unknown) => alertTypeNamed(name) ?? registeredType(view, name);
+      const read = readEvent(request, context.clock.now(), typeNamed);
       if (read.isErr()) return err(read.error);
       const rows = view.list(configurations, { index: 'by_workspace', prefix: [request.workspaceId] });
       const present = rows.map((row) => row.record);
