@@ -18,6 +18,7 @@ import type { Ids } from '../../ports/ids.js';
 import type { ReadView, WriteView } from '../../ports/storage.js';
 import type { Settings } from '../../settings.js';
 import type { Instant } from '../../shared/instant.js';
+import { firstSequenceIn } from './earlier-workspace.js';
 
 /** An event with the workspace it belongs to. */
 type PublishableEvent = NotificationEvent & {
@@ -162,6 +163,6 @@ export function firstWithKey(
 ): StoredEvent | undefined {
   const prefix = [workspaceId, key];
   const row = view.list(events, { index: 'by_idempotency', prefix, reverse: true, limit: 1 })[0];
-  const known = row !== undefined && row.record.createdAt + settings.notifications.retention.idempotency > now;
-  return known ? row.record : undefined;
+  if (row === undefined || row.record.sequence < firstSequenceIn(view, workspaceId)) return undefined;
+  return row.record.createdAt + settings.notifications.retention.idempotency > now ? row.record : undefined;
 }

@@ -9,6 +9,7 @@ import type { NotFound } from '../../notifications/errors.js';
 import { events, type StoredEvent } from '../../notifications/events/event.js';
 import { type Workspace, workspaces } from '../../notifications/workspace.js';
 import type { ReadView } from '../../ports/storage.js';
+import { mayAdminister } from '../books/earlier-workspace.js';
 
 /*
  * Finding and authorising are one step here: a resource that the caller may not administer is answered like one that does not exist
@@ -56,7 +57,7 @@ export function findDelivery(
   ordered: boolean,
 ): Result<FoundDelivery, NotFound> {
   const found = deliveryWithId(view, id, ordered);
-  return found === undefined || !allowsWorkspace(caller, found.delivery.workspaceId, 'admin')
+  return found === undefined || !mayAdminister(view, caller, found.delivery)
     ? err({ type: 'not_found', resource: 'notification_delivery', id })
     : ok(found);
 }

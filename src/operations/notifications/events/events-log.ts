@@ -1,5 +1,4 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
-import { allowsWorkspace } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import {
@@ -16,8 +15,10 @@ import { events, type StoredEvent } from '../../../notifications/events/event.js
 import { eventRecord, filterProblem, passesFilter } from '../../../notifications/events/event-filter.js';
 import { type Explanation, explain } from '../../../notifications/explain.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
+import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import { firstSequenceIn, mayAdminister } from '../../books/earlier-workspace.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { bodyOf } from '../delivery/attempt-delivery.js';
 import { findWorkspace } from '../find-resource.js';
@@ -131,9 +132,6 @@ export function showNotificationEvent(
     .read((view): Result<EventDetails, NotFound> => {
       const event = findEvent(view, caller, eventId);
       if (event.isErr()) return err(event.error);
-      const workspace = findWorkspace(view, caller, event.value.workspaceId);
-      if (workspace.isErr()) return err(workspace.error);
-      const rows = view.list(configurations, { index: 'by_workspace', prefix: [event.value.workspaceId] });
       const attempts = deliveriesOf(view, event.value, ordered);
       return ok({
         ...summarise(view, event.value, ordered),
@@ -141,21 +139,29 @@ export function showNotificationEvent(
         attempts: attempts.map((delivery) =>
           describeDelivery(delivery, null, bodyOf(context, delivery, event.value).unwrapOr(null)),
         ),
-        explanations: explain(
-          event.value.event,
-          workspace.value,
-          rows.map(({ record }) => record),
-        ),
+        explanations: explanationsOf(view, event.value),
       });
     })
     .andThen((it) => it);
+}
+
+/** None for an event of a workspace that is gone. */
+function explanationsOf(view: ReadView, { workspaceId, sequence, event }: StoredEvent): Explanation[] {
+  const workspace = view.get(workspaces, [workspaceId])?.record;
+  if (workspace === undefined || sequence < firstSequenceIn(view, workspaceId)) return [];
+  const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
+  return explain(
+    event,
+    workspace,
+    rows.map(({ record }) => record),
+  );
 }
 
 /** The stored event, when the caller may administer its workspace. */
 export function findEvent(view: ReadView, caller: Principal, id: string): Result<StoredEvent, NotFound> {
   const sequence = sequenceFromId(id);
   const event = sequence === null ? undefined : view.get(events, [sequence])?.record;
-  const known = event?.id === id && allowsWorkspace(caller, event.workspaceId, 'admin');
+  const known = event?.id === id && mayAdminister(view, caller, event);
   return known ? ok(event) : err({ type: 'not_found', resource: 'notification_event', id });
 }
 
@@ -218,9 +224,10 @@ function matchingEvents(
 }
 
 function* newestFirst(view: ReadView, workspaceId: string): Generator<StoredEvent> {
+  const from = [workspaceId, firstSequenceIn(view, workspaceId)];
   let to: readonly [string, number] = [workspaceId, Number.MAX_SAFE_INTEGER];
   for (;;) {
-    const rows = view.list(events, { index: 'by_workspace', from: [workspaceId], to, reverse: true, limit: chunk });
+    const rows = view.list(events, { index: 'by_workspace', from, to, reverse: true, limit: chunk });
     for (const { record } of rows) yield record;
     const last = rows.at(-1)?.record;
     if (last === undefined || rows.length < chunk) return;

@@ -10,8 +10,9 @@ import {
   spanFault,
 } from '../../../notifications/delivery/recovery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
-import type { ReadView, StorageError } from '../../../ports/storage.js';
+import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import { isOfPresentWorkspace } from '../../books/earlier-workspace.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { findWorkspace } from '../find-resource.js';
@@ -106,6 +107,7 @@ export function listBulkRedeliveries(
       findWorkspace(view, caller, workspaceId).map(() =>
         view
           .list(recoveries, { index: 'by_workspace', prefix: [workspaceId], reverse: true, limit: 100 })
+          .filter(({ createIndex }) => isOfPresentWorkspace(view, workspaceId, createIndex))
           .map(({ record }) => viewRecovery(record)),
       ),
     )
@@ -119,15 +121,22 @@ export function cancelBulkRedelivery(
   { recoveryId }: { readonly recoveryId: string },
 ): ResultAsync<RecoveryView, NotFound | StorageError> {
   return commit<RecoveryView, NotFound>(context, caller, (tx) => {
-    const found = tx.get(recoveries, [recoveryId])?.record;
-    if (found === undefined || !allowsWorkspace(caller, found.workspaceId, 'admin')) {
+    const found = tx.get(recoveries, [recoveryId]);
+    if (found === undefined || !mayCancel(tx, caller, found)) {
       return err({ type: 'not_found', resource: 'notification_recovery', id: recoveryId });
     }
-    if (found.state !== 'running') return ok(viewRecovery(found));
-    const ended: Recovery = { ...found, state: 'cancelled', finishedAt: tx.now };
+    const recovery = found.record;
+    if (recovery.state !== 'running') return ok(viewRecovery(recovery));
+    const ended: Recovery = { ...recovery, state: 'cancelled', finishedAt: tx.now };
     tx.put(recoveries, ended);
     return ok(viewRecovery(ended));
   }).map(({ value }) => value);
+}
+
+function mayCancel(view: ReadView, caller: Principal, { record, createIndex }: Row<Recovery>): boolean {
+  if (caller.management) return true;
+  const { workspaceId } = record;
+  return allowsWorkspace(caller, workspaceId, 'admin') && isOfPresentWorkspace(view, workspaceId, createIndex);
 }
 
 type Decided = Pick<Recovery, 'workspaceId' | 'configurations' | 'outcome' | 'since' | 'until' | 'trigger'>;
