@@ -4,7 +4,7 @@ import type { DestinationKind } from './configurations/destination.js';
 import { configurationOfAlert } from './events/alert-type.js';
 import type { NotificationEvent } from './events/event.js';
 import { passesFilter } from './events/event-filter.js';
-import { spellingOf, type TriggerFeature, triggerFromSpelling } from './events/trigger.js';
+import { spellingOf, spellingsOf, type TriggerFeature, triggerFromSpelling } from './events/trigger.js';
 import type { Workspace } from './workspace.js';
 
 /** Why an event does not notify a configuration. */
@@ -82,7 +82,8 @@ function obstaclesForAll(event: NotificationEvent, workspace: Workspace): Obstac
 
 function isSubscribed(trigger: string, { triggers, options }: ExplainedConfiguration): boolean {
   if (spellingOf(trigger, triggers) !== undefined) return true;
-  return options?.eventTypes.some((pattern) => globMatches(pattern, trigger)) ?? false;
+  const names = spellingsOf(trigger);
+  return options?.eventTypes.some((pattern) => names.some((name) => globMatches(pattern, name))) ?? false;
 }
 
 function hasFeature(workspace: Workspace, feature: TriggerFeature): boolean {

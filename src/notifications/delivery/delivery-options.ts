@@ -1,7 +1,10 @@
 import { day, type Milliseconds, second } from '../../shared/duration.js';
+import { globMatches } from '../../shared/glob.js';
 import type { StoredSecret } from '../configurations/secret.js';
 import type { FieldFault } from '../errors.js';
+import { alertTypes, servicePrefix } from '../events/alert-type.js';
 import { filterProblem } from '../events/event-filter.js';
+import { triggerSpellings } from '../events/trigger.js';
 
 /** How requests to a destination introduce themselves. */
 export type Authentication =
@@ -141,7 +144,11 @@ const readers: {
       refuse('eventTypes', 'must be a list of event types or globs such as order.created or order.*');
     } else if (texts.length > optionLimits.eventTypes) {
       refuse('eventTypes', `must have at most ${optionLimits.eventTypes} elements`);
-    } else return texts;
+    } else {
+      const idle = texts.find(matchesNothing);
+      if (idle === undefined) return texts;
+      refuse('eventTypes', `has ${idle}, which no event can have; ${whatThereIs(idle)}`);
+    }
     return undefined;
   },
   filter: (value, refuse) => {
@@ -163,6 +170,18 @@ const readers: {
 
 /** Letters, digits and separators; a star matches any characters. Each character can be read in one way only. */
 const eventTypePattern = /^[A-Za-z0-9_*]+(?:[.:-][A-Za-z0-9_*]+)*$/;
+
+/** Types of the application may be registered later. All others are known: triggers, which have a colon, and the types of the service itself. */
+function matchesNothing(pattern: string): boolean {
+  if (pattern.includes(':')) return !triggerSpellings.some((name) => globMatches(pattern, name));
+  return pattern.startsWith(servicePrefix) && !alertTypes.some((name) => globMatches(pattern, name));
+}
+
+function whatThereIs(pattern: string): string {
+  return pattern.includes(':')
+    ? `the triggers are ${triggerSpellings.join(', ')}`
+    : `the service itself reports ${alertTypes.join(', ')}`;
+}
 
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/;
 const headerValue = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;

@@ -2,8 +2,9 @@ import { err, ok, type Result } from 'neverthrow';
 import { globMatches } from '../../shared/glob.js';
 import { instantFromRfc3339 } from '../../shared/instant.js';
 import type { FieldFault, InvalidAttributes } from '../errors.js';
-import { alertTypeNamed, alertTypes } from './alert-type.js';
+import { alertTypes } from './alert-type.js';
 import type { AssessmentResult, NotificationEvent } from './event.js';
+import { alertTypeNamed } from './event-type.js';
 import { notificationForRunStatus } from './run-status.js';
 import {
   type AssessmentTrigger,

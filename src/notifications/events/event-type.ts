@@ -2,6 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { type Instant, instantFromRfc3339 } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
 import type { FieldFault, InvalidAttributes } from '../errors.js';
+import { alertTypes, servicePrefix } from './alert-type.js';
 import type { CustomEvent } from './event.js';
 import { dataFaults, jsonOf, schemaFaults } from './event-type-schema.js';
 import { triggerFromSpelling } from './trigger.js';
@@ -45,10 +46,14 @@ export interface EventTypeInput {
 /** Bounds, in characters of JSON text. */
 const eventTypeLimits = { name: 128, description: 4096, schema: 65_536, data: 262_144, message: 4096 } as const;
 
-/** Names of events that the service itself reports; see `alertTypes`. */
-const ownPrefix = 'signalbox.';
-
 const namePattern = /^[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*$/;
+
+/** The type of the service's own with this name, as if it were registered; undefined for other names. */
+export function alertTypeNamed(name: unknown): EventType | undefined {
+  const known = alertTypes.find((type) => type === name);
+  if (known === undefined) return undefined;
+  return { name: known, description: '', schema: null, example: null, body: 'envelope', createdAt: 0, updatedAt: 0 };
+}
 
 /** What of the schema is not a schema, or cannot be enforced: it is refused, but a type that is stored already goes on without it. */
 export function problemsOfSchema({ schema }: Pick<EventType, 'schema'>): readonly FieldFault[] {
@@ -71,7 +76,7 @@ function nameProblem(name: unknown): string | null {
   if (typeof name !== 'string' || !namePattern.test(name) || name.length > eventTypeLimits.name) {
     return 'must be words of letters, digits and _, joined by dots, such as order.created';
   }
-  return name.startsWith(ownPrefix) || triggerFromSpelling(name) !== undefined ? 'belongs to the service' : null;
+  return name.startsWith(servicePrefix) || triggerFromSpelling(name) !== undefined ? 'belongs to the service' : null;
 }
 
 /** The type to store, based on the existing one. All faults are reported. */

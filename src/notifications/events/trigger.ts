@@ -76,6 +76,15 @@ export function triggerFromSpelling(spelling: string): (TriggerDefinition & { re
   return bySpelling.get(spelling);
 }
 
+/** Every spelling of every trigger. */
+export const triggerSpellings: readonly string[] = [...bySpelling.keys()];
+
+/** Every way to write the name of an event's trigger; the name of an event type has one. */
+export function spellingsOf(trigger: string): readonly string[] {
+  const definition = bySpelling.get(trigger);
+  return definition === undefined ? [trigger] : [definition.value, ...definition.aliases];
+}
+
 /** How a list of spellings writes the trigger; undefined when the trigger is not in the list. */
 export function spellingOf(trigger: string, spellings: readonly string[]): string | undefined {
   return spellings.find((spelling) => bySpelling.get(spelling)?.value === trigger);

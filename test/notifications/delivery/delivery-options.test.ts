@@ -22,6 +22,10 @@ describe('the options of a configuration', () => {
     [{ headers: { 'X-Team': 'b c', 'x-empty': '' } }, { headers: { 'x-team': 'b c', 'x-empty': '' } }],
     [{ headers: null }, { headers: {} }],
     [{ eventTypes: ['order.*', '*', 'run:errored', 'order.*'] }, { eventTypes: ['order.*', '*', 'run:errored'] }],
+    [
+      { eventTypes: ['*:errored', 'workspace:auto_destroy_reminder', 'signalbox.*.failing', 'sig*'] },
+      { eventTypes: ['*:errored', 'workspace:auto_destroy_reminder', 'signalbox.*.failing', 'sig*'] },
+    ],
     [{ filter: 'data.severity == "high"' }, { filter: 'data.severity == "high"' }],
     [{ filter: '' }, { filter: null }],
     [
@@ -48,6 +52,9 @@ describe('the options of a configuration', () => {
     [{ concurrency: 0 }, '/concurrency'],
     [{ eventTypes: ['a b'] }, '/eventTypes'],
     [{ eventTypes: 'a' }, '/eventTypes'],
+    [{ eventTypes: ['run:error'] }, '/eventTypes'],
+    [{ eventTypes: ['order.*', 'runs:*'] }, '/eventTypes'],
+    [{ eventTypes: ['signalbox.destination.down'] }, '/eventTypes'],
     [{ eventTypes: Array.from({ length: 101 }, (_, n) => `t${n}`) }, '/eventTypes'],
     [{ filter: 'data ==' }, '/filter'],
     [{ filter: 1 }, '/filter'],

@@ -304,6 +304,13 @@ describe('subscriptions', () => {
     await engine.stop();
   });
 
+  test('a trigger can be named in each of its spellings', async () => {
+    const { engine } = await world({ eventTypes: ['workspace:auto_destroy_rem*'] });
+    const attributes = { trigger: 'workspace:auto_destro_reminder' };
+    expect(await must(explainEvent(engine, owner, { workspaceId, attributes }))).toMatchObject([{ fires: true }]);
+    await engine.stop();
+  });
+
   test('globs and filters take the events of the interface, too', async () => {
     const { engine } = await world({ eventTypes: ['run:*'], filter: 'run_id matches "^run-a"' });
     await publish(engine, { runId: 'run-a1', trigger: 'run:planning' });

@@ -2,7 +2,6 @@ import { err, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import type { Conflict, FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
-import { alertTypeNamed } from '../../../notifications/events/alert-type.js';
 import type { NotificationEvent } from '../../../notifications/events/event.js';
 import {
   type EventAttributes,
@@ -10,7 +9,7 @@ import {
   eventLimits,
   type ReadEvent,
 } from '../../../notifications/events/event-attributes.js';
-import { customEvent, type EventType, eventTypes } from '../../../notifications/events/event-type.js';
+import { alertTypeNamed, customEvent, type EventType, eventTypes } from '../../../notifications/events/event-type.js';
 import { triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import { type Explanation, explain } from '../../../notifications/explain.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
