@@ -27,8 +27,8 @@ export interface HeldLock {
 /** Pause between attempts at a lock within its delay after a loss. */
 const pause = 1000;
 const usualTtl = 15_000;
-/** Longest that one question to the server waits, in seconds: the loss of a lock changes nothing that wakes the question. */
-const wait = '5s';
+/** Milliseconds that one question to the server waits at most: the loss of a lock changes nothing that wakes the question. */
+const longestWait = 5000;
 
 /** How an acquisition waits for a lock that another one holds. */
 interface Waiting {
@@ -57,16 +57,21 @@ export async function acquireLock(
   for (;;) {
     const { conflict, value, index } = await orThrow(box.variables.put(path, { ...inNamespace, acquire: true, lock }));
     if (!conflict) return { id: value.Lock?.ID ?? '', ttl: terms.ttl ?? usualTtl };
-    if (signal.aborted || clock.monotonic() - begun >= patience) return undefined;
-    if (value.Lock === undefined) await clock.sleep(pause, signal);
-    else await change(variable, index, signal);
+    const left = patience - (clock.monotonic() - begun);
+    if (signal.aborted || left <= 0) return undefined;
+    if (value.Lock === undefined) await clock.sleep(Math.min(pause, left), signal);
+    else await change(variable, { index, wait: `${Math.ceil(Math.min(longestWait, left))}ms` }, signal);
     if (signal.aborted) return undefined;
   }
 }
 
-/** Waits until something has changed after the index, for as long as one question may wait, or until the signal aborts. */
-async function change({ box, path, inNamespace }: LockedVariable, index: number, signal: AbortSignal): Promise<void> {
-  const read = await box.variables.read(path, { ...inNamespace, index, wait, signal });
+/** Waits until something has changed after the index, until the wait is over, or until the signal aborts. */
+async function change(
+  { box, path, inNamespace }: LockedVariable,
+  waiting: { readonly index: number; readonly wait: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const read = await box.variables.read(path, { ...inNamespace, ...waiting, signal });
   if (!signal.aborted) orThrow(read);
 }
 

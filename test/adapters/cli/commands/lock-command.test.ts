@@ -185,6 +185,25 @@ describe('a held lock', () => {
     expect(await acquireLock(variable, {}, at(clock))).toBeDefined();
   });
 
+  it.each([
+    ['another one has', 0],
+    ['was lost and cannot be acquired again yet', ttl],
+  ])('that %s is waited for no longer than was asked', async (_, elapsed) => {
+    const { clock, variable } = world();
+    await acquireLock(variable, { ttl, delay: 60_000 }, at(clock));
+    await clock.advance(elapsed);
+    let given: unknown = 'nothing yet';
+    const waiting = { clock, patience: 400, signal: new AbortController().signal };
+    const acquired = acquireLock(variable, {}, waiting).then((lock) => {
+      given = lock;
+    });
+    await clock.advance(300);
+    expect(given).toBe('nothing yet');
+    await clock.advance(200);
+    expect(given).toBeUndefined();
+    await acquired;
+  });
+
   it('is told to be lost when another one has it', async () => {
     const { clock, variable } = world();
     const lock = await acquireLock(variable, { ttl, delay: 1 }, at(clock));
