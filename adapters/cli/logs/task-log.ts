@@ -30,6 +30,8 @@ interface LastLines {
   readonly text: Uint8Array;
   /** There are no others before. */
   readonly all: boolean;
+  /** The text may begin inside a line: the widest window holds fewer lines than were asked for. */
+  readonly cut: boolean;
 }
 
 /** A window before the end that grows until it holds the lines. The widest one is taken as it is. */
@@ -39,8 +41,9 @@ async function lastLines(log: TaskLog, lines: number): Promise<LastLines> {
     for await (const piece of bytesOf(log, window, 'end')) pieces.push(piece);
     const text = Buffer.concat(pieces);
     const start = startOfLastLines(text, lines);
-    if (start !== undefined) return { text: text.subarray(start), all: false };
-    if (text.length < window || window >= widestWindow) return { text, all: text.length < window };
+    if (start !== undefined) return { text: text.subarray(start), all: false, cut: false };
+    const all = text.length < window;
+    if (all || window >= widestWindow) return { text, all, cut: !all };
   }
 }
 
@@ -52,8 +55,9 @@ export async function* followLog(log: TaskLog, start: LogStart): AsyncGenerator<
   await untilAllocation(log, hasStarted);
   if (start === 'beginning') return yield* follow(log, { offset: 0, origin: 'start' });
   if ('bytes' in start) return yield* follow(log, { offset: start.bytes, origin: 'end' });
-  const { text, all } = await lastLines(log, start.lines);
+  const { text, all, cut } = await lastLines(log, start.lines);
   if (all) return yield* follow(log, { offset: 0, origin: 'start' });
+  if (cut) return yield* follow(log, { offset: text.length, origin: 'end' });
   // The byte before the lines is a line feed, unless more was written meanwhile: then the line that it cuts is left out.
   const lines = new BehindFirstLine();
   for await (const piece of follow(log, { offset: text.length + 1, origin: 'end' })) yield lines.rest(piece);
