@@ -153,7 +153,7 @@ export const recoveryCalls = {
     summary: 'How many deliveries a bulk redelivery would send again; nothing is sent',
     args: ['workspaceId', 'span'],
     inputs: { workspaceId, span: inDocument<BulkRedeliverySpan>(spanDocument) },
-    errors: ['not_found', 'invalid_attributes', 'invalid_parameter'],
+    errors: ['not_found', 'invalid_attributes'],
     answer: resource<RecoverableCount>('notification-recovery-count', 'NotificationRecordDocument'),
   }),
 
@@ -165,7 +165,7 @@ export const recoveryCalls = {
     summary: 'Begins to send again what ended without success, in the background and over restarts',
     args: ['workspaceId', 'span'],
     inputs: { workspaceId, span: inDocument<BulkRedeliverySpan>(spanDocument) },
-    errors: ['not_found', 'invalid_attributes', 'invalid_parameter'],
+    errors: ['not_found', 'invalid_attributes'],
     answer: resource<RecoveryView>('notification-recoveries', 'NotificationRecordDocument', 202),
   }),
 

@@ -151,3 +151,18 @@ it.each(['2026-01-01T00:00:00', '2026-01-01T00:00Z', '2026-01-01', 'yesterday'])
     expect(recovered.document.errors[0].detail).toMatch(/^since must be a time/);
   },
 );
+
+it.each([
+  ['trigger', { since: '2026-01-01T00:00:00Z', trigger: 'run:nope' }],
+  ['outcome', { since: '2026-01-01T00:00:00Z', outcome: 'lost' }],
+  ['since', { since: '2026-01-02T00:00:00Z', until: '2026-01-01T00:00:00Z' }],
+])('points to the %s of a bulk redelivery, whatever finds the fault', async (member, asked) => {
+  const ask = server();
+  await ask('PUT', '/workspaces/ws-new', { type: 'workspaces', attributes });
+  const body = { type: 'notification-recoveries', attributes: asked };
+  for (const action of ['', '/actions/count']) {
+    const answer = await ask('POST', `/workspaces/ws-new/notification-recoveries${action}`, body);
+    const errors = [{ status: '422', source: { pointer: `/data/attributes/${member}` } }];
+    expect(answer).toMatchObject({ status: 422, document: { errors } });
+  }
+});

@@ -2,7 +2,7 @@ import { err, errAsync, ok, type Result } from 'neverthrow';
 import type { userCalls, workspaceCalls } from '../../../api/calls/directory-calls.js';
 import type { BulkRedeliverySpan, eventCalls, eventTypeCalls, recoveryCalls } from '../../../api/calls/event-calls.js';
 import { recoverableOutcome, recoverableOutcomes } from '../../../notifications/delivery/recovery.js';
-import type { FieldFault, InvalidAttributes } from '../../../notifications/errors.js';
+import type { FieldFault, InvalidAttributes, InvalidParameter } from '../../../notifications/errors.js';
 import type { Bindings } from '../../binding.js';
 import { instantFrom } from '../instant-from.js';
 import {
@@ -32,12 +32,12 @@ export const eventBindings: Bindings<typeof eventCalls> = {
 export const recoveryBindings: Bindings<typeof recoveryCalls> = {
   count: (context, caller, { workspaceId, span }, { faults }) =>
     requestFrom(workspaceId, span, faults).match(
-      (request) => countRecoverable(context, caller, request),
+      (request) => countRecoverable(context, caller, request).mapErr(inDocument),
       (error) => listBulkRedeliveries(context, caller, { workspaceId }).andThen(() => errAsync(error)),
     ),
   start: (context, caller, { workspaceId, span }, { faults }) =>
     requestFrom(workspaceId, span, faults).match(
-      (request) => startBulkRedelivery(context, caller, request),
+      (request) => startBulkRedelivery(context, caller, request).mapErr(inDocument),
       // Whether the workspace exists for the caller is told first.
       (error) => listBulkRedeliveries(context, caller, { workspaceId }).andThen(() => errAsync(error)),
     ),
@@ -67,6 +67,15 @@ export const userBindings: Bindings<typeof userCalls> = {
     faults.length > 0 ? errAsync(invalid(faults)) : putUser(context, caller, { ...user, id }),
   remove: (context, caller, { id }) => removeUser(context, caller, { userId: id }),
 };
+
+/** What the operation calls a parameter is a member of the document. */
+function inDocument<E extends { readonly type: string }>(
+  error: E | InvalidParameter,
+): Exclude<E, InvalidParameter> | InvalidAttributes {
+  if (error.type !== 'invalid_parameter') return error as Exclude<E, InvalidParameter>;
+  const { parameter, message } = error as InvalidParameter;
+  return invalid([{ pointer: `/data/attributes/${parameter}`, message }]);
+}
 
 function invalid(faults: readonly FieldFault[]): InvalidAttributes {
   return { type: 'invalid_attributes', faults };
