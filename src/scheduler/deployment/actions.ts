@@ -51,7 +51,10 @@ export function promoteDeployment(
     .map((healthy) => promoted(deployment, healthy, chosen, moment));
 }
 
-/** Reports health. One allocation that is not healthy fails the deployment. */
+/**
+ * Reports health. One allocation that is not healthy fails the deployment. Of an allocation that is named more than once the last mention
+ * counts. `allocations`: the named ones.
+ */
 export function setAllocationHealth(
   deployment: Deployment,
   allocations: readonly Allocation[],
@@ -63,24 +66,24 @@ export function setAllocationHealth(
   }
   return whenActive(deployment, 'set health of allocations for a').andThen(() => {
     const byId = new Map(allocations.map((allocation) => [allocation.ID, allocation]));
-    const changes: Allocation[] = [];
+    const changes = new Map<string, Allocation>();
     let counted = deployment;
     for (const [ids, isHealthy] of [
       [health.healthy, true],
       [health.unhealthy, false],
     ] as const) {
       for (const id of ids) {
-        const before = byId.get(id);
+        const before = changes.get(id) ?? byId.get(id);
         if (before === undefined || before.DeploymentID !== deployment.ID) return err(notOfDeployment(deployment, id));
         const after = withHealth(before, isHealthy, moment);
         counted = withAllocation(counted, before, after);
-        changes.push(after);
+        changes.set(id, after);
       }
     }
     const unhealthyGroups = [...new Set(health.unhealthy.map((id) => byId.get(id)?.TaskGroup ?? ''))];
     return ok({
       deployment: stamped(counted, moment),
-      allocations: changes,
+      allocations: [...changes.values()],
       evaluates: true,
       unhealthyGroups,
     });

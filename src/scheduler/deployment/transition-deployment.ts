@@ -50,6 +50,8 @@ interface WatchedAllocations {
   readonly allocations: readonly Allocation[];
   /** Those that are unhealthy or have failed. */
   readonly failing: readonly Allocation[];
+  /** Those of the allocations with these IDs. */
+  readonly named: (ids: readonly string[]) => readonly Allocation[];
   /** Placed canaries. */
   readonly canaries: readonly Allocation[];
   /** Index of the write by which the last of them became healthy; 0 when none is. */
@@ -62,6 +64,10 @@ export function watchedAllocations(deployment: Deployment, allocations: readonly
   return {
     allocations,
     failing: allocations.filter(isFailing),
+    named: (ids) => {
+      const names = new Set(ids);
+      return allocations.filter(({ ID }) => names.has(ID));
+    },
     canaries: allocations.filter(({ ID }) => canaries.has(ID)),
     healthyIndex: newestHealth(allocations),
   };
@@ -118,8 +124,8 @@ export function transitionDeployment(
     case 'promote':
       return promoteDeployment(deployment, watched.canaries, event.groups, moment).map(stepOf);
     case 'set_health':
-      return setAllocationHealth(deployment, watched.allocations, event, moment).map((change) =>
-        afterHealth(watched, change, moment),
+      return setAllocationHealth(deployment, watched.named([...event.healthy, ...event.unhealthy]), event, moment).map(
+        (change) => afterHealth(watched, change, moment),
       );
   }
 }

@@ -71,6 +71,8 @@ export function watchedDeployment(view: ReadView, deployment: Deployment): Watch
   const { ID, Namespace, JobID } = deployment;
   const head = watchedHead(view, deployment);
   if (head === undefined) return undefined;
+  const named = (ids: readonly string[]): readonly Allocation[] =>
+    ids.flatMap((id) => view.get(allocations, [id])?.record ?? []).filter(({ DeploymentID }) => DeploymentID === ID);
   let own: readonly Allocation[] | undefined;
   let failing: readonly Allocation[] | undefined;
   return {
@@ -83,9 +85,9 @@ export function watchedDeployment(view: ReadView, deployment: Deployment): Watch
       failing ??= listed(view, { index: 'by_health', prefix: [ID, 'failing'] });
       return failing;
     },
+    named,
     get canaries() {
-      const placed = placedCanaries(deployment).flatMap((id) => view.get(allocations, [id])?.record ?? []);
-      return placed.filter(({ DeploymentID }) => DeploymentID === ID);
+      return named(placedCanaries(deployment));
     },
     get healthyIndex() {
       const last = listed(view, { index: 'by_health', prefix: [ID, 'healthy'], limit: 1 });
