@@ -7,7 +7,7 @@ import type { InvalidRequest } from '../../jobs/errors.js';
 import { isLauncher } from '../../jobs/job-record.js';
 import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
-import { allocations } from '../../scheduler/allocation.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
@@ -16,12 +16,12 @@ import { isLargeJob, removeJob } from '../books/jobs/remove-job.js';
 import { writeRegistration } from '../books/jobs/write-registration.js';
 import { putHeldEvaluation } from '../books/scheduling/held-evaluation.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
-import { putAllocation } from '../books/scheduling/put-allocation.js';
 import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { faultOfPriority } from './registration/register-job.js';
 import { removeLeftAllocations } from './remove-left-allocations.js';
+import { skipDelaysInParts, skipShutdownDelays } from './skip-shutdown-delays.js';
 
 /** The job that is stopped, and how. */
 export interface StopJobInput extends JobReference {
@@ -50,7 +50,8 @@ export interface StoppedJob {
  * was stopped before. Instances of a stopped parent go on.
  *
  * A purge removes the job in one write, and many allocations in further ones before it is answered. The evaluation waits
- * for these. Those that are left when the process is killed in between are ended by it, and collected later.
+ * for these. Those that are left when the process is killed in between are ended by it, and collected later. A stop without delays
+ * marks many allocations in the same way; those that are left then end with their delays.
  */
 export function stopJob(
   context: EngineContext,
@@ -69,34 +70,52 @@ export function stopJob(
   if (fault !== undefined) return errAsync(fault);
   return commit<Stopped, never>(context, caller, (tx) => {
     const job = readJobRow(tx, namespace, input.jobId)?.record;
-    if (job === undefined) return ok({ answer: nothingStopped, unemptied: undefined });
+    if (job === undefined) return ok({ answer: nothingStopped, rest: undefined });
     const { index } = tx;
     tx.tell('job.stopped', { namespace, jobId: job.ID, purged: purge, index });
-    const unemptied = purge && isLargeJob(tx, job) ? job : undefined;
-    const evaluation = purge ? purgeJob(tx, job, input) : keepStopped(tx, job, input);
+    const { evaluation, rest } = purge ? purgeJob(tx, job, input) : keepStopped(tx, job, input);
     const answer = { evalId: evaluation?.ID ?? '', evalCreateIndex: index, jobModifyIndex: index, index };
-    return ok({ answer, unemptied });
-  }).andThen(({ value: { answer, unemptied } }) =>
-    unemptied === undefined
-      ? okAsync(answer)
-      : removeLeftAllocations(context, unemptied, answer.evalId).map(() => answer),
+    return ok({ answer, rest });
+  }).andThen(({ value: { answer, rest } }) =>
+    rest === undefined ? okAsync(answer) : rest(context, answer.evalId).map(() => answer),
   );
 }
 
+/** What is left to do in further writes, for which the evaluation waits. */
+type Rest = (context: EngineContext, evaluationId: string) => ResultAsync<void, StorageError>;
+
 interface Stopped {
   readonly answer: StoppedJob;
-  /** The purged job, when allocations of it are left. */
-  readonly unemptied: Job | undefined;
+  readonly rest: Rest | undefined;
+}
+
+interface StopWrite {
+  readonly evaluation: Evaluation | undefined;
+  readonly rest: Rest | undefined;
 }
 
 const nothingStopped: StoppedJob = { evalId: '', evalCreateIndex: 0, jobModifyIndex: 0, index: 0 };
 
-function keepStopped(tx: Transaction, job: Job, input: StopJobInput): Evaluation | undefined {
-  if (input.noShutdownDelay === true) skipShutdownDelays(tx, job);
+function keepStopped(tx: Transaction, job: Job, input: StopJobInput): StopWrite {
+  const skipsDelays = input.noShutdownDelay === true;
+  const inParts = skipsDelays && isLargeJob(tx, job);
+  if (skipsDelays && !inParts) skipShutdownDelays(tx, allocationsOf(tx, job));
   const source = tx.get(jobSubmissions, [job.Namespace, job.ID, job.Version])?.record;
   const stopped = decideStop(job, tx.index, tx.now);
-  return writeRegistration(tx, { type: 'updated', job: stopped, previous: job }, evaluationOptions(input), source)
-    .evaluation;
+  const decided = { type: 'updated', job: stopped, previous: job } as const;
+  const { evaluation } = writeRegistration(tx, decided, evaluationOptions(input), source);
+  if (!inParts) return { evaluation, rest: undefined };
+  if (evaluation !== undefined) holdEvaluation(tx, evaluation);
+  return { evaluation, rest: (context, evaluationId) => skipDelaysInParts(context, stopped, evaluationId) };
+}
+
+function allocationsOf(tx: Transaction, { Namespace, ID }: Job): readonly Allocation[] {
+  return tx.list(allocations, { index: 'by_job', prefix: [Namespace, ID] }).map(({ record }) => record);
+}
+
+/** It waits for the last of the further writes. */
+function holdEvaluation(tx: Transaction, evaluation: Evaluation): void {
+  putHeldEvaluation(tx, { heldId: undefined, make: () => evaluation, unfinished: true });
 }
 
 /** The evaluation of a stop is always a service's: all that its scheduler has to do is to end everything. */
@@ -109,28 +128,18 @@ function evaluationOptions(input: StopJobInput) {
   };
 }
 
-function skipShutdownDelays(tx: Transaction, job: Job): void {
-  for (const { record } of tx.list(allocations, { index: 'by_job', prefix: [job.Namespace, job.ID] })) {
-    putAllocation(tx, record, {
-      ...record,
-      DesiredTransition: { ...record.DesiredTransition, NoShutdownDelay: true },
-      ModifyIndex: tx.index,
-      AllocModifyIndex: tx.index,
-      ModifyTime: unixNanosFromInstant(tx.now),
-    });
-  }
-}
-
-/** The evaluation of a large job waits until its last allocation is removed. */
-function purgeJob(tx: Transaction, job: Job, input: StopJobInput): Evaluation | undefined {
-  const unfinished = isLargeJob(tx, job);
+function purgeJob(tx: Transaction, job: Job, input: StopJobInput): StopWrite {
+  const isLarge = isLargeJob(tx, job);
   completePending(tx, job);
   removeJob(tx, job);
-  if (isLauncher(job)) return undefined;
+  const rest: Rest | undefined = isLarge
+    ? (context, evaluationId) => removeLeftAllocations(context, job, evaluationId)
+    : undefined;
+  if (isLauncher(job)) return { evaluation: undefined, rest };
   const evaluation = newEvaluation(tx, { ...job, JobModifyIndex: tx.index }, evaluationOptions(input));
-  if (unfinished) putHeldEvaluation(tx, { heldId: undefined, make: () => evaluation, unfinished });
+  if (isLarge) holdEvaluation(tx, evaluation);
   else putEvaluation(tx, evaluation);
-  return evaluation;
+  return { evaluation, rest };
 }
 
 /** The job was removed, so its evaluations have nothing left to do. */

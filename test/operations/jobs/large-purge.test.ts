@@ -1,4 +1,3 @@
-import { errAsync } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/index.js';
 import { hostPrincipal, registerJob, stopJob } from '../../../src/index.js';
@@ -10,9 +9,9 @@ import type { Storage } from '../../../src/ports/storage.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { second } from '../../../src/shared/duration.js';
-import { storageFailure } from '../../../src/storage/failures.js';
 import { type FakeCluster, fakeCluster } from '../../support/fake-agents.js';
 import { muchRoom } from '../../support/nodes.js';
+import { type Watch, watchedWrites } from '../../support/watched-writes.js';
 import { group, serviceJob } from './world.js';
 
 /* A purge of a job with more allocations than one write removes. */
@@ -21,20 +20,8 @@ const COUNT = 100;
 const large = () => serviceJob('large', { TaskGroups: [group({ Count: COUNT })] });
 const purge = (cluster: FakeCluster) => stopJob(cluster.engine, hostPrincipal, { jobId: 'large', purge: true });
 
-/** A storage that calls back before each write while it is watched, and refuses the write when that gives false. */
-function watched() {
-  const storage = memoryStorage();
-  const watch: { each: (() => boolean) | undefined } = { each: undefined };
-  const over: Storage = {
-    ...storage,
-    write: (work) =>
-      watch.each?.() === false ? errAsync(storageFailure('io', 'the test ends the process here')) : storage.write(work),
-  };
-  return { storage: over, watch };
-}
-
 /** A purge that is broken off after so many writes. */
-async function killedAfter(writes: number, watch: ReturnType<typeof watched>['watch'], cluster: FakeCluster) {
+async function killedAfter(writes: number, watch: Watch, cluster: FakeCluster) {
   let left = writes;
   watch.each = () => {
     left -= 1;
@@ -57,7 +44,7 @@ async function running(storage: Storage): Promise<FakeCluster> {
 }
 
 it('has removed all of them when it is answered, a few in each write', async () => {
-  const { storage, watch } = watched();
+  const { storage, watch } = watchedWrites(memoryStorage());
   await using cluster = await running(storage);
   let writes = 0;
   watch.each = () => {
@@ -77,7 +64,7 @@ it('has removed all of them when it is answered, a few in each write', async () 
 });
 
 it('ends and collects what is left of them when the process is killed in between', async () => {
-  const { storage, watch } = watched();
+  const { storage, watch } = watchedWrites(memoryStorage());
   await using cluster = await running(storage);
   expect((await killedAfter(3, watch, cluster)).isErr()).toBe(true);
   expect(await cluster.rows(jobs)).toEqual([]);
@@ -91,7 +78,7 @@ it('ends and collects what is left of them when the process is killed in between
 });
 
 it('leaves alone what a job that is registered meanwhile has taken over', async () => {
-  const { storage, watch } = watched();
+  const { storage, watch } = watchedWrites(memoryStorage());
   await using cluster = await running(storage);
   const [purged] = (await cluster.rows(jobs)) as [Job];
   expect((await killedAfter(1, watch, cluster)).isErr()).toBe(true);

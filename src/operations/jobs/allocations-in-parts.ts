@@ -1,0 +1,49 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { hostPrincipal } from '../../access/principal.js';
+import type { JobReference } from '../../jobs/job-reference.js';
+import type { StorageError } from '../../ports/storage.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import type { Key } from '../../shared/table.js';
+import { allocationsAtOnce } from '../books/jobs/remove-job.js';
+import { releaseEvaluation } from '../books/scheduling/held-evaluation.js';
+import { commit, type Transaction } from '../commit.js';
+import type { EngineContext } from '../context/engine-context.js';
+
+interface InParts extends Required<JobReference> {
+  /** The evaluation that waits for the last part. */
+  readonly evaluationId: string;
+  /** Changes some of the allocations; false when no further part is to come. */
+  readonly change: (tx: Transaction, part: readonly Allocation[]) => boolean;
+}
+
+/**
+ * Changes all allocations of a job, in small writes in turns of the event loop, and lets the evaluation go that waits for them. When the
+ * process is killed in between, the rest stays as it is, and the evaluation goes by itself.
+ */
+export function changeAllocationsInParts(context: EngineContext, work: InParts): ResultAsync<void, StorageError> {
+  return new ResultAsync(changedInParts(context, work));
+}
+
+async function changedInParts(context: EngineContext, work: InParts): Promise<Result<void, StorageError>> {
+  for (let from: Key | undefined = [work.namespace, work.jobId]; from !== undefined; ) {
+    const start: Key = from;
+    await context.turns.next();
+    const written = await commit<Key | undefined, never>(context, hostPrincipal, (tx) => {
+      const next = changePart(tx, work, start);
+      if (next === undefined) releaseEvaluation(tx, work.evaluationId);
+      return ok(next);
+    });
+    if (written.isErr()) return err(written.error);
+    from = written.value.value;
+  }
+  return ok(undefined);
+}
+
+/** Gives where the next part begins in the index; undefined when there is none. */
+function changePart(tx: Transaction, { namespace, jobId, change }: InParts, from: Key): Key | undefined {
+  const prefix = [namespace, jobId];
+  const part = tx.list(allocations, { index: 'by_job', prefix, from, limit: allocationsAtOnce });
+  const records = part.map(({ record }) => record);
+  const last = records.length < allocationsAtOnce ? undefined : records.at(-1);
+  return change(tx, records) && last !== undefined ? [...prefix, last.ID, null] : undefined;
+}
