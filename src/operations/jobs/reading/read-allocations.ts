@@ -19,6 +19,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { createdSource } from '../../listing/created-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import { answerQuery } from '../../waiting/blocking-query.js';
+import { stubsOrLong, wholeList } from './long-lists.js';
 import {
   type JobQuery,
   type ListRead,
@@ -65,17 +66,20 @@ export function listJobAllocations(
   input: JobQuery & { readonly all?: boolean },
 ): Read<readonly AllocationListStub[]> {
   const all = input.all === true;
-  return readOfJob(context, caller, input, {
-    key: ['job-allocations', all],
-    tables: [allocations],
-    run: (view, namespace) => {
-      const value = view
-        .list(allocations, { index: 'by_job', prefix: [namespace, input.jobId] })
-        .filter(ofPresentRegistration(view, namespace, input.jobId, all))
-        .map(({ record }) => allocationListStub(record));
-      return { index: view.tableIndex(allocations), value };
+  const namespace = namespaceOf(input);
+  const list = {
+    index: 'by_job',
+    prefix: [namespace, input.jobId],
+    holds: ({ Namespace, JobID }: Allocation) => Namespace === namespace && JobID === input.jobId,
+    accept: (view: ReadView) => {
+      const isOfPresent = ofPresentRegistration(view, namespace, input.jobId, all);
+      return (record: Allocation) => isOfPresent({ record });
     },
-  });
+  } as const;
+  const tables = [allocations];
+  const query = { key: ['job-allocations', all], tables, run: (view: ReadView) => stubsOrLong(view, list) };
+  const key = queryKey(...query.key, namespace, input.jobId);
+  return readOfJob(context, caller, input, query).andThen((answer) => wholeList(context, answer, key, list));
 }
 
 /** The allocations that an evaluation made; empty when there is no such evaluation. */
@@ -107,18 +111,17 @@ function listAllocationsOf(
   if (fault !== undefined) return errAsync(fault);
   const namespace = namespaceOf(input);
   const visible = visibilityOf(caller, everyNamespace, ['read-job']);
-  const query = {
-    key: () => queryKey('allocations', index, input.id, visible.key),
-    tables: [allocations],
-    run: (view: ReadView) => ({
-      index: view.tableIndex(allocations),
-      value: view
-        .list(allocations, { index, prefix: [input.id.toLowerCase()] })
-        .filter(({ record }) => visible.sees(record.Namespace))
-        .map(({ record }) => allocationListStub(record)),
-    }),
+  const id = input.id.toLowerCase();
+  const list = {
+    index,
+    prefix: [id],
+    holds: ({ EvalID, DeploymentID }: Allocation) => (index === 'by_evaluation' ? EvalID : DeploymentID) === id,
+    accept: () => (record: Allocation) => visible.sees(record.Namespace),
   };
-  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+  const key = () => queryKey('allocations', index, id, visible.key);
+  const query = { key, tables: [allocations], run: (view: ReadView) => stubsOrLong(view, list) };
+  const terms = { namespace, anyOf: ['read-job'], waiting: input.waiting } as const;
+  return readQuery(context, caller, terms, query).andThen((answer) => wholeList(context, answer, key(), list));
 }
 
 /** An allocation with the job version that it runs laid in; null when that version is no longer kept. */

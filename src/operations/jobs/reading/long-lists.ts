@@ -1,0 +1,112 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import type { ReadView, StorageError } from '../../../ports/storage.js';
+import { type Allocation, allocations } from '../../../scheduler/allocation.js';
+import { type AllocationListStub, allocationListStub } from '../../../scheduler/allocation-stub.js';
+import type { Steps } from '../../../scheduler/steps.js';
+import type { Key } from '../../../shared/table.js';
+import { pagesOf } from '../../books/pages.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { steppedWork, stepsInTurns } from '../../context/steps-in-turns.js';
+import type { Answer } from '../../waiting/parked-queries.js';
+
+/** Allocations of an index in which they are ordered by their ID below `prefix`. */
+interface ListedBelow {
+  readonly index: 'by_job' | 'by_evaluation' | 'by_deployment';
+  readonly prefix: Key;
+  /** Whether an allocation is below the prefix. */
+  readonly holds: (allocation: Allocation) => boolean;
+  /** Which of those that are there the list has. */
+  readonly accept: (view: ReadView) => (allocation: Allocation) => boolean;
+}
+
+/** The list is too long for one turn of the event loop. */
+const isLong = Symbol('a long list');
+type StubsOrLong = readonly AllocationListStub[] | typeof isLong;
+
+/** Allocations of a list that is read at once. */
+const readAtOnce = 64;
+/** Allocations that one step of a longer one reads. */
+const readInStep = 16;
+/** So often a list catches up with what has changed while it was read. */
+const catchesUp = 3;
+
+/** The list, if it is a short one. */
+export function stubsOrLong(view: ReadView, { index, prefix, accept }: ListedBelow): Answer<StubsOrLong> {
+  const rows = view.list(allocations, { index, prefix, limit: readAtOnce + 1 });
+  const accepted = accept(view);
+  const value =
+    rows.length > readAtOnce
+      ? isLong
+      : rows.filter(({ record }) => accepted(record)).map(({ record }) => allocationListStub(record));
+  return { index: view.tableIndex(allocations), value };
+}
+
+/**
+ * The list, also if it is a long one: that is read in turns of the event loop, and then shows what has changed meanwhile. Its index is that
+ * at its beginning, so a reader who waits for a change learns of everything that came later (decision 110). Readers of an equal `key` share
+ * one answer.
+ */
+export function wholeList(
+  context: EngineContext,
+  { index, value }: Answer<StubsOrLong>,
+  key: string,
+  list: ListedBelow,
+): ResultAsync<Answer<readonly AllocationListStub[]>, StorageError> {
+  if (value !== isLong) return new ResultAsync(Promise.resolve(ok({ index, value })));
+  const present = underWay.get(context) ?? new Map<string, Reading>();
+  underWay.set(context, present);
+  const before = present.get(key);
+  if (before !== undefined && before.since >= index) return new ResultAsync(before.answer);
+  const reading = { since: index, answer: readInTurns(context, list) };
+  present.set(key, reading);
+  const forget = (): void => {
+    if (present.get(key) === reading) present.delete(key);
+  };
+  void reading.answer.then(forget, forget);
+  return new ResultAsync(reading.answer);
+}
+
+interface Reading {
+  /** What it shows is no older than this index. */
+  readonly since: number;
+  readonly answer: Promise<Result<Answer<readonly AllocationListStub[]>, StorageError>>;
+}
+
+const underWay = new WeakMap<EngineContext, Map<string, Reading>>();
+const never = new AbortController().signal;
+
+async function readInTurns(
+  context: EngineContext,
+  list: ListedBelow,
+): Promise<Result<Answer<readonly AllocationListStub[]>, StorageError>> {
+  const work = steppedWork((view) => readInSteps(view, list));
+  const read = await stepsInTurns(context, work, never);
+  if (read.isErr()) return err(read.error);
+  if (read.value === undefined) throw new Error('a list is read to its end');
+  return ok(read.value);
+}
+
+function* readInSteps(view: () => ReadView, list: ListedBelow): Steps<Answer<readonly AllocationListStub[]>> {
+  const { index, prefix, holds, accept } = list;
+  const begun = view().tableIndex(allocations);
+  let seen = view().index;
+  const accepted = accept(view());
+  const stubs = new Map<string, AllocationListStub>();
+  const keyOf = ({ ID }: Allocation): readonly [...Key, string] => [...prefix, ID];
+  for (const page of pagesOf(view, allocations, { index, prefix, size: readInStep, keyOf })) {
+    for (const record of page) if (accepted(record)) stubs.set(record.ID, allocationListStub(record));
+    yield;
+  }
+  for (let times = 0; times < catchesUp; times += 1) {
+    const changed = view().list(allocations, { index: 'by_modify', from: [seen + 1] });
+    seen = view().index;
+    for (const { record } of changed) {
+      if (holds(record) && accepted(record)) stubs.set(record.ID, allocationListStub(record));
+      else stubs.delete(record.ID);
+    }
+    if (changed.length <= readInStep) break;
+    yield;
+  }
+  const inOrder = [...stubs.values()].sort(({ ID: a }, { ID: b }) => (a < b ? -1 : 1));
+  return { index: begun, value: inOrder };
+}
