@@ -1,12 +1,15 @@
+import { errAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs } from '../../../jobs/job-record.js';
 import { namespaceOf } from '../../../jobs/job-reference.js';
 import { type ScalingEvent, scalingEventOf, scalingEvents } from '../../../jobs/scaling/scaling-event.js';
 import type { ReadView } from '../../../ports/storage.js';
-import { type Allocation, allocations } from '../../../scheduler/allocation.js';
+import { allocations } from '../../../scheduler/allocation.js';
+import { authorise } from '../../authorise.js';
 import { readJobRow } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { type LiveAllocation, type LiveIn, liveAllocations } from './live-allocations.js';
 import { type JobQuery, queryKey, type Read, readQuery } from './read-query.js';
 
 /** The status of a group (job interface, scale status). */
@@ -46,27 +49,30 @@ export function readJobScaleStatus(
   input: JobQuery,
 ): Read<JobScaleStatus | undefined> {
   const namespace = namespaceOf(input);
-  const query = {
-    key: () => queryKey('job-scale-status', namespace, input.jobId),
-    tables: [jobs, allocations, scalingEvents],
-    run: (view: ReadView) => {
-      const job = readJobRow(view, namespace, input.jobId)?.record;
-      return job === undefined ? { index: view.index, value: undefined } : statusOf(view, job);
-    },
-  };
-  return readQuery(
-    context,
-    caller,
-    { namespace, anyOf: ['read-job', 'read-job-scaling'], waiting: input.waiting },
-    query,
-  );
+  const { jobId, waiting } = input;
+  const anyOf = ['read-job', 'read-job-scaling'] as const;
+  const allowed = authorise(caller, namespace, anyOf);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return liveAllocations(context, { namespace, jobId }).andThen((live) => {
+    const query = {
+      key: () => queryKey('job-scale-status', namespace, jobId),
+      tables: [jobs, allocations, scalingEvents],
+      run: (view: ReadView) => {
+        const job = readJobRow(view, namespace, jobId)?.record;
+        return job === undefined ? { index: view.index, value: undefined } : statusOf(view, job, live);
+      },
+    };
+    return readQuery(context, caller, { namespace, anyOf, waiting }, query);
+  });
 }
 
-function statusOf(view: ReadView, job: Job): { readonly index: number; readonly value: JobScaleStatus } {
+function statusOf(
+  view: ReadView,
+  job: Job,
+  liveIn: LiveIn,
+): { readonly index: number; readonly value: JobScaleStatus } {
   const prefix = [job.Namespace, job.ID];
-  const live = view
-    .list(allocations, { index: 'live_by_job', prefix })
-    .map((row) => row.record)
+  const live = liveIn(view)
     // Canaries stand beside the count until they are promoted.
     .filter(
       ({ JobCreateIndex, DeploymentStatus }) => JobCreateIndex === job.CreateIndex && DeploymentStatus?.Canary !== true,
@@ -100,7 +106,11 @@ function statusOf(view: ReadView, job: Job): { readonly index: number; readonly 
   };
 }
 
-function groupStatus(desired: number, live: readonly Allocation[], events: readonly ScalingEvent[]): GroupScaleStatus {
+function groupStatus(
+  desired: number,
+  live: readonly LiveAllocation[],
+  events: readonly ScalingEvent[],
+): GroupScaleStatus {
   return {
     Desired: desired,
     Placed: live.length,

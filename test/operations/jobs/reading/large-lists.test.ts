@@ -14,6 +14,7 @@ import {
   listDeploymentAllocations,
   listEvaluationAllocations,
   listJobAllocations,
+  readJobScaleStatus,
   registerJob,
 } from '../../../../src/index.js';
 import { commit } from '../../../../src/operations/commit.js';
@@ -153,5 +154,62 @@ describe('a long list of allocations', () => {
     const answer = (await waiting)._unsafeUnwrap();
     expect(answer.index).toBe(after);
     expect(answer.value).toHaveLength(own.length);
+  });
+});
+
+describe('the scale status of a large job', () => {
+  const status = async ({ engine }: Large, after = 0) =>
+    (
+      await readJobScaleStatus(engine, hostPrincipal, { jobId: 'web', waiting: { after, wait: minute } })
+    )._unsafeUnwrap();
+  const put = async ({ engine }: Large, ...changed: readonly Allocation[]) => {
+    const written = await commit(engine, hostPrincipal, (tx) => {
+      for (const each of changed) tx.put(allocations, { ...each, ModifyIndex: tx.index });
+      return ok(tx.index);
+    });
+    return written._unsafeUnwrap().value;
+  };
+
+  it('is counted in parts', async () => {
+    const world = await large();
+    const newest = Math.max(...world.own.map(({ ModifyIndex }) => ModifyIndex));
+    const { index, value } = await status(world);
+    expect(value?.TaskGroups).toMatchObject({ g: { Desired: COUNT, Placed: COUNT, Running: COUNT, Healthy: 0 } });
+    expect(index).toBeGreaterThanOrEqual(newest);
+    expect(Math.max(...world.lists)).toBeLessThanOrEqual(FEW);
+  });
+
+  it('counts what has changed meanwhile as it is at the end', async () => {
+    const world = await large();
+    const [first, second1, third] = world.own.toSorted((a, b) => (a.ID < b.ID ? -1 : 1)) as Allocation[];
+    const DeploymentStatus = { Healthy: true, Timestamp: null, Canary: false, ModifyIndex: 1 };
+    let index = 0;
+    world.interrupt(4, async () => {
+      index = await put(
+        world,
+        { ...(first as Allocation), DesiredStatus: 'stop' },
+        { ...(second1 as Allocation), DeploymentStatus },
+        { ...(third as Allocation), ID: '0', ClientStatus: 'pending' },
+      );
+    });
+    const answer = await status(world);
+    expect(answer.index).toBe(index);
+    expect(answer.value?.TaskGroups).toMatchObject({ g: { Placed: COUNT, Running: COUNT - 1, Healthy: 1 } });
+  });
+
+  it('is waited for by what has changed, not by all of them each time', async () => {
+    const world = await large();
+    const { index: after } = await status(world);
+    const waiting = status(world, after);
+    while (world.engine.parked.size === 0) await new Promise(setImmediate);
+    world.lists.length = 0;
+    const index = await put(world, { ...(world.own[0] as Allocation), DesiredStatus: 'stop' });
+    // The index is that of the newest live one: the end of one is told with the next change.
+    const next = await put(world, world.own[1] as Allocation);
+    expect(next).toBeGreaterThan(index);
+    const answer = await waiting;
+    expect(answer.index).toBe(next);
+    expect(answer.value?.TaskGroups).toMatchObject({ g: { Placed: COUNT - 1 } });
+    expect(Math.max(...world.lists)).toBeLessThanOrEqual(2);
   });
 });
