@@ -1,4 +1,4 @@
-import { errAsync, ok, type ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { jobs } from '../../jobs/job-record.js';
 import {
@@ -9,48 +9,130 @@ import {
 } from '../../jobs/status/job-summary-record.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import type { Steps } from '../../scheduler/steps.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { putSummary } from '../books/jobs/job-consequences.js';
-import { commit } from '../commit.js';
+import { pagesOf } from '../books/pages.js';
+import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
 
 /**
  * Counts the summaries of all jobs anew. Totals over the life of a job (complete, failed, lost, dead instances) may be greater than what is
- * still kept, and never fall.
+ * still kept, and never fall. Counting is done in turns of the event loop, and each summary that differs is written by itself: when the
+ * process is killed in between, the others are as they were.
  */
 export function reconcileSummaries(
   context: EngineContext,
   caller: Principal,
 ): ResultAsync<{ readonly index: number }, PermissionDenied | StorageError> {
   const allowed = authoriseManagement(caller);
-  if (allowed.isErr()) return errAsync(allowed.error);
-  return commit(context, caller, (tx) => {
-    for (const { record } of tx.list(jobSummaries)) {
-      const counted = recount(tx, record);
-      if (JSON.stringify(counted) !== JSON.stringify(record)) putSummary(tx, record, counted);
-    }
-    return ok(undefined);
-  }).map(({ index }) => ({ index }));
+  return allowed.isErr() ? errAsync(allowed.error) : new ResultAsync(reconciled(context, caller));
 }
 
-function recount(view: ReadView, summary: JobSummary): JobSummary {
-  const own = view
-    .list(allocations, { index: 'by_job', prefix: [summary.Namespace, summary.JobID] })
-    .map(({ record }) => record)
-    .filter(({ JobCreateIndex }) => JobCreateIndex === summary.CreateIndex);
+async function reconciled(
+  context: EngineContext,
+  caller: Principal,
+): Promise<Result<{ readonly index: number }, StorageError>> {
+  const work = steppedWork((view) => differingInSteps(view));
+  const counted = await stepsInTurns(context, work, new AbortController().signal);
+  if (counted.isErr()) return err(counted.error);
+  if (counted.value === undefined) throw new Error('the summaries are counted to their end');
+  let { index } = counted.value;
+  for (const one of counted.value.differing) {
+    await context.turns.next();
+    const written = await commit<void, never>(context, caller, (tx) => ok(writeCount(tx, one)));
+    if (written.isErr()) return err(written.error);
+    index = written.value.index;
+  }
+  return ok({ index });
+}
+
+/** Summaries or allocations that one step reads. */
+const readInStep = 16;
+
+/** What is known of the allocations of a job as of the write `seen`. */
+interface Counted {
+  readonly summary: JobSummary;
+  readonly own: Map<string, CountedAllocation>;
+  seen: number;
+}
+
+type CountedAllocation = Pick<Allocation, 'TaskGroup' | 'ClientStatus' | 'JobCreateIndex'>;
+
+interface Differing {
+  readonly differing: readonly Counted[];
+  readonly index: number;
+}
+
+/** The summaries that differ from what there is. The write looks again. */
+function* differingInSteps(view: () => ReadView): Steps<Differing> {
+  const differing: Counted[] = [];
+  const keyOf = ({ Namespace, JobID }: JobSummary): readonly [string, string] => [Namespace, JobID];
+  for (const page of pagesOf(view, jobSummaries, { size: readInStep, keyOf })) {
+    for (const summary of page) {
+      const counted = yield* countInSteps(view, summary);
+      const stored = view().get(jobSummaries, keyOf(summary))?.record;
+      if (stored !== undefined && !equal(recount(view(), stored, counted), stored)) differing.push(counted);
+      // Only here: the index of a write that is run again may have become that of another one.
+      counted.seen = view().index;
+      yield;
+    }
+  }
+  return { differing, index: view().index };
+}
+
+function* countInSteps(view: () => ReadView, summary: JobSummary): Steps<Counted> {
+  const { Namespace, JobID } = summary;
+  const counted: Counted = { summary, own: new Map(), seen: view().index };
+  const keyOf = ({ ID }: Allocation): readonly [string, string, string] => [Namespace, JobID, ID];
+  const query = { index: 'by_job', prefix: [Namespace, JobID], size: readInStep, keyOf };
+  for (const page of pagesOf(view, allocations, query)) {
+    for (const record of page) note(counted, record);
+    if (page.length === readInStep) yield;
+  }
+  return counted;
+}
+
+function note({ own }: Counted, { ID, TaskGroup, ClientStatus, JobCreateIndex }: Allocation): void {
+  own.set(ID, { TaskGroup, ClientStatus, JobCreateIndex });
+}
+
+function writeCount(tx: Transaction, counted: Counted): void {
+  const { Namespace, JobID } = counted.summary;
+  const stored = tx.get(jobSummaries, [Namespace, JobID])?.record;
+  if (stored === undefined) return;
+  const after = recount(tx, stored, counted);
+  if (!equal(after, stored)) putSummary(tx, stored, after);
+}
+
+function equal(one: JobSummary, other: JobSummary): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/**
+ * The summary as the allocations are now. One that was removed since it was counted had ended, unless its job was purged: then those of
+ * the next job of this name have another CreateIndex.
+ */
+function recount(view: ReadView, summary: JobSummary, counted: Counted): JobSummary {
+  const { Namespace, JobID, CreateIndex } = summary;
+  for (const { record } of view.list(allocations, { index: 'by_modify', from: [counted.seen + 1] })) {
+    if (record.Namespace === Namespace && record.JobID === JobID) note(counted, record);
+  }
+  const groups = new Map<string, CountedAllocation[]>();
+  for (const allocation of counted.own.values()) {
+    if (allocation.JobCreateIndex !== CreateIndex) continue;
+    const before = groups.get(allocation.TaskGroup);
+    if (before === undefined) groups.set(allocation.TaskGroup, [allocation]);
+    else before.push(allocation);
+  }
   const Summary = Object.fromEntries(
-    Object.entries(summary.Summary).map(([name, group]) => [
-      name,
-      countGroup(
-        group,
-        own.filter(({ TaskGroup }) => TaskGroup === name),
-      ),
-    ]),
+    Object.entries(summary.Summary).map(([name, group]) => [name, countGroup(group, groups.get(name) ?? [])]),
   );
   return { ...summary, Summary, Children: countChildren(view, summary) };
 }
 
-function countGroup(before: GroupSummary, own: readonly Allocation[]): GroupSummary {
+function countGroup(before: GroupSummary, own: readonly CountedAllocation[]): GroupSummary {
   const count = (status: Allocation['ClientStatus']): number =>
     own.filter(({ ClientStatus }) => ClientStatus === status).length;
   return {
