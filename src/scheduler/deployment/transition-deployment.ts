@@ -50,6 +50,8 @@ interface WatchedAllocations {
   readonly allocations: readonly Allocation[];
   /** Those that are unhealthy or have failed. */
   readonly failing: readonly Allocation[];
+  /** Those that are healthy and have not failed. */
+  readonly healthy: readonly Allocation[];
   /** Those of the allocations with these IDs. */
   readonly named: (ids: readonly string[]) => readonly Allocation[];
   /** Placed canaries. */
@@ -64,6 +66,7 @@ export function watchedAllocations(deployment: Deployment, allocations: readonly
   return {
     allocations,
     failing: allocations.filter(isFailing),
+    healthy: allocations.filter((each) => each.DeploymentStatus?.Healthy === true && !isFailing(each)),
     named: (ids) => {
       const names = new Set(ids);
       return allocations.filter(({ ID }) => names.has(ID));
@@ -202,7 +205,7 @@ function afterDeadline(watched: WatchedDeployment, moment: WriteMoment): Deploym
   const unchanged = { deployment, allocations: [], effects: [] };
   if (!isActiveDeployment(deployment) || deployment.Status === 'paused') return unchanged;
   const waiting = Object.entries(deployment.TaskGroups).filter(
-    ([group, state]) => !hasProgressed(state) && !isDone(group, state, watched.allocations),
+    ([group, state]) => !hasProgressed(state) && !isDone(group, state, watched.healthy),
   );
   const isLate = waiting.some(([, { RequireProgressBy: by }]) => by !== null && Date.parse(by) <= moment.now);
   if (!isLate) return unchanged;

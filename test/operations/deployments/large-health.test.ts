@@ -1,10 +1,17 @@
 import { expect, it } from 'vitest';
-import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
+import {
+  type ManualClock,
+  manualClock,
+  memoryStorage,
+  recordingDelivery,
+  sequentialIds,
+} from '../../../adapters/memory/index.js';
 import { createEngine, type Engine, hostPrincipal, registerJob, setAllocationHealth } from '../../../src/index.js';
+import { deploymentLoop } from '../../../src/operations/deployments/deployment-loop.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { type Deployment, deployments } from '../../../src/scheduler/deployment/deployment.js';
-import { second } from '../../../src/shared/duration.js';
+import { minute, second } from '../../../src/shared/duration.js';
 import { countedLists } from '../../support/counted-lists.js';
 import { fakeCluster } from '../../support/fake-agents.js';
 import { muchRoom } from '../../support/nodes.js';
@@ -61,4 +68,16 @@ it('counts an allocation once that is named twice', async () => {
   (await setAllocationHealth(engine, hostPrincipal, { deploymentId, ...health }))._unsafeUnwrap();
   const { TaskGroups } = await deploymentIn(storage);
   expect(TaskGroups['g']).toMatchObject({ HealthyAllocs: 1, UnhealthyAllocs: 1 });
+});
+
+it('that does not come in time fails the deployment by a write that does not read all allocations', async () => {
+  const lists: number[] = [];
+  const { engine, storage } = await large((inner) => countedLists(inner, allocations, lists));
+  const ended = new AbortController();
+  const watching = deploymentLoop.run(engine, ended.signal);
+  await (engine.clock as ManualClock).advance(20 * minute);
+  ended.abort();
+  await watching;
+  expect(await deploymentIn(storage)).toMatchObject({ Status: 'failed' });
+  expect(Math.max(...lists)).toBeLessThanOrEqual(16);
 });

@@ -85,6 +85,9 @@ export function watchedDeployment(view: ReadView, deployment: Deployment): Watch
       failing ??= listed(view, { index: 'by_health', prefix: [ID, 'failing'] });
       return failing;
     },
+    get healthy() {
+      return listed(view, { index: 'by_health', prefix: [ID, 'healthy'] });
+    },
     named,
     get canaries() {
       return named(placedCanaries(deployment));

@@ -61,6 +61,7 @@ it('reads of the allocations what would be found among all of them', async () =>
         if (watched === undefined) throw new Error('the job is there');
         const { healthyIndex, failing, canaries } = watched;
         return {
+          healthy: byId(watched.healthy),
           named: byId(watched.named(['a1', 'a2', 'nobody'])),
           healthyIndex,
           failing: byId(failing),
@@ -69,6 +70,7 @@ it('reads of the allocations what would be found among all of them', async () =>
         };
       });
       expect(read._unsafeUnwrap()).toEqual({
+        healthy: byId(expected.healthy),
         named: byId(expected.named(['a1', 'a2', 'nobody'])),
         healthyIndex: expected.healthyIndex,
         failing: byId(expected.failing),
