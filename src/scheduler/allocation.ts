@@ -233,10 +233,13 @@ export interface Allocation {
 
 export const allocations = table<Allocation>('allocations', (allocation) => [allocation.ID], {
   by_job: { version: 1, key: (allocation) => [allocation.Namespace, allocation.JobID, allocation.ID] },
-  /** Those that keep their job running. */
+  /** Those that keep their job running, by the version of it that they run. */
   live_by_job: {
-    version: 1,
-    key: (allocation) => (isTerminalAllocation(allocation) ? undefined : [allocation.Namespace, allocation.JobID]),
+    version: 2,
+    key: (allocation) =>
+      isTerminalAllocation(allocation)
+        ? undefined
+        : [allocation.Namespace, allocation.JobID, allocation.JobVersion, allocation.ID],
   },
   /**
    * Those that decisions about their job depend on: `open` ones, which their nodes have not finished with, and ended ones that were not

@@ -85,14 +85,13 @@ function keepVersion(tx: Transaction, previous: Job, current: Job): void {
   const earlier = tx.list(jobVersions, { prefix, reverse: true });
   if (earlier.length < tracked) return;
   const versions = [current, ...earlier.map((row) => row.record)];
-  for (const version of prunedVersions(versions, tracked, versionsInUse(tx, current))) {
+  for (const version of prunedVersions(versions, tracked, (version) => isInUse(tx, current, version))) {
     tx.remove(jobVersions, [...prefix, version]);
   }
 }
 
-function versionsInUse(tx: Transaction, { Namespace, ID }: Job): ReadonlySet<number> {
-  const live = tx.list(allocations, { index: 'live_by_job', prefix: [Namespace, ID] });
-  return new Set(live.map(({ record }) => record.JobVersion));
+function isInUse(tx: Transaction, { Namespace, ID }: Job, version: number): boolean {
+  return tx.list(allocations, { index: 'live_by_job', prefix: [Namespace, ID, version], limit: 1 }).length > 0;
 }
 
 function putSubmission(tx: Transaction, job: Job, { Source, Format, VariableFlags, Variables }: SubmissionInput): void {
