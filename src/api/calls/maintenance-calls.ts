@@ -11,6 +11,7 @@ export const maintenanceCalls = {
     access: management,
     summary: 'Collects everything that has ended, however short ago',
     inputs: {},
+    judgesWaiting: true,
     answer: nothing(200),
   }),
 
@@ -21,6 +22,7 @@ export const maintenanceCalls = {
     access: management,
     summary: 'Counts the summaries of all jobs anew',
     inputs: {},
+    judgesWaiting: true,
     answer: nothing(200),
   }),
 } as const;

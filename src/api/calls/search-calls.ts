@@ -39,6 +39,7 @@ export const searchCalls = {
     errors: ['search_refused'],
     answer: matches<PrefixMatches & { readonly index: number }>(),
     leaderHeaders: 'known',
+    judgesWaiting: true,
   }),
 
   /** What has a text somewhere in its name, what stands inside jobs among it. */
@@ -51,5 +52,6 @@ export const searchCalls = {
     errors: ['search_refused'],
     answer: matches<FuzzyMatches & { readonly index: number }>(),
     leaderHeaders: 'known',
+    judgesWaiting: true,
   }),
 } as const;

@@ -175,6 +175,7 @@ export const systemCalls = {
     access: everybody,
     summary: 'The regions known: this one',
     inputs: {},
+    judgesWaiting: true,
     answer: computed<readonly string[]>('RegionNames'),
   }),
 } as const;

@@ -177,13 +177,11 @@ describe('invalid parameters of waits and pages', () => {
     '/v1/status/leader',
     '/v1/status/peers',
     '/v1/agent/members',
+    '/v1/regions',
   ];
-  const cases = targets.flatMap((target) =>
-    ['index=x', 'index=-1', 'wait=5', 'stale=perhaps', 'per_page=x', 'per_page=4294967296'].map(
-      (query) => `${target}?${query}`,
-    ),
-  );
-  it.each(cases)('%s is refused', async (target) => {
+  const wrong = ['index=x', 'index=-1', 'wait=5', 'stale=perhaps', 'per_page=x', 'per_page=4294967296'];
+  const casesOf = (paths: readonly string[]) => paths.flatMap((path) => wrong.map((query) => `${path}?${query}`));
+  it.each(casesOf(targets))('%s is refused', async (target) => {
     const engine = engineUnderTest();
     (await registerJob(engine, hostPrincipal, { job: sampleJob('x') }))._unsafeUnwrap();
     const ask = createHttpHandler(engine, { access: 'open', names: 'upstream' });
@@ -192,9 +190,21 @@ describe('invalid parameters of waits and pages', () => {
     expect((await ask(requestFrom({ target: `${path}?index=&wait=&stale&per_page=` }))).status).toBe(200);
   });
 
+  const others = ['/v1/search', '/v1/search/fuzzy', '/v1/system/gc', '/v1/system/reconcile/summaries'];
+  it.each(casesOf(others))('PUT %s is refused', async (target) => {
+    const put = (of: string, names: 'neutral' | 'upstream') =>
+      createHttpHandler(engineUnderTest(), { access: 'open', names })(
+        requestFrom({ method: 'PUT', target: of, body: { Prefix: 'x', Text: 'xy', Context: 'jobs' } }),
+      );
+    expect((await put(target, 'upstream')).status).toBe(400);
+    expect((await put(target, 'neutral')).status).toBe(200);
+    const [path] = target.split('?');
+    expect((await put(`${path}?index=&wait=&stale&per_page=`, 'upstream')).status).toBe(200);
+  });
+
   it('are judged by no read that tells of the server itself', async () => {
     const ask = createHttpHandler(engineUnderTest(), { access: 'open', names: 'upstream' });
-    for (const path of ['/v1/regions', '/v1/metrics', '/v1/agent/self']) {
+    for (const path of ['/v1/metrics', '/v1/agent/self']) {
       expect((await ask(requestFrom({ target: `${path}?index=x&per_page=x` }))).status).toBe(200);
     }
   });
