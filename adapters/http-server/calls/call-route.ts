@@ -143,7 +143,7 @@ function signalOf(definition: Call, call: RouteCall): AbortSignal {
  * How a reader waits, and the cancellation when the client goes away. To clients of the upstream an invalid page length is an error
  * of every read.
  */
-function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
+export function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
   if (call.query.isEmpty) return ok(immediately);
   const values: Record<string, unknown> = {};
   for (const [name, { locations }] of Object.entries(waitingInputs)) {

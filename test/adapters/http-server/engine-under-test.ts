@@ -44,8 +44,8 @@ import { nodeFrom } from '../../support/nodes.js';
 import { pathValues, sampleJob } from './route-samples.js';
 
 /** An engine on memory storage, not started: nothing moves unless a request moves it. */
-export function engineUnderTest(settings: SettingsOverrides = {}, logger?: Logger): Engine {
-  return engineOn(manualClock(), settings, logger);
+export function engineUnderTest(settings: SettingsOverrides = {}, logger?: Logger, clock = manualClock()): Engine {
+  return engineOn(clock, settings, logger);
 }
 
 function engineOn(clock: ManualClock, settings: SettingsOverrides, logger: Logger | undefined): Engine {

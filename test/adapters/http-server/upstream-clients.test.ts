@@ -7,6 +7,7 @@ import {
   type HttpResponse,
   requestFrom,
 } from '../../../adapters/http-server/index.js';
+import { manualClock } from '../../../adapters/memory/index.js';
 import { plainType } from '../../../src/api/plain-type.js';
 import { hostPrincipal, type Principal, registerJob } from '../../../src/index.js';
 import { engineUnderTest } from './engine-under-test.js';
@@ -152,15 +153,49 @@ describe('lists of storage', () => {
       requestFrom({ method, target }),
     );
 
-  it.each(['/v1/volumes', '/v1/volumes?type=csi&node_id=x', '/v1/volumes?type=host', '/v1/plugins?type=csi&index=1'])(
-    '%s is empty',
-    async (target) => {
-      const { status, headers, body } = await asked(target);
-      expect([status, body.toString()]).toEqual([200, '[]']);
-      expect(headers[headers.indexOf('X-Nomad-Index') + 1]).toBe('1');
-      expect((await asked(target, { names: 'neutral' })).status).toBe(501);
-    },
-  );
+  it.each([
+    '/v1/volumes',
+    '/v1/volumes?type=csi&node_id=x',
+    '/v1/volumes?type=host',
+    '/v1/plugins?type=csi&index=0&wait=1s',
+  ])('%s is empty', async (target) => {
+    const { status, headers, body } = await asked(target);
+    expect([status, body.toString()]).toEqual([200, '[]']);
+    expect(headers[headers.indexOf('X-Nomad-Index') + 1]).toBe('1');
+    expect((await asked(target, { names: 'neutral' })).status).toBe(501);
+  });
+
+  it.each(['/v1/volumes?type=csi', '/v1/plugins?type=csi'])('%s waits: nothing changes it', async (target) => {
+    const clock = manualClock();
+    const engine = engineUnderTest({}, undefined, clock);
+    const ask = createHttpHandler(engine, { access: 'open', names: 'upstream' });
+    let answered = 0;
+    const answers = ['index=1&wait=10s', 'index=1', `index=${2 ** 40}&wait=20m`].map(async (query) => {
+      const { status, body } = await ask(requestFrom({ target: `${target}&${query}` }));
+      answered += 1;
+      return [status, body.toString()];
+    });
+    await clock.advance(9_000);
+    expect(answered).toBe(0);
+    await clock.advance(2_000);
+    expect(answered).toBe(1);
+    await clock.advance(5 * 60_000);
+    expect(await Promise.all(answers)).toEqual(answers.map(() => [200, '[]']));
+  });
+
+  it.each(['index=x', 'wait=5', 'stale=perhaps', 'per_page=x'])('refuse %s', async (query) => {
+    expect((await asked(`/v1/volumes?${query}`)).status).toBe(400);
+    expect((await asked(`/v1/plugins?type=csi&${query}`)).status).toBe(400);
+  });
+
+  it('are answered when the engine stops', async () => {
+    const engine = engineUnderTest();
+    const answer = createHttpHandler(engine, { access: 'open', names: 'upstream' })(
+      requestFrom({ target: '/v1/volumes?type=csi&index=1' }),
+    );
+    await engine.stop();
+    expect((await answer).status).toBe(200);
+  });
 
   it('are those of the region of the server, and cannot be changed', async () => {
     expect((await asked('/v1/volumes?region=mars')).status).toBe(500);
