@@ -82,7 +82,7 @@ export interface Evaluation {
   readonly JobModifyIndex?: number;
   /** The node whose change called for it, or on which a system job found no room. */
   readonly NodeID?: string;
-  /** Not set here. */
+  /** The index of the node's change that called for it. */
   readonly NodeModifyIndex?: number;
   /** The deployment that it began, or that called for it. */
   readonly DeploymentID?: string;

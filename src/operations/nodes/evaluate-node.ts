@@ -29,7 +29,7 @@ export function evaluateNode(
 ): ResultAsync<EvaluatedNode, PermissionDenied | NodeNotFound | StorageError> {
   return withNode(context, caller, nodeId, (tx, node) =>
     ok({
-      ...unchanged(tx, evaluateForNode(tx, node)),
+      ...unchanged(tx, evaluateForNode(tx, node, { nodeIndex: node.ModifyIndex })),
       eligibility: node.SchedulingEligibility,
       nodeCount: tx.list(nodes).length,
       server: ownAddress(context),

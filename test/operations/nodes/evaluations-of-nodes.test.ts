@@ -43,8 +43,10 @@ it('a node concerns the jobs that it has allocations of, and the system jobs of 
   const { evalIds, evalCreateIndex } = (await evaluateNode(engine, hostPrincipal, { nodeId: 'n1' }))._unsafeUnwrap();
   const made = (await rows(evaluations)).filter(({ ID }) => evalIds.includes(ID));
   expect(made.map(({ JobID }) => JobID).sort()).toEqual(['all-pools', 'by-glob', 'here']);
+  const NodeModifyIndex = (await rows(nodeTable)).find(({ ID }) => ID === 'n1')?.ModifyIndex;
   for (const evaluation of made) {
-    expect(evaluation).toMatchObject({ TriggeredBy: 'node-update', NodeID: 'n1', CreateIndex: evalCreateIndex });
+    const node = { NodeID: 'n1', NodeModifyIndex };
+    expect(evaluation).toMatchObject({ TriggeredBy: 'node-update', ...node, CreateIndex: evalCreateIndex });
   }
   await engine.stop();
 });
@@ -64,7 +66,7 @@ it('the evaluations that a change of a node calls for have the index behind that
   for (const { index, nodeModifyIndex, evalIds, evalCreateIndex } of [again, purged]) {
     expect({ nodeModifyIndex, evalCreateIndex }).toEqual({ nodeModifyIndex: index, evalCreateIndex: index + 1 });
     const made = (await rows(evaluations)).filter(({ ID }) => evalIds.includes(ID));
-    expect(made).toMatchObject([{ JobID: 'here', CreateIndex: evalCreateIndex }]);
+    expect(made).toMatchObject([{ JobID: 'here', NodeModifyIndex: nodeModifyIndex, CreateIndex: evalCreateIndex }]);
   }
   expect((await rows(nodeTable)).filter(({ ID }) => ID === 'n1')).toEqual([]);
   await engine.stop();

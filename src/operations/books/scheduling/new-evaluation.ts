@@ -9,8 +9,8 @@ export interface EvaluationOptions {
   readonly priority?: number;
   /** The job's when absent. */
   readonly type?: string;
-  /** The node whose change calls for it. */
-  readonly nodeId?: string;
+  /** The node whose change calls for it, and the index of that change. */
+  readonly node?: { readonly id: string; readonly index: number };
   /** The deployment that calls for it. */
   readonly deploymentId?: string;
   /** The evaluation of a registration takes an index after that of the job; otherwise it shares it. */
@@ -41,7 +41,7 @@ export function newEvaluation(
     TriggeredBy: options.triggeredBy,
     JobID: job.ID,
     ...(namesSpecification.has(options.triggeredBy) ? { JobModifyIndex: job.JobModifyIndex } : {}),
-    ...(options.nodeId === undefined ? {} : { NodeID: options.nodeId }),
+    ...(options.node === undefined ? {} : { NodeID: options.node.id, NodeModifyIndex: options.node.index }),
     ...(options.deploymentId === undefined ? {} : { DeploymentID: options.deploymentId }),
     Status: 'pending',
     CreateIndex: tx.index,

@@ -13,20 +13,27 @@ import { readJobRow } from '../jobs/job-rows.js';
 import { newEvaluation } from './new-evaluation.js';
 import { putEvaluation } from './put-evaluation.js';
 
+interface NodeEvaluationOptions {
+  readonly returns?: boolean;
+  readonly apart?: boolean;
+  readonly nodeIndex?: number;
+}
+
 /**
  * Has every job evaluated that a change of the node concerns: those with unfinished allocations on it, and the system jobs that run on
  * every node of its pool and datacenter. One evaluation for each. `returns`: the node was disconnected; jobs that have waited for it are
  * evaluated when it reports their allocations. `apart`: the evaluations get an index of their own, behind that of what was put before.
+ * `nodeIndex`: when the node has changed; with this write when absent.
  */
 export function evaluateForNode(
   tx: Transaction,
   node: Node,
-  { returns = false, apart = false }: { readonly returns?: boolean; readonly apart?: boolean } = {},
+  { returns = false, apart = false, nodeIndex = tx.index }: NodeEvaluationOptions = {},
 ): readonly Evaluation[] {
   const concerned = concernedJobs(tx, node, returns);
   if (apart && concerned.length > 0) tx.nextIndex();
   return concerned.map((job) => {
-    const evaluation = newEvaluation(tx, job, { triggeredBy: 'node-update', nodeId: node.ID });
+    const evaluation = newEvaluation(tx, job, { triggeredBy: 'node-update', node: { id: node.ID, index: nodeIndex } });
     putEvaluation(tx, evaluation);
     // A job that was dead is pending while its evaluation is.
     recomputeJobStatus(tx, job.Namespace, job.ID);
