@@ -72,7 +72,7 @@ export function listJobDeployments(
   });
 }
 
-/** The newest deployment of a job's present registration; null when there is none. */
+/** The newest deployment of a job's present registration; null when there is none. Index: that of the deployments table. */
 export function readLatestDeployment(
   context: EngineContext,
   caller: Principal,
@@ -83,10 +83,7 @@ export function readLatestDeployment(
     tables: [deployments],
     run: (view, namespace) => {
       const latest = rowsOfJob(view, namespace, input.jobId, false).at(-1);
-      return {
-        index: latest?.modifyIndex ?? view.tableIndex(deployments),
-        value: latest === undefined ? null : latest.record,
-      };
+      return { index: view.tableIndex(deployments), value: latest?.record ?? null };
     },
   });
 }
