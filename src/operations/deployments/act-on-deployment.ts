@@ -61,7 +61,7 @@ export function deploymentFor(
   caller: Principal,
   { deploymentId, capabilities }: DeploymentReference & { readonly capabilities: readonly Capability[] },
 ): Result<Deployment, PermissionDenied | DeploymentNotFound> {
-  const deployment = view.get(deployments, [deploymentId])?.record;
+  const deployment = view.get(deployments, [deploymentId.toLowerCase()])?.record;
   if (deployment === undefined) return err(deploymentNotFound(deploymentId));
   return authorise(caller, deployment.Namespace, capabilities).map(() => deployment);
 }

@@ -157,9 +157,10 @@ export function listJobServices(
 export function listAllocationServices(
   context: EngineContext,
   caller: Principal,
-  { allocationId }: { readonly allocationId: string },
+  input: { readonly allocationId: string },
   waiting: Waiting = {},
 ): ServiceRead<readonly ServiceRegistration[] | undefined, InvalidRequest> {
+  const allocationId = input.allocationId.toLowerCase();
   const query = {
     key: `allocation-services:${allocationId}`,
     tables: [serviceRegistrations],

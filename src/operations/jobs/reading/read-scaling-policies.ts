@@ -62,12 +62,13 @@ export function readScalingPolicy(
   input: NamespaceQuery & { readonly id: string },
 ): Read<ScalingPolicy | undefined> {
   const sees = maySee(caller, 'read-scaling-policy');
+  const id = input.id.toLowerCase();
   if (!sees(namespaceOf(input))) return errAsync({ type: 'permission_denied' });
   const query = {
-    key: () => queryKey('scaling-policy', input.id, rightsKey(caller)),
+    key: () => queryKey('scaling-policy', id, rightsKey(caller)),
     tables: [jobs],
     run: (view: ReadView) => {
-      const value = policiesIn(view, everyNamespace, sees, '').find(({ ID }) => ID === input.id);
+      const value = policiesIn(view, everyNamespace, sees, '').find(({ ID }) => ID === id);
       return { index: value?.ModifyIndex ?? view.tableIndex(jobs), value };
     },
   };
