@@ -10,7 +10,10 @@ import type { EngineContext } from '../context/engine-context.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 
-/** Every allocation that is or was on the node and is still kept, with the job version that it runs. */
+/**
+ * Every allocation that is or was on the node and is still kept, with the job version that it runs. Index: that of the last change of
+ * one of them, 1 when there are none.
+ */
 export function listNodeAllocations(
   context: EngineContext,
   caller: Principal,
@@ -27,13 +30,15 @@ export function listNodeAllocations(
     {
       key: JSON.stringify(['node-allocations', input.nodeId, caller.management ? '' : caller.namespaces]),
       tables: [allocations],
-      run: (view) => ({
-        index: view.tableIndex(allocations),
-        value: view
-          .list(allocations, { index: 'by_node', prefix: [input.nodeId] })
-          .filter(({ record }) => allows(caller, record.Namespace, ['read-job']))
-          .map((row) => ({ allocation: row, job: readAllocationJob(view, row.record) })),
-      }),
+      run: (view) => {
+        const rows = view.list(allocations, { index: 'by_node', prefix: [input.nodeId] });
+        return {
+          index: rows.reduce((highest, { record }) => Math.max(highest, record.ModifyIndex), 1),
+          value: rows
+            .filter(({ record }) => allows(caller, record.Namespace, ['read-job']))
+            .map((row) => ({ allocation: row, job: readAllocationJob(view, row.record) })),
+        };
+      },
     },
     waiting,
   );
