@@ -180,7 +180,7 @@ export class AllocationActor {
   #checked(): CheckedAllocation {
     return {
       tasks: () => standingOfTasks(this.#life),
-      upFor: (task) => this.#upFor(task),
+      since: (task) => this.#since(task),
       run: (task, command, timeout) => runBriefly((request) => this.exec(task, request), command, timeout),
       restart: (task, reason) => {
         const event = { type: 'restart', reason, asFailure: true } as const;
@@ -191,9 +191,9 @@ export class AllocationActor {
   }
 
   /** Without a task that of the main tasks. */
-  #upFor(task: string | null): Milliseconds | undefined {
+  #since(task: string | null): Milliseconds | undefined {
     const { tasks } = this.#life.plan;
-    return this.#running.upFor(
+    return this.#running.since(
       tasks.flatMap(({ name, phase }) => ((task === null ? phase === 'main' : name === task) ? name : [])),
     );
   }

@@ -22,11 +22,11 @@ export class RunningTimes {
     }
   }
 
-  /** Of several tasks, the one with the shortest running time counts; undefined while one of them does not run. */
-  upFor(names: readonly string[]): Milliseconds | undefined {
+  /** Of several tasks, the one that began last counts; undefined while one of them does not run. */
+  since(names: readonly string[]): Milliseconds | undefined {
     const since = names.map((name) => this.#since.get(name) ?? Number.NaN);
     const latest = Math.max(...since);
-    return names.length === 0 || Number.isNaN(latest) ? undefined : this.#clock.monotonic() - latest;
+    return names.length === 0 || Number.isNaN(latest) ? undefined : latest;
   }
 
   /** A task that was found again began before, at a time that is known from its record only: it is read once. */

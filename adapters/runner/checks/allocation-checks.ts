@@ -25,8 +25,8 @@ import { look } from './look.js';
 export interface CheckedAllocation {
   /** Whether all required tasks run; `failed` if one never will. */
   tasks(): 'up' | 'coming' | 'failed';
-  /** How long a task has run, in milliseconds; undefined while it does not. */
-  upFor(task: string | null): Milliseconds | undefined;
+  /** When the present run of a task began, on the monotonic clock; undefined while it does not run. */
+  since(task: string | null): Milliseconds | undefined;
   /** Runs a command beside a task; gives its exit code and output. */
   run(task: string, command: readonly string[], timeout: Milliseconds): Promise<BriefCommand>;
   /** A service has failed too often: its task begins again; without a task all that run. */
@@ -155,10 +155,13 @@ export class AllocationChecks {
   async #lookOnce(watched: Watched): Promise<void> {
     const { check } = watched;
     const task = watched.task ?? (check.TaskName === '' ? null : check.TaskName);
-    const upFor = this.#allocation.upFor(task);
-    if (upFor === undefined) return;
+    const since = this.#allocation.since(task);
+    if (since === undefined) return;
+    const upFor = this.#surroundings.clock.monotonic() - since;
     const result = await this.#look(watched, task);
     if (result === undefined || this.#over.signal.aborted) return;
+    // What was seen of a run that has ended meanwhile says nothing of the present one.
+    if (this.#allocation.since(task) !== since) return;
     watched.state = checkStateAfter(watched.state, result, check, this.#surroundings.clock.now());
     this.judge();
     watched.strikes = strikesAfter(watched.strikes, result, check, upFor);
