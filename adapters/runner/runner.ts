@@ -94,7 +94,8 @@ export interface Runner {
    * Takes the directory, registers the node and begins to look after its allocations; resolves when the node is
    * registered. From then on the process stays alive until `stop`. A server that cannot be reached is asked again; one that refuses the
    * node, or has another agent for it that lives, is a fault. A runner without a directory, or on a host that was started anew, waits until
-   * the server takes the agent before it for dead.
+   * the server takes the agent before it for dead. A runner that was stopped can be started again: a start during the stop waits for its
+   * end, and begins nothing when another stop follows.
    */
   start(): ResultAsync<void, RunnerFault>;
   /**
@@ -172,8 +173,13 @@ class HostRunner implements Runner {
   readonly #identityFault: string | undefined;
   readonly #logger: Logger;
   readonly #background: Background;
-  readonly #notes: NoteKeeper;
+  /** Of the present agent: those of one that has ended write nothing any more. */
+  #notes: NoteKeeper;
   #agent: Agent | undefined;
+  /** The end of an agent that is under way. */
+  #ending: Promise<void> | undefined;
+  /** Whether a start came after the last stop. */
+  #isWanted = false;
   #lock: DirectoryLock | undefined;
   #alive: NodeJS.Timeout | undefined;
 
@@ -185,10 +191,20 @@ class HostRunner implements Runner {
     this.#directory = directory;
     this.#logger = ports.logger ?? silentLogger;
     this.#background = new Background(this.#logger);
-    this.#notes = new NoteKeeper(ports.clock, this.#logger, this.#background);
+    this.#notes = this.#newNotes();
   }
 
   start(): ResultAsync<void, RunnerFault> {
+    this.#isWanted = true;
+    return this.#ending === undefined ? this.#startNow() : new ResultAsync(this.#startAfter(this.#ending));
+  }
+
+  async #startAfter(ending: Promise<void>): Promise<Result<void, RunnerFault>> {
+    await ending;
+    return this.#isWanted ? this.#startNow() : ok(undefined);
+  }
+
+  #startNow(): ResultAsync<void, RunnerFault> {
     if (this.#agent !== undefined) return new ResultAsync(Promise.resolve(ok(undefined)));
     const prepared = this.#prepare();
     if (prepared.isErr()) return errAsync(prepared.error);
@@ -201,28 +217,34 @@ class HostRunner implements Runner {
 
   async #begin(agent: Agent): Promise<Result<void, RunnerFault>> {
     const started = await agent.start();
-    if (started.isErr() && this.#agent === agent) {
-      this.#agent = undefined;
-      await this.#end(agent, AbortSignal.abort());
-    }
+    if (started.isErr() && this.#agent === agent) await this.#end(agent, AbortSignal.abort(), 'stays');
     return started;
   }
 
   async stop({ deadline = defaultDeadline }: StopRunnerOptions = {}): Promise<void> {
+    this.#isWanted = false;
     const agent = this.#agent;
-    if (agent === undefined) return;
-    this.#agent = undefined;
+    if (agent === undefined) return this.#ending;
     // The limit uses the host's wall time: a stop must end even if virtual time stands still.
-    await this.#end(agent, AbortSignal.timeout(timerOf(deadline)));
-    this.#notes.close();
-    if (this.#directory === null) await agent.leave();
+    await this.#end(agent, AbortSignal.timeout(timerOf(deadline)), this.#directory === null ? 'leaves' : 'stays');
   }
 
-  async #end(agent: Agent, limit: AbortSignal): Promise<void> {
+  /** `leaves`: the server is told that the node will not come back. */
+  async #end(agent: Agent, limit: AbortSignal, node: 'leaves' | 'stays'): Promise<void> {
+    this.#agent = undefined;
+    this.#ending = this.#endNow(agent, limit, node).finally(() => {
+      this.#ending = undefined;
+    });
+    await this.#ending;
+  }
+
+  async #endNow(agent: Agent, limit: AbortSignal, node: 'leaves' | 'stays'): Promise<void> {
     await agent.stop(limit);
     await within(notesPatience, this.#notes.flushed());
+    this.#notes.close();
     this.#lock?.release();
     clearInterval(this.#alive);
+    if (node === 'leaves') await agent.leave();
   }
 
   #prepare(): Result<Agent, RunnerFault> {
@@ -253,6 +275,7 @@ class HostRunner implements Runner {
       ...(folder === null ? {} : { folder: folder.secret, boot: folder.boot }),
     });
     const { drivers, onStop, keepFinished = defaultKeepFinished } = this.#options;
+    this.#notes = this.#newNotes();
     const memory = this.#memory();
     const surroundings: Surroundings = {
       link,
@@ -270,6 +293,10 @@ class HostRunner implements Runner {
       leavesTasks: this.#directory !== null && onStop !== 'kill',
     };
     return new Agent({ link, surroundings, keepFinished, past: folder?.past ?? 'unknown' });
+  }
+
+  #newNotes(): NoteKeeper {
+    return new NoteKeeper(this.#ports.clock, this.#logger, this.#background);
   }
 
   #memory(): TaskMemory {
