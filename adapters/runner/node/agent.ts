@@ -19,7 +19,7 @@ interface AgentOptions {
   readonly past: AgentFolder['past'] | 'unknown';
 }
 
-/** How long a stop waits for an answer to the registration that is under way, in milliseconds. */
+/** How long a stop waits for an answer to a registration that is under way, in milliseconds. */
 const registrationPatience = 2000;
 
 /** The agent of one node: registers it, takes the allocations that the server gives it, and carries out the server's commands. */
@@ -113,6 +113,8 @@ export class Agent {
     this.#stopServing();
     this.#allocations.close();
     this.#over.abort();
+    // For the same reason. Until here a new registration lets the last reports through.
+    await within(registrationPatience, this.#registration.renewed());
   }
 
   /** For a node that will not return: the server need not wait for its heartbeat to expire. */

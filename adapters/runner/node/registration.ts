@@ -65,6 +65,11 @@ export class Registration {
     return renewed;
   }
 
+  /** Resolves when no new registration is under way. */
+  renewed(): Promise<unknown> {
+    return Promise.resolve(this.#renewal);
+  }
+
   /** Sends heartbeats until the signal aborts: three within the time that the node may be silent, or that an allocation runs on without them. */
   async beat(): Promise<void> {
     const { link, clock, node, signal, onFailure } = this.#options;
