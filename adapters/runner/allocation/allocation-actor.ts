@@ -52,6 +52,7 @@ export class AllocationActor {
   readonly #checks: AllocationChecks;
   readonly #disk: AllocationDisk;
   #handling = false;
+  #isClosed = false;
   #timer = new AbortController();
   #limit = new AbortController();
   #contact = new AbortController();
@@ -233,7 +234,13 @@ export class AllocationActor {
     return new Promise((resolve) => this.#resting.push(resolve));
   }
 
+  /** For an allocation that is over: what still comes, such as the end of a script, changes and notes nothing, as its folder may be gone. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
   handle(event: AllocationEvent): void {
+    if (this.#isClosed) return;
     this.#queue.push(event);
     if (this.#handling) return;
     this.#handling = true;

@@ -204,7 +204,6 @@ export class NodeAllocations {
 
   #forgetDropped(id: string): void {
     if (this.#actors.get(id)?.isDone !== true) return;
-    this.#actors.delete(id);
     this.#dropped.delete(id);
     this.#end(id);
     this.#reporter.ended(id);
@@ -238,7 +237,6 @@ export class NodeAllocations {
   /** The server knows the end of these allocations: only the newest folders are kept, for as long as the server knows the allocations. */
   #afterReport(ended: readonly string[], unknown: readonly string[]): void {
     for (const id of ended) {
-      this.#actors.delete(id);
       this.#abandoned.delete(id);
       this.#end(id);
     }
@@ -248,6 +246,8 @@ export class NodeAllocations {
   }
 
   #end(id: string): void {
+    this.#actors.get(id)?.close();
+    this.#actors.delete(id);
     this.#over.add(id);
     this.#finished.add(id);
   }

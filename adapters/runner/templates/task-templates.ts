@@ -158,6 +158,8 @@ export class TaskTemplates {
         await step();
         return;
       } catch (error) {
+        // The task has ended, and its files may be gone.
+        if (signal.aborted) return;
         this.#tellOnce(messageOf(error));
         if (!isTransientFault(error)) return;
       }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errAsync, okAsync, ResultAsync } from 'neverthrow';
@@ -7,9 +7,11 @@ import { manualClock } from '../../../../adapters/memory/index.js';
 import { randomIds } from '../../../../adapters/node/index.js';
 import { Background } from '../../../../adapters/runner/background.js';
 import { type TaskPaths, taskPaths } from '../../../../adapters/runner/disk/task-paths.js';
-import { TaskTemplates } from '../../../../adapters/runner/templates/task-templates.js';
-import type { TaskTemplate } from '../../../../src/jobs/document/task-parts.js';
+import { TaskTemplates, type TemplateActions } from '../../../../adapters/runner/templates/task-templates.js';
+import type { ChangeScript, TaskTemplate } from '../../../../src/jobs/document/task-parts.js';
 import type { AgentLink, AgentLinkError } from '../../../../src/ports/agent-link.js';
+import { eventually } from '../../../support/installation.js';
+import { patience } from '../../../support/patience.js';
 
 const failed: AgentLinkError = { type: 'link_failed', message: 'the call was ended by its signal' };
 
@@ -35,10 +37,12 @@ interface TemplatesOptions {
   readonly template: Partial<TaskTemplate>;
   readonly variables: AgentLink['variables'];
   readonly paths?: TaskPaths | null;
+  /** Runs the script of a change. */
+  readonly run?: TemplateActions['run'];
 }
 
 /** The one template of a task that shows the value `a` of a variable. */
-function templatesOf({ template, variables, paths = null }: TemplatesOptions) {
+function templatesOf({ template, variables, paths = null, run = () => Promise.resolve(true) }: TemplatesOptions) {
   const background = new Background({ debug: nothing, info: nothing, warn: nothing, error: nothing });
   const said: string[] = [];
   const shown = {
@@ -68,7 +72,7 @@ function templatesOf({ template, variables, paths = null }: TemplatesOptions) {
       tell: (message) => void said.push(message),
       restart: nothing,
       signal: nothing,
-      run: () => Promise.resolve(true),
+      run,
     },
   );
   return { templates, background, said };
@@ -111,6 +115,42 @@ it('makes the files of a start after those that the run before was still writing
       templates.end();
     }
     await background.settled();
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
+
+it('says nothing of what fails after the end of the task', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'signalbox-templates-'));
+  const paths = taskPaths(directory, 'main');
+  for (const folder of [paths.local, paths.notes]) mkdirSync(folder, { recursive: true });
+  let version = 0;
+  const changing: AgentLink['variables'] = () => {
+    version += 1;
+    return okAsync({ version: `${version}`, items: [{ a: `${version}` }], lists: [] });
+  };
+  let isRunning = false;
+  let end = (_: boolean): void => undefined;
+  const run = (): Promise<boolean> => {
+    isRunning = true;
+    return new Promise((resolve) => {
+      end = resolve;
+    });
+  };
+  try {
+    const ChangeScript = { Command: '/bin/true', RunOnFirstRender: false } as ChangeScript;
+    const template = { DestPath: 'local/file', ChangeMode: 'script', ChangeScript, Splay: 0 };
+    const { templates, background, said } = templatesOf({ template, variables: changing, paths, run });
+    await templates.prepare(never);
+    templates.watch();
+    expect(await eventually(patience, () => isRunning)).toBe(true);
+    templates.end();
+    // Something else is in the place of the notes, so that they cannot be cleared.
+    rmSync(paths.notes, { recursive: true });
+    writeFileSync(paths.notes, '');
+    end(true);
+    await background.settled();
+    expect(said).toEqual([]);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
