@@ -20,17 +20,28 @@ export class NumberNote {
 
   async add(numbers: readonly number[]): Promise<void> {
     const all = [...new Set([...(await this.read()), ...numbers])];
-    if (this.#file !== null) {
-      await writeFile(`${this.#file}.new`, JSON.stringify(all), { mode: 0o600 });
-      await rename(`${this.#file}.new`, this.#file);
-    }
+    await this.#write(all);
     this.#numbers = all;
+  }
+
+  /** Counts at once, also when the disk does not take it. */
+  async remove(number: number): Promise<void> {
+    const left = (await this.read()).filter((each) => each !== number);
+    this.#numbers = left;
+    if (left.length > 0) await this.#write(left);
+    else if (this.#file !== null) await rm(this.#file, { force: true });
   }
 
   async clear(): Promise<void> {
     if (this.#numbers?.length === 0) return;
     if (this.#file !== null) await rm(this.#file, { force: true });
     this.#numbers = [];
+  }
+
+  async #write(numbers: readonly number[]): Promise<void> {
+    if (this.#file === null) return;
+    await writeFile(`${this.#file}.new`, JSON.stringify(numbers), { mode: 0o600 });
+    await rename(`${this.#file}.new`, this.#file);
   }
 }
 

@@ -78,7 +78,8 @@ export class TaskTemplates {
   /** The watch of the present run, or of the run before; never rejects. */
   #watched: Promise<unknown> = Promise.resolve();
   #said = '';
-  #scriptsToRun: readonly ChangeScript[] = [];
+  /** Templates whose scripts of the first rendering have not run to their end: a restart, or the death of the agent, may break them off. */
+  readonly #firstScripts: NumberNote;
 
   constructor(
     task: TemplatedTask,
@@ -90,6 +91,7 @@ export class TaskTemplates {
     this.#actions = actions;
     this.#files = new TemplateFiles(task.paths, task.fill);
     this.#note = new NumberNote(task.paths, 'changed-templates.json');
+    this.#firstScripts = new NumberNote(task.paths, 'first-scripts.json');
   }
 
   /** Renders the templates that have to be rendered, and writes them. Throws `TemplateRefused` for faults that repeating would not cure. */
@@ -101,12 +103,12 @@ export class TaskTemplates {
     const first = this.#texts.size === 0;
     const rendered = await this.#rendered(await this.#read(first ? 'all' : 'changing'), signal, 'wait');
     if (rendered === undefined) return;
+    if (first) await this.#noteFirstScripts();
     await this.#write(rendered, first || this.#task.rendersAgain);
     this.#held = new Map();
     this.#heldUntil = undefined;
     // The task is about to start, so it gets the new files in any case.
     await this.#note.clear();
-    this.#scriptsToRun = first ? this.#task.templates.flatMap(firstScript) : [];
   }
 
   /** After the agent was away: the running task has what is on disk, as far as the note does not say otherwise. */
@@ -135,8 +137,7 @@ export class TaskTemplates {
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
-    for (const script of this.#scriptsToRun) await this.#actions.run(script);
-    this.#scriptsToRun = [];
+    await this.#insist(signal, () => this.#runFirstScripts(signal));
     await this.#insist(signal, async () =>
       this.#act(templateChange(this.#templatesAt(await this.#note.read())), signal),
     );
@@ -148,6 +149,22 @@ export class TaskTemplates {
       if (!isDue) await this.#surroundings.clock.sleep(version === null ? askPause : idlePause, signal);
       if (signal.aborted) return;
       if (isDue || version === null) await this.#insist(signal, () => this.#refresh(signal));
+    }
+  }
+
+  async #noteFirstScripts(): Promise<void> {
+    await this.#firstScripts.clear();
+    const scripted = [...this.#task.templates.entries()].filter(([, template]) => firstScript(template) !== undefined);
+    if (scripted.length > 0) await this.#firstScripts.add(scripted.map(([at]) => at));
+  }
+
+  async #runFirstScripts(signal: AbortSignal): Promise<void> {
+    for (const at of await this.#firstScripts.read()) {
+      const template = this.#task.templates[at];
+      const script = template === undefined ? undefined : firstScript(template);
+      if (script !== undefined && !(await this.#actions.run(script))) return;
+      await this.#firstScripts.remove(at);
+      if (signal.aborted) return;
     }
   }
 
@@ -323,6 +340,6 @@ export class TaskTemplates {
   }
 }
 
-function firstScript({ ChangeMode, ChangeScript }: TaskTemplate): ChangeScript[] {
-  return ChangeMode === 'script' && ChangeScript?.RunOnFirstRender === true ? [ChangeScript] : [];
+function firstScript({ ChangeMode, ChangeScript }: TaskTemplate): ChangeScript | undefined {
+  return ChangeMode === 'script' && ChangeScript?.RunOnFirstRender === true ? ChangeScript : undefined;
 }

@@ -12,6 +12,7 @@ import type { ChangeScript, TaskTemplate } from '../../../../src/jobs/document/t
 import type { AgentLink, AgentLinkError } from '../../../../src/ports/agent-link.js';
 import { eventually } from '../../../support/installation.js';
 import { patience } from '../../../support/patience.js';
+import { settled } from '../../../support/settled.js';
 
 const failed: AgentLinkError = { type: 'link_failed', message: 'the call was ended by its signal' };
 
@@ -35,33 +36,44 @@ const never = new AbortController().signal;
 
 interface TemplatesOptions {
   readonly template: Partial<TaskTemplate>;
+  /** Further templates. */
+  readonly others?: readonly Partial<TaskTemplate>[];
   readonly variables: AgentLink['variables'];
   readonly paths?: TaskPaths | null;
   /** Runs the script of a change. */
   readonly run?: TemplateActions['run'];
 }
 
-/** The one template of a task that shows the value `a` of a variable. */
-function templatesOf({ template, variables, paths = null, run = () => Promise.resolve(true) }: TemplatesOptions) {
+/** The templates of a task; if nothing else is said, each shows the value `a` of a variable. */
+function templatesOf({
+  template,
+  others = [],
+  variables,
+  paths = null,
+  run = () => Promise.resolve(true),
+}: TemplatesOptions) {
   const background = new Background({ debug: nothing, info: nothing, warn: nothing, error: nothing });
   const said: string[] = [];
-  const shown = {
-    EmbeddedTmpl: 'A={{ with nomadVar "x" }}{{ .a }}{{ end }}',
-    SourcePath: '',
-    LeftDelim: '{{',
-    RightDelim: '}}',
-    ChangeMode: 'noop',
-    Perms: '',
-    Uid: null,
-    Gid: null,
-    ...template,
-  } as TaskTemplate;
+  const shown = [template, ...others].map(
+    (each) =>
+      ({
+        EmbeddedTmpl: 'A={{ with nomadVar "x" }}{{ .a }}{{ end }}',
+        SourcePath: '',
+        LeftDelim: '{{',
+        RightDelim: '}}',
+        ChangeMode: 'noop',
+        Perms: '',
+        Uid: null,
+        Gid: null,
+        ...each,
+      }) as TaskTemplate,
+  );
   const templates = new TaskTemplates(
     {
       nodeId: 'node',
       allocationId: 'allocation',
       task: 'main',
-      templates: [shown],
+      templates: shown,
       paths,
       inputs: { env: {}, meta: {} },
       fill: (text) => text,
@@ -151,6 +163,90 @@ it('says nothing of what fails after the end of the task', async () => {
     end(true);
     await background.settled();
     expect(said).toEqual([]);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
+
+it('runs the scripts of the first rendering that a restart has broken off in the next run', async () => {
+  const ran: string[] = [];
+  let end = (_: boolean): void => undefined;
+  const run = ({ Command }: ChangeScript): Promise<boolean> => {
+    ran.push(Command);
+    return new Promise((resolve) => {
+      end = resolve;
+    });
+  };
+  const scripted = (Command: string): Partial<TaskTemplate> => ({
+    DestPath: 'local/file',
+    Envvars: true,
+    ChangeMode: 'script',
+    ChangeScript: { Command, RunOnFirstRender: true } as ChangeScript,
+  });
+  const { templates, background } = templatesOf({
+    template: scripted('one'),
+    others: [scripted('two'), scripted('three')],
+    variables: () => okAsync({ version: '1', items: [{ a: 'one' }], lists: [] }),
+    run,
+  });
+  await templates.prepare(never);
+  templates.watch();
+  await settled();
+  end(true);
+  await settled();
+  expect(ran).toEqual(['one', 'two']);
+  templates.end();
+  end(false);
+  await settled();
+  expect(ran).toEqual(['one', 'two']);
+  await templates.prepare(never);
+  templates.watch();
+  for (let left = 0; left < 3; left += 1) {
+    await settled();
+    end(true);
+  }
+  templates.end();
+  await background.settled();
+  expect(ran).toEqual(['one', 'two', 'two', 'three']);
+});
+
+it('an agent that comes back runs the scripts of the first rendering that the one before has not run to their end', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'signalbox-templates-'));
+  const paths = taskPaths(directory, 'main');
+  for (const folder of [paths.local, paths.notes]) mkdirSync(folder, { recursive: true });
+  const ran: string[] = [];
+  const scripted = (Command: string): Partial<TaskTemplate> => ({
+    DestPath: `local/${Command}`,
+    ChangeMode: 'script',
+    ChangeScript: { Command, RunOnFirstRender: true } as ChangeScript,
+  });
+  /** Scripts run to their end up to this one. */
+  const agentUpTo = (last: string) =>
+    templatesOf({
+      template: scripted('one'),
+      others: [scripted('two'), scripted('three')],
+      variables: answersOnce(),
+      paths,
+      run: ({ Command }) => {
+        ran.push(Command);
+        return Promise.resolve(Command !== last);
+      },
+    });
+  try {
+    const before = agentUpTo('two');
+    await before.templates.prepare(never);
+    before.templates.watch();
+    await settled();
+    before.templates.end();
+    await before.background.settled();
+    const after = agentUpTo('');
+    await after.templates.recall();
+    after.templates.watch();
+    await settled();
+    after.templates.end();
+    await after.background.settled();
+    expect(ran).toEqual(['one', 'two', 'two', 'three']);
+    expect(readdirSync(paths.notes)).toEqual([]);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
