@@ -146,6 +146,8 @@ export class NodeAllocations {
 
   #take({ allocation, job }: NodeWork): void {
     this.#untaken.delete(allocation.ID);
+    // The server has it again, as after its store was restored: it wants to know the end.
+    if (this.#dropped.delete(allocation.ID)) this.#changed(allocation.ID);
     const group = job?.TaskGroups.find((candidate) => candidate.Name === allocation.TaskGroup);
     const known = this.#actors.get(allocation.ID);
     if (job === undefined || group === undefined) {
@@ -203,7 +205,7 @@ export class NodeAllocations {
   }
 
   #forgetDropped(id: string): void {
-    if (this.#actors.get(id)?.isDone !== true) return;
+    if (!this.#dropped.has(id) || this.#actors.get(id)?.isDone !== true) return;
     this.#dropped.delete(id);
     this.#end(id);
     this.#reporter.ended(id);

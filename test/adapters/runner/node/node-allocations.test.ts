@@ -1,0 +1,113 @@
+import { okAsync } from 'neverthrow';
+import { expect, it } from 'vitest';
+import { manualClock } from '../../../../adapters/memory/index.js';
+import { randomIds } from '../../../../adapters/node/index.js';
+import type { Surroundings } from '../../../../adapters/runner/allocation/surroundings.js';
+import { Background } from '../../../../adapters/runner/background.js';
+import { type TaskMemory, volatileTaskMemory } from '../../../../adapters/runner/disk/task-memory.js';
+import type { RunningTask, TaskDriver } from '../../../../adapters/runner/index.js';
+import { NodeAllocations } from '../../../../adapters/runner/node/node-allocations.js';
+import { ServerTime } from '../../../../adapters/runner/node/server-time.js';
+import type { NodeReport, NodeWork } from '../../../../src/agent/link/node-work.js';
+import type { AgentLink } from '../../../../src/ports/agent-link.js';
+import type { Allocation } from '../../../../src/scheduler/allocation.js';
+import { canonicalJob } from '../../../jobs/canonical-job.js';
+import { settled } from '../../../support/settled.js';
+
+const nothing = (): void => undefined;
+const quiet = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+/** One task, which ends when the test says so. */
+function heldTask() {
+  const seen = { started: 0, recovered: 0, destroyed: 0 };
+  let end = nothing;
+  const exited = new Promise<{ type: 'exited'; code: number; signal: number }>((resolve) => {
+    end = () => resolve({ type: 'exited', code: 0, signal: 0 });
+  });
+  const destroy = (): void => {
+    seen.destroyed += 1;
+  };
+  const task: RunningTask = { exited, signal: nothing, destroy, release: nothing };
+  const driver: TaskDriver = {
+    name: 'held',
+    survives: true,
+    start: () => {
+      seen.started += 1;
+      return Promise.resolve({ type: 'running', task });
+    },
+    recover: () => {
+      seen.recovered += 1;
+      return Promise.resolve({ type: 'running', task });
+    },
+  };
+  return { driver, seen, end };
+}
+
+/** The allocations of a node to which the test lists one, or none. */
+function nodeWith(driver: TaskDriver, memory: TaskMemory) {
+  const clock = manualClock();
+  const told: NodeReport[] = [];
+  const link: Partial<AgentLink> = {
+    report: (report) => {
+      told.push(report);
+      return okAsync({ index: 1, unknown: [] });
+    },
+  };
+  const surroundings = {
+    link,
+    clock,
+    ids: randomIds(),
+    logger: quiet,
+    background: new Background(quiet),
+    serverTime: new ServerTime(clock),
+    memory,
+    disks: null,
+    drivers: new Map([[driver.name, driver]]),
+    node: { ID: 'n', Attributes: {}, Meta: {} },
+    leavesTasks: true,
+  } as unknown as Surroundings;
+  const allocationsOfNode = new NodeAllocations({
+    link: link as AgentLink,
+    surroundings,
+    keepFinished: 10,
+    stopping: new AbortController().signal,
+    onPatience: nothing,
+    onFailure: async () => undefined,
+  });
+  const job = canonicalJob({
+    ID: 'web',
+    TaskGroups: [{ Name: 'g', Tasks: [{ Name: 'main', Driver: 'held', KillTimeout: 600_000_000_000 }] }],
+  });
+  const allocation = {
+    ID: 'a',
+    Name: 'web.g[0]',
+    TaskGroup: 'g',
+    CreateTime: 0,
+    ClientStatus: 'running',
+    DesiredStatus: 'run',
+    DesiredTransition: {},
+    AllocatedResources: { Tasks: {}, Shared: { Networks: null, Ports: null } },
+  } as unknown as Allocation;
+  const list = async (...work: NodeWork[]): Promise<void> => {
+    const gone = work.length === 0 ? ['a'] : [];
+    allocationsOfNode.workIsAsked();
+    allocationsOfNode.apply({ index: 1, complete: true, work, gone });
+    await settled();
+  };
+  const ended = (): readonly string[] => told.flatMap((report) => report.ended ?? []);
+  return { clock, told, ended, list, work: { allocation, job } };
+}
+
+it('an allocation that is listed again while it is being dropped is reported to its end', async () => {
+  const { driver, seen, end } = heldTask();
+  const { told, ended, list, work } = nodeWith(driver, volatileTaskMemory());
+  await list(work);
+  expect(seen.started).toBe(1);
+  await list();
+  await list(work);
+  told.length = 0;
+  end();
+  await settled();
+  expect(told.flatMap(({ reports }) => reports)).toMatchObject([{ allocationId: 'a', clientStatus: 'complete' }]);
+  expect(ended()).toEqual([]);
+});
