@@ -41,6 +41,8 @@ export class NodeAllocations {
   readonly #dropped = new Set<string>();
   /** Allocations that could not be taken yet, because their notes cannot be read at present. */
   readonly #untaken = new Map<string, NodeWork>();
+  /** Allocations that the server has nothing more to do with, and of which an earlier agent may have left something that runs. */
+  readonly #clearing = new Set<string>();
   /** Allocations that ended here since the present question for work was asked: its answer may still list them. */
   readonly #over = new Set<string>();
   readonly #finished: FinishedAllocations;
@@ -146,8 +148,7 @@ export class NodeAllocations {
 
   #take({ allocation, job }: NodeWork): void {
     this.#untaken.delete(allocation.ID);
-    // The server has it again, as after its store was restored: it wants to know the end.
-    if (this.#dropped.delete(allocation.ID)) this.#changed(allocation.ID);
+    this.#keep(allocation.ID);
     const group = job?.TaskGroups.find((candidate) => candidate.Name === allocation.TaskGroup);
     const known = this.#actors.get(allocation.ID);
     if (job === undefined || group === undefined) {
@@ -155,15 +156,27 @@ export class NodeAllocations {
       else this.#surroundings.background.run('ending an allocation', this.#abandon(allocation));
       return;
     }
-    const actor = known ?? this.#begin({ allocation, job, group });
+    const work = { allocation, job, group };
+    const actor = known ?? this.#begin(work);
     if (actor === undefined) return;
-    if (known !== undefined) known.update({ allocation, job, group });
+    if (known !== undefined) known.update(work);
     const { DesiredStatus, DesiredTransition } = allocation;
     if (DesiredStatus !== 'run') actor.stop('stopped', DesiredTransition.NoShutdownDelay === true);
     if (known === undefined) actor.begin();
     // The server has waited for the node, and may have missed earlier reports.
     else if (allocation.ClientStatus === 'unknown') this.#changed(allocation.ID);
     if (actor.patience !== undefined) this.#onPatience();
+  }
+
+  /** The server may have an allocation again that is being dropped, as after its store was restored: it wants to know the end. */
+  #keep(id: string): void {
+    if (this.#dropped.delete(id)) this.#changed(id);
+  }
+
+  #postpone(work: AllocationWork): void {
+    const { ID } = work.allocation;
+    this.#untaken.set(ID, work);
+    this.#surroundings.background.run('taking an allocation', this.#takeLater(ID));
   }
 
   /** Takes the newest state that is known by then. */
@@ -176,16 +189,17 @@ export class NodeAllocations {
 
   #begin(work: AllocationWork): AllocationActor | undefined {
     const { ID } = work.allocation;
-    const { background, logger } = this.#surroundings;
+    const { logger } = this.#surroundings;
+    if (this.#clearing.has(ID)) {
+      this.#postpone(work);
+      return undefined;
+    }
     try {
       const actor = new AllocationActor(work, this.#surroundings, (id) => this.#changed(id));
       this.#actors.set(ID, actor);
       return actor;
     } catch (error) {
-      if (isTransientFault(error)) {
-        this.#untaken.set(ID, work);
-        background.run('taking an allocation', this.#takeLater(ID));
-      }
+      if (isTransientFault(error)) this.#postpone(work);
       logger.error({ allocation: ID, error: messageOf(error) }, 'An allocation could not be taken');
       return undefined;
     }
@@ -194,7 +208,7 @@ export class NodeAllocations {
   #drop(id: string): void {
     const actor = this.#actors.get(id);
     this.#untaken.delete(id);
-    if (actor === undefined) this.#reporter.ended(id);
+    if (actor === undefined) this.#dropAbsent(id);
     if (actor === undefined || this.#dropped.has(id)) return;
     this.#dropped.add(id);
     actor.stop('stopped', true);
@@ -202,6 +216,27 @@ export class NodeAllocations {
       'ending an allocation',
       actor.atRest().then(() => this.#forgetDropped(id)),
     );
+  }
+
+  /** Without an allocation that runs here: an earlier agent may have left one whose notes could not be read until now. */
+  #dropAbsent(id: string): void {
+    const { memory, background } = this.#surroundings;
+    if (this.#finished.has(id) || !memory.has(id)) this.#reporter.ended(id);
+    else if (!this.#clearing.has(id)) background.run('ending an allocation', this.#clear(id));
+  }
+
+  async #clear(id: string): Promise<void> {
+    this.#clearing.add(id);
+    try {
+      await endLeft(this.#surroundings, id, this.#stopping);
+    } finally {
+      this.#clearing.delete(id);
+    }
+    // It may have been listed again meanwhile.
+    if (this.#untaken.has(id)) return;
+    this.#end(id);
+    this.#reporter.ended(id);
+    this.#reporter.askForKept();
   }
 
   #forgetDropped(id: string): void {

@@ -9,8 +9,10 @@ import type { RunningTask, TaskDriver } from '../../../../adapters/runner/index.
 import { NodeAllocations } from '../../../../adapters/runner/node/node-allocations.js';
 import { ServerTime } from '../../../../adapters/runner/node/server-time.js';
 import type { NodeReport, NodeWork } from '../../../../src/agent/link/node-work.js';
+import { freshTaskRecord } from '../../../../src/agent/task/task-record.js';
 import type { AgentLink } from '../../../../src/ports/agent-link.js';
 import type { Allocation } from '../../../../src/scheduler/allocation.js';
+import { second } from '../../../../src/shared/duration.js';
 import { canonicalJob } from '../../../jobs/canonical-job.js';
 import { settled } from '../../../support/settled.js';
 
@@ -110,4 +112,36 @@ it('an allocation that is listed again while it is being dropped is reported to 
   await settled();
   expect(told.flatMap(({ reports }) => reports)).toMatchObject([{ allocationId: 'a', clientStatus: 'complete' }]);
   expect(ended()).toEqual([]);
+});
+
+it('nothing is left of an allocation that was not taken only when what an earlier agent had begun has ended', async () => {
+  const { driver, seen, end } = heldTask();
+  let isReadable = false;
+  const memory = volatileTaskMemory();
+  const readable = <T>(read: () => T): T => {
+    if (isReadable) return read();
+    throw Object.assign(new Error('no file handles'), { code: 'EMFILE' });
+  };
+  const unreadable: TaskMemory = {
+    ...memory,
+    has: () => true,
+    load: (id, task) => readable(() => memory.load(id, task)),
+    known: () => readable(() => memory.known()),
+  };
+  const moment = { now: 0, monotonic: 0, timeline: '', fraction: 0 } as unknown as Parameters<
+    typeof freshTaskRecord
+  >[1];
+  memory.save('a', 'main', { ...freshTaskRecord(undefined, moment), attempt: 1 });
+  const { clock, ended, list, work } = nodeWith(driver, unreadable);
+  await list(work);
+  await list();
+  await list();
+  expect({ ...seen, ended: ended() }).toEqual({ started: 0, recovered: 0, destroyed: 0, ended: [] });
+  isReadable = true;
+  await clock.advance(10 * second);
+  await settled();
+  expect({ ...seen, ended: ended() }).toEqual({ started: 0, recovered: 1, destroyed: 1, ended: [] });
+  end();
+  await settled();
+  expect(ended()).toEqual(['a']);
 });
