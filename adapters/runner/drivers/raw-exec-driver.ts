@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err } from 'neverthrow';
 import { commandRefused, type TaskUsage } from '../../../src/agent/link/node-command.js';
@@ -11,7 +10,13 @@ import { makeFolder } from '../disk/make-folder.js';
 import { isAlive } from '../disk/process-identity.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { lackOf } from '../disk/transient-fault.js';
-import { type Collector, dismissCollector, livingCollector, startCollector } from '../logs/log-collector.js';
+import {
+  type Collector,
+  dismissCollector,
+  livingCollector,
+  removeAttempt,
+  startCollector,
+} from '../logs/log-collector.js';
 import { untilPossible, within } from '../waiting.js';
 import { endLeftCommands, noteCommand } from './left-commands.js';
 import { groupUsage } from './process-usage.js';
@@ -198,7 +203,7 @@ class Process implements RunningTask {
     this.destroy();
     await endStrays(this.#start);
     const attempt = attemptDirectory(this.#start);
-    dismissCollector(attempt);
+    dismissCollector(attempt, this.#collected);
     await within(logPatience, this.#collected);
     // An end with exit code 0 must never be taken for another, which would run the task again.
     return untilPossible(() => readExit(attempt) ?? lostExit);
@@ -271,5 +276,5 @@ function attemptPath(notes: string, attempt: number): string {
 /** The files of a finished attempt are not needed after the next one has its folder. */
 async function forgetAttempt(paths: TaskPaths, attempt: number): Promise<void> {
   if (attempt < 1) return;
-  await rm(attemptPath(paths.notes, attempt), { recursive: true, force: true }).catch(() => undefined);
+  await removeAttempt(attemptPath(paths.notes, attempt));
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAlive, type ProcessIdentity, startTimeFromStat } from '../disk/process-identity.js';
 import { textIn } from '../disk/text-file.js';
@@ -156,16 +157,31 @@ const wakePatience = 60_000;
 
 /**
  * Lets a collector end whose task opens no pipe any more: it waits for somebody who does. One that has both open already reads
- * what is left in them. It opens one after the other, so one look may be too early for the second.
+ * what is left in them. It opens one after the other, so one look may be too early for the second. `collected` resolves when the collector
+ * has ended: one that is only being started has not said yet who it is.
  */
-export function dismissCollector(attempt: string): void {
-  wakeUntilGone(attempt).catch(() => undefined);
+export function dismissCollector(attempt: string, collected: Promise<unknown> = Promise.resolve()): void {
+  wakeUntilGone(attempt, collected).catch(() => undefined);
 }
 
-async function wakeUntilGone(attempt: string): Promise<void> {
+/** Removes the files of an attempt whose task has ended, when no collector looks for its pipes any more: without them it would wait for ever. */
+export async function removeAttempt(attempt: string): Promise<void> {
+  const remove = (): Promise<void> => rm(attempt, { recursive: true, force: true }).catch(() => undefined);
+  if (mayLive(attempt)) wakeUntilGone(attempt, Promise.resolve()).then(remove, remove);
+  else await remove();
+}
+
+async function wakeUntilGone(attempt: string, collected: Promise<unknown>): Promise<void> {
+  let isCollected = false;
+  const end = (): void => {
+    isCollected = true;
+  };
+  collected.then(end, end);
+  // So that what has ended already is known.
+  await Promise.resolve();
   const patience = performance.now() + wakePatience;
   let interval = firstWakeInterval;
-  while (mayLive(attempt) && performance.now() < patience) {
+  while ((!isCollected || mayLive(attempt)) && performance.now() < patience) {
     for (const pipe of ['out', 'err']) openOnce(join(attempt, pipe));
     await new Promise((done) => setTimeout(done, interval).unref());
     interval = Math.min(interval * 1.5, lastWakeInterval);
