@@ -268,6 +268,24 @@ describe('bulk redelivery', () => {
   });
 });
 
+test('bulk redeliveries that wait for a slow destination hold up no others, however many they are', async () => {
+  const { engine, id: slowId } = await world(noBreaker);
+  const { id: otherId } = await must(create(engine, { name: 'Other hook', url: 'https://other.example.net/tf' }));
+  const since = engine.clock.now();
+  engine.delivery.answer({ status: 410 });
+  for (let n = 0; n < 100; n += 1) await publish(engine, { runId: `run-${n}` });
+  await engine.clock.advance(minute);
+  engine.delivery.answer(({ url }) => ({ status: 204, after: url === destination ? 20 * second : 10 }));
+  for (let n = 0; n < 60; n += 1) {
+    await must(startBulkRedelivery(engine, owner, { workspaceId, configurationId: slowId, since }));
+  }
+  const { id } = await must(startBulkRedelivery(engine, owner, { workspaceId, configurationId: otherId, since }));
+  await engine.clock.advance(15 * second);
+  const all = await must(listBulkRedeliveries(engine, owner, { workspaceId }));
+  expect(all.filter(({ state }) => state === 'done')).toEqual([expect.objectContaining({ id, redelivered: 100 })]);
+  await engine.stop();
+});
+
 test('a bulk redelivery that is cancelled after a kill between any two writes sends what it has asked for, once', async () => {
   const seen = new Set<number>();
   for (let writes = 0; writes < 24; writes += 1) {

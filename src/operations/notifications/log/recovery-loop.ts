@@ -3,6 +3,7 @@ import { hostPrincipal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import { type Delivery, deliveries } from '../../../notifications/delivery/delivery.js';
 import { type Recovery, recoveries } from '../../../notifications/delivery/recovery.js';
+import type { ListQuery, ReadView } from '../../../ports/storage.js';
 import { commit, type Transaction } from '../../commit.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
 import { touchQueue } from './change-queue.js';
@@ -13,24 +14,33 @@ import { endOf, requestAttempt } from './redeliver.js';
 const mostWaiting = 32;
 /** Between two looks at queues that have enough to do. */
 const pause = 250;
+/** Bulk redeliveries that are advanced between two pauses. */
+const advancedAtOnce = 50;
 
 /** Carries out bulk redeliveries, a few deliveries in each write. Several engines may do so without any coordination. */
 export const recoveryLoop: BackgroundLoop = {
   name: 'notification-recoveries',
   async run(context, signal) {
     let after = 0;
+    let lastId = '';
     while (!signal.aborted) {
-      const found = await context.storage.read((view) => ({
-        index: view.index,
-        running: view.list(recoveries, { index: 'running', limit: 50 }).map(({ record }) => record.id),
-      }));
+      const found = await context.storage.read((view) => ({ index: view.index, running: runningAfter(view, lastId) }));
       if (found.isErr()) throw new Error(found.error.message);
       for (const id of found.value.running) await advance(context, id);
+      lastId = found.value.running.at(-1) ?? '';
       if (found.value.running.length > 0) await context.clock.sleep(pause, signal);
       else after = await context.storage.waitForChange([recoveries], Math.max(after, found.value.index), signal);
     }
   },
 };
+
+/** The running ones in turn, beginning again behind the last: those that wait for a slow destination hold up no others. */
+function runningAfter(view: ReadView, lastId: string): readonly string[] {
+  const list = (range: Pick<ListQuery, 'from' | 'to'>, limit: number): string[] =>
+    view.list(recoveries, { index: 'running', ...range, limit }).map(({ record }) => record.id);
+  const next = list({ from: [lastId, ''] }, advancedAtOnce);
+  return [...next, ...list({ to: [lastId, ''] }, advancedAtOnce - next.length)];
+}
 
 async function advance(context: EngineContext, id: string): Promise<void> {
   const written = await commit<void, never>(context, hostPrincipal, (tx) => {
