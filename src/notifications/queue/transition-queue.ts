@@ -39,6 +39,11 @@ export interface Portion {
   /** Runs whose head waits in the store, with its sequence: all of them, or those that `fresh` asks for. */
   readonly stalled: ReadonlyMap<string, number>;
   readonly runsRead: DeliveringQueue['runsRead'];
+  /**
+   * Those of them whose head is `behind`: what it waited for was over when nobody was there to release it, as when an engine without the
+   * lease stored that it is delivered.
+   */
+  readonly unreleased: readonly string[];
 }
 
 /** What a write of outcomes came to. */
@@ -116,15 +121,14 @@ function filled(queue: DeliveringQueue, portion: Portion): DeliveringQueue {
     fresh: [...queue.fresh, ...fresh],
     runsRead: portion.runsRead,
   };
-  const told =
-    queue.runsRead === 'unread' ? withRunsOfStore(read, portion.stalled) : withStalled(read, portion.stalled);
+  const told = queue.runsRead === 'unread' ? withRunsOfStore(read, portion) : withStalled(read, portion);
   return portion.rows
     .filter((row) => !known.has(row.sequence))
     .reduce((next, row) => withReady(next, { delivery: row, stored: true, event: null }), told);
 }
 
 /** Runs as stored, corrected by the newer state in memory: outcomes that are not written yet, and attempts in progress. */
-function withRunsOfStore(queue: DeliveringQueue, stored: ReadonlyMap<string, number>): DeliveringQueue {
+function withRunsOfStore(queue: DeliveringQueue, { stalled: stored, unreleased }: Portion): DeliveringQueue {
   const stalled = new Map(stored);
   const releases = new Set(queue.releases);
   let { runs } = queue;
@@ -140,14 +144,15 @@ function withRunsOfStore(queue: DeliveringQueue, stored: ReadonlyMap<string, num
     runs = runs.with(orderKey, { head: sequence, waiting: [], storedBehind: true });
     stalled.delete(orderKey);
   }
+  for (const key of unreleased) if (stalled.get(key) === stored.get(key)) releases.add(key);
   return { ...queue, runs, stalled, releases };
 }
 
-function withStalled(queue: DeliveringQueue, read: ReadonlyMap<string, number>): DeliveringQueue {
+function withStalled(queue: DeliveringQueue, { stalled: read, unreleased }: Portion): DeliveringQueue {
   if (read.size === 0) return queue;
   const stalled = new Map(queue.stalled);
   for (const [key, head] of read) if (!queue.runs.has(key)) stalled.set(key, head);
-  return { ...queue, stalled };
+  return { ...queue, stalled, releases: new Set([...queue.releases, ...unreleased]) };
 }
 
 function cancelled(queue: CancellingQueue, portion: Portion): CancellingQueue {
@@ -263,9 +268,20 @@ function runAfterAttempt(queue: DeliveringQueue, before: QueuedDelivery, after: 
   if (orderKey === null || !isInOrder(before.delivery.state)) return queue;
   if (!isInOrder(after.state)) return runGoesOn(queue, before);
   const run = queue.runs.get(orderKey);
-  if (before.delivery.state.type === 'manual' || run === undefined) return queue;
+  if (before.delivery.state.type === 'manual') return runAfterRedelivery(queue, after, run !== undefined);
+  if (run === undefined) return queue;
   const stalled = new Map(queue.stalled).set(orderKey, sequence);
   return withRowsBehind({ ...queue, runs: queue.runs.without(orderKey), stalled }, run.waiting);
+}
+
+/** A failed redelivery waits behind its run again. If what it waited for has ended meanwhile, nothing else would release it. */
+function runAfterRedelivery(
+  queue: DeliveringQueue,
+  { orderKey, state }: Delivery,
+  isHeadUnderWay: boolean,
+): DeliveringQueue {
+  if (orderKey === null || state.type !== 'behind' || isHeadUnderWay) return queue;
+  return { ...queue, releases: new Set(queue.releases).add(orderKey) };
 }
 
 function notSent(queue: HeldQueue, { sequence, at, reason }: QueueEvent & { readonly type: 'not_sent' }): HeldQueue {

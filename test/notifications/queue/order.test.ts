@@ -1,6 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { positionAfter } from '../../../src/notifications/queue/held-queue.js';
-import { apply, delivery, ended, fresh, portion, queueOf, recorded, startAll, written } from './queue-samples.js';
+import {
+  apply,
+  delivery,
+  empty,
+  ended,
+  fresh,
+  portion,
+  queueOf,
+  recorded,
+  startAll,
+  written,
+} from './queue-samples.js';
 
 describe('notifications of one run', () => {
   test('wait for the one under way, others do not', () => {
@@ -48,6 +59,14 @@ describe('notifications of one run', () => {
       recorded: { count: 1, position: 0, released: new Map([['a', null]]) },
     });
     expect([...wrote.releases]).toEqual(['a']);
+  });
+
+  test('are released when the store has nothing before them any more, unless their head is under way', () => {
+    const left = { stalled: new Map([['a', 7]]), unreleased: ['a'] };
+    expect([...queueOf([], left).releases]).toEqual(['a']);
+    const head = { delivery: delivery(5, 'a'), stored: true, event: null };
+    const underWay = { ...empty(), running: empty().running.with(5, head) };
+    expect(apply(underWay, { type: 'filled', portion: portion(left) }).releases.size).toBe(0);
   });
 
   test('a later one that is due first waits all the same', () => {

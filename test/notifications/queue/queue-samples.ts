@@ -52,6 +52,7 @@ export function portion(given: Partial<Portion> = {}): Portion {
     complete: true,
     nextDue: null,
     stalled: new Map(),
+    unreleased: [],
     runsRead: 'whole',
     ...given,
   };

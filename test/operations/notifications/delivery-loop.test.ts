@@ -465,6 +465,28 @@ describe('redelivery', () => {
     await engine.stop();
   });
 
+  test('of one that waits behind its run is sent in its turn, when that came while the redelivery failed', async () => {
+    const { engine, id } = await started();
+    engine.delivery.answer({ status: 500 });
+    await publish(engine, { trigger: 'run:created' });
+    await engine.clock.advance(second);
+    const later = await publish(engine, { trigger: 'run:completed' });
+    await engine.clock.advance(second);
+    engine.delivery.answer({ status: 500, after: 10 * second });
+    await must(redeliver(engine, owner, { deliveryId: later.deliveryIds[0] ?? '' }));
+    await engine.clock.advance(second);
+    engine.delivery.answer({ status: 204 });
+    await engine.clock.advance(minute);
+    expect(engine.delivery.requests.map(triggerOf)).toEqual([
+      'run:created',
+      'run:completed',
+      'run:created',
+      'run:completed',
+    ]);
+    expect(await log(engine, id, { outcome: 'pending' })).toEqual([]);
+    await engine.stop();
+  });
+
   test('while the scheduled attempt is under way', async () => {
     const { engine } = await started();
     engine.delivery.answer((_request, n) => (n === 2 ? { status: 500, after: 5 * second } : { status: 500 }));
@@ -757,6 +779,34 @@ describe('several engines and restarts', () => {
     await next.stop();
   });
 
+  test('what an engine sent that has lost its lease lets the next ones of the run go on, too', async () => {
+    const { storage, stall, goOn } = stalling(memoryStorage());
+    const slow = await testEngine({}, { ports: { storage } });
+    const { id } = await must(create(slow));
+    slow.delivery.answer({ status: 500 });
+    slow.delivery.clear();
+    slow.start();
+    for (const trigger of ['run:created', 'run:completed', 'run:errored'] as const) {
+      await publish(slow, { trigger });
+      await slow.clock.advance(second);
+    }
+    slow.delivery.answer({ status: 204, after: 12 * second });
+    expect(await slow.clock.advanceUntil(() => slow.delivery.requests.length === 2, 10 * second)).toBe(true);
+    const inner = stall();
+    const delivery = recordingDelivery({ clock: slow.clock, answer: { status: 500 } });
+    const next = createEngine({ storage: inner, clock: slow.clock, ids: slow.ids, delivery });
+    next.start();
+    // The second engine takes the queue when its lease ends, and fails; then the attempt of the first one ends.
+    await slow.clock.advance(10 * second);
+    expect(delivery.requests.map(triggerOf)).toEqual(['run:created']);
+    goOn();
+    delivery.answer({ status: 204 });
+    await slow.clock.advance(4 * second);
+    expect(delivery.requests.map(triggerOf)).toEqual(['run:created', 'run:completed', 'run:errored']);
+    expect(await log(slow, id, { outcome: 'delivered' })).toHaveLength(3);
+    await Promise.all([slow.stop(), next.stop()]);
+  });
+
   test('stopping gives lanes back at once', async () => {
     const { engine, id } = await started();
     engine.delivery.answer({ status: 204, after: second });
@@ -775,6 +825,25 @@ describe('several engines and restarts', () => {
     await other.stop();
   });
 });
+
+/** A store whose writes stand still for a while, as on a host that has something else to do. */
+function stalling(inner: Storage): { storage: Storage; stall: () => Storage; goOn: () => void } {
+  let gate = Promise.resolve();
+  let open = (): void => undefined;
+  const storage: Storage = {
+    read: (work) => inner.read(work),
+    write: (work) => ResultAsync.fromSafePromise(gate).andThen(() => inner.write(work)),
+    waitForChange: (...about) => inner.waitForChange(...about),
+    close: () => inner.close(),
+  };
+  const stall = (): Storage => {
+    gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    return inner;
+  };
+  return { storage, stall, goOn: () => open() };
+}
 
 /** A store that its engine can be cut off from, as if the process had died: nothing is answered any more. */
 function mortal(inner: Storage): { storage: Storage; kill: () => Storage } {

@@ -42,8 +42,8 @@ function readToDeliver(view: ReadView, queue: DeliveringQueue, rules: ReadRules)
   const stalled =
     queue.runsRead === 'unread'
       ? readStalledRuns(view, queue)
-      : { runs: queue.runsRead === 'whole' ? none : stalledRunsOf(view, queue, fresh.fresh), read: queue.runsRead };
-  return { ...fresh, rows, nextDue, stalled: stalled.runs, runsRead: stalled.read };
+      : { heads: queue.runsRead === 'whole' ? [] : stalledRunsOf(view, queue, fresh.fresh), read: queue.runsRead };
+  return { ...fresh, rows, nextDue, ...runsFrom(stalled.heads), runsRead: stalled.read };
 }
 
 function readDue(
@@ -114,19 +114,33 @@ function withoutRow(
   });
 }
 
-const none: ReadonlyMap<string, number> = new Map();
+/** The first unfinished notification of a run in the store. */
+interface StoredHead extends Delivery {
+  readonly orderKey: string;
+}
+
+function runsFrom(heads: readonly StoredHead[]): Pick<Portion, 'stalled' | 'unreleased'> {
+  return {
+    stalled: new Map(heads.map(({ orderKey, sequence }) => [orderKey, sequence])),
+    unreleased: heads.filter(({ state }) => state.type === 'behind').map(({ orderKey }) => orderKey),
+  };
+}
+
+function isOfRun(delivery: Delivery): delivery is StoredHead {
+  return delivery.orderKey !== null;
+}
 
 function readStalledRuns(
   view: ReadView,
   { configurationId }: DeliveringQueue,
-): { runs: ReadonlyMap<string, number>; read: 'partial' | 'whole' } {
+): { heads: readonly StoredHead[]; read: 'partial' | 'whole' } {
   const prefix = [configurationId];
   const rows = view.list(deliveries, { index: 'unfinished_of_run', prefix, limit: mostStalledRuns });
-  const runs = new Map<string, number>();
+  const heads = new Map<string, StoredHead>();
   for (const { record } of rows) {
-    if (record.orderKey !== null && !runs.has(record.orderKey)) runs.set(record.orderKey, record.sequence);
+    if (isOfRun(record) && !heads.has(record.orderKey)) heads.set(record.orderKey, record);
   }
-  return { runs, read: rows.length < mostStalledRuns ? 'whole' : 'partial' };
+  return { heads: [...heads.values()], read: rows.length < mostStalledRuns ? 'whole' : 'partial' };
 }
 
 /** Of a store with too many stalled runs to keep count of: those of the given deliveries. */
@@ -134,16 +148,16 @@ function stalledRunsOf(
   view: ReadView,
   { configurationId, runs, stalled }: DeliveringQueue,
   fresh: readonly QueuedDelivery[],
-): ReadonlyMap<string, number> {
-  const found = new Map<string, number>();
+): readonly StoredHead[] {
+  const found = new Map<string, StoredHead>();
   for (const { delivery } of fresh) {
     const { orderKey } = delivery;
     if (orderKey === null || runs.has(orderKey) || stalled.has(orderKey) || found.has(orderKey)) continue;
     const prefix = [configurationId, orderKey];
     const head = view.list(deliveries, { index: 'unfinished_of_run', prefix, limit: 1 })[0]?.record;
-    if (head !== undefined && isInOrder(head.state)) found.set(orderKey, head.sequence);
+    if (head !== undefined && isOfRun(head) && isInOrder(head.state)) found.set(orderKey, head);
   }
-  return found;
+  return [...found.values()];
 }
 
 function readToCancel(view: ReadView, queue: CancellingQueue, rules: ReadRules): Portion {
@@ -154,5 +168,5 @@ function readToCancel(view: ReadView, queue: CancellingQueue, rules: ReadRules):
   const rows = view.list(deliveries, { index: 'unfinished', ...range }).map((row) => row.record);
   const fresh = readFresh(view, queue, known, { ...rules, through });
   const complete = fresh.complete && rows.length < range.limit;
-  return { ...fresh, rows, complete, nextDue: null, stalled: none, runsRead: 'unread' };
+  return { ...fresh, rows, complete, nextDue: null, ...runsFrom([]), runsRead: 'unread' };
 }

@@ -16,7 +16,12 @@ import {
 } from '../../../notifications/queue/held-queue.js';
 import { type HookHold, hookHolds } from '../../../notifications/queue/hook-hold.js';
 import { recordAfter } from '../../../notifications/queue/next-record.js';
-import { type QueueRecord, queues, withCancellation } from '../../../notifications/queue/queue-record.js';
+import {
+  type QueueRecord,
+  queues,
+  touched as queueTouched,
+  withCancellation,
+} from '../../../notifications/queue/queue-record.js';
 import type { Recorded } from '../../../notifications/queue/transition-queue.js';
 import { workspaces } from '../../../notifications/workspace.js';
 import type { WriteView } from '../../../ports/storage.js';
@@ -101,6 +106,8 @@ function turnQueue(context: EngineContext, view: WriteView, turn: TurnQueue, now
   storeOutcomes(view, queue, { owned, touched });
   const count = queue.outcomes.length;
   if (!owned || row === undefined) {
+    // Whoever has the queue now must see that the head of a run is over.
+    if (row !== undefined && hasEndedHead(queue)) view.put(queues, queueTouched(row.record));
     const recorded = { count, position: 0, released: nothingReleased };
     return { queue, held: null, recorded, touched, cancelled: false, autoDisabled: false };
   }
@@ -116,6 +123,11 @@ function turnQueue(context: EngineContext, view: WriteView, turn: TurnQueue, now
   const recorded = { count, position: next.position, released };
   const held = keepOrGiveBack(scene, turn, row, told);
   return { queue, held, recorded, touched, cancelled, autoDisabled: failing !== null };
+}
+
+/** Without the lease nothing else ends a delivery; see `mergeOutcome`. */
+function hasEndedHead({ outcomes }: HeldQueue): boolean {
+  return outcomes.some(({ event, after }) => event?.type === 'attempt_delivered' && after.orderKey !== null);
 }
 
 const nothingReleased: Recorded['released'] = new Map();
