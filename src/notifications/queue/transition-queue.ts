@@ -123,8 +123,16 @@ function filled(queue: DeliveringQueue, portion: Portion): DeliveringQueue {
   };
   const told = queue.runsRead === 'unread' ? withRunsOfStore(read, portion) : withStalled(read, portion);
   return portion.rows
-    .filter((row) => !known.has(row.sequence))
+    .filter((row) => !known.has(row.sequence) && !isBeingReleased(queue, row))
     .reduce((next, row) => withReady(next, { delivery: row, stored: true, event: null }), told);
+}
+
+/**
+ * The store may show what a write has released before that write is known to have ended. Until then the run has another head here; it is
+ * read again after that.
+ */
+function isBeingReleased({ releases }: DeliveringQueue, { orderKey, state }: Delivery): boolean {
+  return orderKey !== null && state.type !== 'manual' && releases.has(orderKey);
 }
 
 /** Runs as stored, corrected by the newer state in memory: outcomes that are not written yet, and attempts in progress. */

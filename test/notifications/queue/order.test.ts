@@ -50,6 +50,19 @@ describe('notifications of one run', () => {
     ]);
   });
 
+  test('go on when the next one was read after the write that released it, and before that was told', () => {
+    const retry = delivery(1, 'a', { state: { type: 'waiting', dueAt: 900, attempted: 1 } });
+    const { queue } = startAll(queueOf([], { rows: [retry], stalled: new Map([['a', 1]]) }));
+    const done = apply(queue, ended(1));
+    const next = delivery(2, 'a', { state: { type: 'waiting', dueAt: 1000, attempted: 0 } });
+    const early = startAll(apply(done, { type: 'filled', portion: portion({ rows: [next] }) }));
+    expect(early.sequences).toEqual([]);
+    const released = apply(early.queue, recorded(done, new Map([['a', { sequence: 2, dueAt: 1000 }]])));
+    expect(written(released)).toEqual([]);
+    expect(released.nextDue).toBe(1000);
+    expect(startAll(apply(released, { type: 'filled', portion: portion({ rows: [next] }) })).sequences).toEqual([2]);
+  });
+
   test('are released by the next write when the rows behind were not written yet', () => {
     const { queue } = startAll(queueOf([fresh(1, 'a'), fresh(2, 'a')]));
     const failed = apply(queue, ended(1, 'server_error'));

@@ -104,13 +104,8 @@ function turnQueue(context: EngineContext, view: WriteView, turn: TurnQueue, now
   const owned = queue.type !== 'lost' && row?.record.lease?.owner === context.owner;
   const touched = row?.modifyIndex !== turn.rowIndex;
   storeOutcomes(view, queue, { owned, touched });
+  if (!owned || row === undefined) return turnLost(view, queue, row?.record, touched);
   const count = queue.outcomes.length;
-  if (!owned || row === undefined) {
-    // Whoever has the queue now must see that the head of a run is over.
-    if (row !== undefined && hasEndedHead(queue)) view.put(queues, queueTouched(row.record));
-    const recorded = { count, position: 0, released: nothingReleased };
-    return { queue, held: null, recorded, touched, cancelled: false, autoDisabled: false };
-  }
   const released = queue.type === 'delivering' ? releaseRuns(view, queue, now) : nothingReleased;
   const cancelled = isCancelled(queue) && !touched;
   const position = reachedPosition(queue, cancelled);
@@ -123,6 +118,13 @@ function turnQueue(context: EngineContext, view: WriteView, turn: TurnQueue, now
   const recorded = { count, position: next.position, released };
   const held = keepOrGiveBack(scene, turn, row, told);
   return { queue, held, recorded, touched, cancelled, autoDisabled: failing !== null };
+}
+
+/** Without the lease: whoever has the queue now must see that the head of a run is over. */
+function turnLost(view: WriteView, queue: HeldQueue, row: QueueRecord | undefined, touched: boolean): TurnOutcome {
+  if (row !== undefined && hasEndedHead(queue)) view.put(queues, queueTouched(row));
+  const recorded = { count: queue.outcomes.length, position: 0, released: nothingReleased };
+  return { queue, held: null, recorded, touched, cancelled: false, autoDisabled: false };
 }
 
 /** Without the lease nothing else ends a delivery; see `mergeOutcome`. */
