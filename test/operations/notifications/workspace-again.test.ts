@@ -16,7 +16,7 @@ import {
   showNotificationEvent,
   startBulkRedelivery,
 } from '../../../src/operations/notifications/index.js';
-import { day, minute } from '../../../src/shared/duration.js';
+import { day, minute, second } from '../../../src/shared/duration.js';
 import { create, must, mustFail, owner, publish, testEngine, workspaceId, workspaceInput } from './engine-setup.js';
 
 /** A workspace with a dead delivery and a bulk redelivery, removed and created again with its ID. */
@@ -97,6 +97,25 @@ test('the host can read and erase it by its ID, and it is kept as long as any ot
   expect(await must(count())).toBe(1);
   await engine.clock.advance(100 * day);
   expect(await must(count())).toBe(0);
+  await engine.stop();
+});
+
+test('an attempt for the earlier workspace that ends later is not reported to the new one', async () => {
+  const engine = await testEngine();
+  engine.start();
+  await must(create(engine));
+  engine.delivery.answer({ status: 410, after: 5 * second });
+  await publish(engine);
+  await engine.clock.advance(second);
+  engine.delivery.answer({ status: 204 });
+  await must(removeWorkspace(engine, hostPrincipal, { workspaceId }));
+  await must(putWorkspace(engine, hostPrincipal, workspaceInput));
+  const url = 'https://ops.example.net/';
+  await must(create(engine, { name: 'Ops', url, triggers: [], delivery: { eventTypes: ['signalbox.*'] } }));
+  engine.delivery.clear();
+  await engine.clock.advance(minute);
+  expect(engine.delivery.requests.map(({ body }) => body)).toEqual([]);
+  expect(await must(listNotificationEvents(engine, owner, { workspaceId }))).toMatchObject({ items: [] });
   await engine.stop();
 });
 

@@ -26,6 +26,7 @@ import type { Recorded } from '../../../notifications/queue/transition-queue.js'
 import { workspaces } from '../../../notifications/workspace.js';
 import type { WriteView } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import { isOfPresentWorkspace } from '../../books/earlier-workspace.js';
 import { publishNotificationEvent } from '../../books/publish-notification-event.js';
 import { deliveryTables, indexOf } from '../../context/accepted-events.js';
 import type { EngineContext } from '../../context/engine-context.js';
@@ -209,6 +210,9 @@ function tellOwner({ context, view, now }: TurnScene, queue: HeldQueue, row: Que
   const { alertAfter } = context.settings.notifications.delivery;
   const autoDisabled = row.cancellation !== null && queue.type === 'delivering' && row.failingSince !== null;
   const decided = decideAlerts(queue, row, { now, after: alertAfter, autoDisabled });
+  // The queue of an earlier workspace with the ID may still have an attempt under way: that is nothing to the present one.
+  const { createIndex = 0 } = view.get(queues, [queue.configurationId]) ?? {};
+  if (!isOfPresentWorkspace(view, queue.workspaceId, createIndex)) return decided.row;
   for (const alert of decided.alerts) publishAlert(context, view, queue, alert);
   return decided.row;
 }
