@@ -94,6 +94,14 @@ function arrivalWakes({ breaker, pausedAt }: QueueRecord, endsAt: Instant): Inst
 }
 
 /**
+ * Whether nothing accepted after its position is for the queue: that would have woken it, or is known to the engine that has it. The events
+ * since then, which are for others, need not be looked at.
+ */
+export function hasNothingNew({ lease, wakeAt }: QueueRecord): boolean {
+  return lease === null && wakeAt === null;
+}
+
+/**
  * The queue after its rows were changed by an operation that does not have the lease. Always write it: the new row shows the
  * holder of the lease that its data is out of date.
  */

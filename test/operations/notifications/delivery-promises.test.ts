@@ -2,6 +2,7 @@ import { errAsync, okAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, test } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
+import { events } from '../../../src/notifications/events/event.js';
 import {
   deleteNotificationConfiguration,
   enableNotificationConfiguration,
@@ -19,6 +20,7 @@ import {
   verifyNotificationConfiguration,
 } from '../../../src/operations/notifications/index.js';
 import type { Mailer } from '../../../src/ports/mailer.js';
+import type { ReadView, Storage } from '../../../src/ports/storage.js';
 import type { SettingsOverrides } from '../../../src/settings.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';
 import {
@@ -48,6 +50,40 @@ async function started(settings = {}, attributes = {}, options = {}) {
   engine.start();
   return { engine, id };
 }
+
+test('the log of a configuration that is seldom notified does not read the events for others', async () => {
+  const inner = memoryStorage();
+  let read = 0;
+  const storage: Storage = {
+    ...inner,
+    read: (work) =>
+      inner.read((view) => {
+        const list: ReadView['list'] = (table, query) => {
+          const rows = view.list(table, query);
+          if (table.name === events.name) read += rows.length;
+          return rows;
+        };
+        return work({
+          index: view.index,
+          list,
+          get: (table, key) => view.get(table, key),
+          tableIndex: (table) => view.tableIndex(table),
+        });
+      }),
+  };
+  const engine = await testEngine({}, { ports: { storage } });
+  await must(create(engine));
+  const quiet = await must(create(engine, { name: 'Quiet hook', triggers: ['run:created'] }));
+  engine.start();
+  for (let n = 0; n < 100; n += 1) await publish(engine, { trigger: 'run:errored', runId: `run-${n}` });
+  await engine.clock.advance(minute);
+  read = 0;
+  expect(await log(engine, quiet.id)).toEqual([]);
+  expect(read).toBe(0);
+  await engine.stop();
+  await publish(engine, { trigger: 'run:created' });
+  expect(await log(engine, quiet.id)).toMatchObject([{ outcome: 'pending' }]);
+});
 
 describe('neighbours on one origin', () => {
   test('20 that hang take nothing from one that answers', async () => {

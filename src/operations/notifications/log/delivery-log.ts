@@ -8,7 +8,7 @@ import { freshDelivery, positionOf } from '../../../notifications/delivery/fresh
 import { type RecoverableOutcome, recoverableOutcome } from '../../../notifications/delivery/recovery.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import { events, type StoredEvent } from '../../../notifications/events/event.js';
-import { type QueueRecord, queues } from '../../../notifications/queue/queue-record.js';
+import { hasNothingNew, type QueueRecord, queues } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
 
 /*
@@ -105,7 +105,7 @@ function* rowsBelow(
 /** What was accepted after the queue's position and has no row, newest first. */
 function* freshOnes(view: ReadView, owner: LogOwner, below: number): Generator<Delivery> {
   const { configurationId, workspaceId, queue, ordered } = owner;
-  if (queue === null) return;
+  if (queue === null || hasNothingNew(queue)) return;
   const from = [workspaceId, queue.position + 1];
   let to: readonly [string, number] = [workspaceId, below];
   for (;;) {
