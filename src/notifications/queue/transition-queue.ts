@@ -160,7 +160,9 @@ function withStalled(queue: DeliveringQueue, { stalled: read, unreleased }: Port
   if (read.size === 0) return queue;
   const stalled = new Map(queue.stalled);
   for (const [key, head] of read) if (!queue.runs.has(key)) stalled.set(key, head);
-  return { ...queue, stalled, releases: new Set([...queue.releases, ...unreleased]) };
+  // The head of a run that is under way here is another one.
+  const released = unreleased.filter((key) => !queue.runs.has(key));
+  return { ...queue, stalled, releases: new Set([...queue.releases, ...released]) };
 }
 
 function cancelled(queue: CancellingQueue, portion: Portion): CancellingQueue {

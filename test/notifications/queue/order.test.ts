@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { positionAfter } from '../../../src/notifications/queue/held-queue.js';
+import { type DeliveringQueue, positionAfter } from '../../../src/notifications/queue/held-queue.js';
 import {
   apply,
   delivery,
@@ -80,6 +80,14 @@ describe('notifications of one run', () => {
     const head = { delivery: delivery(5, 'a'), stored: true, event: null };
     const underWay = { ...empty(), running: empty().running.with(5, head) };
     expect(apply(underWay, { type: 'filled', portion: portion(left) }).releases.size).toBe(0);
+  });
+
+  test('of a store with too many runs to read are released in the same way', () => {
+    const partial = { runsRead: 'partial' } as const;
+    const left = portion({ ...partial, stalled: new Map([['a', 7]]), unreleased: ['a'] });
+    const filled = (queue: DeliveringQueue) => apply(queue, { type: 'filled', portion: left }).releases;
+    expect([...filled(queueOf([], partial))]).toEqual(['a']);
+    expect(filled(startAll(queueOf([fresh(5, 'a')], partial)).queue).size).toBe(0);
   });
 
   test('a later one that is due first waits all the same', () => {
