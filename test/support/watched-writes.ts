@@ -17,3 +17,27 @@ export function watchedWrites(storage: Storage): { readonly storage: Storage; re
   };
   return { storage: over, watch };
 }
+
+/** What comes of something whose writes after so many are refused, as if the process had been killed then. */
+export async function killedAfter<T>(writes: number, watch: Watch, act: () => PromiseLike<T>): Promise<T> {
+  let left = writes;
+  watch.each = () => {
+    left -= 1;
+    return left >= 0;
+  };
+  const outcome = await act();
+  watch.each = undefined;
+  return outcome;
+}
+
+/** What comes of something, and how many writes it made. */
+export async function countedWrites<T>(watch: Watch, act: () => PromiseLike<T>): Promise<readonly [T, number]> {
+  let writes = 0;
+  watch.each = () => {
+    writes += 1;
+    return true;
+  };
+  const outcome = await act();
+  watch.each = undefined;
+  return [outcome, writes];
+}

@@ -11,7 +11,7 @@ import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { second } from '../../../src/shared/duration.js';
 import { type FakeCluster, fakeCluster } from '../../support/fake-agents.js';
 import { muchRoom } from '../../support/nodes.js';
-import { type Watch, watchedWrites } from '../../support/watched-writes.js';
+import { countedWrites, killedAfter, watchedWrites } from '../../support/watched-writes.js';
 import { group, serviceJob } from './world.js';
 
 /* A purge of a job with more allocations than one write removes. */
@@ -19,18 +19,6 @@ import { group, serviceJob } from './world.js';
 const COUNT = 100;
 const large = () => serviceJob('large', { TaskGroups: [group({ Count: COUNT })] });
 const purge = (cluster: FakeCluster) => stopJob(cluster.engine, hostPrincipal, { jobId: 'large', purge: true });
-
-/** A purge that is broken off after so many writes. */
-async function killedAfter(writes: number, watch: Watch, cluster: FakeCluster) {
-  let left = writes;
-  watch.each = () => {
-    left -= 1;
-    return left >= 0;
-  };
-  const purged = await purge(cluster);
-  watch.each = undefined;
-  return purged;
-}
 
 async function running(storage: Storage): Promise<FakeCluster> {
   const cluster = fakeCluster({ storage });
@@ -46,13 +34,8 @@ async function running(storage: Storage): Promise<FakeCluster> {
 it('has removed all of them when it is answered, a few in each write', async () => {
   const { storage, watch } = watchedWrites(memoryStorage());
   await using cluster = await running(storage);
-  let writes = 0;
-  watch.each = () => {
-    writes += 1;
-    return true;
-  };
-  const answer = (await purge(cluster))._unsafeUnwrap();
-  watch.each = undefined;
+  const [purged, writes] = await countedWrites(watch, () => purge(cluster));
+  const answer = purged._unsafeUnwrap();
   expect(await cluster.rows(jobs)).toEqual([]);
   expect(await cluster.rows(allocations)).toEqual([]);
   expect(writes).toBeGreaterThan(COUNT / 16);
@@ -66,7 +49,7 @@ it('has removed all of them when it is answered, a few in each write', async () 
 it('ends and collects what is left of them when the process is killed in between', async () => {
   const { storage, watch } = watchedWrites(memoryStorage());
   await using cluster = await running(storage);
-  expect((await killedAfter(3, watch, cluster)).isErr()).toBe(true);
+  expect((await killedAfter(3, watch, () => purge(cluster))).isErr()).toBe(true);
   expect(await cluster.rows(jobs)).toEqual([]);
   expect((await cluster.rows(allocations)).length).toBeGreaterThan(0);
   await cluster.clock.advance(60 * second);
@@ -81,7 +64,7 @@ it('leaves alone what a job that is registered meanwhile has taken over', async 
   const { storage, watch } = watchedWrites(memoryStorage());
   await using cluster = await running(storage);
   const [purged] = (await cluster.rows(jobs)) as [Job];
-  expect((await killedAfter(1, watch, cluster)).isErr()).toBe(true);
+  expect((await killedAfter(1, watch, () => purge(cluster))).isErr()).toBe(true);
   (await registerJob(cluster.engine, hostPrincipal, { job: large() }))._unsafeUnwrap();
   await cluster.clock.advance(second);
   const taken = (await cluster.rows(allocations)).filter(({ JobCreateIndex }) => JobCreateIndex !== purged.CreateIndex);

@@ -9,7 +9,7 @@ import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.
 import { minute, second } from '../../../src/shared/duration.js';
 import { type FakeCluster, fakeCluster } from '../../support/fake-agents.js';
 import { muchRoom } from '../../support/nodes.js';
-import { type Watch, watchedWrites } from '../../support/watched-writes.js';
+import { countedWrites, killedAfter, watchedWrites } from '../../support/watched-writes.js';
 import { group, serviceJob } from './world.js';
 
 /* A stop without delays of a job with more allocations than one write marks. */
@@ -35,17 +35,6 @@ async function marked(cluster: FakeCluster): Promise<number> {
   return all.filter(({ DesiredTransition }) => DesiredTransition.NoShutdownDelay === true).length;
 }
 
-/** A stop that is broken off after so many writes. */
-async function killedAfter(writes: number, watch: Watch, cluster: FakeCluster): Promise<void> {
-  let left = writes;
-  watch.each = () => {
-    left -= 1;
-    return left >= 0;
-  };
-  expect((await stop(cluster)).isErr()).toBe(true);
-  watch.each = undefined;
-}
-
 async function evaluation(cluster: FakeCluster, id: string): Promise<Evaluation | undefined> {
   return (await cluster.rows(evaluations)).find(({ ID }) => ID === id);
 }
@@ -53,13 +42,8 @@ async function evaluation(cluster: FakeCluster, id: string): Promise<Evaluation 
 it('has marked all of them when it is answered, a few in each write, and ends them afterwards', async () => {
   const { storage, watch } = watchedWrites(memoryStorage());
   await using cluster = await running(storage);
-  let writes = 0;
-  watch.each = () => {
-    writes += 1;
-    return true;
-  };
-  const answer = (await stop(cluster))._unsafeUnwrap();
-  watch.each = undefined;
+  const [stopped, writes] = await countedWrites(watch, () => stop(cluster));
+  const answer = stopped._unsafeUnwrap();
   expect(writes).toBeGreaterThan(COUNT / 16);
   expect(await marked(cluster)).toBe(COUNT);
   expect(answer).toMatchObject({ jobModifyIndex: answer.index, evalCreateIndex: answer.index });
@@ -82,7 +66,7 @@ it('tells of each part as of the stop', async () => {
 it('is a stop all the same when the process is killed in between', async () => {
   const { storage, watch } = watchedWrites(memoryStorage());
   await using cluster = await running(storage);
-  await killedAfter(3, watch, cluster);
+  expect((await killedAfter(3, watch, () => stop(cluster))).isErr()).toBe(true);
   expect(await marked(cluster)).toBeGreaterThan(0);
   expect(await marked(cluster)).toBeLessThan(COUNT);
   expect((await cluster.rows(jobs))[0]).toMatchObject({ Stop: true });
