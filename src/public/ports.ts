@@ -11,7 +11,7 @@ export {
   type MetricName,
 } from '../metrics/instruments.js';
 export type { BackgroundLoop, EngineContext } from '../operations/context/engine-context.js';
-export type { Waiting } from '../operations/waiting/blocking-query.js';
+export { readNothing, type Waiting } from '../operations/waiting/blocking-query.js';
 export type { Answer } from '../operations/waiting/parked-queries.js';
 export type * from '../ports/index.js';
 export type { Row } from '../ports/storage.js';

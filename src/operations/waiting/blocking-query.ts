@@ -26,6 +26,7 @@ export function answerQuery<T>(
 ): ResultAsync<Answer<T>, StorageError> {
   const after = waiting.after ?? 0;
   if (after <= 0) return context.storage.read((view) => query.run(view));
+  const { releases } = context.parked;
   return new ResultAsync(
     new Promise((resolve, reject) => {
       context.storage
@@ -34,7 +35,7 @@ export function answerQuery<T>(
           snapshot: { index: view.index, mark: context.parked.markOf(view) },
         }))
         .match(
-          (first) => answerOrPark(context, query, { after, waiting, ...first, resolve }),
+          (first) => answerOrPark(context, query, { after, waiting, releases, ...first, resolve }),
           (error) => resolve(err(error)),
         )
         .catch(reject);
@@ -42,9 +43,18 @@ export function answerQuery<T>(
   );
 }
 
+/** Waits as a read does whose answer never changes, such as that of a list that is always empty. Index: 1. */
+export function readNothing(context: EngineContext, waiting: Waiting = {}): ResultAsync<Answer<void>, StorageError> {
+  return answerQuery(context, nothing, waiting);
+}
+
+const nothing: BlockingQuery<void> = { key: 'nothing', tables: [], run: () => ({ index: 1, value: undefined }) };
+
 interface Asked<T> {
   readonly after: number;
   readonly waiting: Waiting;
+  /** Those of the parked queries when it was asked. */
+  readonly releases: number;
   /** What the store has at `snapshot`. */
   readonly answer: Answer<T>;
   readonly snapshot: Snapshot;
@@ -54,7 +64,8 @@ interface Asked<T> {
 /** Resolves at once with a newer answer, else when the query's readers are answered: nothing lies between that and the reader. */
 function answerOrPark<T>(context: EngineContext, query: BlockingQuery<T>, asked: Asked<T>): void {
   const { after, waiting, answer, snapshot, resolve } = asked;
-  if (answer.index > after) {
+  // A stop meanwhile has answered everybody who waited.
+  if (answer.index > after || context.parked.releases !== asked.releases) {
     resolve(ok(answer));
     return;
   }

@@ -85,6 +85,7 @@ export class ParkedQueries {
    * themselves.
    */
   #seen = 0;
+  #releases = 0;
 
   constructor(storage: Storage, clock: Clock, tables: readonly TableName[], markOf: (view: ReadView) => number) {
     this.markOf = markOf;
@@ -124,8 +125,14 @@ export class ParkedQueries {
     this.#setAlarm(deadline);
   }
 
+  /** How often all readers were answered. One that came before and is still reading must not wait after that. */
+  get releases(): number {
+    return this.#releases;
+  }
+
   /** Answers every reader with what it has; the engine is stopping. */
   release(): void {
+    this.#releases += 1;
     for (const group of [...this.#groups.values()]) {
       for (const waiter of [...group.waiters]) this.#finish(waiter, ok(group.last));
     }
