@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../adapters/cli/run-command.js';
 import { readTextFile } from '../../../adapters/cli/terminal.js';
+import { manualClock } from '../../../adapters/memory/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { testEngine } from '../../../adapters/testing/index.js';
 import { type AllocationListStub, type Engine, hostPrincipal, orThrow, type Storage } from '../../../src/index.js';
@@ -26,7 +27,9 @@ const huge = { Tasks: [{ ...task, Resources: { CPU: 1_000_000 } }] };
 
 beforeAll(async () => {
   storage = (await sqliteStorage(store))._unsafeUnwrap();
-  await using cluster = fakeCluster({ storage });
+  const clock = manualClock();
+  // Time stands still while the file is written.
+  await using cluster = fakeCluster({ storage: clock.holding(storage, ['read', 'write']), clock });
   const box = cluster.engine.as(hostPrincipal);
   await cluster.addNode('n1');
   await cluster.addNode('n2');
