@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { messageIdentity, verifySignature, verifyStandardSignature } from '../../src/receiver.js';
 import { type Command, command, type Invocation } from './command-line/command.js';
 import { firstSignal } from './first-signal.js';
-import { listenParts } from './settings/process-settings.js';
+import { listenParts } from './listen-parts.js';
 import { Stopped } from './stopped.js';
 
 /** Maximum size of a body in bytes; longer ones are not read. */

@@ -4,15 +4,11 @@ import { commandHelp, generalHelp, topicHelp } from './command-line/help.js';
 import { inOwnWords, inPlaceOf } from './command-line/other-spellings.js';
 import { optionsOf, readArguments, withOptions } from './command-line/read-arguments.js';
 import { commands } from './commands/index.js';
-import { firstSignal } from './first-signal.js';
+import { didYouMean } from './did-you-mean.js';
 import { inLines } from './output/cells.js';
+import { ownCommands, settingsHelp } from './own-commands.js';
 import { productVersion } from './product-version.js';
-import { keyUsage, newKeyCommand } from './serve/encryption-keys.js';
-import { exportCommand, exportUsage } from './serve/export-command.js';
-import { serveUsage, settingsUsage } from './serve/serve-options.js';
 import { serverAddress } from './server-address.js';
-import { configCommand, configUsage } from './settings/config-command.js';
-import { didYouMean } from './settings/resolve-settings.js';
 import { Stopped } from './stopped.js';
 import type { Terminal } from './terminal.js';
 
@@ -53,24 +49,9 @@ async function dispatch(given: readonly string[], terminal: Terminal): Promise<n
     terminal.out(`signalbox ${productVersion}\n`);
     return 0;
   }
-  const own = ownCommands.get(first);
+  const own = await ownCommands.get(first)?.();
   if (own === undefined) return runNamed(args, terminal);
   return rest.some(isHelp) ? helpFor(own.usage, terminal) : own.run(rest, terminal);
-}
-
-/** Commands that concern a server of one's own. */
-const ownCommands: ReadonlyMap<string, OwnCommand> = new Map(
-  Object.entries({
-    serve: { usage: serveUsage, run: serveUntilSignal },
-    config: { usage: configUsage, run: configCommand },
-    'new-key': { usage: keyUsage, run: newKeyCommand },
-    export: { usage: exportUsage, run: exportCommand },
-  }),
-);
-
-interface OwnCommand {
-  readonly usage: string;
-  run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
 async function runNamed(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -178,10 +159,10 @@ function asksForTopic(args: readonly string[]): boolean {
   return args.some(isHelp) && commands.some((command) => command.words.startsWith(`${words} `));
 }
 
-function help([topic]: readonly string[], terminal: Terminal): number {
+async function help([topic]: readonly string[], terminal: Terminal): Promise<number> {
   if (topic === undefined) return helpFor(generalHelp(commands), terminal);
-  if (topic === 'settings') return helpFor(settingsUsage, terminal);
-  const own = ownCommands.get(topic);
+  if (topic === 'settings') return helpFor(await settingsHelp(), terminal);
+  const own = await ownCommands.get(topic)?.();
   if (own !== undefined) return helpFor(own.usage, terminal);
   const text = topicHelp(topic, commands);
   if (!commands.some(({ words }) => words.split(' ')[0] === topic)) throw unknownCommand([topic]);
@@ -210,15 +191,4 @@ function unknownCommand(args: readonly string[]): Stopped {
     ? ofTopic.map(({ words }) => words)
     : [...commands.map(({ words }) => words.split(' ')[0] as string), ...ownCommands.keys()];
   return new Stopped(`there is no command "${given.slice(0, 60)}"${didYouMean(given, names)}\n\n${text}`, 2);
-}
-
-/** Serves until SIGTERM or SIGINT, then drains; a second signal, either of them, ends the process at once. */
-async function serveUntilSignal(args: readonly string[], terminal: Terminal): Promise<number> {
-  const signalled = firstSignal();
-  // The other commands need neither a store nor a server.
-  const { serve } = await import('./serve/serve.js');
-  const running = await serve(args, terminal);
-  await signalled;
-  await running.stop();
-  return 0;
 }

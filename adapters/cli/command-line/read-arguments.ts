@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { suggestName } from '../../../src/hcl/index.js';
+import { suggestName } from '../../../src/options/option-texts.js';
 import { Stopped } from '../stopped.js';
 import type { Command, OptionDefinitions } from './command.js';
 import { insteadOf } from './other-spellings.js';

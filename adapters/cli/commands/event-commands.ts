@@ -1,5 +1,4 @@
 import { orThrow } from '../../../src/client/index.js';
-import { customEventAttributes, triggerFromSpelling } from '../../../src/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
 import { findJsonFault, jsonValueOf } from '../json-fault.js';
 import { facts, tableOf } from '../output/columns.js';
@@ -171,15 +170,18 @@ async function attributesOf(
 ): Promise<Readonly<Record<string, unknown>>> {
   const { parameters, options } = invocation;
   const [, trigger = ''] = parameters;
-  const inFile = options.file === undefined ? {} : await jsonOf(invocation, options.file);
-  const given = isPayload(trigger, inFile) ? { data: inFile } : inFile;
+  const given = options.file === undefined ? {} : await attributesIn(invocation, options.file, trigger);
   return { trigger, ...given, ...pairs('set', options.set) };
 }
 
-/** Whether the file of an own type holds its payload itself: then it has members that are no attributes. */
-function isPayload(trigger: string, inFile: Readonly<Record<string, unknown>>): boolean {
-  if (triggerFromSpelling(trigger) !== undefined) return false;
-  return Object.keys(inFile).some((name) => !customEventAttributes.includes(name));
+async function attributesIn(
+  invocation: Invocation,
+  file: string,
+  trigger: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const inFile = await jsonOf(invocation, file);
+  const { isPayload } = await import('../payload-file.js');
+  return isPayload(trigger, inFile) ? { data: inFile } : inFile;
 }
 
 /** The JSON object of a file. */

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../../src/hcl/index.js';
+import { parseDuration } from '../../../src/options/option-texts.js';
 import { Stopped } from '../stopped.js';
 
 /** Accepted where other command lines ask first, so that their scripts run: these commands do not ask. */

@@ -1,9 +1,9 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Settings, SettingsOverrides } from '../../../src/index.js';
+import { listenParts } from '../listen-parts.js';
 import { isLoopback } from '../loopback.js';
 import { columns } from '../output/columns.js';
 import { type NodeOptions, nodeOptionsFrom } from '../settings/node-options.js';
-import { listenParts } from '../settings/process-settings.js';
 import { readFlags } from '../settings/read-flags.js';
 import { type ResolvedSettings, resolveSettings, type SettingSources } from '../settings/resolve-settings.js';
 import { atPath, variableOf } from '../settings/setting.js';

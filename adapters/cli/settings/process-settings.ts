@@ -1,6 +1,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import { settingChoices } from '../../../src/index.js';
 import { hostVolumeFrom } from '../host-volumes.js';
+import { listenParts } from '../listen-parts.js';
 import { fileKind, flagKind, type Kind, listKind, numberKind, oneOf, textKind } from './kind.js';
 import type { Setting } from './setting.js';
 
@@ -40,14 +41,6 @@ const base = textKind('takes a path, such as / or /api/v2', (text) => {
   return /^(?:\/[A-Za-z0-9._~-]+)+\/?$/.test(text) ? text.replace(/\/$/, '') : undefined;
 });
 const address = textKind('takes a mail address', (text) => (/^[^\0-\x1f]{3,320}$/.test(text) ? text : undefined));
-
-/** Host and port of `127.0.0.1:4646` or `[::1]:0`. */
-export function listenParts(text: string): { readonly host: string; readonly port: number } | undefined {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):([0-9]{1,5})$/.exec(text);
-  const port = Number(match?.[3]);
-  const name = match?.[1] ?? match?.[2];
-  return name === undefined || port > 65_535 ? undefined : { host: name, port };
-}
 
 /** What the server itself takes: where it listens and stores, who may call it, and where its notifications may go. */
 export const processSettings: readonly Setting[] = [

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { err, ok, type Result } from 'neverthrow';
-import { didYouMean, type FlagText } from './resolve-settings.js';
+import { didYouMean } from '../did-you-mean.js';
+import type { FlagText } from './resolve-settings.js';
 import { variableOf } from './setting.js';
 import { settingTable } from './setting-table.js';
 

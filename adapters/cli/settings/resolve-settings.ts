@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
-import { suggestName } from '../../../src/hcl/index.js';
+import { didYouMean } from '../did-you-mean.js';
 import { type Setting, variableOf } from './setting.js';
 import { settingTable } from './setting-table.js';
 
@@ -58,25 +58,13 @@ export function misspelledVariables(environment: SettingSources['environment']):
   const known = new Set([...settingTable.map(({ key }) => variableOf(key)), ...ofCommands]);
   return Object.keys(environment).flatMap((name) => {
     if (!name.startsWith('SIGNALBOX_') || known.has(name)) return [];
-    const near = nearName(name, [...known]);
-    return near === undefined ? [] : [`${name} is not a setting; did you mean ${near}?`];
+    const near = didYouMean(name, [...known]);
+    return near === '' ? [] : [`${name} is not a setting${near}`];
   });
 }
 
 /** Environment variables that are not settings. */
 const ofCommands = ['SIGNALBOX_CONFIG', 'SIGNALBOX_ADDR', 'SIGNALBOX_TOKEN', 'SIGNALBOX_NAMESPACE'];
-
-/** `; did you mean listen?`, or nothing. */
-export function didYouMean(given: string, known: readonly string[]): string {
-  const near = nearName(given, known);
-  return near === undefined ? '' : `; did you mean ${near}?`;
-}
-
-/** Also finds names that are near in nothing but their case. */
-function nearName(given: string, known: readonly string[]): string | undefined {
-  const lower = given.toLowerCase();
-  return known.find((name) => name.toLowerCase() === lower) ?? suggestName(given, known);
-}
 
 function fromFlags(setting: Setting, flags: readonly FlagText[], faults: string[]): Found | undefined {
   const given = flags.filter(({ key }) => key === setting.key);

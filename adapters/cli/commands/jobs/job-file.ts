@@ -1,5 +1,5 @@
 import type { OptionValues } from '../../command-line/command.js';
-import { type JobSource, readJobSource } from '../../job-source.js';
+import type { JobSource } from '../../job-source.js';
 import type { Terminal } from '../../terminal.js';
 
 /** Options of the commands that read a job file. */
@@ -10,12 +10,14 @@ export const jobFileOptions = {
 } as const;
 
 /** The job of the file, or of standard input for `-`. Rejects with `Stopped`, which shows every problem with its place. */
-export function jobFrom(
+export async function jobFrom(
   path: string,
   options: OptionValues<typeof jobFileOptions>,
   terminal: Terminal,
   canonicalize = false,
 ): Promise<JobSource> {
+  // The language of job files is a third of what the command line would load.
+  const { readJobSource } = await import('../../job-source.js');
   const read = { flags: options.var, files: options['var-file'], canonicalize, hcl1: options.hcl1 };
   return readJobSource(path, read, terminal);
 }

@@ -1,5 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
-import { parseDuration } from '../../../../src/hcl/index.js';
+import { parseDuration } from '../../../../src/options/option-texts.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
 import { facts, short, tableOf } from '../../output/columns.js';
 import { allocationsOnNodeText } from '../../output/tables.js';

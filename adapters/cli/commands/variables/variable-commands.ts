@@ -4,7 +4,7 @@ import { type Command, command, type Invocation } from '../../command-line/comma
 import { facts, tableOf } from '../../output/columns.js';
 import { timeText } from '../../output/times.js';
 import { Stopped } from '../../stopped.js';
-import { type DocumentFacts, itemsFrom } from '../../variables/items-from.js';
+import type { DocumentFacts } from '../../variables/items-from.js';
 import { found } from '../found.js';
 import { numberOption, optional } from '../option-values.js';
 import { print } from '../print.js';
@@ -89,6 +89,7 @@ const put = command({
     const [path = '', ...words] = parameters;
     const asked = numberOption('check-index', options['check-index']);
     if (options.force && asked !== undefined) throw new Stopped('give --check-index or --force, not both', 2);
+    const { itemsFrom } = await import('../../variables/items-from.js');
     const { items, document } = await itemsFrom(words, (file) => terminal.read(file));
     assertSameVariable(document, path, inNamespace.namespace);
     const cas = options.force ? undefined : (asked ?? document?.index);

@@ -1,0 +1,12 @@
+import { suggestName } from '../../src/options/option-texts.js';
+
+/** `; did you mean NAME?` when one of the known names is near, also one that differs in nothing but its case; else an empty text. */
+export function didYouMean(given: string, known: readonly string[]): string {
+  const near = nearName(given, known);
+  return near === undefined ? '' : `; did you mean ${near}?`;
+}
+
+function nearName(given: string, known: readonly string[]): string | undefined {
+  const lower = given.toLowerCase();
+  return known.find((name) => name.toLowerCase() === lower) ?? suggestName(given, known);
+}

@@ -1,0 +1,41 @@
+import { firstSignal } from './first-signal.js';
+import type { Terminal } from './terminal.js';
+
+interface OwnCommand {
+  readonly usage: string;
+  run(args: readonly string[], terminal: Terminal): Promise<number>;
+}
+
+/** Commands that concern a server of one's own. Each is loaded when it is named: the engine is most of the program. */
+export const ownCommands: ReadonlyMap<string, () => Promise<OwnCommand>> = new Map(
+  Object.entries({
+    serve: async () => ({ usage: (await import('./serve/serve-options.js')).serveUsage, run: serveUntilSignal }),
+    config: async () => {
+      const { configUsage, configCommand } = await import('./settings/config-command.js');
+      return { usage: configUsage, run: configCommand };
+    },
+    'new-key': async () => {
+      const { keyUsage, newKeyCommand } = await import('./serve/encryption-keys.js');
+      return { usage: keyUsage, run: newKeyCommand };
+    },
+    export: async () => {
+      const { exportUsage, exportCommand } = await import('./serve/export-command.js');
+      return { usage: exportUsage, run: exportCommand };
+    },
+  }),
+);
+
+/** The text about all settings of a server. */
+export async function settingsHelp(): Promise<string> {
+  return (await import('./serve/serve-options.js')).settingsUsage;
+}
+
+/** Serves until SIGTERM or SIGINT, then drains; a second signal, either of them, ends the process at once. */
+async function serveUntilSignal(args: readonly string[], terminal: Terminal): Promise<number> {
+  const signalled = firstSignal();
+  const { serve } = await import('./serve/serve.js');
+  const running = await serve(args, terminal);
+  await signalled;
+  await running.stop();
+  return 0;
+}

@@ -1,0 +1,6 @@
+/**
+ * What texts of options have in common with the configuration language. Programs that only call a server import it from here: the entry of
+ * the language brings its parser and all its functions.
+ */
+export { parseDuration } from '../hcl/decode/duration.js';
+export { suggestName } from '../hcl/diagnostics/suggest.js';
