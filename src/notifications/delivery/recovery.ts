@@ -35,6 +35,8 @@ export interface Recovery extends RecoveryFilter {
   readonly configurations: readonly string[];
   /** The end and the sequence of the last delivery of the present configuration that was looked at; null before the first. */
   readonly reached: readonly [at: Instant, sequence: number] | null;
+  /** The same of the configurations that wait behind the present one since their queues had no room; without those that none was looked at of. */
+  readonly setAside?: Readonly<Record<string, Exclude<Recovery['reached'], null>>>;
   /** How many there were when it began, about: counted up to a bound. */
   readonly total: number;
   /** The number of redeliveries requested so far. */
@@ -49,6 +51,28 @@ export const recoveries = table<Recovery>('notification_recoveries', ({ id }) =>
   running: { version: 1, key: ({ state, id }): Key | undefined => (state === 'running' ? [id] : undefined) },
   by_workspace: { version: 1, key: ({ workspaceId, createdAt, id }) => [workspaceId, createdAt, id] },
 });
+
+/** The recovery with this one of its configurations as the present one; each goes on from where it was. */
+export function turnedTo(recovery: Recovery, configurationId: string): Recovery {
+  const [present, ...others] = recovery.configurations;
+  if (present === undefined || present === configurationId) return recovery;
+  const { reached, setAside = {} } = recovery;
+  const kept = reached === null ? setAside : { ...setAside, [present]: reached };
+  const configurations = [...others.filter((id) => id !== configurationId), present];
+  return withPresent({ ...recovery, configurations, setAside: kept }, configurationId);
+}
+
+/** The recovery when nothing is left to ask for of the present configuration. */
+export function withoutPresent(recovery: Recovery): Recovery {
+  const [, next, ...configurations] = recovery.configurations;
+  if (next === undefined) return { ...recovery, configurations: [], reached: null };
+  return withPresent({ ...recovery, configurations }, next);
+}
+
+function withPresent(recovery: Recovery, configurationId: string): Recovery {
+  const { [configurationId]: reached = null, ...setAside } = recovery.setAside ?? {};
+  return { ...recovery, configurations: [configurationId, ...recovery.configurations], reached, setAside };
+}
 
 /** Why no deliveries can lie between these moments; undefined when some can. */
 export function spanFault(since: Instant, until: Instant): InvalidParameter | undefined {

@@ -286,6 +286,29 @@ test('bulk redeliveries that wait for a slow destination hold up no others, howe
   await engine.stop();
 });
 
+test('a bulk redelivery over a workspace goes on with the other configurations while one is slow, and sends each once', async () => {
+  const { engine } = await world(noBreaker);
+  const fast = Array.from({ length: 5 }, (_none, n) => `https://other-${n}.example.net/tf`);
+  for (const [n, url] of fast.entries()) await must(create(engine, { name: `Other hook ${n}`, url }));
+  const since = engine.clock.now();
+  engine.delivery.answer({ status: 410 });
+  for (let n = 0; n < 50; n += 1) await publish(engine, { runId: `run-${n}` });
+  await engine.clock.advance(minute);
+  engine.delivery.clear();
+  engine.delivery.answer(({ url }) => ({ status: 204, after: url === destination ? 20 * second : 10 }));
+  const request = { workspaceId, since };
+  await must(startBulkRedelivery(engine, owner, request));
+  await engine.clock.advance(minute);
+  const perUrl = (url: string) => engine.delivery.requests.filter((sent) => sent.url === url).length;
+  expect(fast.map(perUrl)).toEqual(fast.map(() => 50));
+  expect(perUrl(destination)).toBeLessThan(50);
+  await engine.clock.advance(hour);
+  expect(perUrl(destination)).toBe(50);
+  const [done] = await must(listBulkRedeliveries(engine, owner, { workspaceId }));
+  expect(done).toMatchObject({ state: 'done', total: 6 * 50, redelivered: 6 * 50 });
+  await engine.stop();
+});
+
 test('a bulk redelivery that is cancelled after a kill between any two writes sends what it has asked for, once', async () => {
   const seen = new Set<number>();
   for (let writes = 0; writes < 24; writes += 1) {

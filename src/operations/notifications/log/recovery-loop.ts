@@ -2,7 +2,7 @@ import { ok } from 'neverthrow';
 import { hostPrincipal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import { type Delivery, deliveries } from '../../../notifications/delivery/delivery.js';
-import { type Recovery, recoveries } from '../../../notifications/delivery/recovery.js';
+import { type Recovery, recoveries, turnedTo, withoutPresent } from '../../../notifications/delivery/recovery.js';
 import type { ListQuery, ReadView } from '../../../ports/storage.js';
 import { commit, type Transaction } from '../../commit.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
@@ -51,33 +51,40 @@ async function advance(context: EngineContext, id: string): Promise<void> {
   if (written.isErr()) throw new Error(written.error.message);
 }
 
-/** Asks for as many deliveries of the present configuration as its queue has room for. */
+/** Asks for as many deliveries of one configuration as its queue has room for: of the first one that has room. */
 function step(tx: Transaction, recovery: Recovery): void {
-  const [configurationId, ...others] = recovery.configurations;
-  if (configurationId === undefined) {
+  if (recovery.configurations.length === 0) {
     tx.put(recoveries, { ...recovery, state: 'done', finishedAt: tx.now });
     return;
   }
-  const enabled = tx.get(configurations, [configurationId])?.record.enabled ?? false;
-  const waiting = tx.list(deliveries, {
-    index: 'due',
-    from: [configurationId, 0],
-    to: [configurationId, 1],
-    limit: mostWaiting,
-  });
-  const room = mostWaiting - waiting.length;
-  if (enabled && room <= 0) return;
-  const rows = enabled ? endedOnes(tx, configurationId, recovery, recovery.reached) : [];
+  for (const configurationId of recovery.configurations) {
+    const enabled = tx.get(configurations, [configurationId])?.record.enabled ?? false;
+    const room = enabled ? roomIn(tx, configurationId) : 0;
+    if (enabled && room === 0) continue;
+    const turned = turnedTo(recovery, configurationId);
+    tx.put(recoveries, enabled ? askedFor(tx, turned, { configurationId, room }) : withoutPresent(turned));
+    return;
+  }
+}
+
+/** How many more redeliveries the queue of a configuration takes. */
+function roomIn(view: ReadView, configurationId: string): number {
+  const range = { from: [configurationId, 0], to: [configurationId, 1], limit: mostWaiting };
+  return mostWaiting - view.list(deliveries, { index: 'due', ...range }).length;
+}
+
+/** Asks for deliveries of the present configuration, and gives the recovery as it is then. */
+function askedFor(
+  tx: Transaction,
+  recovery: Recovery,
+  { configurationId, room }: { readonly configurationId: string; readonly room: number },
+): Recovery {
+  const rows = endedOnes(tx, configurationId, recovery, recovery.reached);
   const { taken, reached } = takeUpTo(room, rows, recovery);
   for (const delivery of taken) requestAttempt(tx, delivery);
   if (taken.length > 0) touchQueue(tx, configurationId);
-  const over = taken.length < room && rows.length < readAtOnce;
-  tx.put(recoveries, {
-    ...recovery,
-    redelivered: recovery.redelivered + taken.length,
-    configurations: over ? others : recovery.configurations,
-    reached: over ? null : reached,
-  });
+  const asked = { ...recovery, redelivered: recovery.redelivered + taken.length, reached };
+  return taken.length < room && rows.length < readAtOnce ? withoutPresent(asked) : asked;
 }
 
 /** The deliveries that the recovery is about, as many as there is room for, and the end of the last one looked at. */
