@@ -13,7 +13,10 @@ test('each configuration of a bulk redelivery goes on from where it was', () => 
   expect([atC.configurations, atC.reached]).toEqual([['c', 'b', 'a'], null]);
   const further = { ...atC, reached: [7, 2] as const };
   const atA = turnedTo(further, 'a');
-  expect([atA.configurations, atA.reached]).toEqual([['a', 'b', 'c'], [5, 1]]);
+  expect([atA.configurations, atA.reached]).toEqual([
+    ['a', 'b', 'c'],
+    [5, 1],
+  ]);
   const withoutA = withoutPresent(atA);
   expect([withoutA.configurations, withoutA.reached]).toEqual([['b', 'c'], null]);
   const withoutB = withoutPresent(withoutA);
