@@ -35,7 +35,7 @@ export interface Recovery extends RecoveryFilter {
   readonly configurations: readonly string[];
   /** The end and the sequence of the last delivery of the present configuration that was looked at; null before the first. */
   readonly reached: readonly [at: Instant, sequence: number] | null;
-  /** The same of the configurations that wait behind the present one since their queues had no room; without those that none was looked at of. */
+  /** The same for configurations that were the present one before and had to wait for room in their queues; those not begun are absent. */
   readonly setAside?: Readonly<Record<string, Exclude<Recovery['reached'], null>>>;
   /** How many there were when it began, about: counted up to a bound. */
   readonly total: number;

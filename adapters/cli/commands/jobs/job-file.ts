@@ -16,7 +16,7 @@ export async function jobFrom(
   terminal: Terminal,
   canonicalize = false,
 ): Promise<JobSource> {
-  // The language of job files is a third of what the command line would load.
+  // Loaded here: most commands read no job file, and its language is large.
   const { readJobSource } = await import('../../job-source.js');
   const read = { flags: options.var, files: options['var-file'], canonicalize, hcl1: options.hcl1 };
   return readJobSource(path, read, terminal);
