@@ -2,6 +2,8 @@
 export interface FenceProgram {
   /** Line of the first fence, from 1. */
   readonly line: number;
+  /** From `prints=TEXT` behind the language: the program prints this and keeps running. Undefined: it ends alone. */
+  readonly prints: string | undefined;
   /** Each statement stands on the line on which it stands in the document, so that errors point there. */
   readonly source: string;
 }
@@ -50,6 +52,7 @@ export function programsOf(markdown: string): FenceProgram[] {
       while (lines.length < fence.line) lines.push('');
       lines.push(...fence.lines);
     }
-    return { line: chain[0]?.line ?? 1, source: `${lines.join('\n')}\n` };
+    const prints = chain[0]?.words.find((word) => word.startsWith('prints='))?.slice('prints='.length);
+    return { line: chain[0]?.line ?? 1, prints, source: `${lines.join('\n')}\n` };
   });
 }

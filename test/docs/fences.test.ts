@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inTurns, runProgram } from '../support/run-program.js';
+import { inTurns, ownFolder, runProgram } from '../support/run-program.js';
 import { fencesOf, programsOf } from './fence-programs.js';
 
 /*
@@ -15,12 +15,13 @@ const generated = join(root, 'test/docs/.generated');
 const guides = readdirSync(join(root, 'docs/guides')).map((name) => `docs/guides/${name}`);
 const documents = ['README.md', ...guides].filter((path) => path.endsWith('.md') && existsSync(join(root, path)));
 const programs = documents.flatMap((path) =>
-  programsOf(readFileSync(join(root, path), 'utf8')).map(({ line, source }) => {
-    const file = join(generated, `${path.replaceAll(/[/.]/g, '-')}-${line}.ts`);
-    return { path, line, source, file };
+  programsOf(readFileSync(join(root, path), 'utf8')).map((program) => {
+    const file = join(generated, `${path.replaceAll(/[/.]/g, '-')}-${program.line}.ts`);
+    return { path, ...program, file };
   }),
 );
 const taken = inTurns(3);
+const loader = import.meta.resolve('tsx');
 
 const settings = {
   extends: '../../../tsconfig.json',
@@ -40,8 +41,8 @@ afterAll(() => rmSync(generated, { recursive: true, force: true }));
 describe.concurrent('every fence', () => {
   test.each(programs)(
     'runs: $path, line $line',
-    async ({ path, line, file }) => {
-      const { code, output } = await taken(() => runProgram(['--import', 'tsx', file], root, 60_000));
+    async ({ path, line, prints, file }) => {
+      const { code, output } = await taken(() => runProgram(['--import', loader, file], ownFolder, 60_000, prints));
       expect(code, `${path}:${line} failed:\n${output}`).toBe(0);
     },
     240_000,
@@ -61,7 +62,7 @@ describe('finding fences', () => {
     '\n',
   );
   test('continued ones make one program, on the lines of the document', () => {
-    expect(programsOf(document)).toEqual([{ line: 2, source: '\n\na();\n\n\n\n\n\n\nb();\n' }]);
+    expect(programsOf(document)).toEqual([{ line: 2, prints: undefined, source: '\n\na();\n\n\n\n\n\n\nb();\n' }]);
   });
   test('a longer mark holds shorter ones', () => {
     expect(fencesOf('````md\n```ts\nx\n```\n````').map(({ language, lines }) => [language, lines.length])).toEqual([

@@ -10,21 +10,34 @@ export interface ProgramEnd {
   readonly output: string;
 }
 
+/** Where a program runs when it needs no folder of the project: its own temporary folder. */
+export const ownFolder = Symbol('own folder');
+
 /**
  * Runs a Node program to its end, at most for `limit` milliseconds. Its temporary files are made in a folder that is removed when it has
- * ended.
+ * ended. With `prints`, it is stopped once its output contains that string,
+ * which counts as success.
  */
-export function runProgram(args: readonly string[], cwd: string, limit: number): Promise<ProgramEnd> {
+export function runProgram(
+  args: readonly string[],
+  cwd: string | typeof ownFolder,
+  limit: number,
+  prints?: string,
+): Promise<ProgramEnd> {
   const temporary = mkdtempSync(join(tmpdir(), 'signalbox-program-'));
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
-      cwd,
+      cwd: cwd === ownFolder ? temporary : cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: environment(temporary),
     });
     let output = '';
+    let printed = false;
     const collect = (chunk: Buffer): void => {
       output += chunk.toString();
+      if (prints === undefined || printed || !output.includes(prints)) return;
+      printed = true;
+      child.kill('SIGKILL');
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
@@ -38,7 +51,7 @@ export function runProgram(args: readonly string[], cwd: string, limit: number):
     child.once('close', (code) => {
       clearTimeout(timer);
       rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
-      resolve({ code, output });
+      resolve({ code: printed ? 0 : code, output });
     });
   });
 }
