@@ -5,7 +5,7 @@ import type { ReadView, Storage, StorageError, WriteView, Written } from '../../
 class Missing extends Error {}
 
 /**
- * The same storage, as one behind a network answers (decision 022): a work is interrupted by an exception at the first row or list that was
+ * The same storage, as one behind a network answers (decision 006): a work is interrupted by an exception at the first row or list that was
  * not fetched for it, and runs again when that is there.
  */
 export function fetching(storage: Storage): Storage {

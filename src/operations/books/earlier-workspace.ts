@@ -6,7 +6,7 @@ import type { ReadView } from '../../ports/storage.js';
 
 /*
  * A workspace may have been removed and created again with its ID. What was accepted for the earlier one is kept until its time in the log is
- * over, but does not belong to the present one: the index of the write that created the row of the workspace divides them (decision 165).
+ * over, but does not belong to the present one: the index of the write that created the row of the workspace divides them (decision 017).
  */
 
 /** The lowest sequence that an event of the workspace can have; no event has it when there is no such workspace. */

@@ -17,7 +17,7 @@ const remembered = 20_000;
 
 /**
  * Recorded instants by which intervals are measured, such as a start or a deadline, as the wall clock would show them now. An instant is looked
- * at once; when the clock is set after that, it moves by as much, so that the interval keeps its length (decision 020). One that
+ * at once; when the clock is set after that, it moves by as much, so that the interval keeps its length (decision 009). One that
  * comes later than it can be, as the clock was set back before the first look, counts as the latest that it can be.
  */
 export class PresentTimes {

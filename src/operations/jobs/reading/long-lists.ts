@@ -43,7 +43,7 @@ export function stubsOrLong(view: ReadView, { index, prefix, accept }: ListedBel
 
 /**
  * The list, also if it is a long one: that is read in turns of the event loop, and then shows what has changed meanwhile. Its index is that
- * at its beginning, so a reader who waits for a change learns of everything that came later (decision 110). Readers of an equal `key` share
+ * at its beginning, so a reader who waits for a change learns of everything that came later (decision 023). Readers of an equal `key` share
  * one answer.
  */
 export function wholeList(
