@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { NotificationPayload } from './notifications/payloads/notification-payload.js';
-import { matchesSignature, matchesStandardSignature } from './notifications/signature.js';
+import { isBlank, matchesSignature, matchesStandardSignature, tokenProblem } from './notifications/signature.js';
 
 export type { AssessmentResult } from './notifications/events/event.js';
 export type { AssessmentPayload } from './notifications/payloads/assessment.js';
@@ -16,28 +16,38 @@ export {
 export type { RunNotification, RunPayload } from './notifications/payloads/run.js';
 export { newSigningKeys } from './notifications/signature.js';
 
-/** Headers as `node:http`, Express and Fastify give them, or as the web standard does. */
+/** Headers as `node:http`, Express and Fastify give them, or as the web standard does. Names are compared without case. */
 export type ReceivedHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>
   | { get(name: string): string | null };
 
 /** A message that arrived, and the secret that it must be signed with. */
 export interface SignatureCheck {
-  /** The body exactly as it arrived: a body that was parsed and printed again has another signature. */
+  /** The body exactly as it arrived: a body that was parsed and serialised again has another signature. */
   readonly body: string | Uint8Array;
   readonly headers: ReceivedHeaders;
   /**
-   * The secret of the configuration; while it is replaced, the new one and the old one. For `verifyStandardSignature` also the public key
-   * (`whpk_…`) of a configuration that signs with an Ed25519 key.
+   * The secret of the configuration; while it is replaced, the new one and the old one. Empty entries of a list are ignored. For
+   * `verifyStandardSignature` also the public key (`whpk_…`) of a configuration that signs with an Ed25519 key.
    */
   readonly token: string | readonly string[];
-  /** The header to look at, `x-svc-notification-signature` when absent. */
+  /** The name of the header with the signature, `x-svc-notification-signature` when absent. */
   readonly header?: string;
 }
 
-/** Why a message cannot be trusted. It should be answered with 4xx and not be processed. */
+/**
+ * Why a message cannot be trusted. It should be answered with 4xx and not be processed. Three types are mistakes of the receiver:
+ * `token_missing` and `token_malformed`, which are better found at its start, and `body_not_raw`, the body was parsed or not read.
+ */
 export interface SignatureFault {
-  readonly type: 'signature_missing' | 'signature_wrong' | 'timestamp_out_of_tolerance' | 'payload_malformed';
+  readonly type:
+    | 'signature_missing'
+    | 'signature_wrong'
+    | 'timestamp_out_of_tolerance'
+    | 'payload_malformed'
+    | 'token_missing'
+    | 'token_malformed'
+    | 'body_not_raw';
   readonly message: string;
 }
 
@@ -55,11 +65,13 @@ export function verifySignedJson(check: SignatureCheck): Result<unknown, Signatu
 }
 
 function checkSignature(check: SignatureCheck): Result<void, SignatureFault> {
-  const header = check.header ?? 'x-svc-notification-signature';
-  const signature = headerOf(check.headers, header);
-  if (signature === undefined || signature === '') return missing(header);
-  const matches = tokensOf(check.token).map((token) => matchesSignature(token, check.body, signature));
-  return matches.includes(true) ? ok(undefined) : wrong;
+  return usable(check).andThen(({ body, tokens }) => {
+    const header = check.header ?? 'x-svc-notification-signature';
+    const signature = headerOf(check.headers, header);
+    if (signature === undefined || signature === '') return missing(header);
+    const matches = tokens.map((token) => matchesSignature(token, body, signature));
+    return matches.includes(true) ? ok(undefined) : wrong;
+  });
 }
 
 /** A message with the headers of Standard Webhooks, and the secret that it must be signed with. */
@@ -86,21 +98,24 @@ export function verifyStandardSignedJson(
 
 /** Gives the id of the message. */
 function checkStandardSignature(check: StandardSignatureCheck): Result<string, SignatureFault> {
-  const id = headerOf(check.headers, 'webhook-id');
-  const timestamp = headerOf(check.headers, 'webhook-timestamp');
-  const signatures = headerOf(check.headers, 'webhook-signature');
-  if (id === undefined || timestamp === undefined || signatures === undefined) {
-    return missing('webhook-id, webhook-timestamp and webhook-signature');
-  }
-  const distance = Math.abs(check.now / 1000 - Number(timestamp));
-  if (!(distance <= (check.tolerance ?? defaultTolerance))) {
-    return err({
-      type: 'timestamp_out_of_tolerance',
-      message: 'The request was sent too long ago, or its time is not a number',
-    });
-  }
-  if (!matchesStandardSignature(tokensOf(check.token), { id, timestamp, body: check.body }, signatures)) return wrong;
-  return ok(id);
+  return usable(check).andThen(({ body, tokens }): Result<string, SignatureFault> => {
+    const id = headerOf(check.headers, 'webhook-id');
+    const timestamp = headerOf(check.headers, 'webhook-timestamp');
+    const signatures = headerOf(check.headers, 'webhook-signature');
+    if (id === undefined || timestamp === undefined || signatures === undefined) {
+      return missing('webhook-id, webhook-timestamp and webhook-signature');
+    }
+    const distance = Math.abs(check.now / 1000 - Number(timestamp));
+    if (!(distance <= (check.tolerance ?? defaultTolerance))) {
+      return err({
+        type: 'timestamp_out_of_tolerance',
+        message: 'The request was sent too long ago, or its time is not a number',
+      });
+    }
+    if (matchesStandardSignature(tokens, { id, timestamp, body }, signatures)) return ok(id);
+    const problem = tokens.map(tokenProblem).find((each) => each !== null);
+    return problem === undefined ? wrong : err({ type: 'token_malformed', message: `The token ${problem}` });
+  });
 }
 
 /** Which message a request is: the same over all its repetitions. */
@@ -240,13 +255,52 @@ function jsonFrom(body: string | Uint8Array): Result<unknown, SignatureFault> {
   }
 }
 
-function tokensOf(token: string | readonly string[]): readonly string[] {
-  return typeof token === 'string' ? [token] : token;
+/** The body and the tokens that a signature can be checked with, whatever a receiver in JavaScript passes. */
+function usable(check: {
+  readonly body: unknown;
+  readonly token: unknown;
+}): Result<{ readonly body: string | Uint8Array; readonly tokens: readonly string[] }, SignatureFault> {
+  const given: readonly unknown[] = Array.isArray(check.token) ? check.token : [check.token];
+  const tokens = given.filter((token) => typeof token === 'string').filter((token) => !isBlank(token));
+  if (tokens.length === 0) return tokenMissing;
+  const { body } = check;
+  if (typeof body === 'string' || body instanceof Uint8Array) return ok({ body, tokens });
+  return body instanceof ArrayBuffer ? ok({ body: new Uint8Array(body), tokens }) : bodyNotRaw(body);
 }
 
+const tokenMissing = err<never, SignatureFault>({
+  type: 'token_missing',
+  message:
+    'The receiver has no token to check signatures with: set it to the token of the configuration. An empty token verifies nothing',
+});
+
+function bodyNotRaw(body: unknown): Result<never, SignatureFault> {
+  const given = body === undefined || body === null ? 'there is none' : `this is a parsed ${typeof body}`;
+  return err({
+    type: 'body_not_raw',
+    message: `The signature covers the raw body, a string or bytes, but ${given}: read the body before anything parses it`,
+  });
+}
+
+/** Names of headers have no case (RFC 9110, 5.1). Of a name written twice, the lower-case one counts, then the first. */
 function headerOf(headers: ReceivedHeaders, name: string): string | undefined {
-  if (typeof headers['get'] === 'function')
-    return (headers as { get(name: string): string | null }).get(name) ?? undefined;
-  const value = (headers as Readonly<Record<string, string | readonly string[] | undefined>>)[name.toLowerCase()];
-  return typeof value === 'string' ? value : value?.[0];
+  const value = valueAt(headers, name);
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof first === 'string' ? first : undefined;
+}
+
+function valueAt(headers: unknown, name: string): unknown {
+  if (typeof headers !== 'object' || headers === null) return undefined;
+  const wanted = name.toLowerCase();
+  if (isLookup(headers) && !(headers instanceof Map)) return headers.get(wanted) ?? headers.get(name);
+  const entries: readonly (readonly [unknown, unknown])[] =
+    headers instanceof Map ? [...headers] : Object.entries(headers);
+  const named = entries.filter(
+    ([each, value]) => typeof each === 'string' && each.toLowerCase() === wanted && value !== undefined,
+  );
+  return (named.find(([each]) => each === wanted) ?? named[0])?.[1];
+}
+
+function isLookup(headers: object): headers is { get(name: string): unknown } {
+  return 'get' in headers && typeof headers.get === 'function';
 }

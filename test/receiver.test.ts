@@ -1,6 +1,9 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { verificationPayload } from '../src/notifications/payloads/verification.js';
-import { signBody, signingKeyProblem, standardSignature } from '../src/notifications/signature.js';
+import { signBody, standardSignature, tokenProblem } from '../src/notifications/signature.js';
 import {
   isOwnEventPayload,
   isVerification,
@@ -125,7 +128,165 @@ describe('verifyStandardSignature', () => {
   });
 });
 
+function signedHeaders(key: string) {
+  const hex = createHmac('sha512', key).update(body).digest('hex');
+  const list = `v1,${createHmac('sha256', key).update(`msg_1.1767323045.${body}`).digest('base64')}`;
+  return { 'x-svc-notification-signature': hex, ...standard, 'webhook-signature': list };
+}
+
+/** All functions that check a signature, each with a message that `key` signed. */
+function checksOf(key: string) {
+  const given = { body, headers: signedHeaders(key), now };
+  return [
+    ['verifySignature', (change: object) => verifySignature({ ...given, token: key, ...change })],
+    ['verifySignedJson', (change: object) => verifySignedJson({ ...given, token: key, ...change })],
+    ['verifyStandardSignature', (change: object) => verifyStandardSignature({ ...given, token: key, ...change })],
+    ['verifyStandardSignedJson', (change: object) => verifyStandardSignedJson({ ...given, token: key, ...change })],
+  ] as const;
+}
+
+describe.each(checksOf(''))('%s and empty tokens', (_name, check) => {
+  it.each([
+    ['', 'token_missing'],
+    [[], 'token_missing'],
+    [['', ''], 'token_missing'],
+    [undefined, 'token_missing'],
+    [null, 'token_missing'],
+    [[undefined, null], 'token_missing'],
+    [' \n', 'token_missing'],
+    [0, 'token_missing'],
+    [['current', ''], 'signature_wrong'],
+    [[undefined, 'current'], 'signature_wrong'],
+    ['undefined', 'signature_wrong'],
+  ])('a message signed with the empty key is refused for the token %j: %s', (given, type) => {
+    expect(check({ token: given })._unsafeUnwrapErr().type).toBe(type);
+  });
+});
+
+describe.each(checksOf(token))('%s', (name, check) => {
+  it('ignores empty entries of a list of tokens', () => {
+    for (const given of [
+      ['', token],
+      [token, undefined],
+      [null, ' ', token],
+    ]) {
+      expect(check({ token: given }).isOk()).toBe(true);
+    }
+  });
+
+  it.each([undefined, null, { a: 1 }, [1], 5, true, Object.assign(Object.create(null), { run_id: 'run-1' })])(
+    'refuses the body %j, which is not raw',
+    (given) => {
+      const fault = check({ body: given })._unsafeUnwrapErr();
+      expect(fault.type).toBe('body_not_raw');
+      expect(fault.message).toMatch(/raw body/);
+      // A request without a signature is refused, too, whatever its body.
+      expect(check({ body: given, headers: {} }).isErr()).toBe(true);
+    },
+  );
+
+  it('takes bytes of every kind', () => {
+    const bytes = new TextEncoder().encode(body);
+    for (const given of [Buffer.from(body), bytes, bytes.buffer]) expect(check({ body: given }).isOk()).toBe(true);
+  });
+
+  it('compares names of headers without case, in every kind of headers', () => {
+    const headers = signedHeaders(token);
+    const cased = (change: (header: string) => string) =>
+      Object.fromEntries(Object.entries(headers).map(([header, value]) => [change(header), value]));
+    fc.assert(
+      fc.property(fc.infiniteStream(fc.boolean()), (upper) => {
+        const mixed = cased((header) =>
+          Array.from(header, (letter) => (upper.next().value ? letter.toUpperCase() : letter)).join(''),
+        );
+        expect(check({ headers: mixed }).isOk(), name).toBe(true);
+        expect(check({ headers: new Map(Object.entries(mixed)) }).isOk(), name).toBe(true);
+        expect(check({ headers: new Headers(mixed) }).isOk(), name).toBe(true);
+        const lists = Object.fromEntries(Object.entries(mixed).map(([header, value]) => [header, [value, 'x']]));
+        expect(check({ headers: lists }).isOk(), name).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+    expect(check({ headers: { ...cased((header) => header.toUpperCase()), ...headers } }).isOk()).toBe(true);
+  });
+
+  it.each([undefined, null, 'x', [], { get: 'x' }])('finds no signature in the headers %j', (headers) => {
+    expect(check({ headers })._unsafeUnwrapErr().type).toBe('signature_missing');
+  });
+});
+
+describe('the option header', () => {
+  it.each([
+    ['x-tfe-notification-signature', 'X-TFE-Notification-Signature'],
+    ['X-TFE-Notification-Signature', 'x-tfe-notification-signature'],
+    ['X-TFE-NOTIFICATION-SIGNATURE', 'X-Tfe-Notification-Signature'],
+  ])('%s finds %s', (header, sent) => {
+    expect(verifySignature({ body, headers: { [sent]: signature }, token, header }).isOk()).toBe(true);
+  });
+});
+
+describe('secrets of Standard Webhooks', () => {
+  const instant = new Date(now);
+  const bytes = (minLength: number, maxLength = 64) =>
+    fc.uint8Array({ minLength, maxLength }).map((key) => Buffer.from(key).toString('base64'));
+  const secret = fc.oneof(
+    bytes(1, 100).map((key) => [`whsec_${key}`, new Webhook(`whsec_${key}`)] as const),
+    bytes(24).map((key) => [key, new Webhook(key)] as const),
+    fc
+      .string({ minLength: 1 })
+      .filter((text) => text.trim() !== '' && tokenProblem(text) === null && !text.startsWith('wh'))
+      .map((text) => [text, new Webhook(text, { format: 'raw' })] as const),
+  );
+
+  it('agree with the reference library in both directions', () => {
+    fc.assert(
+      fc.property(secret, fc.json(), ([key, reference], payload) => {
+        const ours = standardSignature([key], 'msg_1', 1767323045, payload);
+        const theirs = reference.sign('msg_1', instant, payload);
+        expect(ours.split(' ')).toContain(theirs);
+        const headers = { ...standard, 'webhook-signature': theirs };
+        expect(verifyStandardSignedJson({ body: payload, headers, token: key, now }).isOk()).toBe(true);
+        expect(verifyStandardSignedJson({ body: `${payload} `, headers, token: key, now }).isErr()).toBe(true);
+      }),
+    );
+  });
+
+  it('are one key after whsec_, and both keys for base64 alone: receivers that decode it and receivers that do not agree', () => {
+    const base64 = Buffer.alloc(24, 7).toString('base64');
+    expect(standardSignature([`whsec_${base64}`], 'm', 1, 'x').split(' ')).toHaveLength(1);
+    const both = standardSignature([base64], 'm', 1, 'x').split(' ');
+    expect(both).toHaveLength(2);
+    expect(both[0]).toBe(`v1,${createHmac('sha256', base64).update('m.1.x').digest('base64')}`);
+  });
+
+  it.each(['whsec_', 'whsec_=', 'whsec_====', 'whsec_!', 'whsec_a b', 'whsec_A', 'whsec_\n'])(
+    'verify nothing when they are malformed: %j',
+    (malformed) => {
+      for (const key of ['', malformed, malformed.slice('whsec_'.length), Buffer.from(malformed.slice(6), 'base64')]) {
+        const list = `v1,${createHmac('sha256', key).update(`msg_1.1767323045.${body}`).digest('base64')}`;
+        const headers = { ...standard, 'webhook-signature': list };
+        const check = (given: string | string[]) => verifyStandardSignature({ body, headers, token: given, now });
+        expect(check(malformed)._unsafeUnwrapErr()).toMatchObject({
+          type: 'token_malformed',
+          message: expect.stringContaining('base64'),
+        });
+        expect(check(['another', malformed])._unsafeUnwrapErr().type).toBe('token_malformed');
+      }
+      expect(standardSignature([malformed], 'm', 1, 'x')).toBe('');
+    },
+  );
+});
+
 describe('messageIdentity', () => {
+  it('compares names without case', () => {
+    for (const name of ['X-Svc-Notification-Id', 'X-SVC-NOTIFICATION-ID']) {
+      const headers = { [name]: 'ne-1', 'X-Svc-Notification-Timestamp': '2026-01-02T03:04:05.000Z' };
+      expect(messageIdentity(headers)._unsafeUnwrap()).toEqual({ id: 'ne-1', acceptedAt: 1767323045_000 });
+    }
+    const named = messageIdentity({ 'webhook-ID': 'm' }, { id: 'Webhook-Id', timestamp: 'X-T' });
+    expect(named._unsafeUnwrap().id).toBe('m');
+  });
+
   it('reads id and time of acceptance', () => {
     const headers = { 'x-svc-notification-id': 'nd-1', 'x-svc-notification-timestamp': '2026-01-02T03:04:05.000Z' };
     expect(messageIdentity(headers)._unsafeUnwrap()).toEqual({ id: 'nd-1', acceptedAt: 1767323045_000 });
@@ -220,7 +381,18 @@ describe('signing keys', () => {
     [`whsk_${Buffer.alloc(31).toString('base64')}`, false],
     [secretKey, true],
     ['any other text', true],
+    ['', true],
+    [' \n', false],
+    ['whsec_', false],
+    ['whsec_====', false],
+    ['whsec_a secret', false],
+    ['whsec_AAAAA', false],
+    ['whsec_AAA==', false],
+    ['whsec_-_-_', false],
+    [`whsec_${Buffer.alloc(24, 7).toString('base64')}\n`, false],
+    [`whsec_${Buffer.alloc(24, 7).toString('base64')}`, true],
+    [`whsec_${Buffer.alloc(25, 7).toString('base64').replace(/=+$/, '')}`, true],
   ])('%j can be a token: %s', (text, fits) => {
-    expect(signingKeyProblem(text) === null).toBe(fits);
+    expect(tokenProblem(text) === null).toBe(fits);
   });
 });

@@ -42,6 +42,7 @@ export async function startReceiver(invocation: Invocation<typeof options>): Pro
   if (!(Number.isInteger(status) && status >= 200 && status <= 599)) throw new Stopped('--status takes 200 to 599', 2);
   const file = invocation.options['token-file'];
   const token = file === undefined ? undefined : (await terminal.read(file)).trim();
+  if (token === '') throw new Stopped(`${file} is empty: write the token of the configuration to it`, 2);
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => {
       terminal.out(json ? `${body}\n` : lineOf(request, body, token));

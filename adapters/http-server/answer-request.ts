@@ -21,6 +21,8 @@ export interface HandlerParts {
   readonly authenticate: Authenticator;
   /** Whether callers are known by tokens of the engine's store, or by the host. An open server has none. */
   readonly knowsTokens: boolean;
+  /** Whether the first caller gets the first token. */
+  readonly bootstraps: boolean;
   readonly guard: EdgeGuard;
   readonly names: HeaderNames;
   readonly budget: BodyBudget;
@@ -56,6 +58,7 @@ export function answer(parts: HandlerParts, located: Located, asked: Asked): Htt
       ? errors.refused(400, 'ACL support disabled')
       : openServerAnswer(request.method, route.path, parts.names);
   }
+  if (!parts.bootstraps && route.path === '/v1/acl/bootstrap') return errors.refused(403, bootstrapOff);
   const admitted = route.access.type === 'public' ? unasked : parts.authenticate(request);
   return admitted instanceof Promise
     ? admitted.then((admission) => answerAdmitted(parts, found.value, asked, admission))
@@ -135,6 +138,9 @@ export function callFrom(
   const readBody: RouteCall['readBody'] = () => body.read();
   return { engine, caller, request, pathValues, query, names, errors, plain, readBody, notificationsPath };
 }
+
+const bootstrapOff =
+  'this server does not create its first token over HTTP: its operator creates one in the process (createHttpHandler, option bootstrap)';
 
 function notProvided(method: string, path: string): string {
   return `this server does not provide ${method.slice(0, 20)} ${path}`;

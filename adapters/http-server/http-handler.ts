@@ -1,7 +1,17 @@
 import type { MessageSocket } from '../../src/api/message-socket.js';
 import type { Engine } from '../../src/index.js';
 import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
-import { amount, anything, listOf, oneOf, optional, port, text, textLike } from '../../src/options/option-kinds.js';
+import {
+  amount,
+  anything,
+  flag,
+  listOf,
+  oneOf,
+  optional,
+  port,
+  text,
+  textLike,
+} from '../../src/options/option-kinds.js';
 import { type Asked, answer, callFrom, type HandlerParts } from './answer-request.js';
 import { compressFor } from './bridges/compression.js';
 import { watchedBody } from './bridges/watched-body.js';
@@ -11,7 +21,7 @@ import { asksForPlain, queryFrom } from './calls/query.js';
 import { emptyResponse, textResponse } from './calls/responses.js';
 import type { Route } from './calls/route.js';
 import { routeTable } from './calls/route-table.js';
-import { type AccessOptions, authenticatorFrom, nobody } from './edge/access.js';
+import { type AccessOptions, authenticatorFrom, bootstrapsOverHttp, nobody } from './edge/access.js';
 import { BodyBudget, HeldBody } from './edge/body-budget.js';
 import { redirected } from './edge/clean-path.js';
 import { edgeGuard } from './edge/edge-guard.js';
@@ -64,6 +74,7 @@ const optionTable: OptionTable<Record<keyof HttpHandlerOptions, unknown>> = {
   // The options about access are checked together, where the authenticator is made.
   authenticate: optional(anything),
   access: optional(anything),
+  bootstrap: optional(flag),
   basePath: optional(path),
   notificationsPath: optional(path),
   names: optional(oneOf('neutral', 'upstream')),
@@ -82,6 +93,7 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
     engine,
     authenticate: authenticatorFrom(engine, options),
     knowsTokens: options.access !== 'open',
+    bootstraps: bootstrapsOverHttp(options),
     guard: edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] }),
     names: headerNamesFor(options.names ?? engine.settings.notifications.names),
     budget: new BodyBudget(maximumHeldBytes),

@@ -44,6 +44,7 @@ export const tokens = table<StoredToken>('tokens', (token) => [token.accessor], 
     key: ({ expiresAt, accessor }) => (expiresAt === undefined ? undefined : [expiresAt, accessor]),
   },
   by_node: { version: 1, key: ({ node, accessor }) => (node?.id === undefined ? undefined : [node.id, accessor]) },
+  by_management: { version: 1, key: ({ management, accessor }) => (management ? [accessor] : undefined) },
 });
 
 /** The writable part of a token. */

@@ -10,20 +10,44 @@ export function signBody(token: string, body: string): string {
 }
 
 /**
- * The Standard Webhooks signature list over id, Unix seconds and body, separated by blanks: for each secret `v1,` and the base64
- * HMAC-SHA256, for each signing key (`whsk_…`) `v1a,` and the base64 Ed25519 signature. Several secrets are valid together while one
- * replaces another.
+ * The Standard Webhooks signature list over id, Unix seconds and body, separated by spaces: for each HMAC key of a secret `v1,` and the
+ * base64 HMAC-SHA256, for each signing key (`whsk_…`) `v1a,` and the base64 Ed25519 signature. Several secrets are valid together while
+ * one replaces another. Empty when no token is a valid secret.
  */
 export function standardSignature(tokens: readonly string[], id: string, seconds: number, body: string): string {
   const signed = `${id}.${seconds}.${body}`;
   return tokens
-    .map((token) => {
+    .flatMap((token) => {
       const key = signingKeyOf(token);
       return key === undefined
-        ? `v1,${nodeCrypto().createHmac('sha256', token).update(signed).digest('base64')}`
-        : `v1a,${nodeCrypto().sign(null, Buffer.from(signed), key).toString('base64')}`;
+        ? hmacKeysOf(token).map((secret) => standardHmac(secret, signed))
+        : [`v1a,${nodeCrypto().sign(null, Buffer.from(signed), key).toString('base64')}`];
     })
     .join(' ');
+}
+
+function standardHmac(key: string | Buffer, signed: string | Uint8Array): string {
+  return `v1,${nodeCrypto().createHmac('sha256', key).update(signed).digest('base64')}`;
+}
+
+/**
+ * The HMAC keys of a secret in Standard Webhooks: what the base64 after `whsec_` decodes to, otherwise the UTF-8 bytes of the token. Base64 of
+ * 24 to 64 bytes without the prefix can be meant either way, since the reference libraries decode it: such a token has both keys. No key is
+ * empty, because anybody can sign with an empty one.
+ */
+function hmacKeysOf(token: string): readonly (string | Buffer)[] {
+  if (isBlank(token)) return [];
+  if (token.startsWith(sharedPrefix)) {
+    const key = bytesBehind(sharedPrefix, token);
+    return key === undefined ? [] : [key];
+  }
+  const key = token.length % 4 === 0 ? bytesBehind('', token) : undefined;
+  return key !== undefined && key.length >= 24 && key.length <= 64 ? [token, key] : [token];
+}
+
+/** Whether a token is no secret: it is empty, or white space. */
+export function isBlank(token: string): boolean {
+  return token.trim() === '';
 }
 
 /** A name for a URL that does not tell it. */
@@ -33,8 +57,8 @@ export function digestOfUrl(url: string): string {
 
 /** Whether the header's value is the signature of these bytes with this token; takes the same time whatever differs. */
 export function matchesSignature(token: string, body: string | Uint8Array, signature: string): boolean {
-  // A public key is known to everybody, so a signature made with it proves nothing.
-  if (token.startsWith(publicPrefix)) return false;
+  // Public keys and empty tokens are known to everybody, so a signature made with one proves nothing.
+  if (token.startsWith(publicPrefix) || isBlank(token)) return false;
   return equalInConstantTime(nodeCrypto().createHmac('sha512', token).update(body).digest('hex'), signature);
 }
 
@@ -52,25 +76,32 @@ export function matchesStandardSignature(
   signatures: string,
 ): boolean {
   const given = signatures.split(' ').slice(0, mostSignatures);
+  const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), Buffer.from(body as string)]);
   let matches = false;
   for (const token of tokens) {
     if (token.startsWith(publicPrefix) || signingKeyOf(token) !== undefined) {
       const publicKey = verifyingKeyOf(token);
-      const signed = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), Buffer.from(body as string)]);
       matches =
         given.some((signature) => publicKey !== undefined && isSignedBy(publicKey, signed, signature)) || matches;
       continue;
     }
-    const expected = `v1,${nodeCrypto().createHmac('sha256', token).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
-    for (const signature of given) matches = equalInConstantTime(expected, signature) || matches;
+    for (const key of hmacKeysOf(token)) {
+      const expected = standardHmac(key, signed);
+      for (const signature of given) matches = equalInConstantTime(expected, signature) || matches;
+    }
   }
   return matches;
 }
 
-/** What is wrong with a token that is meant as a signing key; null for keys that can sign, and for every other token. */
-export function signingKeyProblem(token: string): string | null {
-  if (!token.startsWith(secretPrefix) || signingKeyOf(token) !== undefined) return null;
-  return `begins with ${secretPrefix}, but what follows is not base64 of an Ed25519 key: 32 bytes, or 64 with its public key`;
+/** Why a token cannot be used as a secret, for keys in a serialisation with a prefix and for white space; null when it can. */
+export function tokenProblem(token: string): string | null {
+  if (token.startsWith(secretPrefix) && signingKeyOf(token) === undefined) {
+    return `begins with ${secretPrefix}, but is not followed by base64 of an Ed25519 key: 32 bytes, or 64 with its public key`;
+  }
+  if (token.startsWith(sharedPrefix) && bytesBehind(sharedPrefix, token) === undefined) {
+    return `begins with ${sharedPrefix}, but is not followed by a key in base64 (A-Z, a-z, 0-9, + and /, without white space)`;
+  }
+  return token !== '' && isBlank(token) ? 'must not be white space only' : null;
 }
 
 /** A new pair: `secretKey` is the token of a configuration, `publicKey` goes to its receiver and can sign nothing. */
@@ -84,6 +115,8 @@ export function newSigningKeys(): { readonly secretKey: string; readonly publicK
   };
 }
 
+/** A shared secret in the serialisation of Standard Webhooks. */
+const sharedPrefix = 'whsec_';
 const secretPrefix = 'whsk_';
 const publicPrefix = 'whpk_';
 const keyBytes = 32;
@@ -106,9 +139,13 @@ const verifyingKeyOf = remembered((token): KeyObject | undefined => {
   return nodeCrypto().createPublicKey({ key: Buffer.concat([publicHead, bytes]), format: 'der', type: 'spki' });
 }, 256);
 
+/** The bytes that the base64 after a prefix stands for; undefined without any. Padding is optional, as in the reference libraries. */
 function bytesBehind(prefix: string, token: string): Buffer | undefined {
-  const text = token.slice(prefix.length);
-  return token.startsWith(prefix) && /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined;
+  const digits = /^([A-Za-z0-9+/]+)(={0,2})$/.exec(token.startsWith(prefix) ? token.slice(prefix.length) : '');
+  if (digits === null) return undefined;
+  const [, { length } = '', padding = ''] = digits;
+  if (length % 4 === 1 || (padding !== '' && (length + padding.length) % 4 !== 0)) return undefined;
+  return Buffer.from(digits[0], 'base64');
 }
 
 function isSignedBy(key: KeyObject, signed: Buffer, signature: string): boolean {
@@ -116,8 +153,8 @@ function isSignedBy(key: KeyObject, signed: Buffer, signature: string): boolean 
   return nodeCrypto().verify(null, signed, key, Buffer.from(signature.slice('v1a,'.length), 'base64'));
 }
 
-/** A list longer than any rotation makes is not worth looking through. */
-const mostSignatures = 16;
+/** More than a configuration makes while its tokens are replaced: two for each of eleven. */
+const mostSignatures = 32;
 
 function equalInConstantTime(expected: string, given: string): boolean {
   const left = Buffer.from(expected);

@@ -87,7 +87,9 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     const secret = options.access === 'token' ? await firstToken(engine) : undefined;
     server.removeAllListeners('request');
     const hosts = [options.host, ...options.allowHosts];
-    const handler = createHttpHandler(engine, { access: options.access, hosts });
+    // The first token exists by now; clients that ask for another get the refusal that they know.
+    const bootstrap = options.access === 'token';
+    const handler = createHttpHandler(engine, { access: options.access, bootstrap, hosts });
     const upgrades = upgradeListener(handler);
     server.on('request', nodeListener(handler)).on('upgrade', upgrades);
     engine.start();

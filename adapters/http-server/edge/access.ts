@@ -26,10 +26,16 @@ export type AccessOptions =
         request: HttpRequest,
       ) => Principal | undefined | null | Promise<Principal | undefined | null>;
       readonly access?: never;
+      readonly bootstrap?: never;
     }
   | {
       /** `token`: tokens of the engine's store. `open`: everybody may do everything; for loopback and for tests. */
       readonly access: 'token' | 'open';
+      /**
+       * With `token`: whether `POST /v1/acl/bootstrap` gives a management token to its first caller, who needs no credentials, if the store
+       * has never held a token. False when absent: create the first token in the process, with `engine.as(hostPrincipal).tokens.create`.
+       */
+      readonly bootstrap?: boolean;
       readonly authenticate?: never;
     };
 
@@ -43,6 +49,16 @@ export type Authentication =
   | { readonly type: 'failed'; readonly message: string };
 
 export type Authenticator = (request: HttpRequest) => Authentication | Promise<Authentication>;
+
+/** Whether callers can get the first token over HTTP. Throws when the option has no effect. */
+export function bootstrapsOverHttp({ access, bootstrap = false }: AccessOptions): boolean {
+  if (bootstrap && access !== 'token') {
+    throw new TypeError(
+      "createHttpHandler: `bootstrap` needs `access: 'token'`; other handlers know no tokens of the store",
+    );
+  }
+  return bootstrap;
+}
 
 /** The authenticator for the options. Throws when no decision was made: serving without one must not happen by accident. */
 export function authenticatorFrom(engine: Engine, options: AccessOptions): Authenticator {

@@ -1,5 +1,5 @@
 import { triggerDefinitions, triggerFromSpelling } from '../events/trigger.js';
-import { signingKeyProblem } from '../signature.js';
+import { tokenProblem } from '../signature.js';
 import type { User } from '../user.js';
 import { pointers, type ReadConfigurationInput } from './configuration-input.js';
 import { type DestinationKind, destinationKindFromSpelling } from './destination.js';
@@ -95,7 +95,7 @@ function checkToken(token: string | null | undefined, refuse: Refuse): void {
     refuse(pointers.token, `Token must have at most ${configurationLimits.token} characters`);
     return;
   }
-  const problem = signingKeyProblem(token ?? '');
+  const problem = tokenProblem(token ?? '');
   if (problem !== null) {
     refuse(pointers.token, `Token ${problem}`);
   }

@@ -141,7 +141,8 @@ export function requestHeaders(
     headers['webhook-timestamp'] = String(seconds);
     if (identity.token !== null) {
       const tokens = [identity.token, ...identity.retiredTokens];
-      headers['webhook-signature'] = standardSignature(tokens, identity.messageId, seconds, body);
+      const signatures = standardSignature(tokens, identity.messageId, seconds, body);
+      if (signatures !== '') headers['webhook-signature'] = signatures;
     }
   }
   return headers;

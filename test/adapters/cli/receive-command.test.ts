@@ -72,6 +72,10 @@ it('receive checks signatures of all forms, whatever the body is', async () => {
   expect(await byKey(body, { ...signed, 'webhook-id': 'ne-4' })).toMatch(/ signature=wrong\n$/);
 });
 
+it('receive refuses an empty file of a token: everybody could sign', async () => {
+  await expect(receiver('')).rejects.toThrow(/secret is empty: write the token/);
+});
+
 it('receive ends at a signal that comes as soon as it says that it listens', async () => {
   const onError = (): void => void process.emit('SIGTERM', 'SIGTERM');
   const { code, error } = await typed('', { onError }, 'receive', '--listen', '127.0.0.1:0');

@@ -132,6 +132,14 @@ describe('create', () => {
     ['another scheme', { destinationType: 'generic', name: 'n', url: 'ftp://h' }, ['url']],
     ['no URL at all', { destinationType: 'generic', name: 'n', url: 'hooks' }, ['url']],
     ['a fragment', { destinationType: 'generic', name: 'n', url: 'https://h/#x' }, ['url']],
+    ['a blank token', { destinationType: 'generic', name: 'n', url: destination, token: ' \n' }, ['token']],
+    ...['whsec_', 'whsec_not base64', 'whsec_AAAA\n', 'whsec_-_-_', 'whsk_AAAA'].map(
+      (token): [string, Record<string, unknown>, readonly string[]] => [
+        `the token ${JSON.stringify(token)}`,
+        { destinationType: 'generic', name: 'n', url: destination, token },
+        ['token'],
+      ],
+    ),
     ['a forbidden host', { destinationType: 'generic', name: 'n', url: 'https://inside/' }, ['url']],
     ['a long URL', { destinationType: 'generic', name: 'n', url: `https://h/${'x'.repeat(4096)}` }, ['url']],
     [

@@ -9,35 +9,38 @@ import { bootstrapManagementToken } from './bootstrap-management-token.js';
 import { tokenLookup } from './token-lookup.js';
 
 /**
- * `bootstrapManagementToken` as the interface answers it: the token with its secret, or an error when there is one already. A secret
- * of one's own is a UUID.
+ * `bootstrapManagementToken` as the interface answers it: the token with its secret. Only a store that has never held a token gets one, since
+ * the caller is not authenticated: one whose management tokens were removed or have expired has its operator. The cost does not depend on
+ * the number of tokens. A given secret is a UUID.
  */
 export function bootstrapFirstToken(
   context: EngineContext,
   input: { readonly secret?: string } = {},
 ): ResultAsync<TokenDocument, BootstrapDone | InvalidAccess | StorageError> {
   const { secret } = input;
-  if (secret !== undefined && !isUuid(secret)) return refusedSecret(context);
-  return bootstrapManagementToken(context, input).andThen((issued) =>
-    context.storage
-      .read((view): Result<TokenDocument, BootstrapDone> => {
-        const row = issued === undefined ? undefined : view.get(tokens, [issued.token.accessor]);
-        if (issued === undefined || row === undefined) return err(done(view.tableIndex(tokens)));
-        return ok(tokenDocument(row.record, issued.secret, tokenLookup(view, row)));
-      })
-      .andThen((result): Result<TokenDocument, BootstrapDone> => result),
-  );
+  return context.storage
+    .read((view): Result<void, BootstrapDone | InvalidAccess> => {
+      const changed = view.tableIndex(tokens);
+      if (changed > indexOfEmptyStore) return err(done(changed));
+      return secret === undefined || isUuid(secret)
+        ? ok(undefined)
+        : err(unfitAccess('the bootstrap secret must be a UUID'));
+    })
+    .andThen((result): Result<void, BootstrapDone | InvalidAccess> => result)
+    .andThen(() => bootstrapManagementToken(context, input))
+    .andThen((issued) =>
+      context.storage
+        .read((view): Result<TokenDocument, BootstrapDone> => {
+          const row = issued === undefined ? undefined : view.get(tokens, [issued.token.accessor]);
+          if (issued === undefined || row === undefined) return err(done(view.tableIndex(tokens)));
+          return ok(tokenDocument(row.record, issued.secret, tokenLookup(view, row)));
+        })
+        .andThen((result): Result<TokenDocument, BootstrapDone> => result),
+    );
 }
 
-/** An existing token is the first error that is reported. */
-function refusedSecret(context: EngineContext): ResultAsync<never, BootstrapDone | InvalidAccess | StorageError> {
-  return context.storage
-    .read((view): Result<never, BootstrapDone | InvalidAccess> => {
-      const exists = view.list(tokens).some(({ record }) => record.management);
-      return err(exists ? done(view.tableIndex(tokens)) : unfitAccess('the bootstrap secret must be a UUID'));
-    })
-    .andThen((result): Result<never, BootstrapDone | InvalidAccess> => result);
-}
+/** The index of a table that was never written. */
+const indexOfEmptyStore = 1;
 
 function done(index: number): BootstrapDone {
   return { type: 'bootstrap_done', message: `ACL bootstrap already done (reset index: ${index})` };

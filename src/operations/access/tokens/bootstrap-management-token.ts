@@ -9,15 +9,15 @@ import { contentHash } from '../content-hash.js';
 import { type IssuedToken, tokenInfo } from './put-token.js';
 
 /**
- * Makes a management token when the store has none, and gives it back, once; undefined when there is one already. Two
- * processes that start together on one store make one token. The secret is random unless one is given, which should be as long.
+ * Creates a management token if the store has none, and returns it, once; undefined if there is one already. Two
+ * processes that start together on one store create one token. The secret is random unless one is given, which should be as long.
  */
 export function bootstrapManagementToken(
   context: EngineContext,
   input: { readonly secret?: string } = {},
 ): ResultAsync<IssuedToken | undefined, StorageError> {
   return commit(context, hostPrincipal, (tx) => {
-    if (tx.list(tokens).some((row) => row.record.management)) return ok(undefined);
+    if (tx.list(tokens, { index: 'by_management', limit: 1 }).length > 0) return ok(undefined);
     const secret = input.secret ?? tx.ids.next('token_secret');
     const sealed = context.cipher?.seal(secret);
     const token: StoredToken = {
