@@ -5,10 +5,10 @@ import type { Query } from './calls/query.js';
 import type { Route, RouteCall } from './calls/route.js';
 import type { Match } from './calls/router.js';
 import { type Authentication, type Authenticator, mayHaveRight, nobody, tokenFrom } from './edge/access.js';
-import type { BodyBudget, HeldBody } from './edge/body-budget.js';
 import type { EdgeGuard } from './edge/edge-guard.js';
 import type { HeaderNames } from './edge/header-names.js';
 import { openServerAnswer } from './edge/open-server.js';
+import { claimantOf, type HeldBody, type Shares } from './edge/shares.js';
 import { bodyOfStrangers, refusedRight, refusedToken } from './edge/upstream-refusals.js';
 import { withinTrace } from './edge/within-trace.js';
 import type { InterfaceErrors } from './errors/interface-errors.js';
@@ -25,9 +25,8 @@ export interface HandlerParts {
   readonly bootstraps: boolean;
   readonly guard: EdgeGuard;
   readonly names: HeaderNames;
-  readonly budget: BodyBudget;
-  /** The part of the budget that bodies of those who have no right yet can take, so that they cannot lock out the others. */
-  readonly shareOfStrangers: BodyBudget;
+  /** Bytes of request bodies that are held at once. */
+  readonly bodies: Shares;
   readonly maximumBodyBytes: number;
   readonly notificationsPath: string;
   /** Whether answers are worded for clients of the upstream. */
@@ -97,7 +96,7 @@ function answerTo(
   const isStranger = isLookedAt && !mayHaveRight(route, caller, pathValues, query);
   if (isStranger && (!forUpstream || caller.node !== undefined)) return errors.forbidden();
   if (isStranger) asked.body.narrow(bodyOfStrangers);
-  if (isStranger || needsNothing(route, caller)) asked.body.countAgainst(parts.shareOfStrangers);
+  asked.body.countAgainst(claimantOf(caller, request, isStranger));
   const answered = route.handle(callFrom(parts, asked, caller, pathValues));
   if (!isStranger && !forUpstream) return answered;
   const worded = (response: HttpResponse): HttpResponse => {
@@ -105,11 +104,6 @@ function answerTo(
     return forUpstream && response.status === 403 ? (refusedRight(route.path) ?? response) : response;
   };
   return 'status' in answered ? worded(answered) : answered.then(worded);
-}
-
-/** Whether anybody can make the call, and the caller has presented no token. */
-function needsNothing({ access }: Route, { accessor }: Principal): boolean {
-  return access.type === 'public' || (access.type === 'any' && accessor === nobody.accessor);
 }
 
 function isForUpstream(route: Route, { names }: HandlerParts, { plain }: Asked): boolean {

@@ -22,10 +22,10 @@ import { emptyResponse, textResponse } from './calls/responses.js';
 import type { Route } from './calls/route.js';
 import { routeTable } from './calls/route-table.js';
 import { type AccessOptions, authenticatorFrom, bootstrapsOverHttp, nobody } from './edge/access.js';
-import { BodyBudget, HeldBody } from './edge/body-budget.js';
 import { redirected } from './edge/clean-path.js';
 import { edgeGuard } from './edge/edge-guard.js';
 import { headerNamesFor, type Vocabulary } from './edge/header-names.js';
+import { HeldBody, Shares } from './edge/shares.js';
 import { maximumTargetLength, splitTarget } from './edge/target.js';
 import { errorsFor } from './errors/errors-for.js';
 import { type HttpHandler, type HttpRequest, type HttpResponse, headerValue, isWhole } from './http-message.js';
@@ -46,8 +46,9 @@ export type HttpHandlerOptions = AccessOptions & {
   /** Bytes of a request body; 4 MiB when absent. */
   readonly maximumBodyBytes?: number;
   /**
-   * Bytes of all request bodies that are held at once; 64 MiB when absent. Beyond it requests with bodies get a 503. Callers without
-   * the right, and those without a token on calls that need none, can take an eighth of it.
+   * Bytes of all request bodies that are held at once; 64 MiB when absent. Beyond it requests with bodies get a 503. An eighth is reserved
+   * for management and agents. Callers without a token or without any right can take an eighth together and a sixteenth each (by token or
+   * by address), every other caller a quarter; each can send one body of `maximumBodyBytes`.
    */
   readonly maximumHeldBytes?: number;
   /**
@@ -88,6 +89,7 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
   const notificationsPath = withoutEndSlash(options.notificationsPath ?? engine.settings.notifications.basePath);
   const upstream = (options.names ?? engine.settings.notifications.names) === 'upstream';
   const basePath = withoutEndSlash(options.basePath ?? '');
+  const maximumBodyBytes = options.maximumBodyBytes ?? 4 * 1024 * 1024;
   const maximumHeldBytes = options.maximumHeldBytes ?? 64 * 1024 * 1024;
   const parts: HandlerParts = {
     engine,
@@ -96,9 +98,8 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
     bootstraps: bootstrapsOverHttp(options),
     guard: edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] }),
     names: headerNamesFor(options.names ?? engine.settings.notifications.names),
-    budget: new BodyBudget(maximumHeldBytes),
-    shareOfStrangers: new BodyBudget(Math.floor(maximumHeldBytes / 8)),
-    maximumBodyBytes: options.maximumBodyBytes ?? 4 * 1024 * 1024,
+    bodies: new Shares(maximumHeldBytes, maximumBodyBytes),
+    maximumBodyBytes,
     notificationsPath,
     upstream,
     locate: locator([...routes, ...furtherRoutes(upstream)], basePath, notificationsPath),
@@ -148,7 +149,7 @@ function begin(
   const refused = parts.guard(request, changes);
   if (refused !== undefined) return errors.refused(refused.status, refused.message);
   if (located === undefined) return plain ? errors.unknownPath() : emptyResponse(404);
-  const body = new HeldBody(request, parts.budget, parts.maximumBodyBytes);
+  const body = new HeldBody(request, parts.bodies, parts.maximumBodyBytes);
   return {
     located,
     asked: { request, errors, plain, query: queryFrom(request, parts.names, target.query, { changes }), body },
@@ -217,7 +218,7 @@ function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
     errors: errorsFor(located.interface, false),
     plain: false,
     query: queryFrom(request, parts.names, target.query, { changes: false }),
-    body: new HeldBody(request, parts.budget, 0),
+    body: new HeldBody(request, parts.bodies, 0),
   };
   const call = callFrom(parts, asked, nobody, pathValues);
   return {

@@ -13,14 +13,17 @@ import {
 } from '../http-message.js';
 import { handlerKind } from './handler-kind.js';
 import { isGone } from './is-gone.js';
-import { writeStream } from './write-stream.js';
+import { bytesOf, endWatched, pieceLength, writeLong, writeStream } from './write-stream.js';
 
 /** A request as a framework may hand it on: with a body that has been read already. */
 type ReadRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
 
 /** Bounds of a listener for servers of `node:http`. */
 export interface NodeListenerOptions {
-  /** Milliseconds that a client may take to accept the next piece of a streamed answer; 30 seconds when absent. */
+  /**
+   * Milliseconds that a client may take to accept the next 32 KiB of an answer, or its last bytes; 30 seconds when absent. Then it is
+   * disconnected.
+   */
   readonly stallTimeout?: number;
 }
 
@@ -90,9 +93,13 @@ function answerer(
         else response.once('close', callback);
       },
       localAddress: () => request.socket.localAddress,
+      remoteAddress: () => request.socket.remoteAddress,
       original,
     };
-    void handler(record).then((answer) => write(response, answer, stallTimeout));
+    const begin = (): void => void handler(record).then((answer) => write(response, answer, stallTimeout));
+    // A pipelined request begins when the answers before it are complete: a connection has the work of one request at a time.
+    if (response.socket === null) response.once('socket', begin);
+    else begin();
   };
 }
 
@@ -105,9 +112,10 @@ function write(response: ServerResponse, answer: HttpResponse, stallTimeout: num
   if (status !== 204 && status !== 304) headers.push('Content-Length', String(length));
   if (isClosing(response)) response.shouldKeepAlive = false;
   response.writeHead(status, headers);
-  // A text with one byte for each character is ASCII: the same bytes in Latin-1, which is written without being encoded.
-  if (typeof body === 'string' && length === body.length) response.end(body, 'latin1');
-  else response.end(body);
+  if (length > pieceLength) return writeLong(response, bytesOf(body), stallTimeout);
+  // A string with one byte for each character is ASCII: the same bytes in Latin-1, which is written without being encoded.
+  const isEncoded = typeof body === 'string' && length !== body.length;
+  endWatched(response, stallTimeout, isEncoded ? Buffer.from(body) : body);
 }
 
 /**

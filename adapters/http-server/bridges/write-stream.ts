@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { StreamedBody } from '../http-message.js';
 import { isGone } from './is-gone.js';
 
-/** An answer whose body comes in pieces. */
+/** An answer whose body is sent in pieces. */
 interface StreamedAnswer {
   readonly status: number;
   readonly headers: string[];
@@ -10,9 +10,15 @@ interface StreamedAnswer {
 }
 
 /**
- * Sends a streamed answer: the next piece is asked for when the client has taken the one before. A client that takes
- * nothing for `stallTimeout` milliseconds is cut off, and so is one whose body fails, because it must not take a part for
- * the whole. The iterator is closed when the client goes away. Never rejects.
+ * Bytes that are handed to the connection at once. A client that accepts this much within the stall timeout makes progress and may take
+ * as long as it likes for the whole.
+ */
+export const pieceLength = 32 * 1024;
+
+/**
+ * Sends a streamed answer: the next piece is requested when the client has accepted the previous one. A client that accepts
+ * nothing for `stallTimeout` milliseconds is disconnected, up to the last byte, and so is one whose body fails, because it must not take
+ * a part for the whole. The iterator is closed when the client goes away. Never rejects.
  */
 export async function writeStream(
   response: ServerResponse,
@@ -26,16 +32,36 @@ export async function writeStream(
   response.once('close', close);
   response.writeHead(status, headers);
   if (response.req.method === 'HEAD') {
-    response.end();
+    endWatched(response, stallTimeout);
     return;
   }
   response.flushHeaders();
   try {
     await sendPieces(response, pieces, stallTimeout);
-    response.end();
+    endWatched(response, stallTimeout);
   } catch {
     response.destroy();
   }
+}
+
+/** Sends a body that is longer than one piece and at hand as a whole. The headers were written before. */
+export async function writeLong(response: ServerResponse, body: Buffer, stallTimeout: number): Promise<void> {
+  if (response.req.method === 'HEAD' || (await sendBytes(response, body, stallTimeout)))
+    endWatched(response, stallTimeout);
+}
+
+/**
+ * Ends an answer, with its last bytes. A client that has not accepted them within `stallTimeout` milliseconds is disconnected. Nothing is
+ * kept for an answer that the operating system accepts at once, as nearly all are.
+ */
+export function endWatched(response: ServerResponse, stallTimeout: number, body?: string | Buffer): void {
+  if (typeof body === 'string') response.end(body, 'latin1');
+  else if (body === undefined) response.end();
+  else response.end(body);
+  if (response.writableFinished || isGone(response)) return;
+  const timer = setTimeout(() => response.destroy(), stallTimeout);
+  const settle = (): void => clearTimeout(timer);
+  response.once('finish', settle).once('close', settle);
 }
 
 async function sendPieces(
@@ -46,12 +72,29 @@ async function sendPieces(
   while (!isGone(response)) {
     const next = await pieces.next();
     if (next.done === true) return;
-    if (next.value.length === 0 || response.write(next.value)) continue;
-    if (!(await drained(response, stallTimeout))) response.destroy();
+    const { value } = next;
+    if (value.length === 0) continue;
+    if (value.length <= pieceLength) await sendPiece(response, value, stallTimeout);
+    else await sendBytes(response, bytesOf(value), stallTimeout);
   }
 }
 
-/** Resolves when what was written has been taken: false when the client went away, or took nothing for too long. */
+/** False when the client went away or was disconnected. */
+async function sendBytes(response: ServerResponse, bytes: Buffer, stallTimeout: number): Promise<boolean> {
+  for (let from = 0; from < bytes.length && !isGone(response); from += pieceLength) {
+    if (!(await sendPiece(response, bytes.subarray(from, from + pieceLength), stallTimeout))) return false;
+  }
+  return !isGone(response);
+}
+
+async function sendPiece(response: ServerResponse, piece: string | Uint8Array, stallTimeout: number): Promise<boolean> {
+  if (response.write(piece)) return true;
+  const accepted = await drained(response, stallTimeout);
+  if (!accepted) response.destroy();
+  return accepted;
+}
+
+/** Resolves when the client has accepted what was written: false when it went away, or accepted nothing for too long. */
 function drained(response: ServerResponse, timeout: number): Promise<boolean> {
   return new Promise((resolve) => {
     const finish = (taken: boolean): void => {
@@ -65,6 +108,10 @@ function drained(response: ServerResponse, timeout: number): Promise<boolean> {
     response.on('drain', onDrain).on('close', onClose);
     if (isGone(response)) onClose();
   });
+}
+
+export function bytesOf(value: string | Uint8Array): Buffer {
+  return typeof value === 'string' ? Buffer.from(value) : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 }
 
 const ignore = (): void => undefined;

@@ -130,6 +130,7 @@ describe('bodies held at once', () => {
     ['without the right', 'PUT', '/v1/jobs', noRight],
     ['without a token, on a call that needs none', 'POST', '/v1/acl/token/onetime/exchange', anonymousPrincipal],
     ['without a token, on a call for everybody', 'POST', '/v1/search/fuzzy', anonymousPrincipal],
+    ['with a token without any right, on a call for everybody', 'POST', '/v1/search/fuzzy', noRight],
   ])(
     'of callers %s are an eighth of all at most, so that the others are served',
     async (_what, method, target, caller) => {

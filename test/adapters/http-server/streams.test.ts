@@ -8,6 +8,7 @@ import { handlerOver } from '../../../adapters/http-server/http-handler.js';
 import {
   fetchHandler,
   type HttpHandler,
+  type HttpResponse,
   nodeListener,
   requestFrom,
   type StreamedBody,
@@ -203,6 +204,84 @@ describe('a streamed answer over a socket', () => {
     const socket = connect(port, '127.0.0.1', () => socket.write('GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n'));
     socket.pause();
     await isClosed;
+    socket.destroy();
+  });
+
+  const megabytes = (count: number): Buffer => Buffer.alloc(count * 1024 * 1024, 'x');
+  const onePiece = (): StreamedBody =>
+    (async function* () {
+      yield megabytes(24);
+    })();
+  const oneWhole = (): Buffer => megabytes(24);
+  const shortLast = (): StreamedBody =>
+    (async function* () {
+      // What the buffers of two sockets hold, and a last piece that no drain is waited for.
+      for (let sent = 0; sent < 24; sent += 1) yield megabytes(1);
+      yield 'x';
+    })();
+
+  const answeringOnce =
+    (body: () => HttpResponse['body'], onClosed: () => void = () => undefined): HttpHandler =>
+    async (request) => {
+      request.whenClosed(onClosed);
+      return { status: 200, headers: [], body: body() };
+    };
+
+  it.each([
+    ['a whole answer', oneWhole],
+    ['a whole string', () => oneWhole().toString()],
+    ['a stream of one piece', onePiece],
+    ['a stream that ends with a short piece', shortLast],
+  ])('%s is cut off, too, when the client accepts nothing for too long', async (_what, body) => {
+    let closed = (): void => undefined;
+    const isClosed = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    const port = await listening(answeringOnce(body, closed), 50);
+    const socket = connect(port, '127.0.0.1', () => socket.write('GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n'));
+    socket.pause();
+    await isClosed;
+    await expect
+      .poll(() => new Promise((resolve) => server?.getConnections((_error, count) => resolve(count))))
+      .toBe(0);
+    socket.destroy();
+  });
+
+  it.each([
+    ['a whole answer', oneWhole],
+    ['a whole string', () => oneWhole().toString()],
+    ['a stream of one piece', onePiece],
+  ])('%s continues for a client that is slow and makes progress', async (_what, body) => {
+    const stallTimeout = 400;
+    const port = await listening(answeringOnce(body), stallTimeout);
+    const began = performance.now();
+    const response = await ask(`http://127.0.0.1:${port}`);
+    let received = 0;
+    for await (const chunk of response) {
+      received += (chunk as Buffer).length;
+      // As slow as it takes to be well beyond the timeout in all.
+      const behind = began + (received / (24 * 1024 * 1024)) * 3 * stallTimeout - performance.now();
+      if (behind > 1) await new Promise((resolve) => setTimeout(resolve, behind));
+    }
+    expect(received).toBe(24 * 1024 * 1024);
+    expect(performance.now() - began).toBeGreaterThan(2 * stallTimeout);
+  });
+
+  it('begins a pipelined request when the answers before it are complete', async () => {
+    const begun: string[] = [];
+    const answers: ((response: HttpResponse) => void)[] = [];
+    const port = await listening(({ target }) => {
+      begun.push(target);
+      return new Promise((resolve) => answers.push(resolve));
+    }, 1000);
+    const socket = connect(port, '127.0.0.1', () =>
+      socket.write(['/1', '/2', '/3'].map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join('')),
+    );
+    socket.resume();
+    for (const expected of [['/1'], ['/1', '/2'], ['/1', '/2', '/3']]) {
+      await expect.poll(() => begun).toEqual(expected);
+      answers.shift()?.({ status: 200, headers: [], body: 'x' });
+    }
     socket.destroy();
   });
 

@@ -1,0 +1,145 @@
+import { isIPv6 } from 'node:net';
+import { anonymousPrincipal, type Principal } from '../../../src/index.js';
+import type { HttpRequest, RequestBody } from '../http-message.js';
+
+/**
+ * Who holds a part of what is bounded. `privileged`: management, the host and agents of nodes. `known`: other callers with a right.
+ * `stranger`: callers without any right, and all callers without a token.
+ */
+export interface Claimant {
+  readonly standing: 'privileged' | 'known' | 'stranger';
+  /** Whose share it counts against: a caller with a token, or an address. */
+  readonly name: string;
+}
+
+/** The claimant of a request. `isRefused`: the caller lacks the right that the call requires. */
+export function claimantOf(caller: Principal, request: HttpRequest, isRefused: boolean): Claimant {
+  if (caller.accessor === anonymousPrincipal.accessor) {
+    return { standing: 'stranger', name: `address ${clientNetwork(request.remoteAddress?.())}` };
+  }
+  const name = `caller ${caller.accessor}`;
+  if (caller.management || caller.node !== undefined) return { standing: 'privileged', name };
+  return { standing: isRefused || !hasRules(caller) ? 'stranger' : 'known', name };
+}
+
+function hasRules({ namespaces, workspaces, nodePools, hostVolumes, areas }: Principal): boolean {
+  return [namespaces, workspaces, nodePools, hostVolumes, areas].some(
+    (rules) => rules !== undefined && Object.keys(rules).length > 0,
+  );
+}
+
+/** The address as which a client counts: IPv4 whole, also within IPv6; of IPv6 the network of 64 bits that a client usually has. */
+export function clientNetwork(address: string | undefined): string {
+  if (address === undefined) return '';
+  const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.replace(/%.*$/, '').toLowerCase().split('::', 2);
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  const groups = [...before, ...Array.from({ length: zeros }, () => '0'), ...after];
+  return `${groups.slice(0, 4).join(':')}::/64`;
+}
+
+/**
+ * An amount that all callers share. An eighth is reserved for privileged callers. All strangers together can hold an eighth, each of them
+ * half of that, and each other caller without privilege a quarter of all. Each can hold `least` if its group can.
+ */
+export class Shares {
+  readonly #total: number;
+  readonly #limits: { readonly unprivileged: number; readonly strangers: number; known: number; stranger: number };
+  readonly #held = new Map<string, number>();
+  #all = 0;
+  #unprivileged = 0;
+  #strangers = 0;
+
+  constructor(total: number, least: number) {
+    this.#total = total;
+    const eighth = Math.floor(total / 8);
+    this.#limits = {
+      unprivileged: total - eighth,
+      strangers: eighth,
+      known: Math.max(Math.floor(total / 4), least),
+      stranger: Math.max(Math.floor(eighth / 2), least),
+    };
+  }
+
+  /** All that is held now. */
+  get held(): number {
+    return this.#all;
+  }
+
+  /** False, and nothing taken, when there is no room for this claimant. */
+  take(claimant: Claimant, amount: number): boolean {
+    if (!this.#hasRoom(claimant, amount)) return false;
+    this.#add(claimant, amount);
+    return true;
+  }
+
+  release(claimant: Claimant, amount: number): void {
+    this.#add(claimant, -amount);
+  }
+
+  #hasRoom({ standing, name }: Claimant, amount: number): boolean {
+    if (this.#all + amount > this.#total) return false;
+    if (standing === 'privileged') return true;
+    const { unprivileged, strangers, known, stranger } = this.#limits;
+    const own = (this.#held.get(name) ?? 0) + amount;
+    if (this.#unprivileged + amount > unprivileged) return false;
+    return standing === 'known' ? own <= known : own <= stranger && this.#strangers + amount <= strangers;
+  }
+
+  #add({ standing, name }: Claimant, amount: number): void {
+    this.#all += amount;
+    if (standing === 'privileged') return;
+    this.#unprivileged += amount;
+    if (standing === 'stranger') this.#strangers += amount;
+    const own = (this.#held.get(name) ?? 0) + amount;
+    if (own === 0) this.#held.delete(name);
+    else this.#held.set(name, own);
+  }
+}
+
+/** The body of one request: read at most once, counted against the shares until `release`. */
+export class HeldBody {
+  readonly #request: HttpRequest;
+  readonly #shares: Shares;
+  #limit: number;
+  #claimant: Claimant = { standing: 'stranger', name: '' };
+  #held = 0;
+  #released = false;
+
+  constructor(request: HttpRequest, shares: Shares, limit: number) {
+    this.#request = request;
+    this.#shares = shares;
+    this.#limit = limit;
+  }
+
+  /** Maximum number of bytes that are read. */
+  narrow(limit: number): void {
+    this.#limit = Math.min(this.#limit, limit);
+  }
+
+  /** Whose share the body counts against. Before it is read. */
+  countAgainst(claimant: Claimant): void {
+    this.#claimant = claimant;
+  }
+
+  read(): Promise<RequestBody> {
+    return this.#request.readBody({ limit: this.#limit, take: (bytes) => this.#take(bytes) });
+  }
+
+  #take(bytes: number): boolean {
+    if (this.#released || !this.#shares.take(this.#claimant, bytes)) return false;
+    this.#held += bytes;
+    return true;
+  }
+
+  /** Gives back what the body took; it takes nothing any more. */
+  release(): void {
+    this.#released = true;
+    if (this.#held > 0) this.#shares.release(this.#claimant, this.#held);
+    this.#held = 0;
+  }
+}
