@@ -3,7 +3,6 @@ import { type JobRun, jobRuns } from '../../../jobs/runs/job-run.js';
 import {
   advanceRun,
   cameUp,
-  endedWell,
   endsByItself,
   type RunEvent,
   type RunObservation,
@@ -13,15 +12,15 @@ import {
   runMessage,
   workspaceOfRun,
 } from '../../../jobs/runs/run-events.js';
+import { runOutcome } from '../../../jobs/runs/run-outcome.js';
 import type { JobSummary } from '../../../jobs/status/job-summary-record.js';
 import type { RunFailure } from '../../../notifications/events/event.js';
 import { errorOutputUrl, runUrl } from '../../../notifications/payloads/links.js';
 import type { Allocation } from '../../../scheduler/allocation.js';
-import { nodes } from '../../../scheduler/node.js';
 import { isoFromInstant } from '../../../shared/instant.js';
 import type { Transaction } from '../../commit.js';
 import { publishNotificationEvent } from '../publish-notification-event.js';
-import { readCurrentAllocations } from './job-allocations.js';
+import { readAllocationsOfRun } from './job-allocations.js';
 import { failureOf } from './run-failure.js';
 
 /** One allocation that a write has put. */
@@ -107,7 +106,8 @@ function observationsOf(
   if (ours.some(({ before }) => before?.JobVersion !== run.version)) observations.push({ type: 'placed' });
   if (ours.some(({ after }) => hasStarted(after))) observations.push({ type: 'started' });
   if (endsByItself(job)) {
-    if (died) observations.push({ type: 'ended', success: endedWell(job, allocationsOf(tx, job)) });
+    const outcome = died ? runOutcome(job, readAllocationsOfRun(tx, job)) : undefined;
+    if (outcome !== undefined) observations.push({ type: 'ended', outcome });
     return observations;
   }
   if (ours.some(failedForGood)) observations.push({ type: 'failed' });
@@ -116,7 +116,7 @@ function observationsOf(
     run.stage !== 'completed' &&
     ours.some(({ after }) => after.ClientStatus === 'running') &&
     mayHaveComeUp(job, summary) &&
-    cameUp(job, allocationsOf(tx, job))
+    cameUp(job, readAllocationsOfRun(tx, job))
   ) {
     observations.push({ type: 'came_up' });
   }
@@ -140,13 +140,6 @@ function mayHaveComeUp(job: Job, summary: JobSummary | undefined): boolean {
   return job.TaskGroups.every((group) => (summary.Summary[group.Name]?.Running ?? 0) >= group.Count);
 }
 
-function allocationsOf(tx: Transaction, job: Job): Allocation[] {
-  const everywhere = job.Type === 'system' || job.Type === 'sysbatch';
-  const nodeCount = everywhere ? tx.list(nodes).length : 0;
-  const current = readCurrentAllocations(tx, { namespace: job.Namespace, jobId: job.ID, job }, nodeCount);
-  return current.filter((allocation) => allocation.JobCreateIndex === job.CreateIndex);
-}
-
 /** Of what has just changed, else of what the job has. */
 function failureOfRun(
   tx: Transaction,
@@ -155,7 +148,9 @@ function failureOfRun(
   changes: readonly AllocationChange[],
 ): RunFailure | undefined {
   const changed = changes.map(({ after }) => after).filter(({ JobVersion }) => JobVersion === version);
-  return failureOf(changed) ?? failureOf(allocationsOf(tx, job).filter(({ JobVersion }) => JobVersion === version));
+  return (
+    failureOf(changed) ?? failureOf(readAllocationsOfRun(tx, job).filter(({ JobVersion }) => JobVersion === version))
+  );
 }
 
 /** With a link to the output of the failed task. */
