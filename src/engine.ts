@@ -57,7 +57,7 @@ import { variableTables } from './variables/tables.js';
 export interface EnginePorts {
   /** All state of the engine. Several engines, in one process or in several, may share a store. */
   readonly storage: Storage;
-  /** All times of the engine. `manualClock` of `signalbox/testing` stands still until it is moved. */
+  /** The engine's clock. `manualClock` of `signalbox/testing` stands still until it is moved. */
   readonly clock: Clock;
   /** New identifiers and random numbers. */
   readonly ids: Ids;

@@ -70,7 +70,7 @@ export interface Settings {
     readonly defaultPageSize: number;
     /** The largest page that a list gives. */
     readonly maximumPageSize: number;
-    /** The requests by which a destination shows that it takes notifications. */
+    /** Timeouts of the verification request that is sent before a configuration is enabled. */
     readonly verification: {
       /** Time until the connection stands, TLS included. */
       readonly connectTimeout: Milliseconds;

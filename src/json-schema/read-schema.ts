@@ -35,7 +35,7 @@ const besideReference: ReadonlySet<string> = new Set([
   ...identificationKeywords.flatMap(({ keywords }) => keywords),
 ]);
 
-/** More problems are not told. */
+/** The most problems that are reported. */
 const mostProblems = 20;
 
 /** A schema, ready to judge values. Where it has a problem, it leaves values open. */

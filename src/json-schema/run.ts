@@ -35,7 +35,7 @@ export interface SchemaFault {
   readonly message: string;
 }
 
-/** More faults are not told. */
+/** The most errors that are reported. */
 const mostFaults = 20;
 
 /** Marks the value itself; its name is not used. */

@@ -63,7 +63,7 @@ const lockMissing: InvalidVariable = {
   message: 'the variable is not locked: there is no lock to use, renew or release',
 };
 
-/** A writer who names an index wants to write only over what he has read; 0 stands for a variable that is not there. */
+/** Check-and-set: the write succeeds only if the variable still has this index; 0 means that it must not exist. */
 function isOutdated({ cas }: VariableWish, before: StoredVariable | undefined): boolean {
   return cas !== undefined && cas !== (before?.ModifyIndex ?? 0);
 }

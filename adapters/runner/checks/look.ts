@@ -80,7 +80,7 @@ function lookByHttp(check: ServiceCheck, { address, port }: Endpoint, timeout: n
       asked.on('error', failed);
       // A change of the protocol, which nobody here takes, is no answer and no error: the connection is closed.
       asked.once('close', () => {
-        if (!isAnswered) failed(new Error('the server gave no answer that HTTP knows'));
+        if (!isAnswered) failed(new Error('invalid HTTP response'));
       });
       asked.end(check.Body === '' ? undefined : check.Body);
     } catch (error) {

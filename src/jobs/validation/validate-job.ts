@@ -106,7 +106,7 @@ function validateKind(job: Job, problems: Problems): void {
     validateParameterized(job.ParameterizedJob, problems.within('parameterized'));
   }
   if (job.Multiregion !== null && job.Multiregion.Regions.length > 0) {
-    problems.report('jobs over several regions are not available in this edition');
+    problems.report('Signalbox does not support jobs over several regions');
   }
 }
 

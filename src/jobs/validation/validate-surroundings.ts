@@ -85,11 +85,11 @@ export function validateEdition(job: Job, report: Report): void {
   for (const group of job.TaskGroups) for (const task of group.Tasks) validateVaultIdentity(task, report);
   const anyTask = (isSo: (task: Task) => boolean): boolean => job.TaskGroups.some(({ Tasks }) => Tasks.some(isSo));
   if (anyTask(({ Resources }) => (Resources.NUMA?.Affinity ?? 'none') !== 'none')) {
-    report('numa affinity is not available in this edition');
+    report('Signalbox does not support NUMA affinity');
   }
-  if (anyTask(({ Schedule }) => Schedule !== null)) report('task schedules are not available in this edition');
+  if (anyTask(({ Schedule }) => Schedule !== null)) report('Signalbox does not support task schedules');
   if (job.TaskGroups.some((group) => group.Services?.some((service) => service.Connect?.Gateway != null) === true)) {
-    report('gateways of the service mesh are not available in this edition');
+    report('Signalbox does not support gateways of a service mesh');
   }
 }
 

@@ -117,7 +117,7 @@ function strayFaults(attributes: Readonly<Record<string, unknown>>): readonly Fi
   );
   return stray.map((name) => ({
     pointer: `/data/attributes/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-    message: `${name} is no attribute of an event of this type, which are ${customEventAttributes.join(', ')}; its payload is data`,
+    message: `unknown attribute ${JSON.stringify(name)}; allowed: ${customEventAttributes.join(', ')}. Put the payload in "data"`,
   }));
 }
 

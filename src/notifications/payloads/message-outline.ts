@@ -123,15 +123,15 @@ const runTones: Readonly<Record<RunEvent['trigger'], Tone>> = {
   'run:errored': 'failure',
 };
 
-const goesOn = { needed: false, sentence: 'No action is needed: the run goes on by itself.' };
+const goesOn = { needed: false, sentence: 'No action is needed: the run continues automatically.' };
 
 const runActions: Readonly<Record<RunEvent['trigger'], MessageOutline['action']>> = {
   'run:created': goesOn,
   'run:planning': goesOn,
-  'run:needs_attention': { needed: true, sentence: 'Action is needed: the run waits until somebody decides about it.' },
+  'run:needs_attention': { needed: true, sentence: 'Action is needed: the run is waiting for a decision.' },
   'run:applying': goesOn,
   'run:completed': { needed: false, sentence: 'No action is needed: the run is complete.' },
-  'run:errored': { needed: false, sentence: 'The run has ended without success and waits for nobody.' },
+  'run:errored': { needed: false, sentence: 'The run failed. No action is pending.' },
 };
 
 function assessmentOutline({ trigger, message, newAssessmentResult: result }: AssessmentEvent): OutlineInWorkspace {

@@ -28,7 +28,7 @@ import type { Turns } from './turns.js';
 export interface EngineContext {
   /** All state of the engine. */
   readonly storage: Storage;
-  /** All times of the engine. */
+  /** The engine's clock. */
   readonly clock: Clock;
   /** New identifiers and random numbers. */
   readonly ids: Ids;
@@ -70,7 +70,7 @@ export interface EngineContext {
   readonly presentTimes: PresentTimes;
   /** @internal What this engine has accepted for its delivery loop. */
   readonly accepted: AcceptedEventsFeed;
-  /** @internal When this engine last failed to reach its store, by the monotonic clock: what others sent it then may be lost. */
+  /** @internal When this engine last failed to reach its store, by the monotonic clock: messages sent to this engine since then may have been missed. */
   readonly outages: { lastAt: Milliseconds };
   /**
    * @internal Names this engine in the leases of delivery queues and in relayed commands; another engine over the same store has

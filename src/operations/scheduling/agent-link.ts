@@ -47,7 +47,7 @@ export function agentPorts(context: EngineContext, { heartbeats = true }: AgentP
   return { link: heartbeats ? link : withoutHeartbeats(context, link), clock, ids, logger };
 }
 
-/** The time to live that such an agent is given, so that it hardly ever sends a heartbeat. */
+/** In-process agents get a very long TTL and need no heartbeat. */
 const rarely = 3 * day;
 
 /** No other process works on the store, so an agent of an earlier process has ended, whatever its folder was. */

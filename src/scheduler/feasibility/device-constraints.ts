@@ -136,7 +136,7 @@ function isOrdered(left: DeviceValue, right: DeviceValue, operator: '=' | '!=' |
 /** Undefined: not comparable, as text with a number, bytes with watts, or a bare number with bytes. */
 function compareValues(left: DeviceValue, right: DeviceValue): number | undefined {
   if (left.kind === 'text') return right.kind === 'text' ? compareBytes(left.value, right.value) : undefined;
-  // Two truths that differ are in the order `>`, whichever they are.
+  // Unequal booleans compare as `>` both ways, as in Nomad.
   if (left.kind === 'truth') return right.kind === 'truth' ? Number(left.value !== right.value) : undefined;
   if (!isQuantity(left) || !isQuantity(right) || left.unit?.base !== right.unit?.base) return undefined;
   if (left.kind === 'integer' && right.kind === 'integer') return signOf(inBaseUnits(left) - inBaseUnits(right));

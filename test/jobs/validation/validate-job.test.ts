@@ -310,8 +310,8 @@ describe('errors', () => {
     [ofTask({ Secrets: [{ Name: 's s', Provider: 'x', Path: 'p' }] }), 'the name must be'],
     [ofTask({ Vault: {} }), 'Vault "default" is used by the job and not available here'],
     [ofTask({ Vault: { Cluster: 'other' } }), 'needs an identity named vault_other'],
-    [ofTask({ Schedule: {} }), 'task schedules are not available'],
-    [ofTask({ Resources: { NUMA: { Affinity: 'require' } } }), 'numa'],
+    [ofTask({ Schedule: {} }), 'does not support task schedules'],
+    [ofTask({ Resources: { NUMA: { Affinity: 'require' } } }), 'NUMA'],
     [ofTask({ ScalingPolicies: [{ Type: 'x', Max: 1 }] }), 'vertical_cpu or vertical_mem'],
     // Services
     [ofService({ Name: 'a b' }), 'one DNS label'],

@@ -96,7 +96,7 @@ export async function verifyRecipients(
   const failed = (cause: 'mail_rejected' | 'mail_unavailable', message: string): Result<void, VerificationFailed> =>
     err({ type: 'verification_failed', message: `The test mail was not sent: ${message}`, cause, response: null });
   if (recipients.length === 0) {
-    return failed('mail_rejected', 'nobody is to be told; name users of the organization as recipients first');
+    return failed('mail_rejected', 'no recipients: add users of the organization');
   }
   const rendered = renderPayload(
     { ...contents, id: configurationId },
