@@ -226,7 +226,7 @@ describe('sockets', () => {
           .on('error', () => undefined)
           .on('data', (chunk) => {
             received += chunk.toString('latin1');
-            if (/\r\n\r\n[^]/.test(received)) resolve(socket);
+            if (/\r\n\r\n./s.test(received)) resolve(socket);
           });
         mutes.push(socket);
       });
