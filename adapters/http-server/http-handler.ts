@@ -223,7 +223,7 @@ function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
   const call = callFrom(parts, asked, nobody, pathValues);
   return {
     type: 'accepted',
-    serve: (socket) => serveSocket({ call, route, gate: parts }, socket),
+    serve: (socket, admit) => serveSocket({ call, route, gate: parts }, socket, admit),
   };
 }
 

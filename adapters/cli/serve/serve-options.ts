@@ -29,6 +29,11 @@ export interface ServeOptions {
   readonly publicOrigin: string | null;
   /** Further allowed host names and addresses, in addition to loopback, the listening address and the public origin. */
   readonly allowHosts: readonly string[];
+  /** Connections of clients at once; null is the default of the machine. */
+  readonly maximumConnections: number | null;
+  readonly maximumConnectionsPerAddress: number | null;
+  /** Milliseconds that a client may accept nothing of an answer. */
+  readonly stallTimeout: number;
   /** What is set of the engine, without its defaults. */
   readonly engine: SettingsOverrides;
   /** Print requests to try once the server is ready. */
@@ -128,6 +133,7 @@ const ordered = [
   [`${notifications}verification.connectTimeout`, `${notifications}verification.totalTimeout`],
   [`${notifications}delivery.connectTimeout`, `${notifications}delivery.totalTimeout`],
   [`${notifications}delivery.breaker.pause`, `${notifications}delivery.breaker.maximumPause`],
+  ['maximumConnectionsPerAddress', 'maximumConnections'],
 ] as const;
 
 function isSet(value: unknown): boolean {
@@ -171,6 +177,9 @@ function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'>
     node: nodeOptionsFrom(read),
     publicOrigin: orNull('publicOrigin'),
     allowHosts: read('allowHosts'),
+    maximumConnections: read<number | undefined>('maximumConnections') ?? null,
+    maximumConnectionsPerAddress: read<number | undefined>('maximumConnectionsPerAddress') ?? null,
+    stallTimeout: read('stallTimeout'),
     engine: engineSettings(settings),
   };
 }

@@ -19,7 +19,7 @@ import {
   type SettingsOverrides,
   type Storage,
 } from '../../../src/index.js';
-import { createHttpHandler, nodeListener, upgradeListener } from '../../http-server/index.js';
+import { createHttpHandler, limitConnections, nodeListener, upgradeListener } from '../../http-server/index.js';
 import { randomIds, systemClock } from '../../node/index.js';
 import { prometheusObserver } from '../../prometheus/index.js';
 import { smtpMailer } from '../../smtp/index.js';
@@ -34,6 +34,7 @@ import { readSettingsFile } from '../settings/settings-file.js';
 import { stderrLogger } from '../stderr-logger.js';
 import { Stopped } from '../stopped.js';
 import type { Terminal } from '../terminal.js';
+import { connectionLimitsFrom } from './connection-limits-from.js';
 import { drainServer } from './drain-server.js';
 import { cipherFromFile, passingCipher } from './encryption-keys.js';
 import { exampleRequests } from './example-requests.js';
@@ -71,6 +72,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     options.outbound,
     'start the server with its range in --allow-outbound to allow it',
   );
+  const connectionLimits = connectionLimitsFrom(options);
   const storage = await storeFrom(options);
   const server = createServer(serverOptions, (_request, response) => {
     const headers = { 'Retry-After': '1', 'X-Content-Type-Options': 'nosniff' };
@@ -90,8 +92,10 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     // The first token exists by now; clients that ask for another get the refusal that they know.
     const bootstrap = options.access === 'token';
     const handler = createHttpHandler(engine, { access: options.access, bootstrap, hosts });
-    const upgrades = upgradeListener(handler);
-    server.on('request', nodeListener(handler)).on('upgrade', upgrades);
+    const { stallTimeout } = options;
+    const upgrades = upgradeListener(handler, { stallTimeout });
+    server.on('request', nodeListener(handler, { stallTimeout })).on('upgrade', upgrades);
+    limitConnections(server, connectionLimits);
     engine.start();
     const runner: HostRunner | undefined = options.runner
       ? await startHostRunner(engine, options.storePath, { ...options.node, download })

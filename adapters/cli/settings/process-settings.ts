@@ -2,7 +2,7 @@ import { isIP, isIPv6 } from 'node:net';
 import { settingChoices } from '../../../src/index.js';
 import { hostVolumeFrom } from '../host-volumes.js';
 import { listenParts } from '../listen-parts.js';
-import { fileKind, flagKind, type Kind, listKind, numberKind, oneOf, textKind } from './kind.js';
+import { durationKind, fileKind, flagKind, type Kind, listKind, numberKind, oneOf, textKind } from './kind.js';
 import type { Setting } from './setting.js';
 
 const host = textKind('takes names or addresses without ports, such as jobs.internal', (text) =>
@@ -105,6 +105,24 @@ export const processSettings: readonly Setting[] = [
     default: [],
     summary:
       'names that requests may be sent to besides loopback, the address listened on and the public origin; * is every name',
+  },
+  {
+    key: 'maximumConnections',
+    kind: numberKind(16, 1_000_000),
+    summary:
+      'connections of clients at once; half of the files that the process may open when absent, at most 10000. It must leave 256 of them',
+  },
+  {
+    key: 'maximumConnectionsPerAddress',
+    kind: numberKind(1, 1_000_000),
+    summary:
+      'connections of one address at once; half of maximumConnections when absent, all of them when listening on loopback. All clients of a reverse proxy are one address',
+  },
+  {
+    key: 'stallTimeout',
+    kind: durationKind(100),
+    default: 30_000,
+    summary: 'how long a client may accept nothing of an answer before it is disconnected',
   },
   {
     key: 'notificationsBase',

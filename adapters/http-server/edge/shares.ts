@@ -59,7 +59,7 @@ export class Shares {
     const eighth = Math.floor(total / 8);
     this.#limits = {
       unprivileged: total - eighth,
-      strangers: eighth,
+      strangers: Math.ceil(total / 8),
       known: Math.max(Math.floor(total / 4), least),
       stranger: Math.max(Math.floor(eighth / 2), least),
     };

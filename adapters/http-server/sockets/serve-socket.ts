@@ -3,8 +3,10 @@ import type { MessageSocket } from '../../../src/api/message-socket.js';
 import type { Principal } from '../../../src/index.js';
 import type { Route, RouteCall } from '../calls/route.js';
 import { mayHaveRight } from '../edge/access.js';
+import { claimantOf } from '../edge/shares.js';
 import { internalErrorText } from '../errors/interface-errors.js';
 import { admitSocket, type Gate } from './admit-socket.js';
+import type { Admit } from './upgrade-listener.js';
 
 /** A socket that was opened, before its caller is authenticated. */
 interface OpenedSocket {
@@ -20,7 +22,11 @@ function isJudgedHere(access: CallAccess, caller: Principal): boolean {
 }
 
 /** Admits the caller, has the conversation of the route, and ends the socket. Never rejects. */
-export async function serveSocket({ call, route, gate }: OpenedSocket, socket: MessageSocket): Promise<void> {
+export async function serveSocket(
+  { call, route, gate }: OpenedSocket,
+  socket: MessageSocket,
+  admit: Admit,
+): Promise<void> {
   try {
     const admission = await admitSocket(call.request, call.query, socket, gate);
     if (admission.type === 'gone') return;
@@ -28,6 +34,8 @@ export async function serveSocket({ call, route, gate }: OpenedSocket, socket: M
     const { caller } = admission;
     if (isJudgedHere(route.access, caller) && !mayHaveRight(route, caller, call.pathValues, call.query))
       return socket.close(1011, 'Permission denied');
+    if (!admit(claimantOf(caller, call.request, false)))
+      return socket.close(1013, 'too many sockets of this caller are open; try again later');
     await route.socket?.({ ...call, caller }, socket);
     socket.close();
   } catch (error) {

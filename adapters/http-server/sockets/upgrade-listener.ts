@@ -4,18 +4,26 @@ import type { MessageSocket } from '../../../src/api/message-socket.js';
 import { checkArgument, checkOptions, type OptionTable } from '../../../src/options/check-options.js';
 import { amount, oneOf, optional, port, textLike } from '../../../src/options/option-kinds.js';
 import { nodeListener } from '../bridges/node-listener.js';
+import { type Claimant, Shares } from '../edge/shares.js';
 import type { HttpHandler, HttpRequest } from '../http-message.js';
+import { Farewell, farewellTimeout } from './farewell.js';
 import type { SocketBounds } from './socket-bounds.js';
 import { boundedSocket, servedSocket } from './web-socket.js';
 
 /** What a handler makes of a request for a WebSocket. */
 export type UpgradeAnswer =
-  /** The socket is opened and handed over. `serve` never rejects, and ends the socket. */
-  | { readonly type: 'accepted'; readonly serve: (socket: MessageSocket) => Promise<void> }
+  /**
+   * The socket is opened and handed over. `serve` never rejects, and ends the socket. It calls `admit` when the caller is authenticated;
+   * when that gives false, the caller has as many sockets as it may.
+   */
+  | { readonly type: 'accepted'; readonly serve: (socket: MessageSocket, admit: Admit) => Promise<void> }
   /** The path has no socket, or the request is refused: it is answered like any other request. */
   | { readonly type: 'ordinary' }
   /** The path is none of the handler's. */
   | { readonly type: 'unknown_path' };
+
+/** Counts a socket against the share of its caller; false when there is no room. */
+export type Admit = (claimant: Claimant) => boolean;
 
 /** A handler that also opens WebSockets. */
 export interface UpgradeHandler extends HttpHandler {
@@ -29,7 +37,10 @@ export interface UpgradeOptions extends Partial<SocketBounds> {
    * strip it from upgrades.
    */
   readonly mountPath?: string;
-  /** Sockets open at once; 1024 when absent. Beyond it upgrades get a 503. */
+  /**
+   * Sockets open at once; 1024 when absent. Beyond it upgrades get a 503. An eighth is reserved for management and agents; every other
+   * caller can have a quarter. A socket that is refused or over no longer counts.
+   */
   readonly maximumSockets?: number;
   /** What happens to paths that are none of the handler's: a 404, or nothing, for another listener of the server. */
   readonly unknownPaths?: 'refuse' | 'ignore';
@@ -70,27 +81,53 @@ export function upgradeListener(handler: UpgradeHandler, options: UpgradeOptions
   const { mountPath = '', maximumSockets = 1024, unknownPaths = 'refuse', ...own } = options;
   const socketBounds: SocketBounds = { ...bounds, ...own };
   const ordinary = nodeListener(handler, { stallTimeout: socketBounds.stallTimeout });
-  const open = new Map<Duplex, MessageSocket | undefined>();
+  const open = new Map<Duplex, MessageSocket>();
+  const shares = new Shares(maximumSockets, 1);
+  const farewell = new Farewell();
   let server: ReturnType<typeof webSocketServer> | undefined;
+
+  /** Serves one socket. It has its place until it is refused or over; that its peer closes the connection, too, is not waited for. */
+  const converse = async (
+    socket: Duplex,
+    bounded: MessageSocket,
+    serve: (socket: MessageSocket, admit: Admit) => Promise<void>,
+  ): Promise<void> => {
+    let counted: Claimant | undefined;
+    const free = (): void => {
+      if (!open.delete(socket)) return;
+      if (counted !== undefined) shares.release(counted, 1);
+    };
+    socket.once('close', free);
+    open.set(socket, bounded);
+    await serve(bounded, (claimant) => {
+      if (socket.destroyed || !shares.take(claimant, 1)) return false;
+      counted = claimant;
+      return true;
+    });
+    free();
+    farewell.await(socket);
+  };
 
   const accept = async (
     request: IncomingMessage,
     socket: Duplex,
     head: Buffer,
-    serve: (socket: MessageSocket) => Promise<void>,
+    serve: (socket: MessageSocket, admit: Admit) => Promise<void>,
   ): Promise<void> => {
     if (open.size >= maximumSockets) return refuse(request, socket, 503, 'too many sockets are open; try again later');
     if (!isCurrentVersion(request)) return refuse(request, socket, 400, 'a WebSocket is opened with version 13');
-    open.set(socket, undefined);
-    socket.once('close', () => open.delete(socket));
-    server ??= webSocketServer(socketBounds.maximumMessageBytes);
+    server ??= webSocketServer(socketBounds.maximumMessageBytes, refuse);
     const webSockets = await server;
     webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const bounded = boundedSocket(webSocket, socket, socketBounds);
-      open.set(socket, bounded);
-      void serve(bounded);
+      void converse(socket, boundedSocket(webSocket, socket, socketBounds), serve);
     });
   };
+
+  const respond = (request: IncomingMessage, socket: Duplex, write: (response: ServerResponse) => void): void =>
+    respondOn(request, socket, write, () => farewell.await(socket));
+
+  const refuse = (request: IncomingMessage, socket: Duplex, status: number, message: string): void =>
+    respond(request, socket, (response) => writeRefusal(response, status, message));
 
   const answer = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const target = withoutMount(request.url ?? '/', mountPath);
@@ -111,10 +148,7 @@ export function upgradeListener(handler: UpgradeHandler, options: UpgradeOptions
     void answer(request, socket, head).catch(() => socket.destroy());
   };
   const closeAll = (): void => {
-    for (const [socket, bounded] of open) {
-      if (bounded === undefined) socket.destroy();
-      else bounded.close(1001, 'the server is stopping');
-    }
+    for (const bounded of open.values()) bounded.close(1001, 'the server is stopping');
   };
   return Object.assign(listener, { closeAll });
 }
@@ -135,10 +169,19 @@ function recordOf(request: IncomingMessage, socket: Duplex): HttpRequest {
   };
 }
 
-async function webSocketServer(maxPayload: number) {
+async function webSocketServer(
+  maxPayload: number,
+  refuse: (request: IncomingMessage, socket: Duplex, status: number, message: string) => void,
+) {
   const ws = await import('ws');
   // Without compression: it costs much memory for each socket, and lets small messages grow. No protocol is agreed on.
-  const options = { noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload, closeTimeout: 5000 };
+  const options = {
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload,
+    closeTimeout: farewellTimeout,
+  };
   const server = new ws.WebSocketServer({
     ...options,
     handleProtocols: () => false as const,
@@ -153,26 +196,30 @@ function isCurrentVersion({ headers }: IncomingMessage): boolean {
   return headers['sec-websocket-version'] === '13';
 }
 
-/** Answers an upgrade request like a plain one, and closes the connection. */
-function respond(request: IncomingMessage, socket: Duplex, write: (response: ServerResponse) => void): void {
+/** Answers an upgrade request like a plain one, and closes the connection. `closed` is called when this side has closed it. */
+function respondOn(
+  request: IncomingMessage,
+  socket: Duplex,
+  write: (response: ServerResponse) => void,
+  closed: () => void,
+): void {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket as never);
   response.once('finish', () => {
     response.detachSocket(socket as never);
     socket.end();
+    closed();
   });
   // The body of such a request, if it has one, is not read; what is left of it must not hold the answer up.
   socket.resume();
   write(response);
 }
 
-function refuse(request: IncomingMessage, socket: Duplex, status: number, text: string): void {
+function writeRefusal(response: ServerResponse, status: number, message: string): void {
   const plain = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
-  respond(request, socket, (response) => {
-    response.writeHead(status, text === '' ? {} : { ...plain, ...furtherHeaders[status] });
-    response.end(text);
-  });
+  response.writeHead(status, message === '' ? {} : { ...plain, ...furtherHeaders[status] });
+  response.end(message);
 }
 
 /** What a refusal says beside its text, by its status. */

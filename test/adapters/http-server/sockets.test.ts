@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -131,9 +131,11 @@ describe('sockets', () => {
   let server: Server | undefined;
   let listener: UpgradeListener | undefined;
   const peers: Peer[] = [];
+  const mutes: Socket[] = [];
   const failures: unknown[] = [];
   afterEach(() => {
     for (const peer of peers.splice(0)) peer.webSocket.terminate();
+    for (const socket of mutes.splice(0)) socket.destroy();
     server?.closeAllConnections();
     server?.close();
     failures.length = 0;
@@ -209,6 +211,70 @@ describe('sockets', () => {
       first.webSocket.close();
       await first.ended;
       await peerAt(port).opened;
+    });
+
+    /** Opens an upgrade on a bare connection that answers nothing, not even the close frame; gives it when the frame has arrived. */
+    function mute(port: number, headers: readonly string[] = []): Promise<Socket> {
+      return new Promise((resolve) => {
+        const asked = ['Upgrade: websocket', 'Sec-WebSocket-Version: 13', key, ...headers];
+        const lines = ['GET /v1/talk/x HTTP/1.1', 'Host: localhost', 'Connection: Upgrade', ...asked, '', ''];
+        const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () =>
+          socket.write(lines.join('\r\n')),
+        );
+        let received = '';
+        socket
+          .on('error', () => undefined)
+          .on('data', (chunk) => {
+            received += chunk.toString('latin1');
+            if (/\r\n\r\n./s.test(received)) resolve(socket);
+          });
+        mutes.push(socket);
+      });
+    }
+
+    const connections = (): Promise<number> =>
+      new Promise((resolve) => server?.getConnections((_error, count) => resolve(count)));
+
+    it('a refused one has no place any more, also when its peer never closes it', async () => {
+      const engine = engineUnderTest();
+      await putToken(engine, hostPrincipal, { secret: 'may-do-everything', name: 'm', management: true });
+      const port = await listening(echo, { engine, access: { access: 'token' }, options: { maximumSockets: 2 } });
+      for (let count = 0; count < 100; count += 1) await mute(port, ['X-Nomad-Token: nobody-has-this-one']);
+      await peerAt(port, '/v1/talk/x', { 'X-Nomad-Token': 'may-do-everything' }).opened;
+      // Few of them are waited for.
+      await expect.poll(connections).toBeLessThanOrEqual(65);
+    });
+
+    it('one that gets an ordinary answer is not waited for with many others', async () => {
+      const port = await listening(echo, { options: { maximumSockets: 2 } });
+      for (let count = 0; count < 100; count += 1) await mute(port, ['Origin: https://evil.example']);
+      await expect.poll(connections).toBeLessThanOrEqual(64);
+    });
+
+    it('one caller may not have all, and an eighth is reserved for management', async () => {
+      const engine = engineUnderTest();
+      const namespaces = { default: { capabilities: ['alloc-exec' as const] } };
+      for (const name of ['one', 'two', 'three', 'four']) {
+        await putToken(engine, hostPrincipal, { secret: `token-of-${name}`, name, namespaces });
+      }
+      await putToken(engine, hostPrincipal, { secret: 'may-do-everything', name: 'm', management: true });
+      const port = await listening(echo, { engine, access: { access: 'token' }, options: { maximumSockets: 8 } });
+      const tokens = ['one', 'one', 'two', 'two', 'three', 'three', 'four'].map((name) => `token-of-${name}`);
+      const talks = async (token: string): Promise<boolean> => {
+        const peer = peerAt(port, '/v1/talk/x', { 'X-Nomad-Token': token });
+        await peer.opened;
+        peer.webSocket.send('hello');
+        return Promise.race([peer.has(1).then(() => true), peer.ended.then(({ code }) => code !== 1013)]);
+      };
+      expect(await talks(tokens[0] as string)).toBe(true);
+      expect(await talks(tokens[1] as string)).toBe(true);
+      expect(await talks('token-of-one')).toBe(false);
+      for (const token of tokens.slice(2)) expect(await talks(token)).toBe(true);
+      expect(await talks('token-of-four')).toBe(false);
+      expect(await talks('may-do-everything')).toBe(true);
+      peers[0]?.webSocket.close();
+      await peers[0]?.ended;
+      await expect.poll(() => talks('token-of-one')).toBe(true);
     });
 
     it('another upgrade is answered as if it had not been asked for', async () => {

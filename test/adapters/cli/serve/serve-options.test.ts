@@ -17,6 +17,9 @@ describe('parseServeOptions', () => {
       mail: null,
       engine: {},
       allowHosts: [],
+      maximumConnections: null,
+      maximumConnectionsPerAddress: null,
+      stallTimeout: 30_000,
       notificationsBase: '',
       runner: true,
       publicOrigin: null,
@@ -28,7 +31,8 @@ describe('parseServeOptions', () => {
       '--listen 0.0.0.0:0 --store sqlite:/tmp/a:b.db --names upstream --access token --seed s.json --encryption-key-file keys --examples ' +
       '--allow-outbound 10.0.0.0/8,127.0.0.1/32 --allow-outbound fd00::/8 --notifications-base /x/y/ --no-runner ' +
       '--volume media=/srv/media,data=/srv/data:ro ' +
-      '--public-origin https://jobs.example.org/ignored --allow-host a.example,10.0.0.1 --allow-host fd00::1';
+      '--public-origin https://jobs.example.org/ignored --allow-host a.example,10.0.0.1 --allow-host fd00::1 ' +
+      '--set maximumConnections=500 --set maximumConnectionsPerAddress=50 --set stallTimeout=5s';
     expect(parseServeOptions(args.split(' '))._unsafeUnwrap()).toEqual({
       node: {
         nodePool: 'default',
@@ -63,6 +67,9 @@ describe('parseServeOptions', () => {
         },
       },
       allowHosts: ['a.example', '10.0.0.1', 'fd00::1'],
+      maximumConnections: 500,
+      maximumConnectionsPerAddress: 50,
+      stallTimeout: 5000,
       notificationsBase: '/x/y',
       runner: false,
       publicOrigin: 'https://jobs.example.org',

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import type { ConnectionLimits } from '../../http-server/index.js';
+import { isLoopback } from '../loopback.js';
+import { Stopped } from '../stopped.js';
+import type { ServeOptions } from './serve-options.js';
+
+/** Descriptors that are left for the store, tasks and notifications. */
+const reserve = 256;
+const mostByDefault = 10_000;
+
+type ConnectionOptions = Pick<ServeOptions, 'host' | 'maximumConnections' | 'maximumConnectionsPerAddress'>;
+
+/** The limits of connections: the settings, or half of the descriptors. Throws `Stopped` when too few are left for all else. */
+export function connectionLimitsFrom(
+  { host, maximumConnections, maximumConnectionsPerAddress }: ConnectionOptions,
+  descriptors = descriptorLimit(),
+): ConnectionLimits {
+  const most = Math.max(1, descriptors - reserve);
+  if (maximumConnections !== null && maximumConnections > most) {
+    throw new Stopped(
+      `maximumConnections is ${maximumConnections}, and this process may open ${descriptors} files, of which ${reserve} are needed ` +
+        `for tasks and the store; set it to at most ${most}, or raise the limit (ulimit -n, LimitNOFILE=)`,
+    );
+  }
+  const maximum = maximumConnections ?? Math.min(mostByDefault, Math.floor(descriptors / 2));
+  const perAddress = maximumConnectionsPerAddress ?? (isLoopback(host) ? maximum : Math.ceil(maximum / 2));
+  return { maximumConnections: maximum, maximumConnectionsPerAddress: Math.min(perAddress, maximum) };
+}
+
+/** How many files the process may open. On other systems than Linux, a number that all of them allow. */
+function descriptorLimit(): number {
+  try {
+    const line = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    if (line === 'unlimited') return Number.MAX_SAFE_INTEGER;
+    return Number(line) > 0 ? Number(line) : 1024;
+  } catch {
+    return 1024;
+  }
+}

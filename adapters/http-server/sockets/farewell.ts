@@ -1,0 +1,29 @@
+import type { Duplex } from 'node:stream';
+
+/** Milliseconds that a peer may take to close its side of a connection that this side has closed. */
+export const farewellTimeout = 5000;
+/** Connections that are waited for at once. */
+const mostAwaited = 64;
+
+/**
+ * Connections that this side has closed and whose peers have not: each holds a descriptor. Only a few are waited for; when there are more,
+ * the oldest is cut.
+ */
+export class Farewell {
+  /** The oldest first. */
+  readonly #awaited = new Map<Duplex, NodeJS.Timeout>();
+
+  await(socket: Duplex): void {
+    if (socket.destroyed || this.#awaited.has(socket)) return;
+    const timer = setTimeout(() => socket.destroy(), farewellTimeout);
+    timer.unref();
+    this.#awaited.set(socket, timer);
+    socket.once('close', () => {
+      clearTimeout(timer);
+      this.#awaited.delete(socket);
+    });
+    if (this.#awaited.size <= mostAwaited) return;
+    const [oldest] = this.#awaited.keys();
+    oldest?.destroy();
+  }
+}
