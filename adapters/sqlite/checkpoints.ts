@@ -1,19 +1,30 @@
 import { EventEmitter } from 'node:events';
+import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Worker } from 'node:worker_threads';
 import { serviceThread } from './service-thread.js';
 import type { SqliteDriver, SqliteHandle } from './sqlite-handle.js';
 
-/** Keeps the write-ahead log short: copies the pages that commits appended to it into the file. */
+/** Keeps the write-ahead log short: copies the pages that commits appended to it into the file, and empties it. */
 export interface Checkpoints {
   /** To be called after each commit, with about the number of pages that it appended. */
   wrote(pages: number): void;
+  /**
+   * Writes the whole file anew and empties the log: afterwards neither contains anything that was removed or replaced before. Rejects with
+   * the driver's error.
+   */
+  overwrite(): Promise<void>;
   /** Resolves when no other connection of this process has the file open. To be called before the connection is closed. */
   end(): Promise<void>;
 }
 
-/** SQLite's own: the commit that makes the log longer than a thousand pages copies them, and waits for the disk twice. */
-export const checkpointsByCommits: Checkpoints = { wrote: () => undefined, end: () => Promise.resolve() };
+/**
+ * SQLite's own: the commit that makes the log longer than a thousand pages copies them, and waits for the disk twice. The log is emptied by
+ * `overwrite`, and when the file is closed.
+ */
+export function checkpointsByCommits(handle: SqliteHandle): Checkpoints {
+  return { wrote: () => undefined, overwrite: async () => overwriteOn(handle), end: () => Promise.resolve() };
+}
 
 /** A checkpoint begins after about this many pages. */
 const pagesBetween = 1000;
@@ -22,28 +33,91 @@ const longLog = 2 * pagesBetween;
 /** When the thread does not keep up, the commit that makes the log longer copies it. */
 const longestLog = 16 * pagesBetween;
 
+/** When the log is emptied, in milliseconds. */
+interface EmptyingTerms {
+  /** From the first commit since the log was last emptied. */
+  readonly after: number;
+  /** From a try that another connection has prevented. */
+  readonly again: number;
+}
+
+/** The log keeps what later commits removed or replaced. A minute is the bound that the README states. */
+const usualTerms: EmptyingTerms = { after: 60_000, again: 1000 };
+
+/** The store's connection to a file, and what opens further ones. */
+interface CheckpointedFile {
+  readonly handle: SqliteHandle;
+  readonly path: string;
+  readonly driver: SqliteDriver;
+}
+
 /**
- * Checkpoints in a thread of their own: the event loop would stand still for about ten milliseconds with each. Where there can be no
- * thread, commits copy the log as SQLite does by itself.
+ * Checkpoints in a separate thread: the event loop would stand still for about ten milliseconds with each. Where there can be no
+ * thread, commits copy the log as SQLite does without one.
  *
  * A log can only be used again from its beginning once all of it was copied, and the thread never catches up with a busy store. So when
  * the log is long, the store's connection copies what was appended during the thread's checkpoint, which is little.
  */
-export function threadedCheckpoints(handle: SqliteHandle, path: string, driver: SqliteDriver): Checkpoints {
+export function threadedCheckpoints(
+  { handle, path, driver }: CheckpointedFile,
+  terms: EmptyingTerms = usualTerms,
+): Checkpoints {
   const thread = new CheckpointThread(path, driver);
   let appended = 0;
+  let emptying: NodeJS.Timeout | undefined;
+  const emptyIn = (milliseconds: number): void => {
+    emptying ??= setTimeout(() => {
+      emptying = undefined;
+      if (!thread.empty() && !isEmptied(handle)) emptyIn(terms.again);
+    }, milliseconds).unref();
+  };
   handle.exec(`PRAGMA wal_autocheckpoint = ${longestLog}`);
-  thread.once('failed', () => handle.exec(`PRAGMA wal_autocheckpoint = ${pagesBetween}`));
+  thread.once('failed', () => {
+    handle.exec(`PRAGMA wal_autocheckpoint = ${pagesBetween}`);
+    emptyIn(terms.again);
+  });
   thread.on('copied', (pagesInLog) => {
     if (pagesInLog > longLog) copyRest(handle);
   });
+  thread.on('prevented', () => {
+    clearTimeout(emptying);
+    emptying = undefined;
+    emptyIn(terms.again);
+  });
+  // A process that was killed leaves its log.
+  if (hasLog(path)) emptyIn(terms.after);
   return {
     wrote(pages) {
+      if (pages > 0) emptyIn(terms.after);
       appended += pages;
       if (appended >= pagesBetween && thread.copy()) appended = 0;
     },
-    end: () => thread.end(),
+    overwrite: () => thread.overwrite() ?? Promise.resolve().then(() => overwriteOn(handle)),
+    end() {
+      clearTimeout(emptying);
+      return thread.end();
+    },
   };
+}
+
+function hasLog(path: string): boolean {
+  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+/** Whether the log could be emptied; false while another connection reads from it or writes. */
+function isEmptied(handle: SqliteHandle): boolean {
+  try {
+    const { busy } = handle.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
+    return busy === 0;
+  } catch {
+    return false;
+  }
+}
+
+function overwriteOn(handle: SqliteHandle): void {
+  handle.exec('VACUUM');
+  if (isEmptied(handle)) return;
+  throw Object.assign(new Error('the log is in use by another connection'), { code: 'SQLITE_BUSY' });
 }
 
 function copyRest(handle: SqliteHandle): void {
@@ -54,15 +128,30 @@ function copyRest(handle: SqliteHandle): void {
   }
 }
 
+interface CheckpointEvents {
+  /** The number of pages in the log after a copy. */
+  copied: [pagesInLog: number];
+  /** The log could not be emptied: another connection reads from it or writes. */
+  prevented: [];
+  /** There is no thread any more. Emitted once. */
+  failed: [];
+}
+
+interface Awaited {
+  readonly resolve: () => void;
+  readonly reject: (reason: Error) => void;
+}
+
 /**
- * A thread with a connection of its own that copies the log on request. It starts with the first request and does not keep the process
- * alive. `copied` gives the pages in the log; `failed` comes once, when there is no thread any more. Neither comes after `end`.
+ * A thread with a separate connection that copies and empties the log on request. It starts with the first request and does not keep the
+ * process alive, except during `overwrite`. After `end` there are no events.
  */
-class CheckpointThread extends EventEmitter<{ copied: [pagesInLog: number]; failed: [] }> {
+class CheckpointThread extends EventEmitter<CheckpointEvents> {
   readonly #path: string;
   readonly #driver: SqliteDriver;
   #worker: Worker | undefined;
   #state: 'idle' | 'copying' | 'over' = 'idle';
+  #overwriting: Awaited[] = [];
 
   constructor(path: string, driver: SqliteDriver) {
     super();
@@ -72,12 +161,21 @@ class CheckpointThread extends EventEmitter<{ copied: [pagesInLog: number]; fail
 
   /** Requests a copy; false while one is under way, or when there is no thread. */
   copy(): boolean {
-    if (this.#state !== 'idle') return false;
-    this.#worker ??= this.#start();
-    if (this.#worker === undefined) return false;
+    if (this.#state !== 'idle' || !this.#request('copy')) return false;
     this.#state = 'copying';
-    this.#worker.postMessage('copy');
     return true;
+  }
+
+  /** Requests that the log is copied and emptied; false when there is no thread. */
+  empty(): boolean {
+    return this.#request('empty');
+  }
+
+  /** Undefined when there is no thread. */
+  overwrite(): Promise<void> | undefined {
+    if (!this.#request('overwrite')) return undefined;
+    this.#worker?.ref();
+    return new Promise((resolve, reject) => this.#overwriting.push({ resolve, reject }));
   }
 
   /** Resolves when the thread has closed its connection. */
@@ -91,6 +189,13 @@ class CheckpointThread extends EventEmitter<{ copied: [pagesInLog: number]; fail
     await ended;
   }
 
+  #request(request: 'copy' | 'empty' | 'overwrite'): boolean {
+    if (this.#state === 'over') return false;
+    this.#worker ??= this.#start();
+    this.#worker?.postMessage(request);
+    return this.#worker !== undefined;
+  }
+
   #start(): Worker | undefined {
     const name = this.#moduleOfDriver();
     const worker = name && serviceThread('signalbox-checkpoints', program, { path: this.#path, name });
@@ -98,7 +203,7 @@ class CheckpointThread extends EventEmitter<{ copied: [pagesInLog: number]; fail
       this.#failed();
       return undefined;
     }
-    worker.on('message', (pagesInLog: number) => this.#copied(pagesInLog));
+    worker.on('message', (answer: Answer) => this.#answered(answer));
     worker.on('error', () => this.#failed()).on('exit', () => this.#failed());
     // Listening for messages would keep the process alive again.
     worker.unref();
@@ -113,35 +218,97 @@ class CheckpointThread extends EventEmitter<{ copied: [pagesInLog: number]; fail
     }
   }
 
-  #copied(pagesInLog: number): void {
+  #answered(answer: Answer): void {
+    if ('overwritten' in answer) this.#overwritten(answer.overwritten);
     if (this.#state === 'over') return;
-    this.#state = 'idle';
-    this.emit('copied', pagesInLog);
+    if ('pagesInLog' in answer) {
+      this.#state = 'idle';
+      this.emit('copied', answer.pagesInLog);
+    }
+    if ('emptied' in answer && !answer.emptied) this.emit('prevented');
+  }
+
+  #overwritten(fault: DriverFault | undefined): void {
+    const awaited = this.#overwriting.shift();
+    if (this.#overwriting.length === 0 && this.#state !== 'over') this.#worker?.unref();
+    if (fault === undefined) awaited?.resolve();
+    else awaited?.reject(Object.assign(new Error(fault.message), fault));
   }
 
   #failed(): void {
+    while (this.#overwriting.length > 0) {
+      this.#overwritten({ message: 'the thread that writes the file anew has ended', code: 'SQLITE_IOERR' });
+    }
     if (this.#state === 'over') return;
     this.#state = 'over';
     this.emit('failed');
   }
 }
 
-/** It answers each request with the number of pages in the log. */
+/** The members of a driver's error that survive the way from a thread. */
+interface DriverFault {
+  readonly message: string;
+  readonly code: unknown;
+  readonly errcode?: unknown;
+}
+
+type Answer =
+  | { readonly pagesInLog: number }
+  | { readonly emptied: boolean }
+  | { readonly overwritten: DriverFault | undefined };
+
+/** Its temporary files are files: the copy of a large store would not fit into memory. */
 const program = `
 const { parentPort, workerData } = require('node:worker_threads');
 const loaded = require(workerData.name);
 const handle = new (loaded.DatabaseSync ?? loaded)(workerData.path);
-const checkpoint = handle.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+handle.exec('PRAGMA busy_timeout = 1000');
+const copy = handle.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+const empty = handle.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
+const tries = 10;
+const whileBusy = (attempt) => {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return attempt();
+    } catch (thrown) {
+      if (tried === tries || ((thrown.errcode & 0xff) !== 5 && !String(thrown.code).startsWith('SQLITE_BUSY'))) throw thrown;
+    }
+  }
+};
+const emptied = () => empty.get().busy === 0;
+const answers = {
+  copy() {
+    try {
+      return { pagesInLog: copy.get().log };
+    } catch {
+      return { pagesInLog: 0 };
+    }
+  },
+  empty() {
+    try {
+      return { emptied: emptied() };
+    } catch {
+      return { emptied: false };
+    }
+  },
+  overwrite() {
+    try {
+      whileBusy(() => handle.exec('VACUUM'));
+      whileBusy(() => {
+        if (!emptied()) throw Object.assign(new Error('the log is in use by another connection'), { code: 'SQLITE_BUSY' });
+      });
+      return { overwritten: undefined };
+    } catch ({ message, code, errcode }) {
+      return { overwritten: { message, code, errcode } };
+    }
+  },
+};
 parentPort.on('message', (request) => {
   if (request === 'end') {
     handle.close();
     parentPort.close();
     return;
   }
-  let pages = 0;
-  try {
-    pages = checkpoint.get().log;
-  } catch {}
-  parentPort.postMessage(pages);
+  parentPort.postMessage(answers[request]());
 });
 `;

@@ -109,7 +109,9 @@ async function openStorage(
   }
   const path = pathOf(handle);
   const isThreaded = owned && path !== undefined;
-  const checkpoints = isThreaded ? threadedCheckpoints(handle, path, driverOf(options.driver)) : checkpointsByCommits;
+  const checkpoints = isThreaded
+    ? threadedCheckpoints({ handle, path, driver: driverOf(options.driver) })
+    : checkpointsByCommits(handle);
   const syncs = isThreaded && options.durability !== 'relaxed' ? threadedSyncs(handle, path) : syncsByCommits;
   const store = new SqliteStore(handle, { path, checkpoints, syncs, ownsHandle: owned });
   const storage = storageOver(store, { schedule: setImmediate, busyMs: options.busyMs ?? defaultBusyMs });
@@ -194,6 +196,8 @@ function setUp(handle: SqliteHandle, options: SqliteStorageOptions): StorageErro
     handle.exec('PRAGMA journal_mode = WAL');
     handle.exec(`PRAGMA synchronous = ${options.durability === 'relaxed' ? 'NORMAL' : 'FULL'}`);
     handle.exec('PRAGMA temp_store = MEMORY');
+    // What is removed or replaced is overwritten with zeros. FAST would leave the content of pages that become free.
+    handle.exec('PRAGMA secure_delete = ON');
     // 16 MiB at most. SQLite's own 2 MiB is too little for a busy queue beside everything else.
     handle.exec('PRAGMA cache_size = -16384');
     migrate(handle);

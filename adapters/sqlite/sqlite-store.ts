@@ -147,6 +147,10 @@ export class SqliteStore implements Store {
     return this.#wrote ? this.#file.syncs.sync(writes) : undefined;
   }
 
+  overwriteRemoved(): Promise<void> {
+    return this.#file.checkpoints.overwrite();
+  }
+
   rollBack(): void {
     this.#tables.invalidate();
     this.#cache.clear();

@@ -15,6 +15,8 @@ export interface Store extends TransactionStore {
   changedAt(table: string): number;
   /** Called when a waiter is added: looks for commits of other processes, and from now on wakes the waiters of their tables. */
   observe(waiting: Waiters): void;
+  /** See `Storage.overwriteRemoved`. Rejects with an exception of the medium. */
+  overwriteRemoved?(): Promise<void>;
   /** Releases the medium; nothing is called afterwards. Resolves when others may have it. */
   close(): void | Promise<void>;
 }
@@ -52,6 +54,18 @@ export function storageOver(store: Store, options: StorageOverOptions): Storage 
     await closed;
   }
 
+  async function overwritten(): Promise<Result<void, StorageError>> {
+    if (life.closing !== undefined) return err(closedFailure());
+    try {
+      await store.overwriteRemoved?.();
+      return ok(undefined);
+    } catch (thrown) {
+      const error = store.failureOf(thrown);
+      if (error === undefined) throw thrown;
+      return err(error);
+    }
+  }
+
   return {
     read<T>(work: (view: ReadView) => T) {
       // From the microtask queue: never inside another work function.
@@ -72,6 +86,8 @@ export function storageOver(store: Store, options: StorageOverOptions): Storage 
         await waiting.wait(names, signal);
       return highestIndex(names);
     },
+
+    ...(store.overwriteRemoved && { overwriteRemoved: () => new ResultAsync(overwritten()) }),
 
     close() {
       life.closing ??= finish();

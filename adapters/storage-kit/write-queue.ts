@@ -156,7 +156,7 @@ class GroupCommits implements WriteQueue {
   #fail(batch: readonly Waiting[], thrown: unknown): void {
     const error = this.#store.failureOf(thrown);
     if (error?.reason === 'busy') {
-      this.#expire(error);
+      this.#expire();
       if (this.#queue.length > 0) {
         this.#retry();
         return;
@@ -171,8 +171,13 @@ class GroupCommits implements WriteQueue {
   }
 
   /** Fails the writes whose time to wait for a busy store is over. */
-  #expire(error: StorageError): void {
-    const deadline = performance.now() - this.#options.busyMs;
+  #expire(): void {
+    const { busyMs } = this.#options;
+    const error = storageFailure(
+      'busy',
+      `Another process has held the write lock of the store for ${busyMs / 1000} s. End it if it is stopped or frozen; nothing was written.`,
+    );
+    const deadline = performance.now() - busyMs;
     const expired = this.#queue.filter((waiting) => waiting.since <= deadline);
     this.#queue = this.#queue.filter((waiting) => waiting.since > deadline);
     for (const waiting of expired) settle(waiting, { result: err(error) });

@@ -101,6 +101,12 @@ export interface Storage {
    * Sees the writes of other processes on the same store.
    */
   waitForChange(tables: readonly TableName[], after: number, signal: AbortSignal): Promise<number>;
+  /**
+   * Overwrites everything that writes before this call have removed or replaced, wherever the medium still holds it, and resolves when
+   * nothing of it is left there. May take as long as to copy the store; reads and writes continue or wait meanwhile. Absent when the store
+   * keeps nothing on a medium.
+   */
+  overwriteRemoved?(): ResultAsync<void, StorageError>;
   /** Finishes the writes already accepted and releases the store. Later calls answer `closed`. Safe to call twice. */
   close(): Promise<void>;
 }

@@ -155,7 +155,7 @@ async function optionsOf(args: readonly string[], terminal: Terminal): Promise<S
 
 /**
  * A server that cannot read its destinations would accept events and deliver none. What it can read and would keep in another way, it
- * seals with its first key, so that the other keys can be removed.
+ * encrypts with its first key, so that the other keys can be removed, and logs that when the files do not contain the replaced forms any more.
  */
 async function preparedSecrets(engine: Engine): Promise<void> {
   const checked = await checkStoredSecrets(engine);

@@ -25,5 +25,21 @@ interface TaggedError {
   readonly type: ErrorTag;
 }
 
+/** Whether the store refused a write because another process holds its write lock: the same request can succeed later. */
+export function isBusyStore(error: { readonly type: ErrorTag; readonly reason?: unknown }): boolean {
+  return error.type === 'storage_failed' && error.reason === 'busy';
+}
+
+/** The message for it. */
+export const busyStoreText =
+  'the store is busy: another process has held its write lock for too long; nothing was changed. Try again later; if this ' +
+  'lasts, look for a server on the same store that is stopped or frozen';
+
+/** Each try has waited for the lock for seconds already. */
+export function retryBusyStore(response: HttpResponse): HttpResponse {
+  response.headers.push('Retry-After', '5');
+  return response;
+}
+
 /** The message for a fault of the server itself. */
 export const internalErrorText = 'internal error; the server log has the cause';

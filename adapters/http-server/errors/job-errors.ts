@@ -2,7 +2,13 @@ import type { JobCallError } from '../../../src/api/errors.js';
 import { emptyResponse, textResponse } from '../calls/responses.js';
 import type { HttpResponse } from '../http-message.js';
 import type { BadInput } from './bad-input.js';
-import { type InterfaceErrors, internalErrorText } from './interface-errors.js';
+import {
+  busyStoreText,
+  type InterfaceErrors,
+  internalErrorText,
+  isBusyStore,
+  retryBusyStore,
+} from './interface-errors.js';
 
 const worded = [
   'permission_denied',
@@ -85,6 +91,7 @@ export const jobStatuses: Readonly<Record<JobCallError['type'], 400 | 403 | 404 
 };
 
 function jobErrorResponse(error: JobCallError): HttpResponse {
+  if (isBusyStore(error)) return retryBusyStore(textResponse(503, busyStoreText));
   return textResponse(jobStatuses[error.type], isWorded(error) ? wordsOf(error) : error.message);
 }
 
@@ -136,7 +143,7 @@ export const jobErrors: InterfaceErrors = {
   callError: (error, statuses) => {
     const response = jobErrorResponse(error as JobCallError);
     const status = statuses[error.type];
-    return status === undefined ? response : { ...response, status };
+    return status === undefined || isBusyStore(error) ? response : { ...response, status };
   },
   internal: () => textResponse(500, internalErrorText),
 };

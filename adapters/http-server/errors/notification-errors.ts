@@ -4,7 +4,7 @@ import { jsonApiType } from '../calls/responses.js';
 import type { HttpResponse } from '../http-message.js';
 import { responseMember } from '../notifications/resource-documents.js';
 import type { BadInput } from './bad-input.js';
-import type { InterfaceErrors } from './interface-errors.js';
+import { busyStoreText, type InterfaceErrors, isBusyStore, retryBusyStore } from './interface-errors.js';
 
 /** One JSON:API error object. */
 interface JsonApiError {
@@ -91,7 +91,9 @@ function notificationErrorResponse(error: NotificationCallError): HttpResponse {
     case 'conflict':
       return errorResponse([{ status, title: 'conflict', detail: error.message }]);
     case 'storage_failed':
-      return notificationErrors.internal();
+      return isBusyStore(error)
+        ? retryBusyStore(errorResponse([{ status: '503', title: 'service unavailable', detail: busyStoreText }]))
+        : notificationErrors.internal();
   }
 }
 

@@ -36,8 +36,17 @@ export function errorStatuses(call: Call): ReadonlyMap<ErrorTag, number> {
 function refusalsOf(call: Call, method: HttpMethod): ReadonlySet<number> {
   const isRead = method === 'GET' || method === 'HEAD';
   const ofInterface = call.interface === 'notifications' ? ofNotifications(call) : ofJobs(call);
-  const ofBody = bodyKindOf(call) === 'none' ? [] : [400, 413, 503];
-  return new Set([414, 421, 500, ...(isRead ? [] : [403]), ...ofBody, ...ofInterface, ...errorStatuses(call).values()]);
+  const ofBody = bodyKindOf(call) === 'none' ? [] : [400, 413];
+  return new Set([
+    414,
+    421,
+    500,
+    503,
+    ...(isRead ? [] : [403]),
+    ...ofBody,
+    ...ofInterface,
+    ...errorStatuses(call).values(),
+  ]);
 }
 
 function ofNotifications(call: Call): readonly number[] {
@@ -108,7 +117,7 @@ const refusals: Readonly<Record<number, string>> = {
   422: 'The body does not fit',
   429: 'Too many for now',
   500: 'The state of things forbids it, or the server failed',
-  503: 'Too many bodies are being read; try again after `Retry-After` seconds',
+  503: 'Too many bodies are being read, or another process holds the write lock of the store; try again after `Retry-After` seconds',
 };
 
 const textContent: JsonSchema = { 'text/plain': { schema: { type: 'string' } } };

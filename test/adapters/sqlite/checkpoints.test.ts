@@ -42,7 +42,7 @@ test('the log of a store that is always busy stays short', async () => {
   handle.exec(
     'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; CREATE TABLE t (id INTEGER PRIMARY KEY, c TEXT)',
   );
-  const checkpoints = threadedCheckpoints(handle, path, driverOf(undefined));
+  const checkpoints = threadedCheckpoints({ handle, path, driver: driverOf(undefined) });
   const put = handle.prepare('INSERT OR REPLACE INTO t VALUES (?, ?)');
   for (let number = 0; number < 400; number += 1) {
     put.run(number % 20, 'x'.repeat(100 * page));
@@ -72,7 +72,7 @@ test('rows that were read stay known: a checkpoint is no commit of another proce
   const handle = openFile(path, false);
   const version = (): unknown => handle.prepare('PRAGMA data_version').get();
   handle.exec('PRAGMA journal_mode = WAL');
-  const checkpoints = threadedCheckpoints(handle, path, driverOf(undefined));
+  const checkpoints = threadedCheckpoints({ handle, path, driver: driverOf(undefined) });
   handle.exec(`CREATE TABLE t (c TEXT); INSERT INTO t VALUES ('${'x'.repeat(500 * page)}')`);
   const before = version();
   checkpoints.wrote(1000);
@@ -85,7 +85,11 @@ test('rows that were read stay known: a checkpoint is no commit of another proce
 test('commits copy the log where there can be no thread', async () => {
   const handle = openFile(folder.path('fallback.db'), false);
   const limit = (): unknown => Object.values(handle.prepare('PRAGMA wal_autocheckpoint').get() as object)[0];
-  const checkpoints = threadedCheckpoints(handle, folder.path('nowhere/fallback.db'), driverOf(undefined));
+  const checkpoints = threadedCheckpoints({
+    handle,
+    path: folder.path('nowhere/fallback.db'),
+    driver: driverOf(undefined),
+  });
   expect(limit()).toBe(16_000);
   checkpoints.wrote(1000);
   expect(await passes(() => limit() === 1000)).toBe(true);

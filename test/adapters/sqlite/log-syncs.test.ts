@@ -29,7 +29,7 @@ async function storageWith(syncsOn: (handle: SqliteHandle, path: string) => LogS
   await valueFrom(await sqliteStorage(path)).close();
   const handle = openFile(path, false);
   handle.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
-  const file = { path, checkpoints: checkpointsByCommits, syncs: syncsOn(handle, path), ownsHandle: true };
+  const file = { path, checkpoints: checkpointsByCommits(handle), syncs: syncsOn(handle, path), ownsHandle: true };
   const store = new SqliteStore(handle, file);
   const storage = storageOver(store, { schedule: setImmediate, busyMs: 1000 });
   return { storage, host: store.host, handle, path };

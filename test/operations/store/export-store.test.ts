@@ -21,6 +21,7 @@ import { world } from '../jobs/world.js';
 const leftOut = [
   'tokens',
   'one_time_tokens',
+  'replaced_secrets',
   'variables',
   'job_submissions',
   'node_connections',

@@ -1,3 +1,4 @@
+import { errAsync, okAsync } from 'neverthrow';
 import { describe, expect, test } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { sequentialIds } from '../../../adapters/memory/sequential-ids.js';
@@ -14,6 +15,7 @@ import { checkStoredSecrets, resealStoredSecrets } from '../../../src/operations
 import { putVariable, readVariable } from '../../../src/operations/variables/index.js';
 import type { Cipher } from '../../../src/ports/cipher.js';
 import type { Storage } from '../../../src/ports/storage.js';
+import { storageFailure } from '../../../src/storage/failures.js';
 import { variables } from '../../../src/variables/variable.js';
 import { create, destination, must, owner, publish, testEngine } from '../notifications/engine-setup.js';
 
@@ -116,6 +118,28 @@ describe('secrets at rest', () => {
     const engine = await engineOn(storage, { seal: both.seal, open: both.open });
     expect(await must(checkStoredSecrets(engine))).toEqual({ unreadable: 0, example: null, outdated: 0 });
     expect(await must(resealStoredSecrets(engine))).toBe(0);
+  });
+
+  test('what was replaced is overwritten by the call that follows an interrupted one', async () => {
+    const memory = memoryStorage();
+    await filled(memory);
+    let answers: ('io' | 'done')[] = ['io', 'done'];
+    const storage: Storage = {
+      ...memory,
+      overwriteRemoved: () => {
+        const [answer, ...rest] = answers;
+        answers = rest;
+        return answer === 'done' ? okAsync(undefined) : errAsync(storageFailure('io', 'the disk is gone'));
+      },
+    };
+    const engine = await engineOn(storage, onlyFirst);
+    expect((await resealStoredSecrets(engine))._unsafeUnwrapErr().message).toBe('the disk is gone');
+    for (const secret of secrets) expect(await stored(storage)).not.toContain(secret);
+    expect(await must(checkStoredSecrets(engine))).toMatchObject({ outdated: 1 });
+    expect(await must(resealStoredSecrets(engine))).toBe(0);
+    expect(answers).toEqual([]);
+    expect(await must(checkStoredSecrets(engine))).toMatchObject({ outdated: 0 });
+    await must(resealStoredSecrets(engine));
   });
 
   test('more records than one piece has', async () => {

@@ -3,7 +3,14 @@ import type { StorageError } from '../../../ports/storage.js';
 import type { Key } from '../../../shared/table.js';
 import type { StoredText } from '../../../variables/variable.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { isOutdated, isReadable, pieceOf, type SealedRecords, throughKinds } from './sealed-records.js';
+import {
+  isOutdated,
+  isReadable,
+  pieceOf,
+  replacedSecrets,
+  type SealedRecords,
+  throughKinds,
+} from './sealed-records.js';
 
 /** Whether the keys of the engine fit the secrets of its store. */
 export interface StoredSecretsCheck {
@@ -11,7 +18,10 @@ export interface StoredSecretsCheck {
   readonly unreadable: number;
   /** The first of them. */
   readonly example: string | null;
-  /** Readable records, tokens among them, that `resealStoredSecrets` would write anew. */
+  /**
+   * Readable records, tokens among them, that `resealStoredSecrets` would write anew; and one more if the last call was interrupted before
+   * the store had overwritten what was replaced.
+   */
   readonly outdated: number;
 }
 
@@ -21,7 +31,11 @@ export interface StoredSecretsCheck {
  */
 export function checkStoredSecrets(context: EngineContext): ResultAsync<StoredSecretsCheck, StorageError> {
   const nothing: StoredSecretsCheck = { unreadable: 0, example: null, outdated: 0 };
-  return throughKinds(nothing, (kind, found) => checkKind(context, kind, found));
+  return throughKinds(nothing, (kind, found) => checkKind(context, kind, found)).andThen((found) =>
+    context.storage
+      .read((view) => view.list(replacedSecrets, { limit: 1 }).length)
+      .map((notes) => ({ ...found, outdated: found.outdated + notes })),
+  );
 }
 
 function checkKind<R>(

@@ -5,17 +5,37 @@ import type { Key } from '../../../shared/table.js';
 import type { StoredText } from '../../../variables/variable.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { isOutdated, pieceOf, type SealedRecords, throughKinds } from './sealed-records.js';
+import { isOutdated, pieceOf, replacedSecrets, type SealedRecords, throughKinds } from './sealed-records.js';
 
 /**
- * Seals with the cipher's current key what the store holds in the clear or sealed with another key: tokens and URLs of destinations,
- * items of variables, secrets of tokens. Afterwards the other keys are needed for backups only, if all processes on the store have
- * the same current key. What cannot be opened stays as it is. Versions and indexes that clients see in the records do not change. Gives
- * the number of records that were written.
+ * Encrypts with the cipher's current key what the store holds in the clear or encrypted with another key: tokens and URLs of destinations,
+ * items of variables, secrets of tokens. When it resolves, the medium of the store does not contain what was replaced any more
+ * (`Storage.overwriteRemoved`); the call that follows an interrupted one completes that. Afterwards the other keys are needed for backups
+ * only, if all processes on the store have the same current key. What cannot be decrypted stays as it is. Versions and indexes that clients
+ * see in the records do not change. Returns the number of records that were written.
  */
 export function resealStoredSecrets(context: EngineContext): ResultAsync<number, StorageError> {
-  if (context.cipher === undefined) return okAsync(0);
+  const resealed = context.cipher === undefined ? okAsync(0) : resealAll(context);
+  return resealed.andThen((written) => overwriteReplaced(context).map(() => written));
+}
+
+function resealAll(context: EngineContext): ResultAsync<number, StorageError> {
   return throughKinds(0, (kind, written) => resealKind(context, kind, written));
+}
+
+/** Removes the note only when nothing of what was replaced is left. */
+function overwriteReplaced(context: EngineContext): ResultAsync<void, StorageError> {
+  return context.storage
+    .read((view) => view.list(replacedSecrets, { limit: 1 }).length > 0)
+    .andThen((isDue) => {
+      if (!isDue) return okAsync(undefined);
+      const overwritten = context.storage.overwriteRemoved?.() ?? okAsync(undefined);
+      return overwritten
+        .andThen(() =>
+          commit<void, never>(context, hostPrincipal, (tx) => ok(void tx.remove(replacedSecrets, ['secrets']))),
+        )
+        .map(() => undefined);
+    });
 }
 
 function resealKind<R>(
@@ -33,6 +53,7 @@ function resealKind<R>(
       tx.put(kind.table, changed);
       written += 1;
     }
+    if (written > before) tx.put(replacedSecrets, { id: 'secrets' });
     return ok({ written, next });
   }).andThen(({ value: { written, next } }) =>
     next === null ? okAsync(written) : resealKind(context, kind, written, next),

@@ -2,7 +2,7 @@ import type { ResultAsync } from 'neverthrow';
 import { type StoredToken, tokens } from '../../../access/tokens.js';
 import { configurations, type NotificationConfiguration } from '../../../notifications/configurations/configuration.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
-import type { Key, Table } from '../../../shared/table.js';
+import { type Key, type Table, table } from '../../../shared/table.js';
 import { type StoredText, type StoredVariable, variables } from '../../../variables/variable.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
@@ -54,6 +54,14 @@ const sealedTokens: SealedRecords<StoredToken> = {
     return 'sealed' in text ? { ...record, sealedSecret: text.sealed } : record;
   },
 };
+
+/** That records were encrypted anew, and what they replaced may still be in the medium of the store. */
+interface ReplacedSecrets {
+  readonly id: 'secrets';
+}
+
+/** Written together with the records, so that an interrupted start is completed by the next one. */
+export const replacedSecrets = table<ReplacedSecrets>('replaced_secrets', ({ id }) => [id]);
 
 /** Goes through all kinds one after the other; `step` gets what the one before has come to. */
 export function throughKinds<T>(
