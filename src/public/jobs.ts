@@ -111,6 +111,15 @@ export type {
 export type { Namespace, NamespaceCapabilities } from '../jobs/namespaces/namespace.js';
 export { type ParsedJob, type ParseJobOptions, parseJob } from '../jobs/parse-job.js';
 export type { ForceRefused } from '../jobs/periodic/decide-launch.js';
+export {
+  type AllocationOfRun,
+  allocationOutcome,
+  type EndedAllocation,
+  type EndedJob,
+  outcomeWords,
+  type RunOutcome,
+  runOutcome,
+} from '../jobs/runs/run-outcome.js';
 export type { ScalingEvent } from '../jobs/scaling/scaling-event.js';
 export type { JobListStub } from '../jobs/status/job-stub.js';
 export {

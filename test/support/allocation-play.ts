@@ -84,6 +84,10 @@ export class AllocationPlay {
     return toldState(this.life).clientStatus;
   }
 
+  get description(): string {
+    return toldState(this.life).clientDescription;
+  }
+
   eventsOf(task: string): string[] {
     return (toldState(this.life).taskStates[task]?.Events ?? []).map(({ Type }) => Type);
   }

@@ -1,4 +1,4 @@
-import { exceededDuration } from '../../jobs/runs/run-events.js';
+import { exceededDuration, lostServer, stoppedEarly } from '../../jobs/runs/run-outcome.js';
 import type { ClientStatus, TaskState } from '../../scheduler/allocation.js';
 import { type AllocationLife, isDone } from './allocation-life.js';
 
@@ -68,8 +68,22 @@ function wasCutOff({ cause, plan, tasks }: AllocationLife): boolean {
 
 function descriptionOf(life: AllocationLife, status: ToldStatus): string {
   if (life.cause === 'expired' && status === 'complete') return exceededDuration;
-  if (status === 'failed' && wasCutOff(life)) return 'Stopped because its node had lost the server';
-  return sentences[status];
+  if (status === 'failed' && wasCutOff(life)) return lostServer;
+  return status === 'complete' && wasStoppedEarly(life) ? stoppedEarly : sentences[status];
+}
+
+/**
+ * A task that would have ended by itself was stopped before. A stop is the ordinary end of services, and what still runs beside a
+ * leader that has succeeded is not needed any more.
+ */
+function wasStoppedEarly({ cause, plan, tasks }: AllocationLife): boolean {
+  if (cause !== 'stopped') return false;
+  const main = plan.tasks.flatMap((task, at) => {
+    const life = tasks[at];
+    return life === undefined || task.phase !== 'main' ? [] : [{ task, outcome: life.record.outcome }];
+  });
+  if (main.some(({ task, outcome }) => task.leader && outcome === 'succeeded')) return false;
+  return main.some(({ task, outcome }) => !task.restartsOnSuccess && outcome === 'killed');
 }
 
 const sentences: Readonly<Record<ToldStatus, string>> = {

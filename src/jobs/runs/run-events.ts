@@ -1,6 +1,7 @@
 import { globMatches } from '../../shared/glob.js';
 import type { Job } from '../document/job.js';
 import { isLauncher } from '../job-record.js';
+import type { AllocationOfRun, RunOutcome } from './run-outcome.js';
 
 /*
  * The life of a job as a run of a workspace (notification interface, Events). A run is one dispatched or periodic instance, or
@@ -12,6 +13,7 @@ import { isLauncher } from '../job-record.js';
  *   its first task ran                                        applying   run:applying   applying
  *   batch: ended, each wanted instance complete               completed  run:completed  applied
  *   batch: ended without anything to place                    completed  run:completed  planned_and_finished
+ *   batch: ended because it was stopped                       errored    run:errored    canceled
  *   batch: ended otherwise                                    errored    run:errored    errored
  *   service: all wanted instances of the version run          completed  run:completed  applied
  *   service: an instance failed for good                      errored    run:errored    errored
@@ -40,6 +42,8 @@ export interface RunEvent {
   readonly trigger: RunTrigger;
   readonly status: RunStatus;
   readonly message: string;
+  /** Of a run that has ended; absent for a service that came up. */
+  readonly outcome?: RunOutcome;
 }
 
 /** What the engine saw of a run. `ended` is the end of a batch job, `came_up` and `failed` belong to the others. */
@@ -47,7 +51,7 @@ export type RunObservation =
   | { readonly type: 'placed' }
   | { readonly type: 'started' }
   | { readonly type: 'came_up' }
-  | { readonly type: 'ended'; readonly success: boolean }
+  | { readonly type: 'ended'; readonly outcome: RunOutcome }
   | { readonly type: 'failed' }
   | { readonly type: 'stopped' };
 
@@ -66,7 +70,12 @@ const nothingToDo: RunEvent = {
   message: 'Run Planned and Finished',
 };
 const errored: RunEvent = { trigger: 'run:errored', status: 'errored', message: 'Run Errored' };
-const canceled: RunEvent = { trigger: 'run:errored', status: 'canceled', message: 'Run Canceled' };
+const canceled: RunEvent = {
+  trigger: 'run:errored',
+  status: 'canceled',
+  message: 'Run Canceled',
+  outcome: 'stopped',
+};
 
 /** The stage after an observation, and the events to publish for it, in order. */
 export function advanceRun(stage: RunStage, observation: RunObservation): RunProgress {
@@ -80,14 +89,18 @@ export function advanceRun(stage: RunStage, observation: RunObservation): RunPro
         ? { stage, events: [] }
         : { stage: 'completed', events: [...upToApplying(stage), applied] };
     case 'ended':
-      if (hasEnded(stage)) return { stage, events: [] };
-      if (!observation.success) return { stage: 'errored', events: [errored] };
-      return { stage: 'completed', events: [stage === 'pending' ? nothingToDo : applied] };
+      return hasEnded(stage) ? { stage, events: [] } : ended(stage, observation.outcome);
     case 'failed':
-      return stage === 'errored' ? { stage, events: [] } : { stage: 'errored', events: [errored] };
+      return stage === 'errored' ? { stage, events: [] } : ended(stage, 'failed');
     case 'stopped':
       return hasEnded(stage) ? { stage, events: [] } : { stage: 'errored', events: [canceled] };
   }
+}
+
+function ended(stage: RunStage, outcome: RunOutcome): RunProgress {
+  if (outcome === 'stopped') return { stage: 'errored', events: [canceled] };
+  if (outcome !== 'succeeded') return { stage: 'errored', events: [{ ...errored, outcome }] };
+  return { stage: 'completed', events: [{ ...(stage === 'pending' ? nothingToDo : applied), outcome }] };
 }
 
 function hasEnded(stage: RunStage): boolean {
@@ -132,61 +145,18 @@ export function runMessage(job: Pick<Job, 'ID' | 'ParentID' | 'Version'>): strin
   return job.ParentID === '' ? `Job ${job.ID}, version ${job.Version}` : `Job ${job.ID}`;
 }
 
-/** What an outcome is judged by. */
-interface RunAllocation {
-  readonly Name: string;
-  readonly NodeID: string;
-  readonly TaskGroup: string;
-  readonly JobVersion: number;
-  readonly DesiredStatus: string;
-  readonly ClientStatus: string;
-  readonly ClientDescription?: string;
-  readonly CreateIndex: number;
-}
-
-/** The description of an allocation that `max_run_duration` ended. Its status is `complete`, as in existing schedulers. */
-export const exceededDuration = 'Allocation exceeded its maximum run duration';
-
-/** Whether `max_run_duration` ended the allocation. Only its description shows that. */
-export function exceededItsDuration({ ClientDescription }: Pick<RunAllocation, 'ClientDescription'>): boolean {
-  return ClientDescription === exceededDuration;
-}
-
-/** Whether an allocation completed its work, and was not ended before. */
-function completedItsWork(allocation: Pick<RunAllocation, 'ClientStatus' | 'ClientDescription'>): boolean {
-  return allocation.ClientStatus === 'complete' && !exceededItsDuration(allocation);
-}
-
 /** Whether a job has an end of its own, so that its run ends with it. */
 export function endsByItself(job: Pick<Job, 'Type'>): boolean {
   return job.Type === 'batch' || job.Type === 'sysbatch';
 }
 
-/**
- * Whether a batch job that has ended was successful: the last allocation of each name of each group is complete, and not because
- * `max_run_duration` ended it. A failed one that was replaced by a complete one does not count.
- */
-export function endedWell(job: Job, allocations: readonly RunAllocation[]): boolean {
-  const last = new Map<string, RunAllocation>();
-  for (const allocation of allocations) {
-    const slot = job.Type === 'sysbatch' ? `${allocation.TaskGroup} ${allocation.NodeID}` : allocation.Name;
-    const known = last.get(slot);
-    if (known === undefined || known.CreateIndex < allocation.CreateIndex) last.set(slot, allocation);
-  }
-  return job.TaskGroups.every((group) => {
-    if (job.Type === 'sysbatch') {
-      return [...last.values()].every((each) => each.TaskGroup !== group.Name || completedItsWork(each));
-    }
-    for (let index = 0; index < group.Count; index++) {
-      const allocation = last.get(`${job.ID}.${group.Name}[${index}]`);
-      if (allocation === undefined || !completedItsWork(allocation)) return false;
-    }
-    return true;
-  });
-}
+/** What the readiness of a service depends on. */
+type PlacedAllocation = Pick<AllocationOfRun, 'TaskGroup' | 'DesiredStatus' | 'ClientStatus'> & {
+  readonly JobVersion: number;
+};
 
 /** Whether all instances of a service's version are running. */
-export function cameUp(job: Job, allocations: readonly RunAllocation[]): boolean {
+export function cameUp(job: Job, allocations: readonly PlacedAllocation[]): boolean {
   const running = new Map<string, number>();
   let waiting = false;
   for (const allocation of allocations) {

@@ -234,6 +234,38 @@ describe('the end of a task', () => {
     expect(played.status).toBe('complete');
   });
 
+  it.each<[string, Readonly<Record<string, TaskShape>>, PlayOptions, string, string]>([
+    ['a batch task', { main: {} }, {}, 'batch', 'Stopped before its tasks had completed'],
+    [
+      'a batch task before its start',
+      { first: { hook: 'prestart' }, main: {} },
+      {},
+      'batch',
+      'Stopped before its tasks had completed',
+    ],
+    ['a service', { main: {} }, {}, 'service', 'All tasks have completed'],
+    [
+      'a sidecar whose main task had completed',
+      { main: {}, side: { hook: 'prestart', sidecar: true } },
+      { script: (task, effect) => (effect.type === 'signal' ? [] : plainScript({ main: { for: 100 } })(task, effect)) },
+      'batch',
+      'All tasks have completed',
+    ],
+    [
+      'a task whose leader had completed',
+      { main: { leader: true }, other: {} },
+      { script: (task, effect) => (effect.type === 'signal' ? [] : plainScript({ main: { for: 100 } })(task, effect)) },
+      'batch',
+      'All tasks have completed',
+    ],
+  ])('by a stop is described as such: %s', (_name, tasks, options, type, description) => {
+    const played = play(tasks, options, type);
+    played.advance(1000);
+    played.handle({ type: 'stop', cause: 'stopped', skipDelay: false });
+    played.advance(60_000);
+    expect([played.status, played.description]).toEqual(['complete', description]);
+  });
+
   it('comes by the run limit, and is no failure', () => {
     const played = play({ main: { attempts: 3 } });
     played.advance(1000);

@@ -4,11 +4,11 @@ import type { Job } from '../../../src/jobs/document/job.js';
 import {
   advanceRun,
   cameUp,
-  endedWell,
   type RunObservation,
   type RunStage,
   workspaceOfRun,
 } from '../../../src/jobs/runs/run-events.js';
+import type { RunOutcome } from '../../../src/jobs/runs/run-outcome.js';
 import { canonicalJob } from '../canonical-job.js';
 
 describe('advanceRun', () => {
@@ -20,16 +20,19 @@ describe('advanceRun', () => {
     ['applying', { type: 'started' }, 'applying', []],
     ['applying', { type: 'came_up' }, 'completed', ['run:completed applied']],
     ['planning', { type: 'came_up' }, 'completed', ['run:applying applying', 'run:completed applied']],
-    ['applying', { type: 'ended', success: true }, 'completed', ['run:completed applied']],
-    ['pending', { type: 'ended', success: true }, 'completed', ['run:completed planned_and_finished']],
-    ['pending', { type: 'ended', success: false }, 'errored', ['run:errored errored']],
+    ['applying', { type: 'ended', outcome: 'succeeded' }, 'completed', ['run:completed applied']],
+    ['pending', { type: 'ended', outcome: 'succeeded' }, 'completed', ['run:completed planned_and_finished']],
+    ['pending', { type: 'ended', outcome: 'failed' }, 'errored', ['run:errored errored']],
+    ['applying', { type: 'ended', outcome: 'timed_out' }, 'errored', ['run:errored errored']],
+    ['applying', { type: 'ended', outcome: 'lost' }, 'errored', ['run:errored errored']],
+    ['applying', { type: 'ended', outcome: 'stopped' }, 'errored', ['run:errored canceled']],
     ['applying', { type: 'failed' }, 'errored', ['run:errored errored']],
     ['completed', { type: 'failed' }, 'errored', ['run:errored errored']],
     ['errored', { type: 'failed' }, 'errored', []],
     ['pending', { type: 'stopped' }, 'errored', ['run:errored canceled']],
     ['completed', { type: 'stopped' }, 'completed', []],
     ['errored', { type: 'came_up' }, 'errored', []],
-    ['completed', { type: 'ended', success: false }, 'completed', []],
+    ['completed', { type: 'ended', outcome: 'failed' }, 'completed', []],
   ])('%s, %j: %s', (stage, observation, next, events) => {
     const progress = advanceRun(stage, observation);
     expect(progress.stage).toBe(next);
@@ -45,7 +48,9 @@ describe('advanceRun', () => {
         { type: 'failed' },
         { type: 'stopped' },
       ),
-      fc.boolean().map((success): RunObservation => ({ type: 'ended', success })),
+      fc
+        .constantFrom<RunOutcome>('succeeded', 'failed', 'stopped', 'timed_out', 'lost')
+        .map((outcome): RunObservation => ({ type: 'ended', outcome })),
     );
     fc.assert(
       fc.property(fc.array(observation, { maxLength: 12 }), (observations) => {
@@ -101,39 +106,6 @@ const allocation = (index: number, ClientStatus: string, more: object = {}) => (
   ClientDescription: '',
   CreateIndex: 1,
   ...more,
-});
-
-describe('endedWell', () => {
-  const job = canonicalJob({ ID: 'etl', Type: 'batch', TaskGroups: [{ Name: 'g', Count: 2 }] });
-  it.each([
-    ['all complete', [allocation(0, 'complete'), allocation(1, 'complete')], true],
-    ['one failed', [allocation(0, 'complete'), allocation(1, 'failed')], false],
-    [
-      'one that its longest run ended',
-      [
-        allocation(0, 'complete'),
-        allocation(1, 'complete', { ClientDescription: 'Allocation exceeded its maximum run duration' }),
-      ],
-      false,
-    ],
-    ['one never placed', [allocation(0, 'complete')], false],
-    [
-      'a failed one that was replaced by a complete one',
-      [allocation(0, 'failed'), allocation(0, 'complete', { CreateIndex: 2 }), allocation(1, 'complete')],
-      true,
-    ],
-    [
-      'a complete one whose successor failed',
-      [allocation(0, 'complete'), allocation(0, 'failed', { CreateIndex: 2 }), allocation(1, 'complete')],
-      false,
-    ],
-  ])('%s', (_name, allocations, expected) => {
-    expect(endedWell(job, allocations)).toBe(expected);
-  });
-
-  it('is content when nothing was wanted', () => {
-    expect(endedWell(canonicalJob({ ID: 'e', Type: 'batch', TaskGroups: [{ Name: 'g', Count: 0 }] }), [])).toBe(true);
-  });
 });
 
 describe('cameUp', () => {

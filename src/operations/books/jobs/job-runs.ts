@@ -3,7 +3,6 @@ import { type JobRun, jobRuns } from '../../../jobs/runs/job-run.js';
 import {
   advanceRun,
   cameUp,
-  endedWell,
   endsByItself,
   type RunEvent,
   type RunObservation,
@@ -13,6 +12,7 @@ import {
   runMessage,
   workspaceOfRun,
 } from '../../../jobs/runs/run-events.js';
+import { runOutcome } from '../../../jobs/runs/run-outcome.js';
 import type { JobSummary } from '../../../jobs/status/job-summary-record.js';
 import type { RunFailure } from '../../../notifications/events/event.js';
 import { errorOutputUrl, runUrl } from '../../../notifications/payloads/links.js';
@@ -107,7 +107,8 @@ function observationsOf(
   if (ours.some(({ before }) => before?.JobVersion !== run.version)) observations.push({ type: 'placed' });
   if (ours.some(({ after }) => hasStarted(after))) observations.push({ type: 'started' });
   if (endsByItself(job)) {
-    if (died) observations.push({ type: 'ended', success: endedWell(job, allocationsOf(tx, job)) });
+    const outcome = died ? runOutcome(job, allocationsOf(tx, job)) : undefined;
+    if (outcome !== undefined) observations.push({ type: 'ended', outcome });
     return observations;
   }
   if (ours.some(failedForGood)) observations.push({ type: 'failed' });

@@ -1,4 +1,4 @@
-import { exceededItsDuration } from '../../../jobs/runs/run-events.js';
+import { allocationOutcome } from '../../../jobs/runs/run-outcome.js';
 import type { RunFailure } from '../../../notifications/events/event.js';
 import type { Allocation, TaskEvent } from '../../../scheduler/allocation.js';
 
@@ -20,7 +20,10 @@ function exitOf(end: TaskEvent | undefined): Pick<RunFailure, 'exitCode' | 'sign
 }
 
 function lastFailed(allocations: readonly Allocation[]): Allocation | undefined {
-  const failed = allocations.filter((each) => each.ClientStatus === 'failed' || exceededItsDuration(each));
+  const failed = allocations.filter((each) => {
+    const outcome = allocationOutcome(each);
+    return outcome === 'failed' || outcome === 'timed_out' || outcome === 'lost';
+  });
   return failed.reduce<Allocation | undefined>(
     (latest, each) => (latest === undefined || each.ModifyIndex >= latest.ModifyIndex ? each : latest),
     undefined,
