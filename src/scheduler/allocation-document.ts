@@ -1,4 +1,5 @@
 import { zeroResources } from '../jobs/document/resources.js';
+import type { RunOutcome } from '../jobs/runs/run-outcome.js';
 import type { Allocation } from './allocation.js';
 import { type ResourceSum, type ResourceSums, resourceSums } from './resource-sums.js';
 
@@ -8,6 +9,8 @@ type OwnMember = 'JobType' | 'JobVersion' | 'JobCreateIndex' | 'JobPriority' | '
 /** A whole allocation as the job interface shows it, with the older forms of its resources. */
 export interface AllocationDocument extends Omit<Allocation, OwnMember>, ResourceSums {
   readonly SharedResources: ResourceSum;
+  /** How it ended; absent while its node has not finished with it, and where only Nomad's own members are shown. */
+  readonly Outcome?: RunOutcome;
 }
 
 /** Members of the document that the stored allocation does not have, or not always. */

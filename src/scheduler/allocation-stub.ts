@@ -1,3 +1,4 @@
+import { allocationOutcome, type RunOutcome } from '../jobs/runs/run-outcome.js';
 import type { Allocation } from './allocation.js';
 
 /** An allocation as a list shows it (job interface, AllocListStub): members with an empty value are present. */
@@ -42,6 +43,8 @@ export interface AllocationListStub
   readonly PreemptedAllocations: readonly string[] | null;
   /** Empty when none took its place. */
   readonly PreemptedByAllocation: string;
+  /** How it ended; absent while its node has not finished with it, and where only Nomad's own members are shown. */
+  readonly Outcome?: RunOutcome;
 }
 
 /** Which members the entries of a list of allocations have beside the usual ones. */
@@ -50,6 +53,8 @@ export interface AllocationStubOptions {
   readonly resources?: boolean;
   /** False leaves TaskStates null. */
   readonly taskStates?: boolean;
+  /** Adds Outcome to those that have ended. */
+  readonly outcome?: boolean;
 }
 
 export function allocationListStub(allocation: Allocation, options: AllocationStubOptions = {}): AllocationListStub {
@@ -81,7 +86,14 @@ export function allocationListStub(allocation: Allocation, options: AllocationSt
     ModifyIndex: allocation.ModifyIndex,
     CreateTime: allocation.CreateTime,
     ModifyTime: allocation.ModifyTime,
+    ...(options.outcome === true ? outcomeMember(allocation) : {}),
   };
+}
+
+/** `Outcome` of an allocation that has ended. */
+export function outcomeMember(allocation: Allocation): { readonly Outcome?: RunOutcome } {
+  const Outcome = allocationOutcome(allocation);
+  return Outcome === undefined ? {} : { Outcome };
 }
 
 function orEmpty(text: string | undefined): string {

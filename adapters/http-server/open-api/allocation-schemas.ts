@@ -1,3 +1,4 @@
+import { outcomeWords } from '../../../src/index.js';
 import {
   anyObject,
   count,
@@ -112,6 +113,9 @@ const desired = {
   }),
 };
 
+/** Of runs and allocations that have ended. */
+export const outcome: JsonSchema = { enum: Object.keys(outcomeWords) };
+
 const client = {
   ClientStatus: { enum: ['pending', 'running', 'complete', 'failed', 'lost', 'unknown'] },
   ClientDescription: text,
@@ -196,6 +200,7 @@ const allocation = objectSchema(
     PreemptedAllocations: texts,
     PreemptedByAllocation: text,
     AllocModifyIndex: count,
+    Outcome: outcome,
     ...written,
   },
   ['ID', 'DesiredTransition'],
@@ -210,6 +215,6 @@ export const allocationSchemas: Readonly<Record<string, JsonSchema>> = {
   Allocation: allocation,
   AllocationListStub: {
     ...wholeObject(stub),
-    properties: { ...stub, AllocatedResources: named('AllocatedResources') },
+    properties: { ...stub, AllocatedResources: named('AllocatedResources'), Outcome: outcome },
   },
 };

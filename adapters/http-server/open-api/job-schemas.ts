@@ -1,6 +1,6 @@
 import { accessSchemas } from './access-schemas.js';
 import { agentSchemas } from './agent-schemas.js';
-import { allocationSchemas } from './allocation-schemas.js';
+import { allocationSchemas, outcome } from './allocation-schemas.js';
 import {
   anyObject,
   count,
@@ -100,6 +100,27 @@ const statusDeployment = wholeObject({
   RequiresPromotion: flag,
 });
 
+const statusEntry = {
+  ID: text,
+  Namespace: text,
+  Name: text,
+  Type: text,
+  NodePool: text,
+  Datacenters: orNull(texts),
+  Priority: integer,
+  Version: count,
+  SubmitTime: integer,
+  ModifyIndex: count,
+  Allocs: orNull({ type: 'array', items: statusAllocation }),
+  GroupCountSum: count,
+  ChildStatuses: orNull(texts),
+  ParentID: text,
+  LatestDeployment: orNull(statusDeployment),
+  Stop: flag,
+  IsPack: flag,
+  Status: text,
+};
+
 /** What reads carry in headers and register-shaped answers in the body. */
 const metadata = { Index: count, LastContact: integer, KnownLeader: flag, NextToken: text };
 
@@ -165,28 +186,9 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   FileDescription: file,
   JobListStub: {
     ...wholeObject(listStub),
-    properties: { ...listStub, Meta: mapOf(text) },
+    properties: { ...listStub, Meta: mapOf(text), Outcome: outcome },
   },
-  JobStatusEntry: wholeObject({
-    ID: text,
-    Namespace: text,
-    Name: text,
-    Type: text,
-    NodePool: text,
-    Datacenters: orNull(texts),
-    Priority: integer,
-    Version: count,
-    SubmitTime: integer,
-    ModifyIndex: count,
-    Allocs: orNull({ type: 'array', items: statusAllocation }),
-    GroupCountSum: count,
-    ChildStatuses: orNull(texts),
-    ParentID: text,
-    LatestDeployment: orNull(statusDeployment),
-    Stop: flag,
-    IsPack: flag,
-    Status: text,
-  }),
+  JobStatusEntry: { ...wholeObject(statusEntry), properties: { ...statusEntry, Outcome: outcome } },
   JobSubmission: wholeObject({
     Source: text,
     Format: text,

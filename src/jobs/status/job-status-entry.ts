@@ -1,5 +1,6 @@
 import type { Job } from '../document/job.js';
 import { isLauncher } from '../job-record.js';
+import type { RunOutcome } from '../runs/run-outcome.js';
 
 /** What is shown of one allocation. */
 interface StatusAllocation {
@@ -47,6 +48,8 @@ export interface JobStatusEntry {
   readonly Stop: boolean;
   readonly IsPack: boolean;
   readonly Status: string;
+  /** How it ended; absent while it is not dead, for jobs that launch others, and where only Nomad's own members are shown. */
+  readonly Outcome?: RunOutcome;
 }
 
 /** What a job is doing, as it was read from other tables. */
@@ -54,9 +57,11 @@ interface JobActivity {
   readonly allocations: readonly StatusAllocation[];
   readonly childStatuses: readonly string[];
   readonly deployment: StatusDeployment | null;
+  readonly outcome?: RunOutcome | undefined;
 }
 
-export function jobStatusEntry(job: Job, { allocations, childStatuses, deployment }: JobActivity): JobStatusEntry {
+export function jobStatusEntry(job: Job, activity: JobActivity): JobStatusEntry {
+  const { allocations, childStatuses, deployment, outcome } = activity;
   const launches = isLauncher(job);
   return {
     ID: job.ID,
@@ -77,5 +82,6 @@ export function jobStatusEntry(job: Job, { allocations, childStatuses, deploymen
     Stop: job.Stop,
     IsPack: job.Meta !== null && Object.hasOwn(job.Meta, 'pack.name'),
     Status: job.Status,
+    ...(outcome === undefined ? {} : { Outcome: outcome }),
   };
 }

@@ -1,6 +1,7 @@
 import { table } from '../../shared/table.js';
 import type { Job, Multiregion } from '../document/job.js';
 import { isParameterized, isPeriodic } from '../job-record.js';
+import type { RunOutcome } from '../runs/run-outcome.js';
 import type { JobSummary } from './job-summary-record.js';
 
 /** A job as a list shows it (job interface, JobListStub). Members that `Job` has, too, are the same as there. */
@@ -30,6 +31,8 @@ export interface JobListStub {
   readonly SubmitTime: number;
   /** Only if it was requested and there is any. */
   readonly Meta?: Readonly<Record<string, string>>;
+  /** How it ended; absent while it is not dead, for jobs that launch others, and where only Nomad's own members are shown. */
+  readonly Outcome?: RunOutcome;
 }
 
 /**
@@ -38,7 +41,13 @@ export interface JobListStub {
  */
 export const jobStubs = table<JobListStub>('job_stubs', (stub) => [stub.Namespace, stub.ID]);
 
-export function jobListStub(job: Job, summary: JobSummary | undefined, withMeta: boolean): JobListStub {
+/** `outcome`: undefined leaves it out. */
+export function jobListStub(
+  job: Job,
+  summary: JobSummary | undefined,
+  withMeta: boolean,
+  outcome?: RunOutcome,
+): JobListStub {
   return {
     ID: job.ID,
     ParentID: job.ParentID,
@@ -60,6 +69,7 @@ export function jobListStub(job: Job, summary: JobSummary | undefined, withMeta:
     JobModifyIndex: job.JobModifyIndex,
     SubmitTime: job.SubmitTime,
     ...(withMeta && job.Meta !== null && Object.keys(job.Meta).length > 0 ? { Meta: job.Meta } : {}),
+    ...(outcome === undefined ? {} : { Outcome: outcome }),
   };
 }
 

@@ -5,7 +5,9 @@ import type { scalingCalls } from '../../api/calls/scaling-calls.js';
 import type { allocationCalls, deploymentCalls, evaluationCalls } from '../../api/calls/scheduling-calls.js';
 import type { SubmissionInput } from '../../jobs/changes/job-submission.js';
 import type { JobInput } from '../../jobs/document/submitted-job.js';
-import { allocationDocument } from '../../scheduler/allocation-document.js';
+import type { Allocation } from '../../scheduler/allocation.js';
+import { type AllocationDocument, allocationDocument } from '../../scheduler/allocation-document.js';
+import { outcomeMember } from '../../scheduler/allocation-stub.js';
 import type { Bindings, CallManner } from '../binding.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { deleteEvaluations } from './delete-evaluations.js';
@@ -28,6 +30,7 @@ import {
 } from './reading/read-deployments.js';
 import { countEvaluations, listEvaluations, listJobEvaluations, readEvaluation } from './reading/read-evaluations.js';
 import { compareJobVersions, readJob, readJobSubmission, readJobSummary } from './reading/read-job.js';
+import { showsOutcomes } from './reading/read-query.js';
 import { readJobScaleStatus } from './reading/read-scale-status.js';
 import { listScalingPolicies, readScalingPolicy } from './reading/read-scaling-policies.js';
 import { parseJobSource } from './registration/parse-job-source.js';
@@ -114,7 +117,7 @@ export const allocationBindings: Bindings<typeof allocationCalls> = {
   read: (context, caller, input, { waiting }) =>
     readAllocation(context, caller, { ...input, waiting }).map(({ index, value }) => ({
       index,
-      value: value && { ...value, document: allocationDocument(value.allocation.record) },
+      value: value && { ...value, document: documentOf(context, value.allocation.record) },
     })),
 };
 
@@ -125,6 +128,11 @@ export const deploymentBindings: Bindings<typeof deploymentCalls> = {
   allocations: (context, caller, input, { waiting }) =>
     listDeploymentAllocations(context, caller, { ...input, waiting }),
 };
+
+function documentOf(context: EngineContext, allocation: Allocation): AllocationDocument {
+  const document = allocationDocument(allocation);
+  return showsOutcomes(context) ? { ...document, ...outcomeMember(allocation) } : document;
+}
 
 function isUpstream({ settings }: EngineContext): boolean {
   return settings.notifications.names === 'upstream';

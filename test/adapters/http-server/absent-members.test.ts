@@ -28,6 +28,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
     ...['NextAllocation', 'DeploymentID', 'DeploymentStatus', 'RescheduleTracker', 'NetworkStatus', 'FollowupEvalID'],
     ...['PreemptedAllocations', 'PreemptedByAllocation', 'SigningKeyID', 'CreateIndex', 'ModifyIndex'],
     ...['AllocModifyIndex', 'CreateTime', 'ModifyTime'],
+    'Outcome',
   ],
 };
 

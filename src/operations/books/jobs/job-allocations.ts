@@ -1,6 +1,7 @@
 import type { Job } from '../../../jobs/document/job.js';
 import type { ReadView } from '../../../ports/storage.js';
 import { type Allocation, allocations, isClientTerminal } from '../../../scheduler/allocation.js';
+import { nodes } from '../../../scheduler/node.js';
 import { isRemembered } from '../../../scheduler/snapshot.js';
 import { finish } from '../../../scheduler/steps.js';
 import type { Key } from '../../../shared/table.js';
@@ -43,6 +44,14 @@ export function* currentAllocationsInSteps(
   const failed = yield* read('failed', [], 4 * count + few);
   yield;
   return [...open, ...[...complete, ...failed].filter((ended) => isRemembered(ended, job))].sort(byId);
+}
+
+/** Those of the present registration of a job: its outcome and its readiness depend on them. */
+export function readAllocationsOfRun(view: ReadView, job: JobOfAllocations): Allocation[] {
+  const everywhere = job.Type === 'system' || job.Type === 'sysbatch';
+  const nodeCount = everywhere ? view.list(nodes).length : 0;
+  const current = readCurrentAllocations(view, { namespace: job.Namespace, jobId: job.ID, job }, nodeCount);
+  return current.filter((allocation) => allocation.JobCreateIndex === job.CreateIndex);
 }
 
 /** The first `limit` allocations under a key of `current_by_job`, of which the ID is the last part. */

@@ -17,11 +17,10 @@ import type { JobSummary } from '../../../jobs/status/job-summary-record.js';
 import type { RunFailure } from '../../../notifications/events/event.js';
 import { errorOutputUrl, runUrl } from '../../../notifications/payloads/links.js';
 import type { Allocation } from '../../../scheduler/allocation.js';
-import { nodes } from '../../../scheduler/node.js';
 import { isoFromInstant } from '../../../shared/instant.js';
 import type { Transaction } from '../../commit.js';
 import { publishNotificationEvent } from '../publish-notification-event.js';
-import { readCurrentAllocations } from './job-allocations.js';
+import { readAllocationsOfRun } from './job-allocations.js';
 import { failureOf } from './run-failure.js';
 
 /** One allocation that a write has put. */
@@ -107,7 +106,7 @@ function observationsOf(
   if (ours.some(({ before }) => before?.JobVersion !== run.version)) observations.push({ type: 'placed' });
   if (ours.some(({ after }) => hasStarted(after))) observations.push({ type: 'started' });
   if (endsByItself(job)) {
-    const outcome = died ? runOutcome(job, allocationsOf(tx, job)) : undefined;
+    const outcome = died ? runOutcome(job, readAllocationsOfRun(tx, job)) : undefined;
     if (outcome !== undefined) observations.push({ type: 'ended', outcome });
     return observations;
   }
@@ -117,7 +116,7 @@ function observationsOf(
     run.stage !== 'completed' &&
     ours.some(({ after }) => after.ClientStatus === 'running') &&
     mayHaveComeUp(job, summary) &&
-    cameUp(job, allocationsOf(tx, job))
+    cameUp(job, readAllocationsOfRun(tx, job))
   ) {
     observations.push({ type: 'came_up' });
   }
@@ -141,13 +140,6 @@ function mayHaveComeUp(job: Job, summary: JobSummary | undefined): boolean {
   return job.TaskGroups.every((group) => (summary.Summary[group.Name]?.Running ?? 0) >= group.Count);
 }
 
-function allocationsOf(tx: Transaction, job: Job): Allocation[] {
-  const everywhere = job.Type === 'system' || job.Type === 'sysbatch';
-  const nodeCount = everywhere ? tx.list(nodes).length : 0;
-  const current = readCurrentAllocations(tx, { namespace: job.Namespace, jobId: job.ID, job }, nodeCount);
-  return current.filter((allocation) => allocation.JobCreateIndex === job.CreateIndex);
-}
-
 /** Of what has just changed, else of what the job has. */
 function failureOfRun(
   tx: Transaction,
@@ -156,7 +148,9 @@ function failureOfRun(
   changes: readonly AllocationChange[],
 ): RunFailure | undefined {
   const changed = changes.map(({ after }) => after).filter(({ JobVersion }) => JobVersion === version);
-  return failureOf(changed) ?? failureOf(allocationsOf(tx, job).filter(({ JobVersion }) => JobVersion === version));
+  return (
+    failureOf(changed) ?? failureOf(readAllocationsOfRun(tx, job).filter(({ JobVersion }) => JobVersion === version))
+  );
 }
 
 /** With a link to the output of the failed task. */

@@ -1,8 +1,10 @@
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs, jobVersions } from '../../../jobs/job-record.js';
+import { type RunOutcome, runOutcome } from '../../../jobs/runs/run-outcome.js';
 import { jobListStub, jobStubs } from '../../../jobs/status/job-stub.js';
 import { type JobSummary, jobSummaries } from '../../../jobs/status/job-summary-record.js';
 import type { ReadView, WriteView } from '../../../ports/storage.js';
+import { readAllocationsOfRun } from './job-allocations.js';
 
 /**
  * Whether every job has its stub, as it is now. Each write of a job or a summary writes the stub too, so the stubs are behind
@@ -45,7 +47,26 @@ export function putJobVersion(view: WriteView, version: Job, isCurrent: boolean)
 
 /** Stores what lists show of a job; `summary` is the job's own. Called after every write of either. */
 export function putJobStub(view: WriteView, job: Job, summary: JobSummary | undefined): void {
-  view.put(jobStubs, jobListStub(job, summary, false));
+  view.put(jobStubs, jobListStub(job, summary, false, outcomeOf(view, job)));
+}
+
+/**
+ * The outcome is decided once, by the write that makes the job dead: what a stopped job's allocations do until they are gone, their
+ * later removal, and a stop of what has ended do not change it.
+ */
+function outcomeOf(view: WriteView, job: Job): RunOutcome | undefined {
+  if (job.Status !== 'dead' && !job.Stop) return undefined;
+  const before = view.get(jobStubs, [job.Namespace, job.ID])?.record;
+  const decided = before?.CreateIndex === job.CreateIndex ? before.Outcome : undefined;
+  if (decided !== undefined || job.Status !== 'dead') return decided;
+  // A stop is a version of its own, in which nothing runs.
+  const ran = job.Stop ? { ...job, Version: job.Version - 1 } : job;
+  return runOutcome(job, readAllocationsOfRun(view, ran));
+}
+
+/** The outcome of a job that is dead, as lists show it. */
+export function readOutcome(view: ReadView, { Namespace, ID, Status }: Job): RunOutcome | undefined {
+  return Status === 'dead' ? view.get(jobStubs, [Namespace, ID])?.record.Outcome : undefined;
 }
 
 export function removeJobStub(view: WriteView, { Namespace, ID }: Pick<Job, 'Namespace' | 'ID'>): void {

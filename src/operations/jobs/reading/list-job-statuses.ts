@@ -12,10 +12,11 @@ import { changedPositionOf, changedTokenOf } from '../../../queries/list-tokens.
 import type { Source } from '../../../queries/page.js';
 import { allocations } from '../../../scheduler/allocation.js';
 import { type Deployment, deployments, isActiveDeployment } from '../../../scheduler/deployment/deployment.js';
+import { readOutcome } from '../../books/jobs/job-stub-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { limited } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
-import { type ListRead, type NamespaceQuery, readList, visibilityOf } from './read-query.js';
+import { type ListRead, type NamespaceQuery, readList, showsOutcomes, visibilityOf } from './read-query.js';
 
 interface ListJobStatusesInput extends NamespaceQuery, Omit<ListRequest, 'prefix'> {
   /** Instances that other jobs made, too. */
@@ -83,7 +84,7 @@ function statuses(
       byLastChange(view, namespace, input, (job) => sees(job.Namespace) && choice.wanted(job)),
     filters: compileFilter.job,
     filtered: (_, { record }) => record,
-    show: (view: ReadView, { record }: Row<Job>) => entryOf(view, record),
+    show: (view: ReadView, { record }: Row<Job>) => entryOf(view, record, showsOutcomes(context)),
   });
 }
 
@@ -128,7 +129,7 @@ function rangeBehind({ ModifyIndex, Namespace, ID }: Job, reverse: boolean): Ran
   return reverse ? { from: [...position, null] } : { to: position };
 }
 
-function entryOf(view: ReadView, job: Job): JobStatusEntry {
+function entryOf(view: ReadView, job: Job, outcomes: boolean): JobStatusEntry {
   const { Namespace, ID } = job;
   const ofJob = { prefix: [Namespace, ID] };
   const [newest] = view.list(deployments, { index: 'by_job', ...ofJob, reverse: true, limit: 1 });
@@ -148,6 +149,7 @@ function entryOf(view: ReadView, job: Job): JobStatusEntry {
     })),
     childStatuses: view.list(jobs, { index: 'by_parent', ...ofJob }).map(({ record }) => record.Status),
     deployment: newest === undefined || newest.record.JobCreateIndex !== job.CreateIndex ? null : shown(newest.record),
+    outcome: outcomes ? readOutcome(view, job) : undefined,
   });
 }
 

@@ -11,12 +11,12 @@ import { compileFilter } from '../../../queries/filters/index.js';
 import type { Source } from '../../../queries/page.js';
 import { type NodePoolNotFound, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
 import { authoriseNodePool } from '../../authorise.js';
-import { hasCurrentStubs } from '../../books/jobs/job-stub-rows.js';
+import { hasCurrentStubs, readOutcome } from '../../books/jobs/job-stub-rows.js';
 import { readNodePool } from '../../books/node-pool-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { namespacedSource } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
-import { type ListRead, type NamespaceQuery, readList, visibilityOf } from './read-query.js';
+import { type ListRead, type NamespaceQuery, readList, showsOutcomes, visibilityOf } from './read-query.js';
 
 /** Which jobs `listJobs` gives, and whether it waits for a change. */
 export interface ListJobsInput extends NamespaceQuery, ListRequest {
@@ -42,6 +42,7 @@ export function listJobs(context: EngineContext, caller: Principal, input: ListJ
   const namespace = namespaceOf(input);
   const { key, sees } = visibilityOf(caller, namespace, ['list-jobs']);
   const { meta = false, filter = '', pool } = input;
+  const outcomes = showsOutcomes(context);
   const readable = visibilityOf(caller, everyNamespace, ['read-job']);
   const request = { ...input, namespace, sees };
   const fromStubs = (view: ReadView): boolean => !meta && filter === '' && pool === undefined && hasCurrentStubs(view);
@@ -59,7 +60,10 @@ export function listJobs(context: EngineContext, caller: Principal, input: ListJ
     filters: compileFilter.job,
     // With a filter the rows are those of the jobs.
     filtered: (_, { record }) => (readable.sees(record.Namespace) ? record : jobAsListed(record as Job)),
-    show: (view: ReadView, row) => (fromStubs(view) ? (row as StubRow) : shownJob(view, row as Row<Job>, meta)),
+    show: (view: ReadView, row) => {
+      if (!fromStubs(view)) return shownJob(view, row as Row<Job>, meta, outcomes);
+      return outcomes ? (row as StubRow) : withoutOutcome(row as StubRow);
+    },
   });
 }
 
@@ -85,7 +89,13 @@ function ofPool(source: Source<Row<Job>>, pool: string | undefined): Source<Row<
 
 type StubRow = Row<JobListStub>;
 
-function shownJob(view: ReadView, { record: job }: Row<Job>, meta: boolean): ListedJob {
-  const record = jobListStub(job, view.get(jobSummaries, [job.Namespace, job.ID])?.record, meta);
+function shownJob(view: ReadView, { record: job }: Row<Job>, meta: boolean, outcomes: boolean): ListedJob {
+  const summary = view.get(jobSummaries, [job.Namespace, job.ID])?.record;
+  const record = jobListStub(job, summary, meta, outcomes ? readOutcome(view, job) : undefined);
   return { record, text: JSON.stringify(record) };
+}
+
+function withoutOutcome(row: StubRow): ListedJob {
+  const { Outcome, ...record } = row.record;
+  return Outcome === undefined ? row : { record, text: JSON.stringify(record) };
 }

@@ -1,7 +1,11 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';
-import { type AllocationListStub, allocationListStub } from '../../../scheduler/allocation-stub.js';
+import {
+  type AllocationListStub,
+  type AllocationStubOptions,
+  allocationListStub,
+} from '../../../scheduler/allocation-stub.js';
 import type { Steps } from '../../../scheduler/steps.js';
 import type { Key } from '../../../shared/table.js';
 import { pagesOf } from '../../books/pages.js';
@@ -17,6 +21,7 @@ interface ListedBelow {
   readonly holds: (allocation: Allocation) => boolean;
   /** Which of those that are there the list has. */
   readonly accept: (view: ReadView) => (allocation: Allocation) => boolean;
+  readonly shown: AllocationStubOptions;
 }
 
 /** The list is too long for one turn of the event loop. */
@@ -31,13 +36,13 @@ const readInStep = 16;
 const catchesUp = 3;
 
 /** The list, if it is a short one. */
-export function stubsOrLong(view: ReadView, { index, prefix, accept }: ListedBelow): Answer<StubsOrLong> {
+export function stubsOrLong(view: ReadView, { index, prefix, accept, shown }: ListedBelow): Answer<StubsOrLong> {
   const rows = view.list(allocations, { index, prefix, limit: readAtOnce + 1 });
   const accepted = accept(view);
   const value =
     rows.length > readAtOnce
       ? isLong
-      : rows.filter(({ record }) => accepted(record)).map(({ record }) => allocationListStub(record));
+      : rows.filter(({ record }) => accepted(record)).map(({ record }) => allocationListStub(record, shown));
   return { index: view.tableIndex(allocations), value };
 }
 
@@ -87,21 +92,21 @@ async function readInTurns(
 }
 
 function* readInSteps(view: () => ReadView, list: ListedBelow): Steps<Answer<readonly AllocationListStub[]>> {
-  const { index, prefix, holds, accept } = list;
+  const { index, prefix, holds, accept, shown } = list;
   const begun = view().tableIndex(allocations);
   let seen = view().index;
   const accepted = accept(view());
   const stubs = new Map<string, AllocationListStub>();
   const keyOf = ({ ID }: Allocation): readonly [...Key, string] => [...prefix, ID];
   for (const page of pagesOf(view, allocations, { index, prefix, size: readInStep, keyOf })) {
-    for (const record of page) if (accepted(record)) stubs.set(record.ID, allocationListStub(record));
+    for (const record of page) if (accepted(record)) stubs.set(record.ID, allocationListStub(record, shown));
     yield;
   }
   for (let times = 0; times < catchesUp; times += 1) {
     const changed = view().list(allocations, { index: 'by_modify', from: [seen + 1] });
     seen = view().index;
     for (const { record } of changed) {
-      if (holds(record) && accepted(record)) stubs.set(record.ID, allocationListStub(record));
+      if (holds(record) && accepted(record)) stubs.set(record.ID, allocationListStub(record, shown));
       else stubs.delete(record.ID);
     }
     if (changed.length <= readInStep) break;

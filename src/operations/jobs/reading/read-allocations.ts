@@ -29,6 +29,7 @@ import {
   readList,
   readOfJob,
   readQuery,
+  showsOutcomes,
   visibilityOf,
 } from './read-query.js';
 import { faultOfLookUp, type RecordQuery } from './record-query.js';
@@ -55,7 +56,7 @@ export function listAllocations(
       const named = derivedMembers.some((member) => members.has(member)) ? allocationDocument(record) : record;
       return members.has('Job') ? { ...named, Job: readAllocationJob(view, record)?.record ?? null } : named;
     },
-    show: (_, { record }) => allocationListStub(record, { resources, taskStates }),
+    show: (_, { record }) => allocationListStub(record, { resources, taskStates, outcome: showsOutcomes(context) }),
   });
 }
 
@@ -75,6 +76,7 @@ export function listJobAllocations(
       const isOfPresent = ofPresentRegistration(view, namespace, input.jobId, all);
       return (record: Allocation) => isOfPresent({ record });
     },
+    shown: { outcome: showsOutcomes(context) },
   } as const;
   const tables = [allocations];
   const query = { key: ['job-allocations', all], tables, run: (view: ReadView) => stubsOrLong(view, list) };
@@ -117,6 +119,7 @@ function listAllocationsOf(
     prefix: [id],
     holds: ({ EvalID, DeploymentID }: Allocation) => (index === 'by_evaluation' ? EvalID : DeploymentID) === id,
     accept: () => (record: Allocation) => visible.sees(record.Namespace),
+    shown: { outcome: showsOutcomes(context) },
   };
   const key = () => queryKey('allocations', index, id, visible.key);
   const query = { key, tables: [allocations], run: (view: ReadView) => stubsOrLong(view, list) };

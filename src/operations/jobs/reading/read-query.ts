@@ -31,6 +31,11 @@ interface QueryTerms {
   readonly waiting: Waiting | undefined;
 }
 
+/** Whether records show the outcomes of runs. With the names of Nomad they have Nomad's members only. */
+export function showsOutcomes({ settings }: EngineContext): boolean {
+  return settings.notifications.names !== 'upstream';
+}
+
 /** Checks the right, then answers the query as soon as its index is greater than the one that the reader has. */
 export function readQuery<T>(
   context: EngineContext,
