@@ -1,5 +1,6 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { AllocationListStub, Evaluation, Job } from '../../../../src/index.js';
+import { allocationOutcome, outcomeWords, runOutcome } from '../../../../src/jobs/runs/run-outcome.js';
 import type { Invocation } from '../../command-line/command.js';
 import { changesOf, type Read } from '../../monitor/changes.js';
 import { displayOn, noDisplay } from '../../monitor/display.js';
@@ -79,16 +80,17 @@ export async function followToEnd(invocation: Invocation, id: string): Promise<n
 
 async function endOf({ box, inNamespace }: Invocation, job: Job): Promise<{ text: string; success: boolean }> {
   const allocations = await found(box.jobs.allocations(job.ID, inNamespace), `job ${job.ID}`);
-  const last = allocations.filter(
-    ({ NextAllocation, DesiredStatus }) => !isId(NextAllocation) && DesiredStatus === 'run',
-  );
-  const bad = last.filter(({ ClientStatus }) => ClientStatus !== 'complete');
-  const word = job.Stop ? 'was stopped' : bad.length > 0 ? 'failed' : 'succeeded';
-  const lines = bad.map(
-    ({ ID, TaskGroup, NodeName, ClientStatus }) =>
-      `  allocation ${short(ID)} of group "${TaskGroup}" on ${NodeName} is ${ClientStatus}; signalbox alloc logs ${short(ID)}\n`,
-  );
-  return { text: `job "${job.ID}" ${word}\n${lines.join('')}`, success: word === 'succeeded' };
+  const outcome = runOutcome(job, allocations) ?? 'stopped';
+  const lines = allocations
+    .filter((allocation) => outcome !== 'succeeded' && allocationOutcome(allocation) === outcome)
+    .map(
+      ({ ID, TaskGroup, NodeName }) =>
+        `  allocation ${short(ID)} of group "${TaskGroup}" on ${NodeName}: signalbox alloc status ${short(ID)}\n`,
+    );
+  return {
+    text: `job "${job.ID}" has ended: ${outcomeWords[outcome]}\n${lines.join('')}`,
+    success: outcome === 'succeeded',
+  };
 }
 
 function evaluationsOf({ box, inNamespace }: Invocation, { JobID }: Evaluation): Read<readonly Evaluation[]> {

@@ -166,11 +166,21 @@ describe('instances', () => {
 
 describe('-wait', () => {
   it.each([
-    ['succeeds', 'true', 0, /job "code-\d+" succeeded\n$/],
-    ['fails', 'exit 3', 1, /job "code-\d+" failed\n {2}allocation \w{8} of group "g" on .* is failed/],
+    ['succeeds', 'true', 0, /job "code-\d+" has ended: succeeded\n$/],
+    [
+      'fails',
+      'exit 3',
+      1,
+      /job "code-\d+" has ended: failed\n {2}allocation \w{8} of group "g" on .*: signalbox alloc status/,
+    ],
   ])('waits for the end of a batch job that %s', async (_name, command, code, end) => {
     const ended = await runs(ofType(nextId(), { type: 'batch', command }), '-wait');
     expect(ended).toMatchObject({ code, out: expect.stringMatching(end) });
+  });
+
+  it('fails for a job that reached its longest duration', async () => {
+    const text = ofType(nextId(), { type: 'batch', group: 'max_run_duration = "1s"' });
+    expect(await runs(text, '-wait')).toMatchObject({ code: 1, out: expect.stringMatching(/has ended: timed out\n/) });
   });
 
   it('waits for instances', async () => {
@@ -199,7 +209,7 @@ describe('-wait', () => {
       '-',
     );
     await stopped;
-    expect(ended).toMatchObject({ code: 1, out: expect.stringMatching(/was stopped\n$/) });
+    expect(ended).toMatchObject({ code: 1, out: expect.stringMatching(/has ended: stopped\n/) });
   });
 
   it('is refused where nothing ends', async () => {
