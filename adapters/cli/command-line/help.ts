@@ -37,7 +37,8 @@ export function generalHelp(commands: readonly Command[]): string {
   export        write what a store holds as a file for tests
 ${columns(rows)}
 signalbox help TOPIC tells more. Options may have one dash or two; - as FILE reads standard input. The server is
-named by --address or SIGNALBOX_ADDR, its token by SIGNALBOX_TOKEN. Exit codes: 0 done, 1 failed, 2 misused.
+named by --address or SIGNALBOX_ADDR, its token by SIGNALBOX_TOKEN. Exit codes: 0 done, 1 failed, 2 invalid command line or not
+placed.
 `;
 }
 

@@ -1,10 +1,20 @@
+import type { Job } from '../../../src/index.js';
 import type { Invocation } from '../command-line/command.js';
 import { short } from '../output/columns.js';
+import { Stopped } from '../stopped.js';
 import { print } from './print.js';
-import { followEvaluation, followToHealth } from './scheduling/follow-evaluation.js';
+import { followEvaluation, followToEnd, followToHealth } from './scheduling/follow-evaluation.js';
 
 /** Option of the commands that ask for an evaluation. */
-export const detach = { detach: { type: 'flag', summary: 'do not wait for what the scheduler makes of it' } } as const;
+export const detach = {
+  detach: { type: 'flag', summary: 'do not wait for the scheduler; exit with 0' },
+} as const;
+
+/** Options of the commands that begin a run of a batch job. */
+export const detachOrWait = {
+  ...detach,
+  wait: { type: 'flag', summary: 'wait for the end of a batch job, and exit by its outcome' },
+} as const;
 
 interface Effect {
   readonly evalId: string;
@@ -17,28 +27,57 @@ interface After {
   readonly follow?: typeof followEvaluation;
 }
 
-/** Follows the evaluation that a write created, unless there is none or `-detach` is given. */
-export function afterwards(
+/** Follows the evaluation that a write created, unless there is none or `-detach` is given. Returns the exit code. */
+export async function afterwards(
   invocation: Invocation,
   answer: Effect,
   { detached, done, follow = followEvaluation }: After,
-): number | Promise<number> {
+): Promise<number> {
   const { terminal, json } = invocation;
-  if (json) return print(invocation, answer, () => '');
+  if (json) print(invocation, answer, () => '');
   if (answer.evalId === '') return 0;
   if (!detached) return follow(invocation, answer.evalId);
-  terminal.out(`${done}, evaluation ${short(answer.evalId)} (${answer.evalId})\n`);
+  if (!json) terminal.out(`${done}, evaluation ${short(answer.evalId)} (${answer.evalId})\n`);
   return 0;
 }
 
-/** The same for a registration, whose evaluation is followed until its deployment is over. */
-export function afterRegistration(
+/** The same for a registration, whose evaluation is followed until its deployment is over, or with `wait` until its batch job has ended. */
+export async function afterRegistration(
   invocation: Invocation,
   answer: Effect,
-  { detached, done }: Pick<After, 'detached' | 'done'>,
-): number | Promise<number> {
+  { detached, done, wait = false }: Pick<After, 'detached' | 'done'> & { readonly wait?: boolean },
+): Promise<number> {
   if (answer.evalId === '' && !invocation.json) {
-    invocation.terminal.out(`${done}; it runs when it is dispatched or its time comes\n`);
+    invocation.terminal.out(`${done}; it runs when dispatched or at its next scheduled time\n`);
   }
-  return afterwards(invocation, answer, { detached, done, follow: followToHealth });
+  return afterwards(invocation, answer, { detached, done, follow: wait ? followToEnd : followToHealth });
+}
+
+/** Throws `Stopped` for `-wait` where it has no meaning. */
+export function checkWait({ wait, detach }: { readonly wait: boolean; readonly detach: boolean }): void {
+  if (wait && detach) throw new Stopped('-wait and -detach exclude each other: give one of them', 2);
+}
+
+/** The same for the job that is to run: a service has no end, and a job that launches others has no run itself. */
+export function checkWaitFor(options: Parameters<typeof checkWait>[0], job: WaitedJob): void {
+  checkWait(options);
+  if (!options.wait) return;
+  const { Type, Periodic, ParameterizedJob, Dispatched } = job;
+  if (Type !== 'batch' && Type !== 'sysbatch') {
+    const type = typeof Type === 'string' && Type !== '' ? Type : 'service';
+    throw new Stopped(`-wait is for batch and sysbatch jobs, and this is a ${type} job: leave it out`, 2);
+  }
+  if (isGiven(Periodic) || (isGiven(ParameterizedJob) && Dispatched !== true)) {
+    throw new Stopped(
+      '-wait has nothing to wait for: the job runs when dispatched or at its next scheduled time; ' +
+        'job dispatch and job periodic force accept -wait',
+      2,
+    );
+  }
+}
+
+type WaitedJob = { readonly [K in 'Type' | 'Periodic' | 'ParameterizedJob' | 'Dispatched']?: unknown } | Job;
+
+function isGiven(block: unknown): boolean {
+  return block !== undefined && block !== null;
 }

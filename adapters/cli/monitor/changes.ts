@@ -11,16 +11,17 @@ export type Read<T> = (waiting: Waiting) => Promise<{ readonly value: T; readonl
 /** Longest that one question to the server waits. */
 const wait = '30s';
 
-/** Two values as they are, and again whenever one of them may have changed. Leaving the loop ends the questions. */
-export async function* changesOf<A, B>(readA: Read<A>, readB: Read<B>): AsyncGenerator<readonly [A, B]> {
+/** The values of the reads, and again whenever one of them may have changed. Leaving the loop ends the pending reads. */
+export async function* changesOf<const T extends readonly unknown[]>(
+  ...reads: { readonly [K in keyof T]: Read<T[K]> }
+): AsyncGenerator<T> {
   const leaving = new AbortController();
-  const a = new Side(readA, leaving.signal);
-  const b = new Side(readB, leaving.signal);
+  const sides = reads.map((read) => new Side(read as Read<unknown>, leaving.signal));
   try {
-    await Promise.all([a.next(), b.next()]);
+    await Promise.all(sides.map((side) => side.next()));
     for (;;) {
-      yield [a.value, b.value];
-      await Promise.race([a.next(), b.next()]);
+      yield sides.map(({ value }) => value) as unknown as T;
+      await Promise.race(sides.map((side) => side.next()));
     }
   } finally {
     leaving.abort();

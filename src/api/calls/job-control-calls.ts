@@ -42,6 +42,8 @@ export const jobControlCalls = {
       job: jobDocument,
       diff: inBody('Diff', jsonBoolean),
       policyOverride: inBody('PolicyOverride', jsonBoolean),
+      preserveCounts: inBody('PreserveCounts', jsonBoolean),
+      preserveResources: inBody('PreserveResources', jsonBoolean),
     },
     errors: registrationFaults,
     answer: plan,

@@ -6,10 +6,11 @@ import { facts, tableOf } from '../../output/columns.js';
 import { jobDiffText } from '../../output/job-diff.js';
 import { timeText } from '../../output/times.js';
 import { Stopped } from '../../stopped.js';
-import { afterRegistration, afterwards, detach } from '../afterwards.js';
+import { afterRegistration, afterwards, checkWait, checkWaitFor, detach, detachOrWait } from '../afterwards.js';
 import { found } from '../found.js';
 import { numberOption, optional, pairs, yes } from '../option-values.js';
 import { print } from '../print.js';
+import { followToEnd } from '../scheduling/follow-evaluation.js';
 import { jobFileOptions, jobFrom } from './job-file.js';
 import { statusOfJob } from './status-of-job.js';
 
@@ -63,10 +64,11 @@ const validate = command({
 const run = command({
   words: 'job run',
   parameters: 'FILE',
-  summary: 'register a job file, and wait until it is placed and its deployment is over',
+  summary:
+    'register a job file, and wait until it is placed and its deployment is over; exit code 2 when it cannot be placed',
   options: {
     ...jobFileOptions,
-    ...detach,
+    ...detachOrWait,
     'check-index': { type: 'text', value: 'N', summary: "register only if the job's index is N; 0 asks for a new job" },
     'eval-priority': { type: 'text', value: 'N', summary: 'priority of the evaluation, 1 to 100' },
     'preserve-counts': { type: 'flag', summary: 'keep the counts of a job that is there' },
@@ -76,8 +78,10 @@ const run = command({
   run: async (invocation) => {
     const { parameters, options, terminal, box, inNamespace } = invocation;
     const { job, submission } = await jobFrom(parameters[0] ?? '', options, terminal);
+    checkWaitFor(options, job);
+    const document = inThe(inNamespace.namespace, job);
     const answer = await orThrow(
-      box.jobs.register(inThe(inNamespace.namespace, job), {
+      box.jobs.register(document, {
         ...inNamespace,
         submission,
         preserveCounts: options['preserve-counts'],
@@ -88,7 +92,9 @@ const run = command({
       }),
     );
     if (answer.warnings !== '') terminal.error(`${answer.warnings}\n`);
-    return afterRegistration(invocation, answer, { detached: options.detach, done: 'job registered' });
+    const itsNamespace = { ...invocation, inNamespace: optional('namespace', document.Namespace ?? undefined) };
+    const { detach: detached, wait } = options;
+    return afterRegistration(itsNamespace, answer, { detached, wait, done: 'job registered' });
   },
 });
 
@@ -124,7 +130,7 @@ const dispatch = command({
   parameters: 'JOB [PAYLOAD]',
   summary: 'make an instance of a parameterized job; PAYLOAD is a file, or - for standard input',
   options: {
-    ...detach,
+    ...detachOrWait,
     meta: { type: 'list', value: 'KEY=VALUE', summary: 'a meta value, may be repeated' },
     'idempotency-token': {
       type: 'text',
@@ -137,6 +143,7 @@ const dispatch = command({
   run: async (invocation) => {
     const { parameters, options, terminal, box, inNamespace } = invocation;
     const [jobId = '', path] = parameters;
+    checkWait(options);
     const payload = path === undefined ? undefined : await terminal.read(path);
     const answer = await orThrow(
       box.jobs.dispatch(jobId, {
@@ -149,7 +156,11 @@ const dispatch = command({
       }),
     );
     if (!invocation.json) terminal.out(`job ${answer.dispatchedJobId}\n`);
-    return afterwards(invocation, answer, { detached: options.detach, done: 'job dispatched' });
+    return afterwards(invocation, answer, {
+      detached: options.detach,
+      done: 'job dispatched',
+      ...(options.wait ? { follow: followToEnd } : {}),
+    });
   },
 });
 
@@ -203,14 +214,23 @@ const revert = command({
   parameters: 'JOB VERSION',
   summary:
     'register an earlier version again, as a new version, and wait as job run does; VERSION is a number or a tag',
-  options: { ...detach, 'prior-version': { type: 'text', value: 'N', summary: 'only if the job has this version' } },
+  options: {
+    ...detachOrWait,
+    'prior-version': { type: 'text', value: 'N', summary: 'only if the job has this version' },
+  },
   run: async (invocation) => {
     const { parameters, options, box, inNamespace } = invocation;
     const [jobId = '', wanted = ''] = parameters;
+    checkWait(options);
+    if (options.wait) checkWaitFor(options, await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`));
     const version = /^\d+$/.test(wanted) ? Number(wanted) : await taggedVersion(invocation, jobId, wanted);
     const prior = optional('enforcePriorVersion', numberOption('prior-version', options['prior-version']));
     const answer = await orThrow(box.jobs.revert(jobId, version, { ...inNamespace, ...prior }));
-    return afterRegistration(invocation, answer, { detached: options.detach, done: 'job reverted' });
+    return afterRegistration(invocation, answer, {
+      detached: options.detach,
+      wait: options.wait,
+      done: 'job reverted',
+    });
   },
 });
 
@@ -228,7 +248,7 @@ async function taggedVersion(
 const evaluate = command({
   words: 'job eval',
   parameters: 'JOB',
-  summary: 'have the scheduler look at a job',
+  summary: 'have the scheduler evaluate a job again',
   options: { ...detach, 'force-reschedule': { type: 'flag', summary: 'place failed allocations again at once' } },
   run: async (invocation) => {
     const { parameters, options, box, inNamespace } = invocation;

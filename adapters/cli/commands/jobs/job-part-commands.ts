@@ -3,11 +3,11 @@ import type { Deployment } from '../../../../src/index.js';
 import { type Command, command } from '../../command-line/command.js';
 import { short, tableOf } from '../../output/columns.js';
 import { allocationsText, deploymentText } from '../../output/tables.js';
-import { afterwards, detach } from '../afterwards.js';
+import { afterwards, checkWait, detach, detachOrWait } from '../afterwards.js';
 import { found } from '../found.js';
 import { numberOption, optional } from '../option-values.js';
 import { confirm, print } from '../print.js';
-import { followToHealth } from '../scheduling/follow-evaluation.js';
+import { followToEnd, followToHealth } from '../scheduling/follow-evaluation.js';
 
 const allocs = command({
   words: 'job allocs',
@@ -60,11 +60,16 @@ const force = command({
   words: 'job periodic force',
   parameters: 'JOB',
   summary: 'launch a periodic job now, whether or not it is due',
-  options: detach,
+  options: detachOrWait,
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;
+    checkWait(options);
     const answer = await orThrow(box.jobs.forceLaunch(parameters[0] ?? '', inNamespace));
-    return afterwards(invocation, answer, { detached: options.detach, done: 'job launched' });
+    return afterwards(invocation, answer, {
+      detached: options.detach,
+      done: 'job launched',
+      ...(options.wait ? { follow: followToEnd } : {}),
+    });
   },
 });
 

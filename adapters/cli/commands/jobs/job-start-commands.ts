@@ -5,7 +5,7 @@ import { type Command, command, type Invocation } from '../../command-line/comma
 import { tableOf } from '../../output/columns.js';
 import { timeText } from '../../output/times.js';
 import { Stopped } from '../../stopped.js';
-import { afterRegistration, detach } from '../afterwards.js';
+import { afterRegistration, checkWaitFor, detachOrWait } from '../afterwards.js';
 import { found } from '../found.js';
 import { optional } from '../option-values.js';
 import { print } from '../print.js';
@@ -60,12 +60,13 @@ const start = command({
   words: 'job start',
   parameters: 'JOB',
   summary: 'register a stopped job again as it was, and wait as job run does',
-  options: detach,
+  options: detachOrWait,
   run: async (invocation) => {
     const { parameters, options, box, inNamespace } = invocation;
     const [jobId = ''] = parameters;
     const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
     if (!job.Stop) throw new Stopped(`job ${jobId} is not stopped`);
+    checkWaitFor(options, job);
     const answer = await orThrow(
       box.jobs.register(inThe(inNamespace.namespace, { ...job, Stop: false }), {
         ...inNamespace,
@@ -74,7 +75,7 @@ const start = command({
         enforceIndex: job.JobModifyIndex,
       }),
     );
-    return afterRegistration(invocation, answer, { detached: options.detach, done: 'job started' });
+    return afterRegistration(invocation, answer, { detached: options.detach, wait: options.wait, done: 'job started' });
   },
 });
 

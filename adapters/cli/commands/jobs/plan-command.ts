@@ -1,28 +1,36 @@
 import { orThrow } from '../../../../src/client/index.js';
-import { command, type Invocation } from '../../command-line/command.js';
+import { command, type Invocation, type OptionValues } from '../../command-line/command.js';
 import { coloursFor } from '../../output/colours.js';
 import { jobDiffText } from '../../output/job-diff.js';
 import { placementFailures } from '../../output/placement-failures.js';
+import { shellLine } from '../../output/shell-words.js';
+import { serverAddress } from '../../server-address.js';
 import { Stopped } from '../../stopped.js';
 import { print } from '../print.js';
 import { inThe } from './job-commands.js';
 import { jobFileOptions, jobFrom } from './job-file.js';
 
-/** Exit codes as scripts around the upstream's command expect them. */
+/** Exit codes as scripts around Nomad's command expect them. */
 const nothingChanges = 0;
 const somethingChanges = 1;
 const failed = 255;
 
-/** `signalbox job plan FILE`: what registering the file would do. Exit code 0: no changes; 1: allocations change; 255: failure. */
+const planOptions = {
+  ...jobFileOptions,
+  'no-diff': { type: 'flag', summary: 'only what the scheduler would do' },
+  'policy-override': { type: 'flag', summary: 'override the policies that allow it' },
+  'preserve-counts': { type: 'flag', summary: 'keep the counts of a job that exists' },
+  'preserve-resources': { type: 'flag', summary: 'keep the resources of a job that exists' },
+} as const;
+
+type PlanOptions = OptionValues<typeof planOptions>;
+
+/** `signalbox job plan FILE`: what registering the file would do. Exit code 0: the job is unchanged; 1: it would change; 255: failure. */
 export const plan = command({
   words: 'job plan',
   parameters: 'FILE',
   summary: 'what registering a job file would change; exit code 0 nothing, 1 something, 255 failed',
-  options: {
-    ...jobFileOptions,
-    'no-diff': { type: 'flag', summary: 'only what the scheduler would do' },
-    'policy-override': { type: 'flag', summary: 'override the policies that allow it' },
-  },
+  options: planOptions,
   run: async (invocation) => {
     try {
       return await planned(invocation, invocation.options);
@@ -33,47 +41,78 @@ export const plan = command({
   },
 });
 
-interface PlanOptions {
-  readonly 'no-diff': boolean;
-  readonly 'policy-override': boolean;
-  readonly var: readonly string[];
-  readonly 'var-file': readonly string[];
-  readonly hcl1: boolean;
-}
-
 async function planned(invocation: Invocation, options: PlanOptions): Promise<number> {
   const { parameters, terminal, box, inNamespace } = invocation;
   const [path = ''] = parameters;
   const { job } = await jobFrom(path, options, terminal);
   const document = inThe(inNamespace.namespace, job);
+  // The exit code needs the diff, whether or not it is shown.
   const answer = await orThrow(
     box.jobs.plan(String(document.ID ?? ''), document, {
       ...inNamespace,
-      diff: !options['no-diff'],
+      diff: true,
       policyOverride: options['policy-override'],
+      preserveCounts: options['preserve-counts'],
+      preserveResources: options['preserve-resources'],
     }),
   );
-  const updates = Object.entries(answer.annotations?.DesiredTGUpdates ?? {});
-  const changes = updates.flatMap(([group, counts]) => {
-    const told = Object.entries(counts).filter(([kind, count]) => kind !== 'Ignore' && count > 0);
-    return told.length === 0
-      ? []
-      : [`group "${group}": ${told.map(([kind, count]) => `${count} ${words(kind)}`).join(', ')}`];
-  });
-  const code = changes.length === 0 ? nothingChanges : somethingChanges;
-  print(invocation, answer, ({ diff, failedPlacements, warnings, nextPeriodicLaunch, jobModifyIndex }) =>
+  const unchanged = answer.diff?.Type === 'None';
+  const shown = options['no-diff'] ? { ...answer, diff: null } : answer;
+  print(invocation, shown, ({ diff, annotations, failedPlacements, warnings, nextPeriodicLaunch, jobModifyIndex }) =>
     [
       diff === null ? '' : jobDiffText(diff, coloursFor(terminal.colours)),
-      changes.length === 0 ? 'nothing changes\n' : changes.map((line) => `${line}\n`).join(''),
-      placementFailures(failedPlacements ?? {}),
+      effectText(unchanged, annotations?.DesiredTGUpdates ?? {}),
+      placementFailures(failedPlacements ?? {}, document),
       nextPeriodicLaunch === null ? '' : `next launch: ${nextPeriodicLaunch}\n`,
       warnings === '' ? '' : `${warnings}\n`,
-      `to apply this plan: signalbox job run -check-index ${jobModifyIndex} ${path}\n`,
+      `to apply this plan: ${applyingLine(jobModifyIndex, path, { ...options, ...inNamespace })}\n`,
     ]
       .filter((part) => part !== '')
       .join('\n'),
   );
-  return code;
+  return unchanged ? nothingChanges : somethingChanges;
+}
+
+/** Counts of an unchanged system job are not shown: its `Place` counts the allocations that exist, too. */
+function effectText(unchanged: boolean, updates: Readonly<Record<string, object>>): string {
+  if (unchanged) return 'nothing changes\n';
+  const groups = Object.entries(updates).flatMap(([group, counts]) => {
+    const changes = Object.entries(counts).filter(([kind, count]) => kind !== 'Ignore' && count > 0);
+    const text = changes.map(([kind, count]) => `${count} ${words(kind)}`).join(', ');
+    return changes.length === 0 ? [] : [`group "${group}": ${text}\n`];
+  });
+  return groups.length === 0 ? 'no allocations change\n' : groups.join('');
+}
+
+type Repeated = Omit<PlanOptions, 'no-diff'> & { readonly namespace?: string; readonly address?: string };
+
+/** The command that registers what was planned: with the options that have an effect on it, quoted for a shell. */
+function applyingLine(index: number, path: string, options: Repeated): string {
+  const flags = ['hcl1', 'policy-override', 'preserve-counts', 'preserve-resources'] as const;
+  return shellLine([
+    'signalbox',
+    'job',
+    'run',
+    '-check-index',
+    String(index),
+    ...(options.address === undefined ? [] : valued('address', withoutUser(options.address))),
+    ...(options.namespace === undefined ? [] : valued('namespace', options.namespace)),
+    ...options['var-file'].flatMap((file) => valued('var-file', file)),
+    ...options.var.flatMap((value) => valued('var', value)),
+    ...flags.filter((name) => options[name]).map((name) => `-${name}`),
+    ...(path.startsWith('-') && path !== '-' ? ['--', path] : [path]),
+  ]);
+}
+
+/** A user and a password in an address are not sent, and not printed. */
+function withoutUser(address: string): string {
+  const server = serverAddress(address);
+  return 'url' in server ? server.url : address;
+}
+
+/** `-var 'a=b'`; a value that looks like an option is joined to its name. */
+function valued(name: string, value: string): readonly string[] {
+  return value.startsWith('-') ? [`-${name}=${value}`] : [`-${name}`, value];
 }
 
 /** `InPlaceUpdate` as `in place update`. */

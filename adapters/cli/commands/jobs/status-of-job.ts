@@ -45,7 +45,7 @@ export async function statusOfJob(invocation: Invocation, begins: string, { all,
     deployment: deployment.isOk() ? deployment.value.value : null,
     allocations,
     ...(evals ? { evaluations } : {}),
-    blocked: placementFailures(waiting?.FailedTGAllocs ?? {}),
+    blocked: placementFailures(waiting?.FailedTGAllocs ?? {}, job),
   };
   return print(invocation, view, textOf);
 }

@@ -4,18 +4,18 @@ import type { Deployment } from '../../../../src/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
 import { deploymentText } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
+import { afterwards } from '../afterwards.js';
 import { theOnly } from '../found.js';
 import { deploymentsText } from '../jobs/job-part-commands.js';
 import { print } from '../print.js';
 import { followDeployment } from './follow-deployment.js';
-import { followEvaluation } from './follow-evaluation.js';
 
 const status = command({
   words: 'deployment status',
   parameters: '[DEPLOYMENT]',
   summary: 'the deployments, or one with the state of its groups',
   options: {
-    monitor: { type: 'flag', summary: 'show how it goes on until it is over; exit code 1 when it has failed' },
+    monitor: { type: 'flag', summary: 'show the progress until it is over; exit code 1 when it has failed' },
   },
   run: async (invocation) => {
     const [prefix] = invocation.parameters;
@@ -109,12 +109,9 @@ type Change = ResultAsync<{ readonly evalId?: string }, { readonly type: string 
 
 async function followed(invocation: Invocation, changing: Change): Promise<number> {
   const answer = await orThrow(changing);
-  if (invocation.json) return print(invocation, answer, () => '');
-  if (answer.evalId === undefined || answer.evalId === '') {
-    invocation.terminal.out('done\n');
-    return 0;
-  }
-  return followEvaluation(invocation, answer.evalId);
+  const { evalId = '' } = answer;
+  if (evalId === '' && !invocation.json) invocation.terminal.out('done\n');
+  return afterwards(invocation, { ...answer, evalId }, { detached: false, done: 'done' });
 }
 
 export const deploymentCommands: readonly Command[] = [status, promote, pause, resume, fail, unblock];

@@ -2,11 +2,12 @@ import { orThrow } from '../../../../src/client/index.js';
 import type { Evaluation } from '../../../../src/index.js';
 import { type Command, command } from '../../command-line/command.js';
 import { facts, short, tableOf } from '../../output/columns.js';
+import type { PlacedJob } from '../../output/placement-failures.js';
 import { Stopped } from '../../stopped.js';
 import { askedBeginning, found, theOnly } from '../found.js';
 import { numberOption, optional, yes } from '../option-values.js';
 import { print } from '../print.js';
-import { followToHealth, remainder } from './follow-evaluation.js';
+import { followToHealth, jobOf, remainder } from './follow-evaluation.js';
 
 const status = command({
   words: 'eval status',
@@ -30,7 +31,8 @@ const status = command({
     const { ID } = theOnly(value.items, prefix, 'evaluation');
     if (options.monitor) return followToHealth(invocation, ID);
     const evaluation = await found(box.evaluations.read(ID, inNamespace), `evaluation ${prefix}`);
-    return print(invocation, evaluation, evaluationText);
+    const job = await jobOf(invocation, evaluation);
+    return print(invocation, evaluation, (read) => evaluationText(read, job));
   },
 });
 
@@ -107,7 +109,7 @@ export function listText(evaluations: readonly Evaluation[]): string {
   return tableOf(['ID', 'Priority', 'Trigger', 'Job', 'Status', 'Failures'], rows, 'no evaluations');
 }
 
-function evaluationText(evaluation: Evaluation): string {
+function evaluationText(evaluation: Evaluation, job: PlacedJob | undefined): string {
   const head = facts({
     ID: evaluation.ID,
     Status: evaluation.Status,
@@ -121,7 +123,7 @@ function evaluationText(evaluation: Evaluation): string {
     Deployment: evaluation.DeploymentID,
     'Not before': evaluation.WaitUntil,
   });
-  return head + remainder(evaluation);
+  return head + remainder(evaluation, job);
 }
 
 export const evaluationCommands: readonly Command[] = [status, list, remove];

@@ -1,39 +1,55 @@
 import { orThrow } from '../../../../src/client/index.js';
-import type { Deployment } from '../../../../src/index.js';
+import type { AllocationListStub, Deployment } from '../../../../src/index.js';
 import type { Invocation } from '../../command-line/command.js';
-import { changesOf } from '../../monitor/changes.js';
+import { changesOf, type Read } from '../../monitor/changes.js';
 import { type DeploymentView, deploymentFrame, deploymentNews, isOver } from '../../monitor/deployment-view.js';
 import { displayOn, noDisplay } from '../../monitor/display.js';
 import { Stopped } from '../../stopped.js';
 
+/** Another read that is followed beside the deployment, and when it ends the wait. */
+interface Watched<T> {
+  readonly read: Read<T>;
+  readonly endsIt: (value: T) => boolean;
+}
+
+interface DeploymentEnd<T> {
+  /** 0 when the deployment has succeeded. */
+  readonly code: number;
+  readonly deployment: Deployment;
+  readonly watched: T | undefined;
+}
+
 /**
- * Shows a deployment until it is over; quietly where JSON was asked for. Gives the exit code with the last state: 0 when it
- * has succeeded. What waits for somebody, as canaries do or a paused deployment, is waited for.
+ * Shows a deployment until it is over or until `watched` ends the wait; quietly where JSON was asked for. Canaries that are to be promoted
+ * and a paused deployment are waited for.
  */
-export async function followDeployment(
+export async function followDeployment<T = undefined>(
   { box, inNamespace, terminal, json }: Invocation,
   id: string,
-): Promise<{ readonly code: number; readonly deployment: Deployment }> {
+  watched?: Watched<T>,
+): Promise<DeploymentEnd<T>> {
   const display = json ? noDisplay : displayOn(terminal);
   let before: DeploymentView | undefined;
-  const changes = changesOf(
-    async (waiting) => {
-      const { value, index } = await orThrow(box.deployments.read(id, { ...inNamespace, ...waiting }));
-      if (value === undefined) throw new Stopped(`the deployment ${id} is no longer kept`);
-      return { value, index };
-    },
-    async (waiting) => orThrow(box.deployments.allocations(id, { ...inNamespace, ...waiting })),
-  );
-  for await (const [deployment, allocations] of changes) {
+  const readDeployment: Read<Deployment> = async (waiting) => {
+    const { value, index } = await orThrow(box.deployments.read(id, { ...inNamespace, ...waiting }));
+    if (value === undefined) throw new Stopped(`the deployment ${id} is no longer kept`);
+    return { value, index };
+  };
+  const readAllocations: Read<readonly AllocationListStub[]> = async (waiting) =>
+    orThrow(box.deployments.allocations(id, { ...inNamespace, ...waiting }));
+  const reads = [readDeployment, readAllocations] as const;
+  const changes = watched === undefined ? changesOf(...reads) : changesOf(...reads, watched.read);
+  for await (const [deployment, allocations, other] of changes) {
     const view = { deployment, allocations };
     const [frame, news] = [deploymentFrame(view), deploymentNews(before, view)];
     before = view;
-    if (!isOver(deployment)) {
+    const ended = isOver(deployment);
+    if (!ended && (other === undefined || watched?.endsIt(other) !== true)) {
       display.show(frame, news);
       continue;
     }
     display.end(frame, news);
-    return { code: deployment.Status === 'successful' ? 0 : 1, deployment };
+    return { code: deployment.Status === 'successful' ? 0 : 1, deployment, watched: ended ? undefined : other };
   }
   throw new Stopped(`the deployment ${id} cannot be followed`);
 }

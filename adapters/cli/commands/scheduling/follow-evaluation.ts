@@ -1,9 +1,12 @@
 import { orThrow } from '../../../../src/client/index.js';
-import type { AllocationListStub, Evaluation } from '../../../../src/index.js';
+import type { AllocationListStub, Evaluation, Job } from '../../../../src/index.js';
+import { allocationOutcome, outcomeWords, runOutcome } from '../../../../src/jobs/runs/run-outcome.js';
 import type { Invocation } from '../../command-line/command.js';
-import { displayOn } from '../../monitor/display.js';
+import { changesOf, type Read } from '../../monitor/changes.js';
+import { displayOn, noDisplay } from '../../monitor/display.js';
+import { inOneLine } from '../../output/cells.js';
 import { short } from '../../output/columns.js';
-import { placementFailures } from '../../output/placement-failures.js';
+import { type PlacedJob, placementFailures, placementFailuresInLine } from '../../output/placement-failures.js';
 import { Stopped } from '../../stopped.js';
 import { found } from '../found.js';
 import { followDeployment } from './follow-deployment.js';
@@ -11,35 +14,141 @@ import { followDeployment } from './follow-deployment.js';
 /** Longest that one question to the server waits. */
 const wait = '30s';
 
+/** Exit codes of commands that wait for the scheduler, as scripts around Nomad's commands expect them. */
+const failed = 1;
+const unplaced = 2;
+
 /**
- * Waits until the evaluation has ended, and tells what came of it: what was placed, and why what was not placed was not.
- * Gives the exit code: 1 when the evaluation failed.
+ * Waits until the evaluation has ended, and shows what was placed and why the rest was not. Returns the exit code: 2 when something
+ * could not be placed, 1 when the evaluation failed.
  */
 export async function followEvaluation(invocation: Invocation, id: string): Promise<number> {
-  return codeOf(await shownEvaluation(invocation, id));
+  return reported(invocation, await shownEvaluation(invocation, id));
 }
 
-/** The same, and on with the deployment that it began or goes on with, unless something waits for room. */
+/** The same, then follows the deployment of the evaluation until it ends or one of its allocations cannot be placed. */
 export async function followToHealth(invocation: Invocation, id: string): Promise<number> {
   const evaluation = await shownEvaluation(invocation, id);
-  const { DeploymentID, BlockedEval } = evaluation;
-  if (codeOf(evaluation) !== 0 || !isId(DeploymentID) || isId(BlockedEval)) return codeOf(evaluation);
-  return (await followDeployment(invocation, DeploymentID)).code;
+  const code = await reported(invocation, evaluation);
+  const { DeploymentID } = evaluation;
+  if (code !== 0 || !isId(DeploymentID)) return code;
+  const evaluations = evaluationsOf(invocation, evaluation);
+  const end = await followDeployment(invocation, DeploymentID, {
+    read: evaluations,
+    endsIt: (read) => unplacedSince(evaluation, read) !== undefined,
+  });
+  const blocked = unplacedSince(evaluation, end.watched ?? []);
+  return blocked === undefined ? end.code : reported(invocation, blocked);
 }
 
-function codeOf({ Status }: Evaluation): number {
-  return Status === 'failed' || Status === 'canceled' ? 1 : 0;
+/**
+ * The same for a batch job, until the job itself has ended. Returns 0 when all of it succeeded, 2 when a later allocation of it
+ * could not be placed.
+ */
+export async function followToEnd(invocation: Invocation, id: string): Promise<number> {
+  const evaluation = await shownEvaluation(invocation, id);
+  const code = await reported(invocation, evaluation);
+  if (code !== 0) return code;
+  const { JobID } = evaluation;
+  const { box, inNamespace } = invocation;
+  const display = displayOf(invocation);
+  const { JobModifyIndex } = await found(box.jobs.read(JobID, inNamespace), `job ${JobID}`);
+  display.show(`job "${JobID}" runs\n`, `job "${JobID}" runs\n`);
+  const readJob: Read<Job> = async (waiting) => {
+    const { value, index } = await orThrow(box.jobs.read(JobID, { ...inNamespace, ...waiting }));
+    if (value === undefined) throw new Stopped(`job "${JobID}" was removed before it ended`);
+    return { value, index };
+  };
+  for await (const [job, evaluations] of changesOf(readJob, evaluationsOf(invocation, evaluation))) {
+    if (job.JobModifyIndex !== JobModifyIndex && !job.Stop) {
+      throw new Stopped(
+        `job "${JobID}" was registered again before it ended: version ${job.Version} replaces this run`,
+      );
+    }
+    const blocked = unplacedSince(evaluation, evaluations);
+    if (blocked !== undefined) {
+      display.end('', '');
+      return reported(invocation, blocked);
+    }
+    if (job.Status !== 'dead') continue;
+    const { text, success } = await endOf(invocation, job);
+    display.end(text, text);
+    return success ? 0 : failed;
+  }
+  throw new Stopped(`job "${JobID}" cannot be followed`);
+}
+
+async function endOf({ box, inNamespace }: Invocation, job: Job): Promise<{ text: string; success: boolean }> {
+  const allocations = await found(box.jobs.allocations(job.ID, inNamespace), `job ${job.ID}`);
+  const outcome = runOutcome(job, allocations) ?? 'stopped';
+  const lines = allocations
+    .filter((allocation) => outcome !== 'succeeded' && allocationOutcome(allocation) === outcome)
+    .map(
+      ({ ID, TaskGroup, NodeName }) =>
+        `  allocation ${short(ID)} of group "${TaskGroup}" on ${NodeName}: signalbox alloc status ${short(ID)}\n`,
+    );
+  return {
+    text: `job "${job.ID}" has ended: ${outcomeWords[outcome]}\n${lines.join('')}`,
+    success: outcome === 'succeeded',
+  };
+}
+
+function evaluationsOf({ box, inNamespace }: Invocation, { JobID }: Evaluation): Read<readonly Evaluation[]> {
+  return (waiting) => orThrow(box.jobs.evaluations(JobID, { ...inNamespace, ...waiting }));
+}
+
+/** The latest evaluation of the job since this one, if it could not place everything. */
+function unplacedSince(since: Evaluation, evaluations: readonly Evaluation[]): Evaluation | undefined {
+  const later = evaluations.filter(
+    ({ CreateIndex, Status }) => CreateIndex > since.CreateIndex && (Status === 'complete' || Status === 'failed'),
+  );
+  const latest = later.sort((one, other) => one.ModifyIndex - other.ModifyIndex).at(-1);
+  return latest !== undefined && hasFailures(latest) ? latest : undefined;
+}
+
+function hasFailures({ FailedTGAllocs }: Evaluation): boolean {
+  return Object.keys(FailedTGAllocs ?? {}).length > 0;
+}
+
+/** The exit code for an evaluation that has ended. What could not be placed is named on standard error. */
+async function reported(invocation: Invocation, evaluation: Evaluation): Promise<number> {
+  const { terminal } = invocation;
+  const { JobID, Status, StatusDescription } = evaluation;
+  if (hasFailures(evaluation)) {
+    const reasons = placementFailuresInLine(evaluation.FailedTGAllocs ?? {}, await jobOf(invocation, evaluation));
+    terminal.error(`signalbox: ${inOneLine(`job "${JobID}" could not be placed: ${reasons}`)}\n`);
+    return unplaced;
+  }
+  if (Status !== 'failed' && Status !== 'canceled') return 0;
+  const why = StatusDescription === undefined || StatusDescription === '' ? '' : `: ${StatusDescription}`;
+  terminal.error(`signalbox: ${inOneLine(`evaluation ${short(evaluation.ID)} is ${Status}${why}`)}\n`);
+  return failed;
+}
+
+/** The job of an evaluation, if it can be read: its drivers are named in messages. */
+export async function jobOf(
+  { box, inNamespace }: Pick<Invocation, 'box' | 'inNamespace'>,
+  evaluation: Evaluation,
+): Promise<PlacedJob | undefined> {
+  if (!hasFailures(evaluation)) return undefined;
+  const read = await box.jobs.read(evaluation.JobID, inNamespace);
+  return read.isOk() ? read.value.value : undefined;
+}
+
+function displayOf({ terminal, json }: Invocation) {
+  return json ? noDisplay : displayOn(terminal);
 }
 
 async function shownEvaluation(invocation: Invocation, id: string): Promise<Evaluation> {
-  const display = displayOn(invocation.terminal);
+  const display = displayOf(invocation);
   const head = `evaluation ${short(id)} (${id})\n`;
   display.show(`${head}  waits for the scheduler\n`, head);
   const own = await ended(invocation, id);
   const other = own.Status === 'canceled' ? await supersederOf(invocation, own) : undefined;
   const evaluation = other ?? own;
   const handedOver = other === undefined ? '' : `evaluation ${short(other.ID)} has done its work\n`;
-  const rest = handedOver + outcomeText(evaluation, await placedBy(invocation, evaluation.ID));
+  const [placed, job] = await Promise.all([placedBy(invocation, evaluation.ID), jobOf(invocation, evaluation)]);
+  const rest = handedOver + outcomeText(evaluation, placed, job);
   display.end(head + rest, rest);
   return evaluation;
 }
@@ -53,18 +162,22 @@ async function supersederOf(
   return value.find((other) => other.Status === 'complete' && other.ModifyIndex === ModifyIndex);
 }
 
-function outcomeText(evaluation: Evaluation, placed: readonly AllocationListStub[]): string {
+function outcomeText(
+  evaluation: Evaluation,
+  placed: readonly AllocationListStub[],
+  job: PlacedJob | undefined,
+): string {
   const lines = placed.map(
     ({ ID, TaskGroup, NodeName }) => `  allocation ${short(ID)} of group "${TaskGroup}" on ${NodeName}\n`,
   );
-  return `${lines.join('')}evaluation ${short(evaluation.ID)} is ${evaluation.Status}\n${remainder(evaluation)}`;
+  return `${lines.join('')}evaluation ${short(evaluation.ID)} is ${evaluation.Status}\n${remainder(evaluation, job)}`;
 }
 
-/** What an evaluation could not do, and who goes on with it. */
-export function remainder({ FailedTGAllocs, BlockedEval, NextEval }: Evaluation): string {
-  const failures = placementFailures(FailedTGAllocs ?? {});
+/** What an evaluation could not place, and the evaluation that continues. */
+export function remainder({ FailedTGAllocs, BlockedEval, NextEval }: Evaluation, job?: PlacedJob): string {
+  const failures = placementFailures(FailedTGAllocs ?? {}, job);
   const blocked = isId(BlockedEval) ? `evaluation ${short(BlockedEval)} waits to place the rest\n` : '';
-  return failures + blocked + (isId(NextEval) ? `evaluation ${short(NextEval)} goes on\n` : '');
+  return failures + blocked + (isId(NextEval) ? `evaluation ${short(NextEval)} continues\n` : '');
 }
 
 function isId(id: string | undefined): id is string {

@@ -23,6 +23,10 @@ export interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' 
   readonly diff?: boolean;
   /** Turns refusals of soft-mandatory policies into warnings; needs `policy-override`. */
   readonly policyOverride?: boolean;
+  /** Plans with the stored counts of groups that exist, as a registration that keeps them would. */
+  readonly preserveCounts?: boolean;
+  /** The same for the resources of tasks. */
+  readonly preserveResources?: boolean;
 }
 
 /** A plan changes nothing: it is made while registrations are refused, too. */
@@ -44,6 +48,8 @@ export function planJob(
     version: read.value.submitted.Version,
     capabilities: ['submit-job', 'plan-job'],
     policyOverride: input.policyOverride,
+    preserveCounts: input.preserveCounts,
+    preserveResources: input.preserveResources,
     triggeredBy: 'job-register',
     warnings: input.fromWire === true ? [] : documentWarnings(input.job, read.value.submitted),
   };

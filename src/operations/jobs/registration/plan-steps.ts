@@ -83,15 +83,15 @@ export function* planInSteps(
   { registration, diff: withDiff }: PlanRequest,
   { known, page }: PlanMeans,
 ): Steps<Result<MadePlan, PlanRefusal>> {
-  const { job, version } = registration;
-  const seal = sealOf(tx, registration.job, registration.policyOverride === true);
+  const { job, version, preserveCounts, preserveResources } = registration;
   const current = readJobRow(tx, job.Namespace, job.ID)?.record;
   const checked = checkDemands(tx, registration, current);
   if (checked.isErr()) return err(checked.error);
-  const request = { job, version, policyId: () => tx.ids.next('uuid') };
+  const request = { job, version, preserveCounts, preserveResources, policyId: () => tx.ids.next('uuid') };
   const kept = keepQuota(tx, registrationOf(current, request, tx.index, tx.now));
   if (kept.isErr()) return err(kept.error);
   const decided = kept.value;
+  const seal = sealOf(tx, jobToSeal(registration, decided.job), registration.policyOverride === true);
   const planned = writeRegistration(tx, decided, { triggeredBy: 'job-register' }, undefined).job;
   const result = yield* scheduleInSteps(tx, planned, { known, page });
   const { PlanAnnotations: annotations = null, FailedTGAllocs: failedPlacements = null } = result.evaluation;
@@ -114,6 +114,11 @@ export function* planInSteps(
 /** The document with the ids that a registration would give to its scaling policies. */
 function submitted(decided: Job, job: Job): Job {
   return { ...job, TaskGroups: decided.TaskGroups };
+}
+
+/** With the counts and resources that are kept: `applyPlan` registers it as it is. */
+function jobToSeal({ job, preserveCounts = false, preserveResources = false }: JobRegistration, decided: Job): Job {
+  return preserveCounts || preserveResources ? submitted(decided, job) : job;
 }
 
 /** Looks at the job as it would be registered. A template of instances is planned as if it were one of them. */

@@ -79,7 +79,7 @@ describe('a job', () => {
   it('says why it was not placed', async () => {
     files.set('job.hcl', jobFile('greedy', { memory: 900_000_000 }));
     const { code, out } = await type('job run job.hcl');
-    expect(code).toBe(0);
+    expect(code).toBe(2);
     expect(out).toMatch(
       /Group "web": 1 unplaced\n {2}\* resources exhausted on 1 node\n {2}\* dimension "memory": exhausted on 1 node/,
     );
@@ -122,7 +122,7 @@ describe('a job', () => {
   it('is told to run later when nothing is to be placed yet', async () => {
     const timed = (hour: number) =>
       files.set('timed.hcl', jobFile('timed', { head: `type = "batch"\nperiodic { crons = ["0 ${hour} 1 1 *"] }` }));
-    const later = 'it runs when it is dispatched or its time comes\n';
+    const later = 'it runs when dispatched or at its next scheduled time\n';
     timed(0);
     expect((await type('job run timed.hcl')).out).toBe(`job registered; ${later}`);
     timed(1);
@@ -140,7 +140,7 @@ describe('a job', () => {
       }),
     );
     expect((await type('job run job.hcl')).out).toBe(
-      'job registered; it runs when it is dispatched or its time comes\n',
+      'job registered; it runs when dispatched or at its next scheduled time\n',
     );
     files.set('payload', 'hello');
     expect((await type('job dispatch -meta who=me called payload')).out).toMatch(/^job called\/dispatch-/);

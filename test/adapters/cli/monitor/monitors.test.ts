@@ -71,7 +71,7 @@ describe('job run', () => {
   it('does not wait for what has no room', async () => {
     const files = { f: jobFile('greedy', '').replace('memory = 16', 'memory = 900000000') };
     const { code, out } = await given({ files }, 'job', 'run', 'f');
-    expect(code).toBe(0);
+    expect(code).toBe(2);
     expect(out).toMatch(/waits to place the rest\n$/);
     expect((await run('job', 'stop', '-purge', 'greedy')).code).toBe(0);
   });
