@@ -49,7 +49,7 @@ export const instruments = {
   'signalbox.notification.attempt.duration': seconds(requestSeconds, 'Duration of attempts at destinations', 'kind'),
   'signalbox.notification.attempt.lag': seconds(
     waitingSeconds,
-    'Time from the moment at which an attempt was due to its start',
+    'Time from when an attempt was due to its start',
     'kind',
   ),
   'signalbox.notification.verifications': counter('{verification}', 'Verifications of destinations', 'kind', 'outcome'),
