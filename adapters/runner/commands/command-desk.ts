@@ -15,6 +15,7 @@ import type { Instant } from '../../../src/shared/instant.js';
 import type { AllocationActor } from '../allocation/allocation-actor.js';
 import type { Surroundings } from '../allocation/surroundings.js';
 import { messageOf } from '../disk/transient-fault.js';
+import { processors } from '../node/describe-host.js';
 import { listFiles, offsetRefused, readFile, regularFile, statFile } from './allocation-files.js';
 import { followFile, followLogs } from './follow-files.js';
 import { HostMeter } from './host-usage.js';
@@ -75,7 +76,8 @@ class Desk implements Handlers {
     const names = command.task === null ? actor.tasks : [command.task];
     const measured = await Promise.all(names.map(async (name) => [name, await actor.usageOf(name)] as const));
     const tasks = measured.filter((entry): entry is [string, TaskUsage] => entry[1] !== undefined);
-    return ok(one({ tasks: Object.fromEntries(tasks), at: this.#now() } satisfies AllocationUsage));
+    const { megahertz } = processors();
+    return ok(one({ tasks: Object.fromEntries(tasks), megahertz, at: this.#now() } satisfies AllocationUsage));
   }
 
   checks({ command }: Asked<'checks'>): Answer {

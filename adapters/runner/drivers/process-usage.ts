@@ -1,10 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
 import type { ProcessUsage, TaskUsage } from '../../../src/agent/link/node-command.js';
 
 /** Ticks in a second and bytes in a page: what Linux has on every machine that Node runs on. */
 const ticksPerSecond = 100;
 const pageBytes = 4096;
-const sampleTime = 200;
+/** Milliseconds between two samples. */
+const sampleTime = 1000;
+/** Milliseconds for which sampling continues after usage was last requested: reading all processes costs the host. */
+const sampledAfterRequest = 300_000;
 
 export const noUsage: TaskUsage = { residentBytes: 0, userPercent: 0, systemPercent: 0, processes: [] };
 
@@ -13,22 +17,25 @@ interface Sample {
   readonly user: number;
   readonly system: number;
   readonly pages: number;
-  /** When it was taken, in milliseconds. */
+  /** When the process began and when the sample was taken, in milliseconds since the start of the host. */
+  readonly began: number;
   readonly at: number;
 }
 
 /** The processes of each group. */
 type Groups = ReadonlyMap<number, ReadonlyMap<number, Sample>>;
 
-/** What the processes of a group use, measured over a moment; nothing where there is no `/proc`. */
+/**
+ * What the processes of a group used in the last second before the latest sample, without waiting for one. While nobody has asked for
+ * minutes, nothing is sampled: the first answer is then the average since each process began. Nothing where there is no `/proc`.
+ */
 export async function groupUsage(group: number): Promise<TaskUsage> {
   if (process.platform !== 'linux') return noUsage;
-  const before = (await processGroups()).get(group);
-  await new Promise((resume) => setTimeout(resume, sampleTime));
-  const after = (await processGroups()).get(group) ?? new Map<number, Sample>();
-  const processes = [...after].map(([pid, { user, system, pages, at }]): ProcessUsage => {
-    const earlier = before?.get(pid) ?? { user: 0, system: 0, at: at - sampleTime };
-    const ticks = ((at - earlier.at) / 1000) * ticksPerSecond;
+  const { before, last } = await latestSamples();
+  const processes = [...(last.get(group) ?? [])].map(([pid, { user, system, pages, began, at }]): ProcessUsage => {
+    const same = before?.get(group)?.get(pid);
+    const earlier = same?.began === began ? same : { user: 0, system: 0, at: began };
+    const ticks = (Math.max(at - earlier.at, 1000 / ticksPerSecond) / 1000) * ticksPerSecond;
     return {
       pid,
       residentBytes: pages * pageBytes,
@@ -45,20 +52,42 @@ export async function groupUsage(group: number): Promise<TaskUsage> {
   };
 }
 
-/** Processes that are looked at in one turn of the loop. */
-const slice = 64;
-
-/** The look that is under way: all who ask meanwhile share it, such as those for the tasks of one allocation. */
-let looking: Promise<Groups> | undefined;
-
-function processGroups(): Promise<Groups> {
-  looking ??= lookThrough().finally(() => {
-    looking = undefined;
-  });
-  return looking;
+interface Samples {
+  readonly before: Groups | undefined;
+  readonly last: Groups;
 }
 
-async function lookThrough(): Promise<Groups> {
+let samples: Promise<Samples> | undefined;
+let requestedAt = 0;
+
+function latestSamples(): Promise<Samples> {
+  requestedAt = performance.now();
+  samples ??= firstSamples();
+  return samples;
+}
+
+async function firstSamples(): Promise<Samples> {
+  const last = await processGroups();
+  setTimeout(sampleAgain, sampleTime).unref();
+  return { before: undefined, last };
+}
+
+function sampleAgain(): void {
+  const present = samples;
+  if (present === undefined || performance.now() - requestedAt > sampledAfterRequest) {
+    samples = undefined;
+    return;
+  }
+  void Promise.all([present, processGroups()]).then(([{ last }, next]) => {
+    samples = Promise.resolve({ before: last, last: next });
+    setTimeout(sampleAgain, sampleTime).unref();
+  });
+}
+
+/** Processes that are read in one turn of the event loop. */
+const slice = 64;
+
+async function processGroups(): Promise<Groups> {
   const groups = new Map<number, Map<number, Sample>>();
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   for (let at = 0; at < pids.length; at += slice) {
@@ -71,11 +100,11 @@ async function lookThrough(): Promise<Groups> {
 function take(groups: Map<number, Map<number, Sample>>, pid: string): void {
   const fields = statOf(pid);
   if (fields === undefined) return;
-  // After the command's name: state, parent, group, …, user and system time, …, resident pages.
-  const [group, user, system, pages] = [2, 11, 12, 21].map((position) => Number(fields[position]));
-  if (group === undefined || user === undefined || system === undefined || pages === undefined) return;
+  // After the command's name: state, parent, group, …, user and system time, …, start, …, resident pages.
+  const [group = 0, user = 0, system = 0, start = 0, pages = 0] = [2, 11, 12, 19, 21].map((at) => Number(fields[at]));
   const members = groups.get(group) ?? new Map<number, Sample>();
-  groups.set(group, members.set(Number(pid), { user, system, pages, at: performance.now() }));
+  const began = (start / ticksPerSecond) * 1000;
+  groups.set(group, members.set(Number(pid), { user, system, pages, began, at: uptime() * 1000 }));
 }
 
 function statOf(pid: string): string[] | undefined {

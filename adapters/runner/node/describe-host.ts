@@ -129,7 +129,8 @@ function resourcesOf(
   };
 }
 
-function processors(): { readonly cores: number; readonly megahertz: number } {
+/** The processors that this process may use, and the clock of one. */
+export function processors(): { readonly cores: number; readonly megahertz: number } {
   return { cores: availableParallelism(), megahertz: cpus()[0]?.speed || assumedMegahertz };
 }
 

@@ -17,7 +17,7 @@ const file: Shape<FileDescription> = objectOf(
 );
 const stream = oneOf('stdout', 'stderr');
 
-const allocationUsage: Shape<AllocationUsage> = objectOf({ tasks: mapOf(usage), at: amount });
+const allocationUsage: Shape<AllocationUsage> = objectOf({ tasks: mapOf(usage), at: amount }, { megahertz: amount });
 
 /** The values that commands answer with. */
 const values: Readonly<Partial<Record<NodeCommand['type'], Shape<unknown>>>> = {

@@ -148,6 +148,8 @@ export interface HostUsage {
 
 export interface AllocationUsage {
   readonly tasks: Readonly<Record<string, TaskUsage>>;
+  /** Of one processor of the host; absent from agents of earlier versions. */
+  readonly megahertz?: number;
   /** Milliseconds since 1970. */
   readonly at: number;
 }

@@ -126,7 +126,8 @@ export const allocationCommandCalls = {
   }),
 } as const;
 
-function usageOnTheWire({ tasks, at }: AllocationUsage): unknown {
+function usageOnTheWire({ tasks, at, megahertz = 0 }: AllocationUsage): unknown {
+  const resourceUsage = (usage: Usage): unknown => usageDocument(usage, megahertz);
   const entries = Object.entries(tasks);
   const sum = (of: (usage: AllocationUsage['tasks'][string]) => number): number =>
     entries.reduce((total, [, usage]) => total + of(usage), 0);
@@ -151,7 +152,7 @@ function usageOnTheWire({ tasks, at }: AllocationUsage): unknown {
   };
 }
 
-function resourceUsage({ residentBytes, userPercent, systemPercent }: Usage): unknown {
+function usageDocument({ residentBytes, userPercent, systemPercent }: Usage, megahertz: number): unknown {
   return {
     MemoryStats: {
       RSS: residentBytes,
@@ -167,11 +168,11 @@ function resourceUsage({ residentBytes, userPercent, systemPercent }: Usage): un
     CpuStats: {
       SystemMode: systemPercent,
       UserMode: userPercent,
-      TotalTicks: 0,
+      TotalTicks: ((userPercent + systemPercent) / 100) * megahertz,
       ThrottledPeriods: 0,
       ThrottledTime: 0,
       Percent: userPercent + systemPercent,
-      Measured: ['System Mode', 'User Mode', 'Percent'],
+      Measured: ['System Mode', 'User Mode', 'Percent', 'Total Ticks'],
     },
     DeviceStats: [],
   };

@@ -48,13 +48,21 @@ describe('the usage of an allocation', () => {
     const first = { pid: 7, residentBytes: 4096, userPercent: 1, systemPercent: 2 };
     const second = { pid: 8, residentBytes: 8192, userPercent: 3, systemPercent: 4 };
     const whole = { residentBytes: 12_288, userPercent: 4, systemPercent: 6, processes: [first, second] };
-    engine.agents.attach(pathValues['node_id'] ?? '', () => okAsync(only({ tasks: { t: whole }, at: 5 })));
+    engine.agents.attach(pathValues['node_id'] ?? '', () =>
+      okAsync(only({ tasks: { t: whole }, megahertz: 2000, at: 5 })),
+    );
     const target = `/v1/client/allocation/${pathValues['allocation_id']}/stats`;
     const response = await createHttpHandler(engine, everything)(requestFrom({ target }));
     const used = (resident: number, user: number, system: number): unknown =>
       expect.objectContaining({
         MemoryStats: expect.objectContaining({ RSS: resident, Usage: resident }),
-        CpuStats: expect.objectContaining({ UserMode: user, SystemMode: system, Percent: user + system }),
+        CpuStats: expect.objectContaining({
+          UserMode: user,
+          SystemMode: system,
+          Percent: user + system,
+          TotalTicks: (user + system) * 20,
+          Measured: ['System Mode', 'User Mode', 'Percent', 'Total Ticks'],
+        }),
       });
     const task = {
       ResourceUsage: used(12_288, 4, 6),

@@ -10,7 +10,7 @@ afterEach(() => {
 });
 
 it.skipIf(process.platform !== 'linux')(
-  'many who ask for the use of processes share one look through them',
+  'many who ask for the use of processes share one sample, which is answered without a wait',
   async () => {
     busy = spawn('/bin/sh', ['-c', 'sleep 600 & echo up; while :; do :; done'], { detached: true });
     await once(busy.stdout as NodeJS.ReadableStream, 'data');
@@ -19,5 +19,14 @@ it.skipIf(process.platform !== 'linux')(
     expect(first?.processes).toHaveLength(2);
     expect(first?.userPercent).toBeGreaterThan(0);
     expect(others).toEqual(Array(19).fill(first));
+
+    const began = performance.now();
+    const next = await groupUsage(pid);
+    expect(next).toEqual(first);
+    expect(performance.now() - began).toBeLessThan(100);
+
+    // The next sample comes by the second: then the share is that of the last second, in which the processes continued.
+    await expect.poll(async () => (await groupUsage(pid)).userPercent !== first?.userPercent).toBe(true);
+    expect((await groupUsage(pid)).processes).toHaveLength(2);
   },
 );
