@@ -20,6 +20,7 @@ import {
   showDelivery,
   showNotificationConfiguration,
   updateNotificationConfiguration,
+  verifyNotificationConfiguration,
 } from '../../../src/operations/notifications/index.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';
@@ -674,6 +675,22 @@ test('a replaced secret signs beside the new one for its grace time', async () =
   await publish(engine, { runId: 'b' });
   await engine.clock.advance(second);
   expect(signatures()).toBe(1);
+  await engine.stop();
+});
+
+test('verification requests are signed with the replaced secret, too, as long as messages are', async () => {
+  const signature = { standardWebhooks: true, rotationGrace: hour };
+  const { engine, id } = await started({ notifications: { signature } });
+  const signatures = () => engine.delivery.requests.at(-1)?.headers['webhook-signature']?.split(' ').length;
+  const attributes = { token: 'second', enabled: true };
+  engine.delivery.clear();
+  await must(updateNotificationConfiguration(engine, owner, { configurationId: id, attributes }));
+  expect([engine.delivery.requests.length, signatures()]).toEqual([1, 2]);
+  await must(verifyNotificationConfiguration(engine, owner, { configurationId: id }));
+  expect([engine.delivery.requests.length, signatures()]).toEqual([2, 2]);
+  await engine.clock.advance(hour);
+  await must(verifyNotificationConfiguration(engine, owner, { configurationId: id }));
+  expect([engine.delivery.requests.length, signatures()]).toEqual([3, 1]);
   await engine.stop();
 });
 

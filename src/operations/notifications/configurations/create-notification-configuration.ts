@@ -89,7 +89,7 @@ async function create<E extends { readonly type: string }>(
   if (enablement.type === 'verifying') {
     const verified = await verifyDestination(
       context,
-      { workspaceId: request.workspaceId, configurationId: id },
+      { workspaceId: request.workspaceId, configurationId: id, retiredTokens: [] },
       contents,
     );
     if (verified.isErr()) return err(verified.error);

@@ -33,7 +33,7 @@ import { mailObstacle } from './mail-obstacle.js';
 import { refusedVerification } from './refused-verification.js';
 import { openOptions, openSecret, sealOptions, sealSecret } from './stored-secrets.js';
 import { fatesOf, lossOf, type SecretFates, verificationObstacle } from './unreadable-secrets.js';
-import { verifyDestination } from './verify-destination.js';
+import { openRetiredTokens, verifyDestination } from './verify-destination.js';
 
 /** What is changed of a configuration. */
 export interface UpdateConfigurationRequest {
@@ -123,7 +123,7 @@ function decide(
 /** Asks the destination whether it answers; gives its response, or null when it need not be asked. */
 async function verifyIfNeeded(
   context: EngineContext,
-  { configuration, contents, fates, probes }: Update,
+  { configuration, before, contents, fates, probes }: Update,
 ): Promise<Result<StoredResponse | null, UpdateConfigurationError>> {
   const step = transitionEnablement(
     { type: configuration.enabled ? 'enabled' : 'disabled' },
@@ -132,7 +132,15 @@ async function verifyIfNeeded(
   if (step.isErr() || step.value.next.type !== 'verifying') return ok(null);
   const obstacle = verificationObstacle(fates);
   if (obstacle !== null) return err(obstacle);
-  const about = { workspaceId: configuration.workspaceId, configurationId: configuration.id };
+  const change = { before, after: contents, fates };
+  const about = {
+    workspaceId: configuration.workspaceId,
+    configurationId: configuration.id,
+    retiredTokens: openRetiredTokens(
+      context,
+      nextTokens(context, configuration, change, context.clock.now()).retiredTokens,
+    ),
+  };
   const verified = await verifyDestination(context, about, contents);
   if (verified.isErr()) return err(verified.error);
   return verified.value.successful

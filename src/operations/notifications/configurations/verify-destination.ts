@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import type { StoredResponse } from '../../../notifications/configurations/configuration.js';
+import type { NotificationConfiguration, StoredResponse } from '../../../notifications/configurations/configuration.js';
 import type { ConfigurationContents } from '../../../notifications/configurations/decide-configuration.js';
 import { classifySilence } from '../../../notifications/delivery/classify-failure.js';
 import { authorizationOf, type SecretOptions } from '../../../notifications/delivery/delivery-options.js';
@@ -9,15 +9,32 @@ import type { Recipient } from '../../../notifications/payloads/message-context.
 import { renderPayload } from '../../../notifications/payloads/render-payload.js';
 import type { DeliveryRequest } from '../../../ports/http-delivery.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { sealSecret } from './stored-secrets.js';
+import { openSecret, sealSecret } from './stored-secrets.js';
+
+export interface VerifiedDestination {
+  readonly workspaceId: string;
+  readonly configurationId: string;
+  /** Replaced secrets that still sign, in the clear. */
+  readonly retiredTokens: readonly string[];
+}
+
+/** The replaced secrets of a configuration that still sign, in the clear. One whose key is missing is left out. */
+export function openRetiredTokens(
+  context: EngineContext,
+  retired: NotificationConfiguration['retiredTokens'],
+): readonly string[] {
+  const valid = retired.filter(({ until }) => until > context.clock.now());
+  return valid.flatMap(({ token }) => openSecret(context, token).unwrapOr(null) ?? []);
+}
 
 /**
  * Sends one verification request and gives the answer, whatever its status; `successful` says whether it was 2xx. One
- * attempt within the verification time limits, no redirect. Signed with the given token, which may not be stored yet.
+ * attempt within the verification time limits, no redirect. Signed like every other message: with the given token, which may not be
+ * stored yet, and with those that are still valid beside it.
  */
 export async function verifyDestination(
   context: EngineContext,
-  { workspaceId, configurationId }: { readonly workspaceId: string; readonly configurationId: string },
+  { workspaceId, configurationId, retiredTokens }: VerifiedDestination,
   contents: ConfigurationContents,
 ): Promise<Result<StoredResponse, VerificationFailed>> {
   const { notifications } = context.settings;
@@ -30,7 +47,7 @@ export async function verifyDestination(
       signature: notifications.signature,
       identity: {
         token: contents.token,
-        retiredTokens: [],
+        retiredTokens,
         messageId: context.ids.next('notification_event'),
         acceptedAt: context.clock.now(),
         now: context.clock.now(),
@@ -62,7 +79,7 @@ export async function verifyDestination(
     });
   }
   const { status, headers, body, timing } = sent.value;
-  const secrets = secretsSentTo({ url, tokens: [contents.token], headers: added });
+  const secrets = secretsSentTo({ url, tokens: [contents.token, ...retiredTokens], headers: added });
   return ok({
     url: sealSecret(context, url),
     body: withoutSecrets(body, secrets),

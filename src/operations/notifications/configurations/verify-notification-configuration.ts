@@ -19,7 +19,7 @@ import { type ConfigurationView, viewConfiguration } from './configuration-view.
 import { refusedVerification } from './refused-verification.js';
 import { fatesOf, verificationObstacle } from './unreadable-secrets.js';
 import { contentsOf } from './update-notification-configuration.js';
-import { verifyDestination, verifyRecipients } from './verify-destination.js';
+import { openRetiredTokens, verifyDestination, verifyRecipients } from './verify-destination.js';
 
 /** Why a destination is not verified. */
 export type VerifyConfigurationError = NotFound | VerificationFailed | StorageError;
@@ -61,7 +61,11 @@ async function verify(
   if (obstacle !== null) return err(obstacle);
   const verified = await verifyDestination(
     context,
-    { workspaceId: configuration.workspaceId, configurationId: id },
+    {
+      workspaceId: configuration.workspaceId,
+      configurationId: id,
+      retiredTokens: openRetiredTokens(context, configuration.retiredTokens),
+    },
     contents,
   );
   if (verified.isErr()) return err(verified.error);
