@@ -1,8 +1,10 @@
 import type {
   AccountView,
   EntitlementView,
+  MembershipList,
   OrganizationList,
   OrganizationView,
+  User,
   Workspace,
   WorkspaceList,
   WorkspaceView,
@@ -31,6 +33,12 @@ export const organizationDocuments: Readonly<Record<string, (value: unknown, cal
     const data = items.map((view) => workspaceResource(view, call.notificationsPath));
     return listDocument(call, data, pagination, workspaceFilters);
   },
+  'membership-list': (value, call) => {
+    const { items, pagination } = value as MembershipList;
+    const document = listDocument(call, items.map(membershipResource), pagination, membershipFilters);
+    return { ...document, ...includedUsers(call, items) };
+  },
+  membership: (value, call) => ({ data: membershipResource(value as User), ...includedUsers(call, [value as User]) }),
   account: (value) => ({ data: accountResource(value as AccountView) }),
 };
 
@@ -43,6 +51,8 @@ const workspaceFilters = [
   'filter[current-run][status]',
   'sort',
 ];
+
+const membershipFilters = ['filter[email]', 'filter[status]', 'q', 'include'];
 
 function listDocument(
   call: RouteCall,
@@ -115,6 +125,25 @@ function workspaceResource(view: WorkspaceView, mount: string): object {
     relationships: { organization: { data: { id: view.organization, type: 'organizations' } } },
     links: { self: `${mount}/workspaces/${encodeURIComponent(view.id)}` },
   };
+}
+
+/** The ID of a membership is that of its user: a user belongs to one organization. */
+function membershipResource({ id, email, organization }: User): object {
+  return {
+    id,
+    type: 'organization-memberships',
+    attributes: { status: 'active', email },
+    relationships: {
+      organization: { data: { id: organization, type: 'organizations' } },
+      user: { data: { id, type: 'users' } },
+      teams: { data: [] },
+    },
+  };
+}
+
+function includedUsers(call: RouteCall, users: readonly User[]): object {
+  if (call.query.get('include').unwrapOr(undefined) === undefined) return {};
+  return { included: users.map((user) => accountResource({ ...user, isServiceAccount: false })) };
 }
 
 function accountResource(view: AccountView): object {

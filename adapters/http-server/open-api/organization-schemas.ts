@@ -32,6 +32,9 @@ const workspace = resource('workspaces', {
 
 const account = resource('users', { username: text, email: orNull(text), 'is-service-account': flag });
 
+const membership = resource('organization-memberships', { status: { enum: ['active'] }, email: text });
+const included = { included: { type: 'array', items: account } };
+
 /** The documents of organizations, workspaces and the account. */
 export const organizationSchemas: Readonly<Record<string, JsonSchema>> = {
   OrganizationDocument: documentOf(organization),
@@ -40,4 +43,14 @@ export const organizationSchemas: Readonly<Record<string, JsonSchema>> = {
   WorkspaceDocument: documentOf(workspace),
   WorkspaceListDocument: listOf(workspace),
   AccountDocument: documentOf(account),
+  MembershipDocument: objectSchema({ data: membership, ...included }, ['data']),
+  MembershipListDocument: objectSchema(
+    {
+      data: { type: 'array', items: membership },
+      ...included,
+      links: anyObject,
+      meta: objectSchema({ pagination: anyObject }),
+    },
+    ['data', 'meta'],
+  ),
 };

@@ -1,6 +1,8 @@
+import type { User } from '../../notifications/user.js';
 import type {
   AccountView,
   EntitlementView,
+  MembershipList,
   OrganizationList,
   OrganizationView,
   WorkspaceList,
@@ -14,6 +16,7 @@ import { inPath, inQuery } from '../inputs.js';
 import { name, text, word } from '../text-codecs.js';
 
 const organization = inPath('organization', text);
+const includedUsers = inQuery('include', word('user'), 'Adds the users to the document');
 const ofOrganization = '/organizations/{organization}';
 const oneWorkspace = resource<WorkspaceView>('workspace', 'WorkspaceDocument');
 
@@ -52,6 +55,37 @@ export const organizationCalls = {
     inputs: { organization },
     errors: ['not_found'],
     answer: resource<EntitlementView>('entitlement-set', 'EntitlementSetDocument'),
+  }),
+
+  /** The users of an organization, by ID: those whom its e-mail configurations can name. */
+  memberships: notification({
+    methods: ['GET'],
+    path: `${ofOrganization}/organization-memberships`,
+    access: onWorkspace('admin'),
+    summary: 'The users of an organization, who can be recipients of e-mail notifications',
+    args: ['organization'],
+    inputs: {
+      organization,
+      ...numberedPage,
+      emails: inQuery('filter[email]', text, 'One e-mail address or several, separated by commas'),
+      status: inQuery('filter[status]', word('active', 'invited'), 'All users are active: `invited` finds nothing'),
+      search: inQuery('q', text, 'Part of the name or of the address'),
+      include: includedUsers,
+    },
+    errors: ['not_found', 'invalid_parameter'],
+    answer: resource<MembershipList>('membership-list', 'MembershipListDocument'),
+  }),
+
+  /** One user of an organization, as a membership. */
+  membership: notification({
+    methods: ['GET'],
+    path: '/organization-memberships/{user_id}',
+    access: onWorkspace('admin'),
+    summary: 'One user of an organization, as a membership',
+    args: ['id'],
+    inputs: { id: inPath('user_id', text), include: includedUsers },
+    errors: ['not_found', 'invalid_parameter'],
+    answer: resource<User>('membership', 'MembershipDocument'),
   }),
 } as const;
 

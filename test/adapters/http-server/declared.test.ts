@@ -304,6 +304,8 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     Job: pair(sampleJob('job'), sampleJob('job', { Priority: 70 })),
     Diff: pair(false, true),
     PolicyOverride: pair(false, true, { caller: mayNotOverride }),
+    PreserveCounts: pair(false, true, { beside: { Job: scaled({ Count: 3 }), Diff: true } }),
+    PreserveResources: pair(false, true, { beside: { Job: scaled(resources(222)), Diff: true } }),
   },
   'jobs.dispatch': {
     JobID: pair('template', 'other', { beside: ofTemplate }),
@@ -441,6 +443,13 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     'filter[expression]': pair('run_id == "run-0"', 'run_id == "none"'),
   },
   'organizations.list': { q: pair('or', 'other') },
+  'organizations.memberships': {
+    'filter[email]': pair('ada@example.org', 'bob@example.org'),
+    'filter[status]': pair('active', 'invited'),
+    q: pair('ad', 'bo'),
+    include: pair(undefined, 'user'),
+  },
+  'organizations.membership': { include: pair(undefined, 'user') },
   'workspaces.list': {
     'search[name]': pair('AI', 'other'),
     'search[wildcard-name]': pair('m*n', 'm*m'),

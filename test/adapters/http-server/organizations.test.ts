@@ -69,6 +69,60 @@ describe('organizations and workspaces', () => {
     }
   });
 
+  it('list their users for whoever may name them as recipients', async () => {
+    const engine = await twoOrganizations();
+    await putUser(engine, hostPrincipal, {
+      id: 'user-2',
+      username: 'bob',
+      email: 'bob@example.org',
+      organization: 'acme',
+    });
+    await putUser(engine, hostPrincipal, {
+      id: 'user-3',
+      username: 'eve',
+      email: 'eve@example.org',
+      organization: 'other',
+    });
+    const caller = withRights({ 'ws-a': 'admin' });
+    const path = '/organizations/acme/organization-memberships';
+    const found = async (query: string) => (await ask(engine, caller, `${path}${query}`)).document;
+    expect(idsOf(await found(''))).toEqual(['user-1', 'user-2']);
+    expect(idsOf(await found('?filter[email]=ADA@example.org'))).toEqual(['user-1']);
+    expect(idsOf(await found('?filter[email]=bob@example.org,eve@example.org'))).toEqual(['user-2']);
+    expect(idsOf(await found('?q=bo'))).toEqual(['user-2']);
+    expect(idsOf(await found('?filter[status]=invited'))).toEqual([]);
+    expect(await found('?filter[email]=ada@example.org&include=user')).toEqual({
+      data: [
+        {
+          id: 'user-1',
+          type: 'organization-memberships',
+          attributes: { status: 'active', email: 'ada@example.org' },
+          relationships: {
+            organization: { data: { id: 'acme', type: 'organizations' } },
+            user: { data: { id: 'user-1', type: 'users' } },
+            teams: { data: [] },
+          },
+        },
+      ],
+      included: [
+        {
+          id: 'user-1',
+          type: 'users',
+          attributes: { username: 'ada', email: 'ada@example.org', 'is-service-account': false },
+        },
+      ],
+      links: expect.anything(),
+      meta: { pagination: expect.objectContaining({ 'total-count': 1 }) },
+    });
+    const one = await ask(engine, caller, '/organization-memberships/user-2?include=user');
+    expect([one.document.data.id, one.document.included.length]).toEqual(['user-2', 1]);
+    expect((await ask(engine, caller, '/organization-memberships/user-3')).status).toBe(404);
+
+    const publisher = withRights({ 'ws-a': 'events', 'ws-x': 'admin' });
+    expect((await ask(engine, publisher, path)).status).toBe(404);
+    expect((await ask(engine, publisher, '/organization-memberships/user-1')).status).toBe(404);
+  });
+
   it('do not exist for others', async () => {
     const engine = await twoOrganizations();
     const caller = withRights({ 'ws-x': 'admin' });

@@ -1,10 +1,12 @@
 import type { accountCalls, organizationCalls, workspaceReadCalls } from '../../../api/calls/organization-calls.js';
 import type { Bindings } from '../../binding.js';
 import {
+  listMemberships,
   listOrganizations,
   listWorkspaces,
   showAccount,
   showEntitlements,
+  showMembership,
   showOrganization,
   showWorkspace,
   showWorkspaceNamed,
@@ -16,6 +18,9 @@ export const organizationBindings: Bindings<typeof organizationCalls> = {
     listOrganizations(context, caller, { ...input, page: { number: pageNumber, size: pageSize } }),
   show: showOrganization,
   entitlements: showEntitlements,
+  memberships: (context, caller, { pageNumber, pageSize, include: _included, ...input }) =>
+    listMemberships(context, caller, { ...input, page: { number: pageNumber, size: pageSize } }),
+  membership: (context, caller, { id }) => showMembership(context, caller, { userId: id }),
 };
 
 /** The operations of the calls that read workspaces. */

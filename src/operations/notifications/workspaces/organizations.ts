@@ -2,7 +2,7 @@ import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsWorkspace } from '../../../access/allows.js';
 import type { Principal, WorkspaceRight } from '../../../access/principal.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
-import { users } from '../../../notifications/user.js';
+import { type User, users } from '../../../notifications/user.js';
 import { type ExecutionMode, type Workspace, workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
@@ -55,6 +55,25 @@ export interface WorkspaceView {
 export interface WorkspaceList {
   readonly items: readonly WorkspaceView[];
   readonly pagination: Pagination;
+}
+
+/** One page of the users of an organization, with the number of all. */
+export interface MembershipList {
+  readonly items: readonly User[];
+  readonly pagination: Pagination;
+}
+
+/** Which users of an organization `listMemberships` gives. */
+export interface ListMembershipsRequest {
+  readonly organization: string;
+  /** The first page of the default size when absent. */
+  readonly page?: PageRequest;
+  /** One address or several, separated by commas, in any case. */
+  readonly emails?: string;
+  /** Part of the name or of the address, in any case. */
+  readonly search?: string;
+  /** All users are active: `invited` finds nothing. */
+  readonly status?: 'active' | 'invited';
 }
 
 /** Who calls. */
@@ -173,6 +192,55 @@ export function showWorkspace(
       findWorkspace(view, caller, workspaceId, 'events').map((workspace) => viewWorkspace(workspace, caller)),
     )
     .andThen((it) => it);
+}
+
+/**
+ * The users of an organization, by ID. Their addresses are shown to callers who may name them as recipients: those with the right `admin` on one of
+ * the organization's workspaces. For others there are none.
+ */
+export function listMemberships(
+  context: EngineContext,
+  caller: Principal,
+  request: ListMembershipsRequest,
+): ResultAsync<MembershipList, NotFound | InvalidParameter | StorageError> {
+  const { organization, page } = request;
+  return context.storage
+    .read((view): Result<MembershipList, NotFound | InvalidParameter> => {
+      if (!administers(view, caller, organization)) {
+        return err({ type: 'not_found', resource: 'organization', id: organization });
+      }
+      const all = view.list(users, { index: 'by_organization', prefix: [organization] });
+      return pageOf(context, all.map(({ record }) => record).filter(memberMatching(request)), page);
+    })
+    .andThen((it) => it);
+}
+
+/** One user of an organization, for the same callers as `listMemberships`. */
+export function showMembership(
+  context: EngineContext,
+  caller: Principal,
+  { userId }: { readonly userId: string },
+): ResultAsync<User, NotFound | StorageError> {
+  return context.storage
+    .read((view): Result<User, NotFound> => {
+      const user = view.get(users, [userId])?.record;
+      return user === undefined || !administers(view, caller, user.organization)
+        ? err({ type: 'not_found', resource: 'user', id: userId })
+        : ok(user);
+    })
+    .andThen((it) => it);
+}
+
+function administers(view: ReadView, caller: Principal, organization: string): boolean {
+  return visibleWorkspaces(view, caller, organization).some(({ id }) => allowsWorkspace(caller, id, 'admin'));
+}
+
+function memberMatching({ emails, search, status }: ListMembershipsRequest): (user: User) => boolean {
+  if (status === 'invited') return () => false;
+  const wanted = emails?.split(',').map((email) => email.trim().toLowerCase());
+  return ({ username, email }) =>
+    (wanted === undefined || wanted.includes(email.toLowerCase())) &&
+    (search === undefined || contains(username, search) || contains(email, search));
 }
 
 /** Who calls: a user of the host where the principal's accessor is the user's id. */
