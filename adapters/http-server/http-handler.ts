@@ -15,12 +15,11 @@ import {
 import { type Asked, answer, callFrom, type HandlerParts } from './answer-request.js';
 import { compressFor } from './bridges/compression.js';
 import { watchedBody } from './bridges/watched-body.js';
-import { emptyListRoutes } from './calls/empty-lists.js';
 import { type Located, locator } from './calls/locate.js';
 import { asksForPlain, queryFrom } from './calls/query.js';
 import { emptyResponse, textResponse } from './calls/responses.js';
 import type { Route } from './calls/route.js';
-import { routeTable } from './calls/route-table.js';
+import { furtherRoutes, routeTable } from './calls/route-table.js';
 import { type AccessOptions, authenticatorFrom, bootstrapsOverHttp, nobody } from './edge/access.js';
 import { redirected } from './edge/clean-path.js';
 import { edgeGuard } from './edge/edge-guard.js';
@@ -29,8 +28,6 @@ import { HeldBody, Shares } from './edge/shares.js';
 import { maximumTargetLength, splitTarget } from './edge/target.js';
 import { errorsFor } from './errors/errors-for.js';
 import { type HttpHandler, type HttpRequest, type HttpResponse, headerValue, isWhole } from './http-message.js';
-import { discoveryRoute } from './notifications/service-discovery.js';
-import { workspacePageRoute } from './notifications/workspace-page.js';
 import { Handshakes } from './sockets/handshakes.js';
 import { serveSocket } from './sockets/serve-socket.js';
 import type { UpgradeAnswer, UpgradeHandler } from './sockets/upgrade-listener.js';
@@ -108,11 +105,6 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
   };
   const handle: HttpHandler = (request) => respond(parts, request);
   return Object.assign(handle, { upgrade: (request: HttpRequest) => openSocket(parts, request) });
-}
-
-/** Routes that are no calls of an interface. */
-function furtherRoutes(upstream: boolean): readonly Route[] {
-  return upstream ? [workspacePageRoute, discoveryRoute, ...emptyListRoutes] : [workspacePageRoute];
 }
 
 /** The only step that awaits a request's answer; the others return the promises that they get. */

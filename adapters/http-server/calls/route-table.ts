@@ -1,8 +1,11 @@
 import { callsOf } from '../../../src/api/index.js';
 import { checkConfiguration, checkWorkspace } from '../notifications/document-checks.js';
 import { introducing } from '../notifications/known-clients.js';
+import { discoveryRoute } from '../notifications/service-discovery.js';
+import { workspacePageRoute } from '../notifications/workspace-page.js';
 import { openApiRoute } from '../open-api/open-api-route.js';
 import { callRoute, type InputCheck } from './call-route.js';
+import { emptyListRoutes } from './empty-lists.js';
 import type { Route } from './route.js';
 
 /** Checks before the operation is called. */
@@ -19,3 +22,8 @@ export const routeTable: readonly Route[] = [
   }),
   openApiRoute,
 ];
+
+/** Routes that are no calls of an interface. */
+export function furtherRoutes(upstream: boolean): readonly Route[] {
+  return upstream ? [workspacePageRoute, discoveryRoute, ...emptyListRoutes] : [workspacePageRoute];
+}

@@ -4,7 +4,7 @@ import { type Fact, type MessageOutline, messageOutline, summaryOf, type Tone, t
 import { lengthOf, type Spelling, spell, withoutMentions } from './text.js';
 
 /** Characters, below the service's own limits: 3,000 in a section, 2,000 in a field, 40,000 in all. */
-const limits = { label: 300, summary: 500, section: 2900, field: 1500 } as const;
+const limits = { label: 300, summary: 500, section: 2900, title: 200, field: 1500 } as const;
 
 const colours: Readonly<Record<Tone, string>> = {
   quiet: '#8a9199',
@@ -48,7 +48,7 @@ function blocksOf({ item, event, reason, person, facts }: MessageOutline): objec
 
 function fieldText({ title, value }: Fact): string {
   const text = typeof value === 'string' ? escaped(value, limits.field) : localTime(value.at);
-  return `*${title}*\n${text}`;
+  return `*${escaped(title, limits.title)}*\n${text}`;
 }
 
 /** Shown in each reader's own time zone; programs that cannot do that show the text in UTC. */

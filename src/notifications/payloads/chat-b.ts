@@ -1,12 +1,12 @@
 import type { MessageContext } from './message-context.js';
-import { type MessageOutline, messageOutline, timeText } from './message-outline.js';
+import { type Fact, type MessageOutline, messageOutline, timeText } from './message-outline.js';
 import { jsonLengthOf, lengthOf, type Spelling, spell, withoutMentions } from './text.js';
 
 /**
  * Bytes in the longest JSON spelling. With three links of at most 2,048 bytes the message stays below 28,000 bytes, which
  * is what the service accepts, even when something on the way writes every character outside ASCII as an escape.
  */
-const limits = { label: 1200, reason: 12_000, fact: 1200 } as const;
+const limits = { label: 1200, reason: 12_000, title: 200, fact: 1200 } as const;
 
 /**
  * The message for a chat-b destination, as JSON text: an Adaptive Card in a message envelope. Version 1.4 is the highest
@@ -25,16 +25,22 @@ export function renderChatB(context: MessageContext): string {
       ...authorOf(outline),
       {
         type: 'FactSet',
-        facts: facts.map(({ title, value }) => ({
-          title,
-          value: typeof value === 'string' ? escaped(value, limits.fact) : timeText(value.at),
-        })),
+        facts: facts.map(factOf),
       },
     ],
     ...actionsOf(outline),
   };
   const contentType = 'application/vnd.microsoft.card.adaptive';
   return JSON.stringify({ type: 'message', attachments: [{ contentType, contentUrl: null, content }] });
+}
+
+/** Titles can be names that users wrote, too. What one takes is left out of its value. */
+function factOf({ title, value }: Fact): object {
+  const name = escaped(title, limits.title);
+  return {
+    title: name,
+    value: typeof value === 'string' ? escaped(value, limits.fact - jsonLengthOf(name)) : timeText(value.at),
+  };
 }
 
 function headingOf({ introduction, workspace }: MessageOutline): string {

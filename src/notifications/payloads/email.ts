@@ -3,7 +3,7 @@ import { type MessageOutline, messageOutline, timeText } from './message-outline
 import { lengthOf, linkFrom, onOneLine, type Spelling, spell } from './text.js';
 
 /** Characters before escaping. */
-const limits = { subject: 200, line: 500, reason: 20_000 } as const;
+const limits = { subject: 200, title: 100, line: 500, reason: 20_000 } as const;
 
 /**
  * The mail for one recipient, as text and as HTML with the same content: the event, whether a decision is needed, the object,
@@ -51,14 +51,15 @@ function sectionsOf(outline: MessageOutline, { configuration }: MessageContext, 
   const { workspace, item, person } = outline;
   const rows: Row[] = [];
   const add = (title: string, value: string, link: string | null = null): void => {
-    rows.push({ title, value: asText(value, limits.line), link });
+    rows.push({ title: asText(title, limits.title), value: asText(value, limits.line), link });
   };
   if (workspace !== null) add('Workspace', workspace.label, workspace.link);
   if (item !== null) add(item.label, item.id, item.link);
   if (person !== null) add('Created by', person.name);
-  for (const { title, value } of outline.facts) {
+  for (const { title, value, isMember } of outline.facts) {
     // The headline and the rows above have said these.
-    if (title !== 'Event' && title !== 'Run') add(title, typeof value === 'string' ? value : timeText(value.at));
+    const isKnown = isMember !== true && (title === 'Event' || title === 'Run');
+    if (!isKnown) add(title, typeof value === 'string' ? value : timeText(value.at));
   }
   const name = asText(onOneLine(configuration.name), limits.line);
   const username = asText(onOneLine(recipient.username), limits.line);

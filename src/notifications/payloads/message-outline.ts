@@ -3,7 +3,7 @@ import type { AssessmentEvent, AutoDestroyEvent, CustomEvent, RunEvent, RunFailu
 import type { MessageContext } from './message-context.js';
 import { linkFrom, onOneLine, onSeveralLines } from './text.js';
 
-/** What a message says, whatever it is written in. Texts are free of control characters, and neither escaped nor cut. */
+/** What a message says, whatever it is written in. Strings, titles included, are free of control characters, and neither escaped nor cut. */
 export interface MessageOutline {
   /** `Run notification for`, before the workspace; the whole of a verification's first line. */
   readonly introduction: string;
@@ -22,8 +22,11 @@ export interface MessageOutline {
 }
 
 export interface Fact {
+  /** Never empty. */
   readonly title: string;
   readonly value: string | { readonly at: Instant };
+  /** A member of the data of an event: its title is the name that its sender wrote. */
+  readonly isMember?: true;
 }
 
 export type Tone = 'quiet' | 'attention' | 'progress' | 'success' | 'failure';
@@ -229,7 +232,7 @@ function customOutline({ trigger, message, data, occurredAt }: CustomEvent): Out
     facts: [
       { title: 'Event', value: event },
       ...timeFact('Event time', occurredAt),
-      ...shown.slice(0, mostMembers).flatMap(([name, value]) => textFact(onOneLine(name), String(value))),
+      ...shown.slice(0, mostMembers).flatMap(([name, value]) => memberFact(name, String(value))),
     ],
     action: { needed: false, sentence: `This event is of the type ${onOneLine(trigger)}.` },
   };
@@ -245,6 +248,10 @@ function isShown(name: string, value: unknown): boolean {
 function textFact(title: string, value: string | null): Fact[] {
   const text = onOneLine(value ?? '');
   return text === '' ? [] : [{ title, value: text }];
+}
+
+function memberFact(name: string, value: string): Fact[] {
+  return textFact(onOneLine(name) || 'unnamed', value).map((fact) => ({ ...fact, isMember: true }));
 }
 
 /** No fact when the text is no time: a message with less in it is better than none. */

@@ -63,6 +63,9 @@ export const everything = {
   authenticate: (): Principal => ({ ...hostPrincipal, accessor: pathValues['accessor_id'] ?? '' }),
 };
 
+/** The first caller gets the first token, if the engine has none. */
+export const bootstrapping = { access: 'token', bootstrap: true } as const;
+
 /** An engine with one of everything that a request can name; `pathValues` says what is called how. Nothing moves any more. */
 export async function filledEngine(settings: SettingsOverrides = {}, logger?: Logger): Promise<Engine> {
   const clock = manualClock();

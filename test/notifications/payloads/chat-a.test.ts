@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { renderChatA } from '../../../src/notifications/payloads/chat-a.js';
 import { runEvent } from '../samples.js';
-import { anyContext, contextOf, messages, stringsOf } from './message-samples.js';
+import { anyContext, contextOf, eventWith, messages, stringsOf } from './message-samples.js';
 
 const golden = (name: string) => `../../golden/notifications/chat-a-${name}.json`;
 const pretty = (body: string) => `${JSON.stringify(JSON.parse(body), null, 2)}\n`;
@@ -82,4 +82,16 @@ test('a long message is cut within its block and says so', () => {
 test('what users wrote is never formatted', () => {
   const { blocks } = messageOf(contextOf({ ...runEvent, runMessage: '*bold* :smile:' })).attachments[0]!;
   expect(blocks[1]?.text).toEqual({ type: 'plain_text', text: '*bold* :smile:', emoji: false });
+});
+
+test('names of members are escaped and cut like their values', () => {
+  const names = ['<!channel>', '<https://evil.example|acme>', `n${'&'.repeat(50_000)}`, '\u0000\u202e'];
+  const { blocks } = messageOf(contextOf(eventWith(Object.fromEntries(names.map((name) => [name, 'v'])))))
+    .attachments[0]!;
+  const fields = blocks.flatMap((block) => block.fields ?? []).map((field) => field.text);
+  expect(fields).toHaveLength(6);
+  expect(fields[2]).toBe('*&lt;!channel&gt;*\nv'.replace('!', '\u2060!'));
+  expect(fields[3]).toBe('*&lt;https://evil.example|acme&gt;*\nv');
+  expect(fields[4]).toMatch(/^\*n(&amp;){30,40}…\*\nv$/);
+  expect(fields[5]).toBe('*unnamed*\nv');
 });

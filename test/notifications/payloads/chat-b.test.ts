@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { renderChatB } from '../../../src/notifications/payloads/chat-b.js';
 import { runEvent, workspace } from '../samples.js';
-import { anyContext, contextOf, messages, stringsOf } from './message-samples.js';
+import { anyContext, contextOf, eventWith, messages, stringsOf } from './message-samples.js';
 
 const golden = (name: string) => `../../golden/notifications/chat-b-${name}.json`;
 const pretty = (body: string) => `${JSON.stringify(JSON.parse(body), null, 2)}\n`;
@@ -170,4 +170,23 @@ test('without the run’s page the button leads to the workspace', () => {
   expect(body).toContain(
     `"title":"View workspace","url":"https://tf.example.net/app/acme/workspaces/${workspace.name}"`,
   );
+});
+
+test('names of members are escaped and cut like their values', () => {
+  const names = ['[a](https://evil.example)', '<at>all</at>', '\u3042'.repeat(50_000), '\u0000'];
+  const body = renderChatB(contextOf(eventWith(Object.fromEntries(names.map((name) => [name, 'v'])))));
+  const titles = [...body.matchAll(/"title":"((?:[^"\\]|\\.)*)","value":"v"/g)].map(([, title]) => title);
+  expect(titles[0]).toBe('\\\\[a\\\\]\u2060(https://evil.example)');
+  expect(titles[1]).toMatch(/^\\\\<\u2060at>all\\\\<\u2060\/at>$/);
+  expect(titles[2]).toMatch(/^\u3042{20,40}…$/);
+  expect(titles[3]).toBe('unnamed');
+});
+
+test('the longest names, values, reason and links together stay within the size that the service takes', () => {
+  const long = '\u0001\u3042"'.repeat(20_000);
+  const url = `https://tf.example.net/${'x'.repeat(2000)}`;
+  const data = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`${n}${long}`, long]));
+  const event = { ...eventWith({ ...data, id: long, url, reason: long }), message: long };
+  const body = renderChatB(contextOf(event, { name: long, organization: long, url }));
+  expect(inAscii(body).length).toBeLessThan(28_000);
 });

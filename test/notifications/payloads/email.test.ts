@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { renderEmail } from '../../../src/notifications/payloads/email.js';
 import { assessmentEvent, reminderEvent, resultsEvent, runEvent } from '../samples.js';
-import { anyContext, contextOf, messages, recipient } from './message-samples.js';
+import { anyContext, contextOf, eventWith, messages, recipient } from './message-samples.js';
 
 describe('byte for byte', () => {
   test.each(messages)('%s', async (name, context) => {
@@ -140,4 +140,14 @@ test('a name with lines in it stays on the last line of the text', () => {
     'Settings: https://tf.example.net/api/v2/notification-configurations/nc-8Kq3VwYt5LmZr2Hd',
     '',
   ]);
+});
+
+test('names of members are cut like their values, cannot end their line, and are shown whatever they are', () => {
+  const names = ['<b>', 'Event', 'Run', 'n\r\nBcc: all@example.org', 'x'.repeat(50_000)];
+  const data = Object.fromEntries(names.map((name, number) => [name, `v${number}`]));
+  const { text, html } = renderEmail(contextOf(eventWith(data)), recipient);
+  for (const number of names.keys()) expect(text).toMatch(new RegExp(`^\\S.*:\\s+v${number}$`, 'm'));
+  expect(html).toContain('&lt;b&gt;');
+  expect(text).not.toMatch(/^Bcc/m);
+  expect(text).toMatch(/^x{99}…:/m);
 });

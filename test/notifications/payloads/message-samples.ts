@@ -164,7 +164,27 @@ const anyEvent: fc.Arbitrary<NotificationEvent> = fc.oneof(
     runExternalId: some(text),
     runCreateErrorMessage: some(text),
   }),
+  fc.record({
+    kind: fc.constant('custom' as const),
+    trigger: fc.constant('order.created'),
+    message: text,
+    occurredAt: fc.constant('2026-01-02T03:04:05.000Z'),
+    data: fc.dictionary(text, fc.oneof(text, fc.integer(), fc.boolean(), address), { maxKeys: 12 }),
+    orderKey: fc.constant(null),
+    body: fc.constantFrom('envelope' as const, 'data' as const),
+  }),
 );
+
+/** An event of a type of the host's, with this data. */
+export const eventWith = (data: Readonly<Record<string, unknown>>): NotificationEvent => ({
+  kind: 'custom',
+  trigger: 'order.created',
+  message: 'An order',
+  data,
+  orderKey: null,
+  occurredAt: '2026-01-02T03:04:05.000Z',
+  body: 'envelope',
+});
 
 /** Any event at all in a workspace and a configuration with any names. */
 export const anyContext: fc.Arbitrary<MessageContext> = fc.record({

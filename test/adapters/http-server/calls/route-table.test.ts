@@ -4,7 +4,7 @@ import { routeTable } from '../../../../adapters/http-server/calls/route-table.j
 import type { HttpResponse } from '../../../../adapters/http-server/http-message.js';
 import { createHttpHandler, requestFrom } from '../../../../adapters/http-server/index.js';
 import { hostPrincipal, putToken } from '../../../../src/index.js';
-import { engineUnderTest, everything, filledEngine } from '../engine-under-test.js';
+import { bootstrapping, engineUnderTest, everything, filledEngine } from '../engine-under-test.js';
 import { bodyFor, bodySchemaOf, pathValues, targetFor } from '../route-samples.js';
 
 const named = routeTable.map((route) => ({ name: `${route.methods[0]} ${route.path}`, route }));
@@ -149,7 +149,10 @@ describe('the OpenAPI document', () => {
     ajv.addSchema(components, 'document');
     for (const { route, name } of named) {
       const isOwn = ofOwnToken.has(route.name);
-      const handler = createHttpHandler(await filledEngine(), isOwn ? { access: 'token' } : everything);
+      const handler =
+        route.name === 'tokens.bootstrap'
+          ? createHttpHandler(engineUnderTest(), bootstrapping)
+          : createHttpHandler(await filledEngine(), isOwn ? { access: 'token' } : everything);
       const body = bodyFor(route);
       const headers: Record<string, string> = isOwn ? { 'x-svc-token': pathValues['token_secret'] ?? '' } : {};
       const request = { method: route.methods[0], target: targetFor(route), headers };

@@ -1,0 +1,324 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ok } from 'neverthrow';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import type { Route } from '../../../adapters/http-server/calls/route.js';
+import { furtherRoutes, routeTable } from '../../../adapters/http-server/calls/route-table.js';
+import { createHttpHandler, nodeListener, requestFrom, upgradeListener } from '../../../adapters/http-server/index.js';
+import type { CallAccess } from '../../../src/access/call-access.js';
+import { namespaceCapabilities } from '../../../src/access/capability.js';
+import { areas } from '../../../src/access/policy/policy.js';
+import { tokens } from '../../../src/access/tokens.js';
+import { type Engine, hostPrincipal, putPolicy, putToken, saveToken } from '../../../src/index.js';
+import { filledEngine } from './engine-under-test.js';
+import { bodyFor, targetFor } from './route-samples.js';
+
+/*
+ * Every route of the handler is called with no token, a token of another namespace and workspace, an expired one that had every right, and
+ * with tokens that have one right each that the call does not name. What is expected follows from the access that the call declares. Calls
+ * that everybody may make, and those that decide by what the caller may see, are listed here by name: a new one fails until it is listed.
+ */
+
+type Caller = 'nobody' | 'foreign' | 'expired' | Right;
+
+/** One right, as the policy that grants it, and whether a call with this access names it. */
+interface Right {
+  readonly title: string;
+  readonly rules: string;
+  readonly workspaces?: Readonly<Record<string, 'admin' | 'events'>>;
+  readonly isNamedBy: (access: CallAccess) => boolean;
+}
+
+const capabilities = namespaceCapabilities
+  .filter((capability) => capability !== 'deny')
+  .map(
+    (capability): Right => ({
+      title: capability,
+      rules: `namespace "default" { capabilities = ["${capability}"] }`,
+      isNamedBy: (access) => access.type === 'namespace' && access.anyOf.includes(capability),
+    }),
+  );
+const rights: readonly Right[] = [
+  ...capabilities,
+  ...areas.map(
+    (area): Right => ({
+      title: area,
+      rules: `${area} { policy = "${area === 'plugin' ? 'read' : 'write'}" }`,
+      isNamedBy: (access) => access.type === 'area' && access.area === area,
+    }),
+  ),
+  {
+    title: 'node pools',
+    rules: 'node_pool "*" { policy = "write" }',
+    isNamedBy: ({ type }) => type === 'node_pools',
+  },
+  {
+    title: 'variables',
+    rules:
+      'namespace "default" {\n variables {\n path "*" {\n capabilities = ["write", "read", "list", "destroy"]\n }\n }\n }',
+    isNamedBy: ({ type }) => type === 'variables',
+  },
+  {
+    title: 'events',
+    rules: '',
+    workspaces: { 'ws-1': 'events' },
+    isNamedBy: (access) => access.type === 'workspace' && access.right === 'events',
+  },
+];
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly changed: boolean;
+}
+/** Throws when the answer is not the expected one. */
+type Expectation = (answer: Answer, caller: Caller, route: Route) => void;
+
+const refused: Expectation = ({ status, text, changed }, caller, { interface: of, socket }) => {
+  expect(changed).toBe(false);
+  if (of === 'notifications') {
+    expect(status).toBe(caller === 'nobody' || caller === 'expired' ? 401 : 404);
+  } else if (socket === undefined || caller === 'expired') {
+    expect([status, text]).toEqual([403, 'Permission denied']);
+  } else {
+    // The socket itself is walked below.
+    expect(text).toBe('this path opens a WebSocket: ask for an upgrade');
+  }
+};
+
+const answered: Expectation = ({ status }) => expect([200, 204, 302]).toContain(status);
+const answers =
+  (text: RegExp): Expectation =>
+  (answer) =>
+    expect(answer).toEqual({ status: 200, changed: false, text: expect.stringMatching(text) });
+const empty = answers(/^\[\]$/);
+const asIfAbsent: Expectation = ({ status, text, changed }) => {
+  expect(changed).toBe(false);
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(text).toMatch(/^Unknown allocation "/);
+};
+
+/**
+ * Expired tokens are refused by calls that need no right, too. Callers with one of the rights are answered; the others get `otherwise`.
+ */
+const shown =
+  (otherwise: Expectation, ...titles: readonly string[]): Expectation =>
+  (answer, caller, route) => {
+    if (caller === 'expired') return refused(answer, caller, route);
+    const sees = typeof caller === 'object' && titles.includes(caller.title);
+    return (sees ? answered : otherwise)(answer, caller, route);
+  };
+/** For every token, and for nobody without one. */
+const forTokens: Expectation = (answer, caller, route) =>
+  (caller === 'nobody' || caller === 'expired' ? refused : answered)(answer, caller, route);
+
+const inNamespace = capabilities.map(({ title }) => title);
+
+/** Calls that need no credentials. */
+const forEverybody: Readonly<Record<string, Expectation>> = {
+  // The secret in the body is the credential: that of `ada`, and valid once.
+  'tokens.exchangeOneTime': ({ status, text }) =>
+    status === 200
+      ? expect(text).toContain('"Name":"ada"')
+      : expect([status, text]).toEqual([403, 'Permission denied']),
+  'tokens.bootstrap': ({ status, text, changed }) =>
+    expect([status, text, changed]).toEqual([403, expect.stringMatching(/does not create its first token/), false]),
+  'notifications.ping': answered,
+  'system.health': answered,
+  'system.ready': answered,
+  'system.agentHealth': answered,
+  'system.metrics': answered,
+  'system.leader': answered,
+  'system.peers': answered,
+  'system.regions': answered,
+  openApi: answered,
+  workspacePage: answered,
+  serviceDiscovery: answered,
+};
+
+/** Calls that show every caller what it may see. */
+const byWhatIsSeen: Readonly<Record<string, Expectation>> = {
+  'allocations.read': shown(asIfAbsent, 'read-job'),
+  'allocations.collect': shown(asIfAbsent, 'submit-job', 'gc-allocation'),
+  'namespaces.list': shown(empty, ...inNamespace),
+  'namespaces.read': shown(refused, ...inNamespace),
+  'nodePools.list': shown(empty, 'node pools'),
+  'policies.list': (answer, caller, route) =>
+    typeof caller === 'object' && caller.rules !== ''
+      ? answers(/^\[\{"Name":"right-\d+","Description":""[^{]*\}\]$/)(answer, caller, route)
+      : shown(empty)(answer, caller, route),
+  'policies.self': shown(answered),
+  'roles.list': shown(empty),
+  'scaling.policies': shown(refused, 'list-scaling-policies'),
+  'search.fuzzy': shown(
+    answers(/"Matches":\{("\w+":\[\])?\}/),
+    'list-jobs',
+    'read-job',
+    'list-scaling-policies',
+    'node',
+    'node pools',
+  ),
+  'tokens.createOneTime': forTokens,
+  'tokens.read': shown(refused),
+  'tokens.self': shown(answered),
+  'organizations.list': forTokens,
+  'account.show': forTokens,
+  'policies.read': shown(refused),
+  'roles.read': shown(refused),
+  'roles.readNamed': shown(refused),
+  'cluster.events': shown(refused),
+  'volumes.list': shown(empty),
+  'plugins.list': shown(empty),
+};
+
+/** Calls whose rights decide what is in the answer instead of whether there is one. */
+const emptyWithoutRight: Readonly<Record<string, Expectation>> = {
+  'jobs.statusesOf': (answer, caller, route) => (answer.status === 403 ? refused : shown(empty))(answer, caller, route),
+  'variables.list': shown(empty),
+  // The types of a server are the same for all its workspaces.
+  'eventTypes.list': (answer, caller, route) => (caller === 'foreign' ? answered : refused)(answer, caller, route),
+  'eventTypes.show': (answer, caller, route) => (caller === 'foreign' ? answered : refused)(answer, caller, route),
+};
+
+function expectationOf(route: Route): Expectation | undefined {
+  const { access, name } = route;
+  if (access.type === 'public') return forEverybody[name];
+  if (access.type === 'any') return byWhatIsSeen[name];
+  return emptyWithoutRight[name] ?? refused;
+}
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await filledEngine();
+  (
+    await putToken(engine, hostPrincipal, {
+      secret: 'foreign',
+      name: 'foreign',
+      namespaces: { other: { capabilities: [], policy: 'write' } },
+      workspaces: { 'ws-other': 'admin' },
+    })
+  )._unsafeUnwrap();
+  const { token } = (
+    await putToken(engine, hostPrincipal, { secret: 'expired', name: 'expired', management: true })
+  )._unsafeUnwrap();
+  await engine.storage.write((view) => {
+    const row = view.get(tokens, [token.accessor]);
+    if (row !== undefined) view.put(tokens, { ...row.record, expiresAt: engine.clock.now() - 1 });
+    return ok(undefined);
+  });
+  for (const [number, { title, rules, workspaces }] of rights.entries()) {
+    const name = `right-${number}`;
+    if (rules !== '') {
+      const policy = { Name: name, Description: '', Rules: rules, JobACL: null };
+      (await putPolicy(engine, hostPrincipal, policy))
+        .mapErr((error) => new Error(JSON.stringify(error)))
+        ._unsafeUnwrap();
+    }
+    const content = workspaces === undefined ? { policies: [name] } : { workspaces };
+    const made = await saveToken(engine, hostPrincipal, { name, type: 'client', ...content });
+    secrets.set(title, made._unsafeUnwrap().SecretID);
+  }
+});
+/** By the title of the right. */
+const secrets = new Map<string, string>();
+
+const indexOf = async (): Promise<number> => (await engine.storage.read((view) => view.index))._unsafeUnwrap();
+
+async function ask(route: Route, secret: string | undefined, names: 'neutral' | 'upstream'): Promise<Answer> {
+  const handler = createHttpHandler(engine, { access: 'token', names });
+  const body = bodyFor(route);
+  const headers: Record<string, string> = secret === undefined ? {} : { 'x-svc-token': secret };
+  const before = await indexOf();
+  const request = { method: route.methods[0], target: targetFor(route), headers };
+  const response = await handler(requestFrom({ ...request, ...(body === undefined ? {} : { body }) }));
+  const isWhole = typeof response.body === 'string' || response.body instanceof Uint8Array;
+  const text = isWhole ? String(response.body) : '';
+  return { status: response.status, text, changed: (await indexOf()) !== before };
+}
+
+const neutral = [...routeTable, ...furtherRoutes(false)];
+
+describe('who may call', () => {
+  it('is stated for every route, and for no others', () => {
+    const listed = [...Object.keys(forEverybody), ...Object.keys(byWhatIsSeen), ...Object.keys(emptyWithoutRight)];
+    const routes = [...routeTable, ...furtherRoutes(true)];
+    expect(routes.filter((route) => expectationOf(route) === undefined).map(({ name }) => name)).toEqual([]);
+    expect(listed.filter((name) => !routes.some((route) => route.name === name))).toEqual([]);
+  });
+
+  it.each(neutral.map((route) => ({ name: route.name, route })))('$name', async ({ route }) => {
+    const expected = expectationOf(route) ?? refused;
+    expected(await ask(route, undefined, 'neutral'), 'nobody', route);
+    expected(await ask(route, 'foreign', 'neutral'), 'foreign', route);
+    expected(await ask(route, 'expired', 'neutral'), 'expired', route);
+    for (const right of rights.filter(({ isNamedBy }) => !isNamedBy(route.access))) {
+      try {
+        expected(await ask(route, secrets.get(right.title), 'neutral'), right, route);
+      } catch (error) {
+        throw new Error(`${route.name} with the right ${right.title}`, { cause: error });
+      }
+    }
+  });
+
+  it.each(furtherRoutes(true).map((route) => ({ name: route.name, route })))(
+    '$name, with the names of Nomad',
+    async ({ route }) => {
+      const expected = expectationOf(route) ?? refused;
+      for (const caller of ['nobody', 'foreign', 'expired'] as const) {
+        expected(await ask(route, caller === 'nobody' ? undefined : caller, 'upstream'), caller, route);
+      }
+    },
+  );
+
+  it.each(routeTable.filter((route) => expectationOf(route) === refused).map((route) => ({ name: route.name, route })))(
+    '$name refuses with the names of Nomad, too',
+    async ({ route }) => {
+      for (const secret of [undefined, 'foreign', 'expired', secrets.get('quota')]) {
+        const { status, text, changed } = await ask(route, secret, 'upstream');
+        expect(changed).toBe(false);
+        if (route.interface === 'notifications') expect([401, 404]).toContain(status);
+        else expect(text).toMatch(/^Permission denied$|failed to parse signed token|^this path opens a WebSocket/);
+      }
+    },
+  );
+});
+
+describe('who may open a socket', () => {
+  const server = createServer();
+  beforeAll(async () => {
+    const handler = createHttpHandler(engine, { access: 'token' });
+    server.on('request', nodeListener(handler)).on('upgrade', upgradeListener(handler));
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it.each(routeTable.filter(({ socket }) => socket !== undefined).map((route) => ({ name: route.name, route })))(
+    '$name',
+    async ({ route }) => {
+      const origin = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const open = (secret: string | undefined): Promise<{ readonly heard: number; readonly code: number }> =>
+        new Promise((resolve) => {
+          let heard = 0;
+          const headers = secret === undefined ? {} : { 'x-svc-token': secret };
+          new WebSocket(origin + targetFor(route), { headers })
+            .on('message', () => (heard += 1))
+            .on('error', () => undefined)
+            .on('close', (code) => resolve({ heard, code }));
+        });
+      const before = await indexOf();
+      const unrelated = rights.filter(({ isNamedBy }) => !isNamedBy(route.access)).map(({ title }) => title);
+      for (const title of ['nobody', 'foreign', 'expired', ...unrelated]) {
+        const secret = title === 'nobody' ? undefined : (secrets.get(title) ?? title);
+        const { heard, code } = await open(secret);
+        expect(heard, title).toBe(0);
+        // An end that is an error, as the caller sees it.
+        expect(code, title).toBeGreaterThanOrEqual(1002);
+      }
+      expect(await indexOf()).toBe(before);
+    },
+  );
+});
