@@ -27,12 +27,24 @@ export interface Source<T> {
   /** What the list holds, and what the caller may see; a row that is not accepted does not count. */
   accept(row: T): boolean;
   token(row: T): string;
+  /** All rows are in memory, and stay what they are: it need not be read again. */
+  readonly isHeld?: true;
 }
 
 /** What the caller wants of the rows that are accepted. It is asked of no other, and the first error ends the page. */
 export type RowFilter<T, E> = (row: T) => Result<boolean, E>;
 
 const longestSlice = 512;
+/** Rows that are checked in one step. */
+const rowsInStep = 32;
+
+/** What is wanted of a list. */
+interface PageWanted<T, S, E> {
+  readonly perPage: number | undefined;
+  readonly filter: RowFilter<T, E>;
+  /** How a row of the page is shown; called in the step that has found it. */
+  readonly show: (row: T) => S;
+}
 
 /**
  * Reads one page. A page is never shorter than requested while more rows match, however many the filter rejects; rows are read
@@ -43,29 +55,44 @@ export function readPage<T, E = never>(
   perPage: number | undefined,
   filter: RowFilter<T, E> = takesAll,
 ): Result<Page<T>, E> {
-  const wanted = limitOf(perPage);
-  const items: T[] = [];
-  let last: T | undefined;
-  let limit = wanted === undefined ? undefined : Math.min(wanted + 1, longestSlice);
+  const steps = pageInSteps(() => source, { perPage, filter, show: (row) => row });
   for (;;) {
-    const rows = source.slice(last, limit);
-    for (const row of rows) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** `readPage` in steps of a slice or some rows each, between which the caller can do other work. Each step uses the source of its time. */
+export function* pageInSteps<T, S, E>(
+  sourceNow: () => Source<T>,
+  { perPage, filter, show }: PageWanted<T, S, E>,
+): Generator<void, Result<Page<S>, E>> {
+  const wanted = limitOf(perPage);
+  const items: S[] = [];
+  let last: T | undefined;
+  let limit = Math.min((wanted ?? longestSlice) + 1, longestSlice);
+  for (;;) {
+    const rows = sourceNow().slice(last, limit);
+    for (const [at, row] of rows.entries()) {
+      if (at % rowsInStep === rowsInStep - 1) yield;
+      const source = sourceNow();
       if (!source.accept(row)) continue;
       const matches = filter(row);
       if (matches.isErr()) return matches.map(() => noPage);
       if (!matches.value) continue;
       if (items.length === wanted) return ok({ items, nextToken: source.token(row) });
-      items.push(row);
+      items.push(show(row));
     }
     last = rows[rows.length - 1];
-    if (last === undefined || limit === undefined || rows.length < limit) return ok({ items, nextToken: '' });
+    if (last === undefined || rows.length < limit) return ok({ items, nextToken: '' });
     limit = Math.min(limit * 2, longestSlice);
+    yield;
   }
 }
 
 const matched = ok(true);
 
-function takesAll(): Result<boolean, never> {
+export function takesAll(): Result<boolean, never> {
   return matched;
 }
 

@@ -134,13 +134,13 @@ export const evaluations = table<Evaluation>('evaluations', (evaluation) => [eva
   },
   by_create: { version: 2, key: (evaluation) => [evaluation.CreateIndex, evaluation.ID] },
   by_namespace: { version: 2, key: (evaluation) => [evaluation.Namespace, evaluation.CreateIndex, evaluation.ID] },
-  /** What a scheduler still has to do: `waiting` by moment, `pending` most urgent first. Blocked ones have queues of their own. */
+  /** What a scheduler still has to do: `waiting` by due time, `pending` by namespace, most urgent first. Blocked ones have separate queues. */
   due: {
-    version: 1,
+    version: 2,
     key: (evaluation) => {
       if (evaluation.Status !== 'pending') return undefined;
       return evaluation.WaitUntil === undefined
-        ? ['pending', -evaluation.Priority, evaluation.CreateIndex]
+        ? ['pending', evaluation.Namespace, -evaluation.Priority, evaluation.CreateIndex]
         : ['waiting', Date.parse(evaluation.WaitUntil)];
     },
   },

@@ -1,4 +1,4 @@
-import { ok, type Result, type ResultAsync } from 'neverthrow';
+import { ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import type { EngineContext } from './engine-context.js';
 
@@ -65,6 +65,23 @@ export async function stepsInTurns<T>(
     if (turn.isErr() || turn.value.done === true) return turn.map(({ value }) => value ?? undefined);
   }
 }
+
+/**
+ * Reads in steps, as far as possible at once, and the rest in turns of the event loop. A later turn may find another state than the one before.
+ */
+export function readInTurns<T>(
+  context: EngineContext,
+  stepsOver: (current: () => ReadView) => Generator<void, T>,
+): ResultAsync<T, StorageError> {
+  const work = steppedWork(stepsOver);
+  return oneTurn(context, work).andThen((first) =>
+    first.done === true
+      ? okAsync<T, StorageError>(first.value)
+      : new ResultAsync(stepsInTurns(context, work, neverAborted)).map((value) => value as T),
+  );
+}
+
+const neverAborted = new AbortController().signal;
 
 function oneTurn<T>(context: EngineContext, work: SteppedWork<T>): ResultAsync<IteratorResult<void, T>, StorageError> {
   return context.storage.read((view: ReadView) => {

@@ -3,7 +3,8 @@ import type { Filter } from '../../filter/compile-filter.js';
 import type { FilterEvaluationError } from '../../filter/evaluation.js';
 import type { FilterSyntaxError } from '../../filter/parse-filter.js';
 import type { ReadView, StorageError, TableName } from '../../ports/storage.js';
-import { type Page, type RowFilter, readPage, type Source } from '../../queries/page.js';
+import { type Page, pageInSteps, type RowFilter, type Source, takesAll } from '../../queries/page.js';
+import { finish, type Steps } from '../../scheduler/steps.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import { type Answer, atOnce } from '../waiting/parked-queries.js';
@@ -47,7 +48,8 @@ export function answerList<T, S>(
   const query = {
     key: () => JSON.stringify([...list.key, prefix, expression, perPage, nextToken, reverse]),
     tables: list.tables,
-    run: (view: ReadView) => pageAnswer(view, list, perPage, filter.value),
+    run: (view: ReadView) => finish(pageAnswer(() => view, list, perPage, filter.value)),
+    steps: (current: () => ReadView) => pageAnswer(current, list, perPage, filter.value),
   };
   return answerQuery(context, query, waiting).andThen((answer) =>
     isFault(answer) ? err(answer.value) : ok(answer as Answer<Page<S>>),
@@ -58,20 +60,28 @@ function compiled<T, S>(list: List<T, S>, expression = ''): Result<Filter | unde
   return expression === '' ? ok(undefined) : list.filters(expression);
 }
 
-function pageAnswer<T, S>(
-  view: ReadView,
+/** In steps, so that a list over many rows leaves the event loop to others. The index is that of the first step: what changes later is newer. */
+function* pageAnswer<T, S>(
+  current: () => ReadView,
   list: List<T, S>,
   perPage: number,
   filter: Filter | undefined,
-): Answer<Page<S> | FilterEvaluationError> {
-  const matches: RowFilter<T, FilterEvaluationError> | undefined =
-    filter === undefined ? undefined : (row) => filter.matches(list.filtered(view, row, filter));
-  const page = readPage(list.source(view), perPage, matches);
-  if (page.isErr()) return { index: atOnce, value: page.error };
-  const { items, nextToken } = page.value;
+): Steps<Answer<Page<S> | FilterEvaluationError>> {
+  let view = current();
+  let source = list.source(view);
   const isHidden = list.isHidden?.(view) ?? false;
   const index = isHidden ? 0 : Math.max(...list.tables.map((table) => view.tableIndex(table)));
-  return { index, value: { items: items.map((row) => list.show(view, row)), nextToken } };
+  const sourceNow = (): Source<T> => {
+    if (source.isHeld === true || view === current()) return source;
+    view = current();
+    source = list.source(view);
+    return source;
+  };
+  const matches: RowFilter<T, FilterEvaluationError> =
+    filter === undefined ? takesAll : (row) => filter.matches(list.filtered(current(), row, filter));
+  const show = (row: T): S => list.show(current(), row);
+  const page = yield* pageInSteps(sourceNow, { perPage, filter: matches, show });
+  return page.isErr() ? { index: atOnce, value: page.error } : { index, value: page.value };
 }
 
 function isFault<S>(answer: Answer<Page<S> | FilterEvaluationError>): answer is Answer<FilterEvaluationError> {

@@ -86,6 +86,7 @@ export function heldSource<R>(
     },
     accept: () => true,
     token: nameOf,
+    isHeld: true,
   };
 }
 

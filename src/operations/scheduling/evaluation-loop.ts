@@ -19,12 +19,12 @@ import { keepWaits, type WallOffset } from './keep-waits.js';
 import { type BegunEvaluation, beginEvaluation, failEvaluation } from './process-evaluation.js';
 import { writeInTurns } from './write-in-turns.js';
 
-/** Processes the pending evaluations, the most urgent first, and blocked ones when there is new room. */
+/** Processes the pending evaluations, by turns of their namespaces, and blocked ones when there is new room. */
 export const evaluationLoop: BackgroundLoop = {
   name: 'evaluations',
   run: async (context, signal) => {
     const troubles = new Troubles();
-    let progress: Progress = { pass: firstPass, offset: undefined, refreshed: false };
+    let progress: Progress = { pass: firstPass, offset: undefined, refreshed: false, turn: firstTurn };
     let turnBegan = context.clock.monotonic();
     while (!signal.aborted) {
       // A store in memory commits without a turn of the event loop.
@@ -62,9 +62,19 @@ interface Attempt {
   evaluation: Evaluation | undefined;
 }
 
+/** Whose evaluation was taken last, so that the next one is of another namespace. */
+interface Turn {
+  readonly namespace: string;
+  /** It had waited for a time. */
+  readonly waited: boolean;
+}
+
+const firstTurn: Turn = { namespace: '', waited: false };
+
 /** What one write leaves to the next. */
 interface Progress {
   readonly pass: BlockedPass;
+  readonly turn: Turn;
   readonly offset: WallOffset | undefined;
   /** The cluster was just brought up to date in turns: whatever has changed since is read in the write. */
   readonly refreshed: boolean;
@@ -152,14 +162,15 @@ function noteOutcome(
 function takeNext(tx: Transaction, troubles: Troubles, { known, ...progress }: Start, attempt: Attempt): Work {
   if (readSchedulerConfiguration(tx).PauseEvalBroker) return paused(progress);
   const offset = keepWaits(tx, progress.offset);
-  const { due, nextDue } = nextPending(tx, tx.now);
+  const { due, nextDue } = nextPending(tx, tx.now, progress.turn);
   const { pass } = progress;
+  const turn = due === undefined ? progress.turn : { namespace: due.Namespace, waited: due.WaitUntil !== undefined };
   const next = due === undefined ? nextBlocked(tx, pass) : { evaluation: due, entry: undefined, pass };
   const { evaluation } = next;
-  const idle = { offset, pass: next.pass, refreshed: false, worked: false, nextDue };
+  const idle = { offset, pass: next.pass, turn, refreshed: false, worked: false, nextDue };
   if (evaluation === undefined) return idle;
   if (known === undefined || (!progress.refreshed && needsTurns(tx, known)))
-    return { ...idle, pass, worked: true, cluster: 'unread' };
+    return { ...idle, pass, turn: progress.turn, worked: true, cluster: 'unread' };
   attempt.evaluation = evaluation;
   const { evaluationAttempts, decidedAtOnce } = tx.settings.scheduling;
   if (troubles.faults.of(evaluation.ID) >= evaluationAttempts) {
@@ -212,14 +223,28 @@ function logFailure(context: EngineContext, { evaluation }: Attempt, error: stri
   context.logger.error({ evaluation: evaluation?.ID ?? '', error }, 'An evaluation could not be processed');
 }
 
-/** An evaluation whose time to wait for has come, else the most urgent one without such a time. */
+/**
+ * The evaluation whose turn it is. Those whose time to wait for has come, and those without such a time, take turns; of the latter,
+ * their namespaces in the order of their names, each with its most urgent one: no namespace waits for the queue of another.
+ */
 function nextPending(
   view: ReadView,
   now: Instant,
+  last: Turn,
 ): { readonly due: Evaluation | undefined; readonly nextDue: Instant | undefined } {
   const [waiting] = view.list(evaluations, { index: 'due', prefix: ['waiting'], limit: 1 });
   const nextDue = waiting === undefined ? undefined : Date.parse(waiting.record.WaitUntil ?? '');
-  if (waiting !== undefined && nextDue !== undefined && nextDue <= now) return { due: waiting.record, nextDue };
-  const [urgent] = view.list(evaluations, { index: 'due', prefix: ['pending'], limit: 1 });
-  return { due: urgent?.record, nextDue };
+  const isDue = nextDue !== undefined && nextDue <= now;
+  const pending = isDue && !last.waited ? undefined : nextOfNamespaces(view, last.namespace);
+  return { due: pending ?? (isDue ? waiting?.record : undefined), nextDue };
+}
+
+/** The most urgent one of the namespace that comes after the given one, else of the first. */
+function nextOfNamespaces(view: ReadView, last: string): Evaluation | undefined {
+  const query = { index: 'due', prefix: ['pending'], limit: 1 };
+  const [next = view.list(evaluations, query)[0]] = view.list(evaluations, {
+    ...query,
+    from: ['pending', `${last}\u0000`],
+  });
+  return next?.record;
 }

@@ -1,4 +1,5 @@
 import type { Job } from '../../jobs/document/job.js';
+import { blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';
 import { requirementNames } from '../../scheduler/blocked/requirement-names.js';
 import { deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, type EvaluationStatus, evaluations } from '../../scheduler/evaluation.js';
@@ -157,9 +158,41 @@ function writeResult(
 ): ProcessedEvaluation {
   const { result, last } = part;
   const changes = changesOf(tx, result, existing);
+  const processed = { evaluation: result.evaluation, cluster: clusterAfter(known, changes, tx) };
+  if (changes.length === 0 && isBlockedAsBefore(tx, part, { job: snapshot.job, seen })) return processed;
   writePlan(tx, { ...part, changes, job: snapshot.job, seen });
   if (last) tellFinished(tx, result.evaluation);
-  return { evaluation: result.evaluation, cluster: clusterAfter(known, changes, tx) };
+  return processed;
+}
+
+/**
+ * Whether a blocked evaluation was tried and nothing has changed for it: then its record keeps its index. An engine tries all of them when it
+ * starts.
+ */
+function isBlockedAsBefore(
+  tx: Transaction,
+  { result, first, last }: DecidedPart,
+  { job, seen }: Pick<Plan, 'job' | 'seen'>,
+): boolean {
+  const { evaluation, followUps, preemptions, decided, stableVersion, looksAgain } = result;
+  if (!first || !last || evaluation.Status !== 'blocked' || looksAgain || stableVersion !== undefined) return false;
+  if (followUps.length + preemptions.length + decided.uncounted.length > 0) return false;
+  const stored = tx.get(evaluations, [evaluation.ID])?.record;
+  if (stored === undefined || findingsOf(stored) !== findingsOf(evaluation)) return false;
+  const waitsFor = tx.list(blockedRequirements, { prefix: [evaluation.ID] }).map(({ record }) => record.requirement);
+  const names = requirementNames(job, evaluation);
+  const isSame = names.length === waitsFor.length && names.every((name) => waitsFor.includes(name));
+  return isSame && superseded(tx, result, seen).length === 0;
+}
+
+/** What an evaluation tells its readers, without when it was decided and how long that took. */
+function findingsOf(evaluation: Evaluation): string {
+  const { ModifyIndex: _index, ModifyTime: _time, SnapshotIndex: _snapshot, ...found } = evaluation;
+  return JSON.stringify(found, (key, value: unknown) => {
+    if (key === 'AllocationTime') return undefined;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
 }
 
 /** Ends an evaluation that cannot be worked on, so that it does not hold up its job for ever. */

@@ -1,7 +1,8 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
-import type { StorageError } from '../../ports/storage.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { readInTurns } from '../context/steps-in-turns.js';
 import type { Answer, BlockingQuery, Snapshot } from './parked-queries.js';
 
 /** How a reader waits (job interface, blocking queries). */
@@ -25,15 +26,14 @@ export function answerQuery<T>(
   waiting: Waiting = {},
 ): ResultAsync<Answer<T>, StorageError> {
   const after = waiting.after ?? 0;
-  if (after <= 0) return context.storage.read((view) => query.run(view));
+  const { steps } = query;
+  if (after <= 0) {
+    return steps === undefined ? context.storage.read((view) => query.run(view)) : readInTurns(context, steps);
+  }
   const { releases } = context.parked;
   return new ResultAsync(
     new Promise((resolve, reject) => {
-      context.storage
-        .read((view) => ({
-          answer: query.run(view),
-          snapshot: { index: view.index, mark: context.parked.markOf(view) },
-        }))
+      firstRead(context, query)
         .match(
           (first) => answerOrPark(context, query, { after, waiting, releases, ...first, resolve }),
           (error) => resolve(err(error)),
@@ -49,6 +49,19 @@ export function readNothing(context: EngineContext, waiting: Waiting = {}): Resu
 }
 
 const nothing: BlockingQuery<void> = { key: 'nothing', tables: [], run: () => ({ index: 1, value: undefined }) };
+
+/** A query that is read in turns has seen at least the snapshot of its first turn. */
+function firstRead<T>(
+  context: EngineContext,
+  { run, steps }: BlockingQuery<T>,
+): ResultAsync<Pick<Asked<T>, 'answer' | 'snapshot'>, StorageError> {
+  const snapshotOf = (view: ReadView): Snapshot => ({ index: view.index, mark: context.parked.markOf(view) });
+  if (steps === undefined) return context.storage.read((view) => ({ answer: run(view), snapshot: snapshotOf(view) }));
+  return readInTurns(context, function* (current) {
+    const snapshot = snapshotOf(current());
+    return { answer: yield* steps(current), snapshot };
+  });
+}
 
 interface Asked<T> {
   readonly after: number;

@@ -24,6 +24,8 @@ export interface BlockingQuery<T> {
   /** The tables that can change the answer. */
   readonly tables: readonly TableName[];
   readonly run: (view: ReadView) => Answer<T>;
+  /** `run` in steps, each in the view of its time, for a query that may look at many rows. The index is that of the first step. */
+  readonly steps?: (current: () => ReadView) => Generator<void, Answer<T>>;
 }
 
 type Outcome<T> = Result<Answer<T>, StorageError>;

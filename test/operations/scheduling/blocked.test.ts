@@ -19,6 +19,7 @@ import type { JobInput } from '../../../src/jobs/document/input/index.js';
 
 import type { Ids } from '../../../src/ports/ids.js';
 import { type Allocation, allocations, isClientTerminal } from '../../../src/scheduler/allocation.js';
+import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { groupDocument } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';
 
@@ -133,5 +134,48 @@ describe('work that waits for room', () => {
     }
     await clock.settle();
     expect((await end('first')).sort()).toEqual(ids.map((id) => `${id}.small`).sort());
+  });
+});
+
+describe('a start of an engine', () => {
+  const again = async (): Promise<void> => {
+    await engine.stop();
+    const { storage, delivery } = engine;
+    engine = createEngine({ storage, clock, ids: sequentialIds(), delivery });
+    engine.start();
+    await clock.settle();
+  };
+  const stored = async () =>
+    (await engine.storage.read((view) => ({ index: view.index, rows: view.list(evaluations) })))._unsafeUnwrap();
+
+  it('writes nothing for blocked evaluations for which there is still no room', async () => {
+    await join('n1');
+    await register('first', { TaskGroups: [group('a', 1000)] });
+    await register('batch', { TaskGroups: [group('a', 500), group('b', 600)] });
+    await register('service', { Type: 'service', TaskGroups: [group('a', 500)] });
+    await register('system', { Type: 'system', TaskGroups: [group('a', 500)] });
+    const before = await stored();
+    expect(before.rows.filter(({ record }) => record.Status === 'blocked')).toHaveLength(3);
+    await clock.advance(60_000);
+    const settled = await stored();
+    await again();
+    const after = await stored();
+    expect(after.rows.map(({ record, modifyIndex }) => [record, modifyIndex])).toEqual(
+      settled.rows.map(({ record, modifyIndex }) => [record, modifyIndex]),
+    );
+    await again();
+    expect((await stored()).index).toBe(after.index);
+  });
+
+  it('writes them when they have another reason', async () => {
+    await join('n1');
+    await register('first', { TaskGroups: [group('a', 1000)] });
+    await register('waiting', { TaskGroups: [group('a', 900)] });
+    const blocked = async () => (await stored()).rows.find(({ record }) => record.Status === 'blocked')?.record;
+    expect((await blocked())?.FailedTGAllocs?.['a']?.NodesEvaluated).toBe(1);
+    await join('n2');
+    await register('second', { TaskGroups: [group('a', 1000)] });
+    expect((await running()).map(({ JobID }) => JobID).sort()).toEqual(['first', 'waiting']);
+    expect((await blocked())?.JobID).toBe('second');
   });
 });

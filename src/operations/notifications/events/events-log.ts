@@ -17,9 +17,11 @@ import { type Explanation, explain } from '../../../notifications/explain.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
 import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
+import type { Steps } from '../../../scheduler/steps.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import { firstSequenceIn, mayAdminister } from '../../books/earlier-workspace.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { readInTurns } from '../../context/steps-in-turns.js';
 import { bodyOf } from '../delivery/attempt-delivery.js';
 import { findWorkspace } from '../find-resource.js';
 import { asItStands } from '../log/delivery-log.js';
@@ -90,7 +92,7 @@ export interface EventList extends PageNumbers {
 /** Events looked at for one list. */
 const deepest = 20_000;
 /** Events read in one piece. */
-const chunk = 500;
+const chunk = 32;
 
 /** The events of a workspace, newest first, with the outcomes of their deliveries. Needs admin rights. */
 export function listNotificationEvents(
@@ -98,27 +100,33 @@ export function listNotificationEvents(
   caller: Principal,
   request: ListEventsRequest,
 ): ResultAsync<EventList, NotFound | InvalidParameter | StorageError> {
-  return context.storage
-    .read((view): Result<EventList, NotFound | InvalidParameter> => {
-      const workspace = findWorkspace(view, caller, request.workspaceId);
-      if (workspace.isErr()) return err(workspace.error);
-      const page = readPageOrFirst(context.settings.notifications, request.page);
-      if (page.isErr()) return err(page.error);
-      const faulty = faultOf(request);
-      if (faulty !== null) return err(faulty);
-      const trigger = readTriggerFilter(view, 'filter[trigger]', request.trigger);
-      if (trigger.isErr()) return err(trigger.error);
-      const ordered = context.settings.notifications.delivery.ordering !== 'none';
-      const { number, size } = page.value;
-      const found = matchingEvents(view, { ...request, trigger: trigger.value ?? undefined }, ordered);
-      return ok({
-        items: found.events.slice((number - 1) * size, number * size).map((event) => summarise(view, event, ordered)),
-        ...pageNumbers(page.value, found.events.length > number * size),
-        totalCount: found.events.length,
-        counted: found.whole,
-      });
-    })
-    .andThen((it) => it);
+  return readInTurns(context, (current) => listInSteps(context, current, caller, request)).andThen((it) => it);
+}
+
+function* listInSteps(
+  context: EngineContext,
+  current: () => ReadView,
+  caller: Principal,
+  request: ListEventsRequest,
+): Steps<Result<EventList, NotFound | InvalidParameter>> {
+  const workspace = findWorkspace(current(), caller, request.workspaceId);
+  if (workspace.isErr()) return err(workspace.error);
+  const page = readPageOrFirst(context.settings.notifications, request.page);
+  if (page.isErr()) return err(page.error);
+  const faulty = faultOf(request);
+  if (faulty !== null) return err(faulty);
+  const trigger = readTriggerFilter(current(), 'filter[trigger]', request.trigger);
+  if (trigger.isErr()) return err(trigger.error);
+  const ordered = context.settings.notifications.delivery.ordering !== 'none';
+  const { number, size } = page.value;
+  const found = yield* matchingEvents(current, { ...request, trigger: trigger.value ?? undefined }, ordered);
+  const shown = found.events.slice((number - 1) * size, number * size);
+  return ok({
+    items: shown.map((event) => summarise(current(), event, ordered)),
+    ...pageNumbers(page.value, found.events.length > number * size),
+    totalCount: found.events.length,
+    counted: found.whole,
+  });
 }
 
 /** One event with its content, every attempt, and why it goes where it goes. Needs admin rights. */
@@ -207,31 +215,30 @@ function faultOf({ outcome, filter, since, until }: ListEventsRequest): InvalidP
   return isTime(since) && isTime(until) ? null : fault('filter[since]', 'since and until must be times');
 }
 
-function matchingEvents(
-  view: ReadView,
-  request: ListEventsRequest,
-  ordered: boolean,
-): { readonly events: readonly StoredEvent[]; readonly whole: boolean } {
-  const found: StoredEvent[] = [];
-  let looked = 0;
-  for (const event of newestFirst(view, request.workspaceId)) {
-    if (event.createdAt < (request.since ?? Number.NEGATIVE_INFINITY)) break;
-    if (looked >= deepest) return { events: found, whole: false };
-    looked += 1;
-    if (matches(view, event, request, ordered)) found.push(event);
-  }
-  return { events: found, whole: true };
+interface MatchingEvents {
+  readonly events: readonly StoredEvent[];
+  readonly whole: boolean;
 }
 
-function* newestFirst(view: ReadView, workspaceId: string): Generator<StoredEvent> {
-  const from = [workspaceId, firstSequenceIn(view, workspaceId)];
+/** Newest first. Each step reads a piece. */
+function* matchingEvents(current: () => ReadView, request: ListEventsRequest, ordered: boolean): Steps<MatchingEvents> {
+  const { workspaceId, since = Number.NEGATIVE_INFINITY } = request;
+  const found: StoredEvent[] = [];
   let to: readonly [string, number] = [workspaceId, Number.MAX_SAFE_INTEGER];
-  for (;;) {
-    const rows = view.list(events, { index: 'by_workspace', from, to, reverse: true, limit: chunk });
-    for (const { record } of rows) yield record;
+  for (let looked = 0; ; looked += chunk) {
+    const view = current();
+    const from = [workspaceId, firstSequenceIn(view, workspaceId)];
+    const limit = Math.min(chunk, deepest - looked + 1);
+    const rows = view.list(events, { index: 'by_workspace', from, to, reverse: true, limit });
+    for (const [at, { record: event }] of rows.entries()) {
+      if (event.createdAt < since) return { events: found, whole: true };
+      if (looked + at >= deepest) return { events: found, whole: false };
+      if (matches(view, event, request, ordered)) found.push(event);
+    }
     const last = rows.at(-1)?.record;
-    if (last === undefined || rows.length < chunk) return;
+    if (last === undefined || rows.length < limit) return { events: found, whole: true };
     to = [workspaceId, last.sequence];
+    yield;
   }
 }
 

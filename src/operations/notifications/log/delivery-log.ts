@@ -31,7 +31,7 @@ export function logOwner(view: ReadView, configurationId: string, workspaceId: s
 }
 
 /** Rows and events read in one piece. */
-const chunk = 256;
+const chunk = 64;
 
 /** The log from the newest to the oldest; with `below`, only what was accepted before that sequence. */
 export function* newestFirst(view: ReadView, owner: LogOwner, below = Number.MAX_SAFE_INTEGER): Generator<Delivery> {

@@ -13,8 +13,10 @@ import type { InvalidParameter, NotFound } from '../../../notifications/errors.j
 import { queues } from '../../../notifications/queue/queue-record.js';
 import { type Pace, waitOf } from '../../../notifications/queue/wait-reason.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
+import type { Steps } from '../../../scheduler/steps.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { readInTurns } from '../../context/steps-in-turns.js';
 import { bodyOf } from '../delivery/attempt-delivery.js';
 import { paceOf } from '../delivery/load-destination.js';
 import { findConfiguration, findDelivery } from '../find-resource.js';
@@ -63,29 +65,34 @@ export function listDeliveries(
   caller: Principal,
   request: ListDeliveriesRequest,
 ): ResultAsync<DeliveryList, NotFound | InvalidParameter | StorageError> {
-  return context.storage
-    .read((view): Result<DeliveryList, NotFound | InvalidParameter> => {
-      const found = findConfiguration(view, caller, request.configurationId);
-      if (found.isErr()) return err(found.error);
-      const { notifications } = context.settings;
-      const page = readPageOrFirst(notifications, request.page);
-      if (page.isErr()) return err(page.error);
-      const filter = readFilter(view, request);
-      if (filter.isErr()) return err(filter.error);
-      const { number, size } = page.value;
-      const ordered = notifications.delivery.ordering !== 'none';
-      const owner = logOwner(view, request.configurationId, found.value.workspace.id, ordered);
-      const matching = collect(view, owner, filter.value, { skip: (number - 1) * size, take: size + 1 });
-      const clock = queueClock(context, view);
-      const { queue } = owner;
-      const pace = paceOf(context, view, found.value.configuration);
-      const items = matching.slice(0, size);
-      return ok({
-        items: items.map((delivery) => summariseDelivery(delivery, pendingOf(clock, { queue, pace }, delivery))),
-        ...pageNumbers(page.value, matching.length > size),
-      });
-    })
-    .andThen((it) => it);
+  return readInTurns(context, (current) => listInSteps(context, current, caller, request)).andThen((it) => it);
+}
+
+function* listInSteps(
+  context: EngineContext,
+  current: () => ReadView,
+  caller: Principal,
+  request: ListDeliveriesRequest,
+): Steps<Result<DeliveryList, NotFound | InvalidParameter>> {
+  const found = findConfiguration(current(), caller, request.configurationId);
+  if (found.isErr()) return err(found.error);
+  const { notifications } = context.settings;
+  const page = readPageOrFirst(notifications, request.page);
+  if (page.isErr()) return err(page.error);
+  const filter = readFilter(current(), request);
+  if (filter.isErr()) return err(filter.error);
+  const { number, size } = page.value;
+  const ordered = notifications.delivery.ordering !== 'none';
+  const owner = logOwner(current(), request.configurationId, found.value.workspace.id, ordered);
+  const matching = yield* collect(current, owner, filter.value, { skip: (number - 1) * size, take: size + 1 });
+  const clock = queueClock(context, current());
+  const { queue } = owner;
+  const pace = paceOf(context, current(), found.value.configuration);
+  const items = matching.slice(0, size);
+  return ok({
+    items: items.map((delivery) => summariseDelivery(delivery, pendingOf(clock, { queue, pace }, delivery))),
+    ...pageNumbers(page.value, matching.length > size),
+  });
 }
 
 /** One delivery with all its attempts. */
@@ -152,34 +159,68 @@ function readFilter(view: ReadView, request: ListDeliveriesRequest): Result<Filt
   return readTriggerFilter(view, 'filter[trigger]', request.trigger).map((trigger) => ({ outcome, trigger }));
 }
 
-function collect(
-  view: ReadView,
+/** Entries looked at in one step. */
+const lookedAtInStep = 64;
+
+/** Each step continues below the entry before, in the view of its time. */
+function* collect(
+  current: () => ReadView,
   owner: LogOwner,
   filter: Filter,
   { skip, take }: { readonly skip: number; readonly take: number },
-): Delivery[] {
+): Steps<Delivery[]> {
   const matching: Delivery[] = [];
-  let looked = 0;
   let skipped = 0;
-  for (const delivery of entriesFor(view, owner, filter.outcome)) {
-    looked += 1;
-    if (looked > deepest) break;
-    if (!matches(delivery, filter)) continue;
-    if (skipped < skip) {
-      skipped += 1;
-      continue;
+  let last: Delivery | undefined;
+  for (let looked = 0; looked < deepest; looked += lookedAtInStep) {
+    const piece = firstOf(
+      entriesFor(current(), owner, filter.outcome, last),
+      Math.min(lookedAtInStep, deepest - looked),
+    );
+    for (const delivery of piece) {
+      if (!matches(delivery, filter)) continue;
+      if (skipped < skip) {
+        skipped += 1;
+        continue;
+      }
+      matching.push(delivery);
+      if (matching.length === take) return matching;
     }
-    matching.push(delivery);
-    if (matching.length === take) break;
+    last = piece.at(-1);
+    if (piece.length < lookedAtInStep) return matching;
+    yield;
   }
   return matching;
 }
 
-function entriesFor(view: ReadView, owner: LogOwner, outcome: DeliveryOutcome | null): Generator<Delivery> {
-  if (outcome === 'pending') return unfinishedOnes(view, owner);
+function firstOf<T>(entries: Generator<T>, count: number): T[] {
+  const first: T[] = [];
+  while (first.length < count) {
+    const next = entries.next();
+    if (next.done === true) return first;
+    first.push(next.value);
+  }
+  return first;
+}
+
+/** Those after `last`, or all. */
+function entriesFor(
+  view: ReadView,
+  owner: LogOwner,
+  outcome: DeliveryOutcome | null,
+  last: Delivery | undefined,
+): Generator<Delivery> {
+  if (outcome === 'pending') return unfinishedOnes(view, owner, last?.sequence);
   // While a cancellation is being carried out, what is cancelled has no rows that say so yet.
-  if (isFailed(outcome) && owner.queue?.cancellation == null) return failedOnes(view, owner, outcome);
-  return newestFirst(view, owner);
+  if (isFailed(outcome) && owner.queue?.cancellation == null) {
+    return failedOnes(
+      view,
+      owner,
+      outcome,
+      last !== undefined && 'at' in last.state ? [last.state.at, last.sequence] : null,
+    );
+  }
+  return newestFirst(view, owner, last?.sequence);
 }
 
 function matches({ state, trigger }: Delivery, filter: Filter): boolean {
