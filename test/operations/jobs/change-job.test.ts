@@ -163,7 +163,8 @@ describe('scaleJob', () => {
     const scaled = await scale(w, { count: 3 });
     expect(scaled.isOk()).toBe(isAllowed);
     // Autoscalers compare this text: they try again later instead of reporting a failure.
-    if (scaled.isErr()) expect(scaled.error.message).toContain('job scaling blocked due to active deployment');
+    const message = expect.stringContaining('job scaling blocked due to active deployment');
+    if (scaled.isErr()) expect(scaled.error).toMatchObject({ type: 'scaling_refused', message });
     expect((await scale(w)).isOk()).toBe(true);
   });
 
