@@ -119,7 +119,7 @@ export class PipelineParser {
   #commands(): readonly Command[] | undefined {
     const commands: Command[] = [];
     do {
-      const command = this.#command(commands.length > 0);
+      const command = this.#command(commands.at(-1));
       if (command === undefined) return undefined;
       commands.push(command);
       this.take('space');
@@ -128,7 +128,7 @@ export class PipelineParser {
   }
 
   /** A function with its arguments, or one value. In a pipe, `piped` is one additional argument. */
-  #command(piped: boolean): Command | undefined {
+  #command(piped: Command | undefined): Command | undefined {
     this.take('space');
     const { offset } = this;
     const [first, ...args] = this.#operands();
@@ -137,7 +137,7 @@ export class PipelineParser {
     if (!this.#standAlone(called === undefined ? [first, ...args] : args)) return undefined;
     if (first === undefined) return this.fail(`a value is missing before ${this.#shown()}`);
     if (called !== undefined) return this.#call(called, args, piped, offset);
-    if (args.length > 0 || piped) return this.fail('only functions take arguments', offset);
+    if (args.length > 0 || piped !== undefined) return this.fail('only functions take arguments', offset);
     return isNil(first) ? this.fail('nil alone is no action', offset) : { kind: 'value', operand: first, offset };
   }
 
@@ -159,10 +159,10 @@ export class PipelineParser {
     );
   }
 
-  #call(name: string, args: readonly Operand[], piped: boolean, offset: number): Command | undefined {
-    const count = args.length + (piped ? 1 : 0);
+  #call(name: string, args: readonly Operand[], piped: Command | undefined, offset: number): Command | undefined {
+    const count = args.length + (piped === undefined ? 0 : 1);
     if (!this.#takes(name, count, offset)) return undefined;
-    const base = args[0]?.base;
+    const base = args[0]?.base ?? baseOf(piped);
     const refusal = functionNamed(name)?.refusal?.(base?.kind === 'constant' ? base.value : undefined, count);
     return refusal === undefined ? { kind: 'call', name, args, offset } : this.fail(refusal, offset);
   }
@@ -261,6 +261,11 @@ export class PipelineParser {
     const token = this.tokens[this.#at];
     return token === undefined ? 'the end' : JSON.stringify(token.text.slice(0, 40));
   }
+}
+
+/** Of a value that is piped as it stands. */
+function baseOf(command: Command | undefined): Base | undefined {
+  return command?.kind === 'value' && command.operand.path.length === 0 ? command.operand.base : undefined;
 }
 
 function isNil({ base }: Operand): boolean {

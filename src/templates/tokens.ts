@@ -49,7 +49,7 @@ export function tokensOf(source: string, { left, right }: Delimiters): Result<re
     const text = textToken(source, { start: at, end }, { start: trimsNext, end: trimsBefore });
     if (text !== undefined) tokens.push(text);
     if (open < 0) return ok(tokens);
-    const start = inner + (trimsBefore ? 2 : 0);
+    const start = trimsBefore ? spaceEnd(source, inner + 1) : inner;
     const action = isComment(source, start)
       ? commentEnd(source, start, right)
       : actionTokens(source, { open, start, left, right }, tokens);
@@ -89,11 +89,18 @@ function commentEnd(source: string, at: number, right: string): Result<ActionEnd
     : ok(close);
 }
 
-/** The right delimiter here, with or without ` -` before it. */
+/** The right delimiter here; with white space and a hyphen before it, it trims. */
 function closeAt(source: string, at: number, right: string): ActionEnd | undefined {
   if (source.startsWith(right, at)) return { next: at + right.length, trims: false };
-  const trims = SPACE.test(source.charAt(at)) && source.startsWith(`-${right}`, at + 1);
-  return trims ? { next: at + 2 + right.length, trims: true } : undefined;
+  const marker = spaceEnd(source, at);
+  const trims = marker > at && source.startsWith(`-${right}`, marker);
+  return trims ? { next: marker + 1 + right.length, trims: true } : undefined;
+}
+
+function spaceEnd(source: string, start: number): number {
+  let at = start;
+  while (SPACE.test(source.charAt(at))) at += 1;
+  return at;
 }
 
 const WORDS: readonly (readonly [TokenKind, RegExp])[] = [

@@ -8,6 +8,32 @@ function fault(source: string, delimiters = {}): string {
   );
 }
 
+describe('names of the node that no node has', () => {
+  it.each([
+    '{{ env "node.unique.hostname" }}',
+    '{{ mustEnv "node.name" }}',
+    '{{ envOrDefault "node.shoe" "x" }}',
+    '{{ with env "attr." }}{{ . }}{{ end }}',
+    '{{ if eq (env "meta.") "x" }}{{ end }}',
+    '{{ "node.shoe" | env }}',
+    '{{ "x" | envOrDefault "node.shoe" }}',
+  ])('%s is refused', (source) => {
+    expect(fault(source)).toMatch(
+      /^1:\d+: unknown reference "(node|attr|meta)\.[a-z.]*": of the node there are node\.unique\.id/,
+    );
+  });
+
+  it.each([
+    '{{ env "node.pool" }}',
+    '{{ env "attr.anything" }}',
+    '{{ env "meta.a.b" }}',
+    '{{ env "nodes" }}',
+    '{{ "x" | env }}',
+  ])('%s is not', (source) => {
+    expect(fault(source)).toBe('none');
+  });
+});
+
 describe('reading templates', () => {
   it.each([
     ['{{ "a', '1:4: the text has no end'],

@@ -8,7 +8,14 @@ const variables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 const inputs: TemplateInputs = {
-  env: { HOME: '/home/svc', COUNT: '3', EMPTY: '' },
+  env: {
+    HOME: '/home/svc',
+    COUNT: '3',
+    EMPTY: '',
+    'node.unique.name': 'n1',
+    'attr.kernel.name': 'linux',
+    'node.class': '',
+  },
   meta: { team: 'pay', __proto__x: 'kept' },
   variable: (path, namespace) => variables[namespace === undefined ? path : `${path}@${namespace}`],
   variables: (prefix) =>
@@ -38,12 +45,32 @@ describe('rendering', () => {
     ['a \n {{- " b " -}} \n c', 'a b c'],
     ['a \n {{- /* c */ -}} \n b', 'ab'],
     ['{{ 3 -}}  x', '3x'],
+    ['x {{ env "COUNT"  -}} y', 'x 3y'],
+    ['x {{ env "COUNT"\n  -}} y', 'x 3y'],
+    ['x {{ env "COUNT"\t\t-}} y', 'x 3y'],
+    ['x {{ env "COUNT" \r\n-}} y', 'x 3y'],
+    ['x {{-\n\t  env "COUNT" }} y', 'x3 y'],
+    ['x {{-   3   -}} y', 'x3y'],
+    ['{{ if eq (env "COUNT") "3"   -}} 1 {{ else  -}} 2 {{ end  -}} z', '1 z'],
+    ['{{ range loop 2  -}} {{ . }},{{ end  -}} z', '0,1,z'],
+    ['{{ $x := 1  -}} {{ $x }}', '1'],
+    ['a {{-  /* c */  -}} b', 'ab'],
+    ['{{ 5 -3 }}', '1:4: only functions take arguments'],
     // Environment, meta
     ['{{ env "NOPE" }}|{{ envOrDefault "EMPTY" "other" }}|{{ env "constructor" }}', '||'],
     ['{{ envOrDefault "NOPE" "other" }}', 'other'],
     ['{{ mustEnv "EMPTY" }}', '1:4: the environment has no "EMPTY", or an empty one'],
     ['{{ mustEnv "NOPE" }}', '1:4: the environment has no "NOPE", or an empty one'],
     ['{{ meta "team" }}', 'pay'],
+    // The node
+    ['{{ env "node.unique.name" }} {{ mustEnv "attr.kernel.name" }}', 'n1 linux'],
+    ['{{ if eq (env "attr.kernel.name") "linux" }}l{{ else }}o{{ end }}', 'l'],
+    ['[{{ env "meta.rack" }}{{ env "node.class" }}]{{ envOrDefault "meta.rack" "none" }}', '[]none'],
+    ['{{ mustEnv "meta.rack" }}', '1:4: the environment has no "meta.rack", or an empty one'],
+    [
+      '{{ env (printf "node.%s" "shoe") }}',
+      '1:4: unknown reference to the node: of the node there are node.unique.id, node.unique.name, node.datacenter, node.region, node.class, node.pool, attr.NAME and meta.NAME',
+    ],
     // Conditions
     ['{{ if eq (env "COUNT") "3" }}three{{ else }}other{{ end }}', 'three'],
     ['{{ if false }}a{{ else if 0 }}b{{ else if "x" }}c{{ else }}d{{ end }}', 'c'],

@@ -1,4 +1,4 @@
-import { interpolate } from '../../../src/agent/environment/task-environment.js';
+import { interpolate, nodeValues } from '../../../src/agent/environment/task-environment.js';
 import type { StartFault, TaskLifeEvent } from '../../../src/agent/task/task-life.js';
 import type { ChangeScript } from '../../../src/jobs/document/task-parts.js';
 import { combinedMeta } from '../../../src/scheduler/reconcile/same-tasks.js';
@@ -127,7 +127,7 @@ export class TaskPreparation {
         task: task.Name,
         templates,
         paths,
-        inputs: { env: environment, meta: combinedMeta(job, group, task) },
+        inputs: { env: { ...nodeValues({ job, node }), ...environment }, meta: combinedMeta(job, group, task) },
         fill: (text) => interpolate(text, lookup),
         rendersAgain: task.RestartPolicy.RenderTemplates,
       },

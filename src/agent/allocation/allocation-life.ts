@@ -47,12 +47,17 @@ export type AllocationEffect =
   | { readonly type: 'timer'; readonly timer: number; readonly after: Milliseconds };
 
 export function newAllocationLife(plan: AllocationPlan, tasks: readonly TaskLife[]): AllocationLife {
-  return { plan, tasks, course: 'running', cause: null, skipDelay: false, timer: 0 };
+  const course = tasks.some(isRestarting) ? 'restarting' : 'running';
+  return { plan, tasks, course, cause: null, skipDelay: false, timer: 0 };
+}
+
+function isRestarting({ record }: TaskLife): boolean {
+  return record.restartOfAll === 'ending';
 }
 
 /** All tasks are dead and nothing will begin any more: the server may know the end. */
 export function isDone(life: AllocationLife): boolean {
-  return life.course !== 'restarting' && life.tasks.every(({ record }) => record.outcome !== null);
+  return life.tasks.every((task) => task.record.outcome !== null && !isRestarting(task));
 }
 
 /** The agent has nothing to wait for: each task is dead, or left to the next agent. */

@@ -2,6 +2,7 @@ import { allTasksRestart, type TaskHappening } from '../task/task-happening.js';
 import { isOver, type TaskLife } from '../task/task-life.js';
 import type { TaskPhase } from '../task/task-phase.js';
 import type { TaskPlan } from '../task/task-plan.js';
+import { hasStarted } from '../task/task-record.js';
 
 /** One task of an allocation, with its plan and its present state. */
 export interface TaskStanding {
@@ -33,7 +34,8 @@ export type TaskOrder =
  *   poststart sidecar   all main tasks have started                              … or only sidecars are left
  *   poststop            all others are dead, and one of them had started         never
  *
- * The leader ends before the others, and sidecars after them. Nothing begins while the allocation waits for its end.
+ * The leader ends before the others, and sidecars after them. Nothing begins while the allocation waits for its end. After a restart of all
+ * tasks the order is that of the first start: what has started before does not count.
  */
 export function taskOrders(tasks: readonly TaskStanding[], course: Course): ReadonlyMap<string, TaskOrder> {
   const orders = new Map<string, TaskOrder>();
@@ -60,7 +62,8 @@ function poststopOrder(task: TaskStanding, tasks: readonly TaskStanding[], cours
   if (task.life.step.type !== 'idle' || course === 'restarting') return undefined;
   const others = tasks.filter(({ plan }) => plan.phase !== 'poststop');
   if (!others.every(isDead)) return undefined;
-  return others.some(hasStarted) ? { type: 'begin' } : { type: 'end', reasons: [] };
+  const anyBegan = others.some(({ life }) => life.record.state.StartedAt !== null);
+  return anyBegan ? { type: 'begin' } : { type: 'end', reasons: [] };
 }
 
 /** A task that is under way, or may be found under way; the others only wait. */
@@ -103,11 +106,11 @@ function mayBegin(phase: TaskPhase, tasks: readonly TaskStanding[]): boolean {
       return tasks.every(
         ({ plan, life }) =>
           (plan.phase !== 'prestart' || life.record.outcome === 'succeeded') &&
-          (plan.phase !== 'prestart_sidecar' || hasStarted({ plan, life })),
+          (plan.phase !== 'prestart_sidecar' || hasStarted(life.record)),
       );
     case 'poststart':
     case 'poststart_sidecar':
-      return tasks.every((task) => task.plan.phase !== 'main' || hasStarted(task));
+      return tasks.every(({ plan, life }) => plan.phase !== 'main' || hasStarted(life.record));
     case 'poststop':
       return false;
   }
@@ -119,8 +122,4 @@ function isSidecar({ plan }: TaskStanding): boolean {
 
 function isDead({ life }: TaskStanding): boolean {
   return life.record.outcome !== null;
-}
-
-function hasStarted({ life }: TaskStanding): boolean {
-  return life.record.state.StartedAt !== null;
 }

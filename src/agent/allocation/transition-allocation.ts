@@ -90,11 +90,12 @@ class Walk {
     }
   }
 
-  /** Everything has ended: it begins again. */
+  /** Everything has ended, also a poststop task that had begun: it begins again. */
   #endRestart(): void {
     if (this.life.course !== 'restarting') return;
     const ended = this.life.tasks.every(
-      (task, at) => task.record.outcome !== null || this.life.plan.tasks[at]?.phase === 'poststop',
+      ({ record, step }, at) =>
+        record.outcome !== null || (this.life.plan.tasks[at]?.phase === 'poststop' && step.type === 'idle'),
     );
     if (!ended) return;
     this.everyTask({ type: 'revive' });
@@ -125,8 +126,10 @@ const handlers: { readonly [T in AllocationEvent['type']]: Handler<T> } = {
   restart(walk, { tasks, reason }) {
     // An end may be on its way to the server, which takes nothing back.
     if (walk.life.course !== 'running' || isDone(walk.life)) return;
-    if (tasks === 'all') walk.change({ course: 'restarting' });
-    else for (const name of tasks) walk.task(name, { type: 'restart', reason, asFailure: false });
+    if (tasks === 'all') {
+      walk.everyTask({ type: 'restart_of_all', begins: true });
+      walk.change({ course: 'restarting' });
+    } else for (const name of tasks) walk.task(name, { type: 'restart', reason, asFailure: false });
   },
   close(walk) {
     if (walk.life.course === 'running' || walk.life.course === 'restarting') walk.change({ course: 'closing' });
@@ -151,6 +154,7 @@ const handlers: { readonly [T in AllocationEvent['type']]: Handler<T> } = {
 /** A second order may only cut a delay short. */
 function stop(walk: Walk, cause: EndCause, skipDelay: boolean): void {
   const { life } = walk;
+  if (life.course === 'restarting') walk.everyTask({ type: 'restart_of_all', begins: false });
   walk.change({ cause: life.cause ?? cause, skipDelay: life.skipDelay || skipDelay });
   const delays = life.plan.shutdownDelay > 0 && !walk.life.skipDelay && isUp(life);
   if (!delays) {

@@ -5,6 +5,7 @@ import type { Allocation } from '../../scheduler/allocation.js';
 import type { Node } from '../../scheduler/node.js';
 import { indexFromName } from '../../scheduler/reconcile/names.js';
 import { combinedMeta } from '../../scheduler/reconcile/same-tasks.js';
+import type { NodeMember } from '../../templates/index.js';
 import { cleanName, portVariables } from './port-variables.js';
 
 /** Directories of a task, as the task sees them. */
@@ -70,27 +71,29 @@ export function interpolationLookup(
   context: Pick<TaskContext, 'job' | 'node'>,
   environment: Readonly<Record<string, string>>,
 ): (name: string) => string | undefined {
-  const { node } = context;
+  let ofNode: Readonly<Record<string, string>> | undefined;
   return (name) => {
     if (Object.hasOwn(environment, name)) return environment[name];
-    if (name.startsWith('attr.')) return own(node.Attributes, name.slice('attr.'.length));
-    if (name.startsWith('meta.')) return own(node.Meta ?? {}, name.slice('meta.'.length));
-    switch (name) {
-      case 'node.unique.id':
-        return node.ID;
-      case 'node.unique.name':
-        return node.Name;
-      case 'node.datacenter':
-        return node.Datacenter;
-      case 'node.region':
-        return context.job.Region;
-      case 'node.class':
-        return node.NodeClass;
-      case 'node.pool':
-        return node.NodePool;
-      default:
-        return undefined;
-    }
+    ofNode ??= nodeValues(context);
+    return own(ofNode, name);
+  };
+}
+
+/** What tasks and their templates can read of their node, by the names of references. */
+export function nodeValues({ job, node }: Pick<TaskContext, 'job' | 'node'>): Readonly<Record<string, string>> {
+  const members: Readonly<Record<NodeMember, string>> = {
+    'node.unique.id': node.ID,
+    'node.unique.name': node.Name,
+    'node.datacenter': node.Datacenter,
+    'node.region': job.Region,
+    'node.class': node.NodeClass,
+    'node.pool': node.NodePool,
+  };
+  const prefixed = (prefix: string, values: Readonly<Record<string, string>>) =>
+    Object.entries(values).map(([name, value]) => [prefix + name, value] as const);
+  return {
+    ...members,
+    ...Object.fromEntries([...prefixed('attr.', node.Attributes), ...prefixed('meta.', node.Meta ?? {})]),
   };
 }
 

@@ -38,7 +38,8 @@ export class Course {
   tell(...happenings: readonly TaskHappening[]): this {
     const { now } = this.moment;
     const state = happenings.reduce((current, each) => transitionTaskState(current, each, now), this.record.state);
-    return this.note({ state });
+    const isUp = happenings.some(({ type }) => type === 'started') && this.record.restartOfAll === 'awaiting_start';
+    return this.note(isUp ? { state, restartOfAll: null } : { state });
   }
 
   note(change: Partial<TaskRecord>): this {

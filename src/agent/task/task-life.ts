@@ -75,6 +75,8 @@ export type TaskLifeEvent =
   /** The agent ends and the task continues. */
   | { readonly type: 'release' }
   | { readonly type: 'restart'; readonly reason: string; readonly asFailure: boolean }
+  /** A restart of all tasks begins, or is given up. */
+  | { readonly type: 'restart_of_all'; readonly begins: boolean }
   /** A task that is dead begins again from its start, as part of a restart of all tasks. */
   | { readonly type: 'revive' }
   /** An event for the record that changes nothing. */

@@ -17,6 +17,11 @@ export interface TaskRecord {
   readonly timeline: string;
   /** Null while the task is not dead. */
   readonly outcome: TaskOutcome | null;
+  /**
+   * A restart of all tasks under way, so that another agent continues it. `ending`: the task ends, to begin again. `awaiting_start`: it has
+   * not started since. Notes of earlier agents have none.
+   */
+  readonly restartOfAll?: 'ending' | 'awaiting_start' | null;
 }
 
 /** A reading of both clocks, and a random number for decisions. */
@@ -50,6 +55,11 @@ export function recalledTaskRecord(record: TaskRecord, moment: Moment): TaskReco
     timeline: moment.timeline,
     counted: { intervalStart: moment.monotonic, count: record.counted.count },
   };
+}
+
+/** Whether it has started since all tasks began, for the first time or again. */
+export function hasStarted({ state, restartOfAll }: TaskRecord): boolean {
+  return state.StartedAt !== null && restartOfAll !== 'awaiting_start';
 }
 
 /** Whether it was ever started; the server may know of a start although the notes of the agent were lost. */

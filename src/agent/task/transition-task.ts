@@ -75,11 +75,12 @@ const handlers: { readonly [T in TaskLifeEvent['type']]: Handler<T> } = {
     if (type === 'waiting') return prepare(course, true);
     return beginEnd(course, { purpose: asFailure ? 'restart_as_failure' : 'restart', skipDelay: true });
   },
+  restart_of_all: (course, { begins }) => course.note({ restartOfAll: begins ? 'ending' : null }),
   revive(course) {
-    if (course.step.type !== 'over' || course.step.as !== 'dead') return course;
+    if (course.step.type !== 'over' || course.step.as !== 'dead') return course.note({ restartOfAll: null });
     const state = { ...course.record.state, State: 'pending' as const, Failed: false, FinishedAt: null };
     const happening = { type: 'restarting', after: 0, reason: allTasksRestart } as const;
-    return course.note({ outcome: null, state }).tell(happening).take({ type: 'idle' });
+    return course.note({ outcome: null, state, restartOfAll: 'awaiting_start' }).tell(happening).take({ type: 'idle' });
   },
   tell: (course, { happening }) => course.tell(happening),
 };

@@ -79,15 +79,31 @@ function annotateTask(task: TaskDiff, group: TaskGroupDiff): TaskDiff {
 }
 
 const fieldsInPlace: ReadonlySet<string> = new Set(['KillTimeout']);
-const objectsInPlace: ReadonlySet<string> = new Set(['Service', 'Constraint', 'Affinity', 'Spread', 'LogConfig']);
+const objectsInPlace: ReadonlySet<string> = new Set([
+  ...['Service', 'Constraint', 'Affinity', 'Spread', 'LogConfig'],
+  // Nomad's diff omits these.
+  ...['RestartPolicy', 'Lifecycle', 'ScalingPolicy'],
+]);
 
 /** Whether the running task has to be replaced. A change that the diff does not show replaces nothing. */
 function isDestructive(task: TaskDiff): boolean {
   if (task.Fields?.some(({ Name }) => !fieldsInPlace.has(Name)) === true) return true;
-  return task.Objects?.some((object) => !objectsInPlace.has(object.Name) || togglesLogs(object)) === true;
+  return (
+    task.Objects?.some(
+      (object) => !objectsInPlace.has(object.Name) || togglesLogs(object) || rendersOnRestart(object),
+    ) === true
+  );
 }
 
 /** Log collection cannot be switched while the task runs; a contextual diff lists the field also when it did not change. */
 function togglesLogs(object: ObjectDiff): boolean {
   return object.Name === 'LogConfig' && object.Fields?.some(({ Name }) => Name === 'Disabled') === true;
+}
+
+/** Whether templates are rendered at a restart cannot change while the task runs either. */
+function rendersOnRestart({ Name, Fields }: ObjectDiff): boolean {
+  return (
+    Name === 'RestartPolicy' &&
+    Fields?.some((field) => field.Name === 'RenderTemplates' && field.Type !== 'None') === true
+  );
 }

@@ -18,7 +18,7 @@ import {
   upstreamBlock,
   upstreamMeshGatewayBlock,
 } from '../document/fields/connect-fields.js';
-import { diffFields, type Flat, nothingFlat } from './diff-fields.js';
+import { diffFields, type Flat, nothingFlat, objectDiff, typeOfPresence } from './diff-fields.js';
 import {
   byContent,
   byField,
@@ -28,13 +28,11 @@ import {
   keyed,
   listAt,
   type ObjectRule,
-  objectDiff,
   one,
-  type Part,
+  part,
   present,
   texts,
   typeOfEntries,
-  typeOfPresence,
 } from './diff-objects.js';
 import { type Item, scalarsOf, withGiven } from './flatten.js';
 import { identityRule, logConfigRule, resourcesRule, volumeMounts } from './shared-rules.js';
@@ -54,12 +52,12 @@ const transparentProxyRule: ObjectRule = {
 };
 
 /** As existing clients expect, a transparent proxy is included even if it did not change or does not exist. */
-const transparentProxy: Part = (old, next, contextual) => {
+const transparentProxy = part('TransparentProxy', (old, next, detail) => {
   const before = itemAt(old, 'TransparentProxy');
   const after = itemAt(next, 'TransparentProxy');
   if (equalValues(asSets(before), asSets(after))) return [objectDiff('None', 'TransparentProxy', [])];
-  return present(diffObject(transparentProxyRule, before, after, contextual));
-};
+  return present(diffObject(transparentProxyRule, before, after, detail));
+});
 
 /** The order of what is excluded does not matter. */
 function asSets(proxy: Item | null): Item | null {
@@ -82,13 +80,13 @@ const upstreamRule: ObjectRule = {
 const exposedPaths = byContent('Paths', { name: 'Paths', type: 'fields', fields: scalarsOf(exposePathBlock) });
 
 /** A block without paths counts as absent. */
-const expose: Part = (old, next, contextual) => {
+const expose = part('Expose', (old, next, detail) => {
   const before = itemAt(old, 'Expose');
   const after = itemAt(next, 'Expose');
   if (equalValues(before, after)) return [];
   const [left, right] = [before, after].map((item) => (listAt(item, 'Paths').length === 0 ? null : item));
-  return [objectDiff(typeOfPresence(left, right), 'Expose', [], exposedPaths(before, after, contextual))];
-};
+  return [objectDiff(typeOfPresence(left, right), 'Expose', [], exposedPaths.diff(before, after, detail))];
+});
 
 const proxyRule: ObjectRule = {
   name: 'ConsulProxy',
@@ -177,13 +175,13 @@ const terminatingRule: ObjectRule = {
 };
 
 /** Where the gateway listens, as `name` → `host:port`. */
-const bindAddresses: Part = (old, next, contextual) => {
+const bindAddresses = part('EnvoyGatewayBindAddresses', (old, next, { contextual }) => {
   const before = itemAt(old, 'EnvoyGatewayBindAddresses');
   const after = itemAt(next, 'EnvoyGatewayBindAddresses');
   if (equalValues(before, after)) return [];
   const fields = diffFields(addressesOf(before), addressesOf(after), contextual);
   return [objectDiff(typeOfEntries(before, after), 'EnvoyGatewayBindAddresses', fields)];
-};
+});
 
 function addressesOf(addresses: Item | null): Flat {
   const entries = Object.entries((addresses ?? {}) as Record<string, GatewayBindAddress>);
@@ -197,7 +195,7 @@ function bracketed(host: string): string {
 const gatewayProxyScalars = scalarsOf(gatewayProxyBlock);
 
 /** The timeout, as a text with units, is compared only between two blocks. */
-const gatewayProxy: Part = (old, next, contextual) => {
+const gatewayProxy = part('Proxy', (old, next, detail) => {
   const before = itemAt(old, 'Proxy');
   const after = itemAt(next, 'Proxy');
   const withTimeout = before !== null && after !== null;
@@ -210,8 +208,8 @@ const gatewayProxy: Part = (old, next, contextual) => {
     ]);
   };
   const rule: ObjectRule = { name: 'Proxy', type: 'presence', fields, parts: [bindAddresses, freeForm('Config')] };
-  return present(diffObject(rule, before, after, contextual));
-};
+  return present(diffObject(rule, before, after, detail));
+});
 
 const gatewayRule: ObjectRule = {
   name: 'Gateway',

@@ -1,5 +1,13 @@
 import { compareBytes } from '../../shared/text-values.js';
-import type { DiffType, FieldDiff } from './job-diff.js';
+import type { DiffType, FieldDiff, ObjectDiff } from './job-diff.js';
+
+/** How much a diff lists. */
+export interface Detail {
+  /** Nested objects list their unchanged fields, too. */
+  readonly contextual: boolean;
+  /** Also what Nomad's diff omits, so that two different jobs never have the same diff as two equal ones. */
+  readonly complete: boolean;
+}
 
 /** The scalars of one side by name. */
 export type Flat = ReadonlyMap<string, string>;
@@ -45,4 +53,28 @@ export function typeOfFields(fields: readonly FieldDiff[]): DiffType {
   if (added && deleted) return 'Edited';
   if (added) return 'Added';
   return deleted ? 'Deleted' : 'None';
+}
+
+export function typeOfPresence(old: unknown, next: unknown): DiffType {
+  if (old === null || old === undefined) return 'Added';
+  return next === null || next === undefined ? 'Deleted' : 'Edited';
+}
+
+export function objectDiff(
+  Type: DiffType,
+  Name: string,
+  fields: readonly FieldDiff[],
+  objects: readonly ObjectDiff[] = [],
+): ObjectDiff {
+  return { Type, Name, Fields: listOrNull(fields), Objects: listOrNull(objects) };
+}
+
+export function listOrNull<T>(list: readonly T[]): readonly T[] | null {
+  return list.length === 0 ? null : list;
+}
+
+/** Whether the object was added or removed, or names a value that changed. */
+export function showsChange({ Type, Fields, Objects }: ObjectDiff): boolean {
+  if (Type === 'Added' || Type === 'Deleted') return true;
+  return Fields?.some((field) => field.Type !== 'None') === true || Objects?.some(showsChange) === true;
 }

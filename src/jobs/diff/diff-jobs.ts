@@ -1,16 +1,18 @@
 import { err, ok, type Result } from 'neverthrow';
 import { compareBytes } from '../../shared/text-values.js';
 import { equalValues } from '../document/equal-values.js';
+import { updateBlock } from '../document/fields/policy-fields.js';
 import type { Job } from '../document/job.js';
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
-import { diffFields, nothingFlat } from './diff-fields.js';
-import { listOrNull, type Part, typeOfPresence } from './diff-objects.js';
-import type { Flatten, Item } from './flatten.js';
-import { groupFields, groupParts } from './group-rules.js';
-import type { DiffType, FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from './job-diff.js';
-import { jobFields, jobParts } from './job-rules.js';
-import { taskFields, taskParts } from './task-rules.js';
+import { compareFields, type Detail, diffFields, listOrNull, objectDiff, typeOfPresence } from './diff-fields.js';
+import { type BlockRule, changesOf } from './diff-objects.js';
+import { type Item, scalarsOf } from './flatten.js';
+import { delays, groupRule } from './group-rules.js';
+import type { FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from './job-diff.js';
+import { jobRule } from './job-rules.js';
+import { orderChange } from './omitted-changes.js';
+import { inheritingTaskRule, taskRule } from './task-rules.js';
 
 /** What a diff lists. */
 export interface DiffOptions {
@@ -19,6 +21,11 @@ export interface DiffOptions {
    * tasks only changed fields are listed in any case. Plans and version lists are contextual.
    */
   readonly contextual?: boolean;
+  /**
+   * Whether changes are listed that Nomad's diff omits, such as those of `spread`, `lifecycle` and a task's `restart`, so that only equal
+   * jobs have a diff of the type `None`. Plans and version lists are complete.
+   */
+  readonly complete?: boolean;
 }
 
 /** Only versions of one job can be compared. */
@@ -34,24 +41,24 @@ export interface DifferentJobs {
 export function diffJobs(
   old: Job | null,
   next: Job | null,
-  { contextual = false }: DiffOptions = {},
+  { contextual = false, complete = false }: DiffOptions = {},
 ): Result<JobDiff, DifferentJobs> {
   if (old !== null && next !== null && old.ID !== next.ID) {
     const ids = `${JSON.stringify(old.ID)} and ${JSON.stringify(next.ID)}`;
     return err({ type: 'different_jobs', message: `jobs with different IDs cannot be compared: ${ids}` });
   }
-  return ok(jobDiff(old, next, contextual));
+  return ok(jobDiff(old, next, { contextual, complete }));
 }
 
 /** The same for jobs that are known to be versions of one. */
-export function jobDiff(old: Job | null, next: Job | null, contextual: boolean): JobDiff {
+export function jobDiff(old: Job | null, next: Job | null, detail: Detail): JobDiff {
   const ID = next?.ID ?? old?.ID ?? '';
-  const fields = diffSides(jobFields, old, next);
-  const objects = partsOf(jobParts, old, next, contextual);
-  const groups = diffNamed(old?.TaskGroups, next?.TaskGroups, (left, right) => diffGroup(left, right, contextual));
+  const { fields, objects: ofJob } = changesOf(jobRule, itemOf(old), itemOf(next), detail);
+  const groups = diffNamed(old?.TaskGroups, next?.TaskGroups, (left, right) => diffGroup(left, right, detail));
+  const objects = detail.complete ? [...ofJob, ...changesAcrossGroups(old, next, groups)] : ofJob;
   const isChanged = fields.length > 0 || [...objects, ...groups].some(({ Type }) => Type !== 'None');
   return {
-    Type: old === null || next === null ? typeOfJob(old, next) : isChanged ? 'Edited' : 'None',
+    Type: isChanged ? typeOfPresence(old, next) : 'None',
     ID,
     Fields: listOrNull(fields),
     Objects: listOrNull(objects),
@@ -59,63 +66,91 @@ export function jobDiff(old: Job | null, next: Job | null, contextual: boolean):
   };
 }
 
-function typeOfJob(old: Job | null, next: Job | null): DiffType {
-  return old === null && next === null ? 'None' : typeOfPresence(old, next);
+/** The order of the groups, and what no group shows of the update policy, which the groups inherit. */
+function changesAcrossGroups(old: Job | null, next: Job | null, groups: readonly TaskGroupDiff[]): ObjectDiff[] {
+  if (old === null || next === null) return [];
+  const order = changedOrder('TaskGroups', old.TaskGroups, next.TaskGroups);
+  const shown = groups.flatMap(({ Objects }) => (Objects ?? []).filter(({ Name }) => Name === 'Update'));
+  const inGroups = shown.flatMap(({ Fields }) => Fields ?? []);
+  // A group shows its whole policy when that comes or goes.
+  if (inGroups.some(({ Name, Type }) => Name === 'MaxParallel' && (Type === 'Added' || Type === 'Deleted')))
+    return order;
+  const changed = diffFields(updateScalars({ ...old.Update }), updateScalars({ ...next.Update }), false);
+  const fields = changed.filter((field) => !inGroups.some((other) => isSameChange(field, other)));
+  return fields.length === 0 ? order : [objectDiff('Edited', 'Update', fields), ...order];
 }
 
-function diffGroup(old: TaskGroup | null, next: TaskGroup | null, contextual: boolean): TaskGroupDiff {
+const updateScalars = scalarsOf(updateBlock);
+
+function isSameChange(a: FieldDiff, b: FieldDiff): boolean {
+  return a.Name === b.Name && a.Old === b.Old && a.New === b.New;
+}
+
+/** The order of groups or tasks, where both sides have the same ones. */
+function changedOrder(name: string, old: readonly Named[] = [], next: readonly Named[] = []): ObjectDiff[] {
+  const names = new Set(old.map(({ Name }) => Name));
+  const isSameSet = old.length === next.length && next.every(({ Name }) => names.has(Name));
+  if (!isSameSet || next.every(({ Name }, at) => Name === old[at]?.Name)) return [];
+  return [orderChange(name, [...old], [...next])];
+}
+
+function diffGroup(old: TaskGroup | null, next: TaskGroup | null, detail: Detail): TaskGroupDiff {
   const Name = next?.Name ?? old?.Name ?? '';
-  const isSame = equalValues(old, next);
-  const tasks = diffNamed(old?.Tasks, next?.Tasks, (left, right) => diffTask(left, right, contextual));
-  if (isSame) return { Type: 'None', Name, Fields: null, Objects: null, Tasks: listOrNull(tasks), Updates: null };
+  const tasks = diffNamed(old?.Tasks, next?.Tasks, (left, right) => {
+    const inherits = inheritsRestarts(left, old) && inheritsRestarts(right, next);
+    return diffTask(inherits ? inheritingTaskRule : taskRule, left, right, detail);
+  });
+  if (equalValues(old, next)) {
+    return { Type: 'None', Name, Fields: null, Objects: null, Tasks: listOrNull(tasks), Updates: null };
+  }
+  const { fields, objects } = changesOf(groupRule, itemOf(old), itemOf(next), detail);
+  const order = detail.complete ? changedOrder('Tasks', old?.Tasks, next?.Tasks) : [];
   return {
     Type: typeOfPresence(old, next),
     Name,
-    Fields: listOrNull(groupFieldDiffs(old, next)),
-    Objects: listOrNull(partsOf(groupParts, old, next, contextual)),
+    Fields: listOrNull([...fields, ...delayDiffs(old, next, detail)].sort(compareFields)),
+    Objects: listOrNull([...objects, ...order]),
     Tasks: listOrNull(tasks),
     Updates: null,
   };
 }
 
-/** The delay before a stop, which may be absent, is compared only in a group that both sides have. */
-function groupFieldDiffs(old: TaskGroup | null, next: TaskGroup | null): FieldDiff[] {
-  const fields = diffSides(groupFields, old, next);
-  if (old === null || next === null) return fields;
-  const delay = diffFields(delayOf(old), delayOf(next), false);
-  return [...fields, ...delay].sort((a, b) => compareBytes(a.Name, b.Name));
+/** The diff of the group shows the change. */
+function inheritsRestarts(task: Task | null, group: TaskGroup | null): boolean {
+  return task === null || equalValues(task.RestartPolicy, group?.RestartPolicy);
 }
 
-function delayOf({ ShutdownDelay }: TaskGroup): ReadonlyMap<string, string> {
-  return new Map([['ShutdownDelay', ShutdownDelay === null ? '' : String(ShutdownDelay)]]);
+/** Nomad's diff shows the delay before a stop only in a group that both sides have. */
+function delayDiffs(old: TaskGroup | null, next: TaskGroup | null, { complete }: Detail): FieldDiff[] {
+  if (!complete && (old === null || next === null)) return [];
+  const names = complete ? delays : (['ShutdownDelay'] as const);
+  const flat = (group: TaskGroup | null) => new Map(names.map((name) => [name, String(group?.[name] ?? '')]));
+  return diffFields(flat(old), flat(next), false);
 }
 
-function diffTask(old: Task | null, next: Task | null, contextual: boolean): TaskDiff {
+function diffTask(rule: BlockRule, old: Task | null, next: Task | null, detail: Detail): TaskDiff {
   const Name = next?.Name ?? old?.Name ?? '';
   if (equalValues(old, next)) return { Type: 'None', Name, Fields: null, Objects: null, Annotations: null };
+  const { fields, objects } = changesOf(rule, itemOf(old), itemOf(next), detail);
   return {
     Type: typeOfPresence(old, next),
     Name,
-    Fields: listOrNull(diffSides(taskFields, old, next)),
-    Objects: listOrNull(partsOf(taskParts, old, next, contextual)),
+    Fields: listOrNull(fields),
+    Objects: listOrNull(objects),
     Annotations: null,
   };
 }
 
-function diffSides(fields: Flatten, old: object | null, next: object | null): FieldDiff[] {
-  return diffFields(
-    old === null ? nothingFlat : fields(old as Item),
-    next === null ? nothingFlat : fields(next as Item),
-    false,
-  );
+function itemOf(block: object | null): Item | null {
+  return block as Item | null;
 }
 
-function partsOf(parts: readonly Part[], old: object | null, next: object | null, contextual: boolean): ObjectDiff[] {
-  return parts.flatMap((part) => part(old as Item | null, next as Item | null, contextual));
+interface Named {
+  readonly Name: string;
 }
 
 /** One diff for each name of either side, in the order of the names. */
-function diffNamed<T extends { readonly Name: string }, D>(
+function diffNamed<T extends Named, D>(
   old: readonly T[] | undefined,
   next: readonly T[] | undefined,
   diff: (old: T | null, next: T | null) => D,

@@ -1,85 +1,117 @@
 import { compareBytes } from '../../shared/text-values.js';
 import { equalValues } from '../document/equal-values.js';
-import { compareFields, diffFields, type Flat, nothingFlat, typeOfFields } from './diff-fields.js';
+import {
+  compareFields,
+  type Detail,
+  diffFields,
+  type Flat,
+  nothingFlat,
+  objectDiff,
+  showsChange,
+  typeOfFields,
+  typeOfPresence,
+} from './diff-fields.js';
 import { type Flatten, flattenFreeForm, type Item } from './flatten.js';
 import type { DiffType, FieldDiff, ObjectDiff } from './job-diff.js';
+import { type Changes, contentOf, omittedChanges } from './omitted-changes.js';
+
+/** What is compared in one kind of block. */
+export interface BlockRule {
+  readonly fields: Flatten;
+  /** Only changed fields are listed, also in a contextual diff. */
+  readonly neverContextual?: true;
+  /** What an absent side is compared as, where that is not a block without any field. */
+  readonly absent?: Item;
+  /** Fields that are compared in no diff: the server writes them. */
+  readonly ignored?: readonly string[];
+  /** Fields with a default, which are compared only if both sides have the block. */
+  readonly filled?: readonly string[];
+  readonly parts?: readonly Part[];
+}
 
 /** How the diff of one kind of block is made. */
-export interface ObjectRule {
+export interface ObjectRule extends BlockRule {
   readonly name: string;
-  readonly fields: Flatten;
   /**
    * `presence`: added or deleted when one side lacks the block, edited otherwise. `fields`: what its fields are, and no object
    * at all when none of them changed.
    */
   readonly type: 'presence' | 'fields';
-  /** Only changed fields are listed, also in a contextual diff. */
-  readonly neverContextual?: true;
-  /** What an absent side is compared as, where that is not a block without any field. */
-  readonly absent?: Item;
-  readonly parts?: readonly Part[];
 }
 
 /** The diffs of what is nested in a block; a side that lacks the block is null. */
-export type Part = (old: Item | null, next: Item | null, contextual: boolean) => readonly ObjectDiff[];
+export type DiffPart = (old: Item | null, next: Item | null, detail: Detail) => readonly ObjectDiff[];
+
+export interface Part {
+  /** The fields of the block whose changes this part shows. */
+  readonly of: readonly string[];
+  readonly diff: DiffPart;
+}
+
+export function part(field: string, diff: DiffPart): Part {
+  return { of: [field], diff };
+}
 
 /** The diff of one block; undefined when both sides are the same. */
 export function diffObject(
   rule: ObjectRule,
   old: Item | null,
   next: Item | null,
-  contextual: boolean,
+  detail: Detail,
 ): ObjectDiff | undefined {
   if (equalValues(old, next)) return undefined;
-  const isContextual = contextual && rule.neverContextual !== true;
-  const fields = diffFields(flatOf(rule, old), flatOf(rule, next), isContextual);
-  const Type = rule.type === 'presence' ? typeOfPresence(old, next) : typeOfFields(fields);
-  if (rule.type === 'fields' && Type === 'None') return undefined;
-  const objects = (rule.parts ?? []).flatMap((part) => part(old, next, contextual));
-  return objectDiff(Type, rule.name, fields, objects);
+  const { fields, objects } = changesOf(rule, old, next, detail);
+  const ofFields = typeOfFields(fields);
+  if (rule.type === 'fields' && ofFields !== 'None') return objectDiff(ofFields, rule.name, fields, objects);
+  if (rule.type === 'fields' && !detail.complete) return undefined;
+  return objectDiff(typeOfPresence(old, next), rule.name, fields, objects);
 }
 
-function flatOf(rule: ObjectRule, item: Item | null): Flat {
+/** What differs in a block and in what is nested in it. */
+export function changesOf(rule: BlockRule, old: Item | null, next: Item | null, detail: Detail): Changes {
+  const contextual = detail.contextual && rule.neverContextual !== true;
+  const fields = diffFields(flatOf(rule, old), flatOf(rule, next), contextual);
+  const parts = (rule.parts ?? []).map(({ of, diff }) => ({ of, objects: diff(old, next, detail) }));
+  const objects = parts.flatMap((part) => part.objects);
+  if (!detail.complete) return { fields, objects };
+  const isShown = (name: string): boolean => {
+    if (rule.ignored?.includes(name) === true) return true;
+    if ((old === null || next === null) && rule.filled?.includes(name) === true) return true;
+    const showing = parts.find(({ of }) => of.includes(name));
+    return showing === undefined ? showsField(rule, old, next, name) : showing.objects.some(showsChange);
+  };
+  const omitted = omittedChanges(old, next, isShown, contextual);
+  return {
+    fields: omitted.fields.length === 0 ? fields : [...fields, ...omitted.fields].sort(compareFields),
+    // An object that shows no change is replaced by one that does.
+    objects: [...objects.filter((object) => object.Type === 'None' || showsChange(object)), ...omitted.objects],
+  };
+}
+
+/** Whether the scalars that a rule reads depend on this field. */
+function showsField({ fields }: BlockRule, old: Item | null, next: Item | null, name: string): boolean {
+  const block = old ?? next ?? {};
+  const flat = fields(block);
+  const changed = fields({ ...block, [name]: old === null || next === null ? null : next[name] });
+  const names = [...new Set([...flat.keys(), ...changed.keys()])];
+  return names.some((each) => (flat.get(each) ?? '') !== (changed.get(each) ?? ''));
+}
+
+function flatOf(rule: BlockRule, item: Item | null): Flat {
   const side = item ?? rule.absent;
   return side === undefined ? nothingFlat : rule.fields(side);
-}
-
-export function typeOfPresence(old: unknown, next: unknown): DiffType {
-  if (old === null || old === undefined) return 'Added';
-  return next === null || next === undefined ? 'Deleted' : 'Edited';
-}
-
-export function objectDiff(
-  Type: DiffType,
-  Name: string,
-  fields: readonly FieldDiff[],
-  objects: readonly ObjectDiff[] = [],
-): ObjectDiff {
-  return { Type, Name, Fields: listOrNull(fields), Objects: listOrNull(objects) };
-}
-
-export function listOrNull<T>(list: readonly T[]): readonly T[] | null {
-  return list.length === 0 ? null : list;
 }
 
 // Parts: which field of the block they read, and how its elements are matched.
 
 /** A nested block. */
 export function one(field: string, rule: ObjectRule): Part {
-  return (old, next, contextual) => present(diffObject(rule, itemAt(old, field), itemAt(next, field), contextual));
+  return part(field, (old, next, detail) => present(diffObject(rule, itemAt(old, field), itemAt(next, field), detail)));
 }
 
 /** A list in which elements are the same when their whole content is: an edited one is deleted and added. */
 export function byContent(field: string, rule: ObjectRule): Part {
   return keyed(field, rule, contentOf);
-}
-
-/** The whole content as a text, whatever the order of the keys. */
-export function contentOf(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? '';
-  if (Array.isArray(value)) return `[${value.map(contentOf).join(',')}]`;
-  const keys = Object.keys(value).sort();
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${contentOf((value as Item)[key])}`).join(',')}}`;
 }
 
 /** A list in which elements are the same when they have the same value here. */
@@ -89,57 +121,55 @@ export function byField(field: string, key: string, rule: ObjectRule): Part {
 
 /** A list in which elements are the same when the function gives the same text; of several such, the last one counts. */
 export function keyed(field: string, rule: ObjectRule, keyOf: (item: Item) => string): Part {
-  return (old, next, contextual) => diffKeyed(rule, listAt(old, field), listAt(next, field), { keyOf, contextual });
+  return part(field, (old, next, detail) =>
+    diffKeyed(rule, listAt(old, field), listAt(next, field), { keyOf, detail }),
+  );
 }
 
 function diffKeyed(
   rule: ObjectRule,
   old: readonly Item[],
   next: readonly Item[],
-  { keyOf, contextual }: { readonly keyOf: (item: Item) => string; readonly contextual: boolean },
+  { keyOf, detail }: { readonly keyOf: (item: Item) => string; readonly detail: Detail },
 ): ObjectDiff[] {
   if (equalValues(old, next)) return [];
   const before = new Map(old.map((item) => [keyOf(item), item]));
   const after = new Map(next.map((item) => [keyOf(item), item]));
   const diffs: ObjectDiff[] = [];
-  for (const [key, item] of before) diffs.push(...present(diffObject(rule, item, after.get(key) ?? null, contextual)));
+  for (const [key, item] of before) diffs.push(...present(diffObject(rule, item, after.get(key) ?? null, detail)));
   for (const [key, item] of after) {
-    if (!before.has(key)) diffs.push(...present(diffObject(rule, null, item, contextual)));
+    if (!before.has(key)) diffs.push(...present(diffObject(rule, null, item, detail)));
   }
   return sortedObjects(diffs);
 }
 
 /** Blocks by their label. */
 export function byLabel(field: string, rule: ObjectRule): Part {
-  return (old, next, contextual) => {
+  return part(field, (old, next, detail) => {
     const before = itemAt(old, field) ?? {};
     const after = itemAt(next, field) ?? {};
     const labels = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort(compareBytes);
-    return labels.flatMap((label) =>
-      present(diffObject(rule, itemAt(before, label), itemAt(after, label), contextual)),
-    );
-  };
+    return labels.flatMap((label) => present(diffObject(rule, itemAt(before, label), itemAt(after, label), detail)));
+  });
 }
 
 /** A list in which the elements at the same position are the same. */
 export function byPosition(field: string, rule: ObjectRule): Part {
-  return (old, next, contextual) => {
+  return part(field, (old, next, detail) => {
     const before = listAt(old, field);
     const after = listAt(next, field);
     const length = Math.max(before.length, after.length);
-    const diffs = Array.from({ length }, (_, at) =>
-      diffObject(rule, before[at] ?? null, after[at] ?? null, contextual),
-    );
+    const diffs = Array.from({ length }, (_, at) => diffObject(rule, before[at] ?? null, after[at] ?? null, detail));
     return sortedObjects(diffs.flatMap(present));
-  };
+  });
 }
 
 /** A list of texts as a set: neither order nor repetition counts. `unchanged` lists one without a change as well. */
 export function texts(field: string, unchanged: 'shown' | 'hidden' = 'shown'): Part {
-  return (old, next, contextual) => {
+  return part(field, (old, next, { contextual }) => {
     const diff = diffTexts(field, textsAt(old, field), textsAt(next, field), contextual);
     return diff === undefined || (diff.Type === 'None' && unchanged === 'hidden') ? [] : [diff];
-  };
+  });
 }
 
 /** Equal values are included only in a contextual diff. */
@@ -166,7 +196,7 @@ function diffTexts(
 
 /** A free-form block: added or deleted when one side has no entries. */
 export function freeForm(field: string, neverContextual?: 'neverContextual'): Part {
-  return (old, next, contextual) => {
+  return part(field, (old, next, { contextual }) => {
     const before = itemAt(old, field);
     const after = itemAt(next, field);
     if (equalValues(before, after)) return [];
@@ -176,7 +206,7 @@ export function freeForm(field: string, neverContextual?: 'neverContextual'): Pa
       contextual && neverContextual === undefined,
     );
     return [objectDiff(typeOfEntries(before, after), field, fields)];
-  };
+  });
 }
 
 /** A free-form block without entries counts as absent. */

@@ -24,9 +24,15 @@ export interface VersionBaseNotFound {
 export function diffVersions(versions: readonly Job[], base: VersionBase): Result<JobDiff[], VersionBaseNotFound> {
   return baseOf(versions, base).map((from) =>
     from === undefined
-      ? versions.slice(0, -1).map((next, at) => jobDiff(versions[at + 1] ?? null, next, true))
-      : versions.map((next) => jobDiff(from, next, true)),
+      ? versions.slice(0, -1).map((next, at) => versionDiff(versions[at + 1] ?? next, next))
+      : versions.map((next) => versionDiff(from, next)),
   );
+}
+
+/** Who submitted a version and how it is tagged are facts about it, not changes of the job. */
+function versionDiff(from: Job, next: Job): JobDiff {
+  const { NomadTokenID, VersionTag } = next;
+  return jobDiff({ ...from, NomadTokenID, VersionTag }, next, { contextual: true, complete: true });
 }
 
 /** The version that all are compared with; undefined for comparisons with the predecessor, and where there are no versions. */

@@ -9,7 +9,7 @@ import {
 } from '../document/fields/policy-fields.js';
 import { mountOptionsBlock, taskGroupBlock, volumeBlock } from '../document/fields/task-group-fields.js';
 import type { Flat } from './diff-fields.js';
-import { byLabel, freeForm, type ObjectRule, one, type Part, texts } from './diff-objects.js';
+import { type BlockRule, byLabel, freeForm, type ObjectRule, one, type Part, texts } from './diff-objects.js';
 import { everythingOf, type Item, scalarsOf } from './flatten.js';
 import { services } from './service-rules.js';
 import { affinities, constraints, consulRule, networks } from './shared-rules.js';
@@ -22,11 +22,13 @@ function scalingFields(policy: Item): Flat {
   return new Map([...scalingScalars(policy)].filter(([name]) => !ownTargets.has(name)));
 }
 
-const scalingRule: ObjectRule = {
+export const scalingRule: ObjectRule = {
   name: 'Scaling',
   type: 'presence',
   neverContextual: true,
   fields: scalingFields,
+  ignored: ['ID', 'CreateIndex', 'ModifyIndex'],
+  filled: ['Type'],
   parts: [freeForm('Policy', 'neverContextual')],
 };
 
@@ -44,10 +46,7 @@ const volumeRule: ObjectRule = {
   ],
 };
 
-export const groupFields = scalarsOf(taskGroupBlock, { without: ['Name'] });
-
-/** What is compared in a group beside its tasks, in the order in which it is listed. */
-export const groupParts: readonly Part[] = [
+const groupParts: readonly Part[] = [
   constraints,
   affinities,
   one('RestartPolicy', { name: 'RestartPolicy', type: 'fields', fields: scalarsOf(restartBlock) }),
@@ -55,10 +54,26 @@ export const groupParts: readonly Part[] = [
   one('ReschedulePolicy', { name: 'ReschedulePolicy', type: 'fields', fields: scalarsOf(rescheduleBlock) }),
   one('EphemeralDisk', { name: 'EphemeralDisk', type: 'fields', fields: scalarsOf(ephemeralDiskBlock) }),
   one('Consul', consulRule),
-  one('Update', { name: 'Update', type: 'fields', fields: scalarsOf(updateBlock, { without: ['Stagger'] }) }),
+  one('Update', {
+    name: 'Update',
+    type: 'fields',
+    fields: scalarsOf(updateBlock, { without: ['Stagger'] }),
+    filled: ['Stagger'],
+  }),
   one('Disconnect', { name: 'Disconnect', type: 'presence', fields: everythingOf(disconnectBlock) }),
   networks,
   one('Scaling', scalingRule),
   services,
   byLabel('Volumes', volumeRule),
 ];
+
+/** Durations of a group that may be absent. */
+export const delays = ['MaxRunDuration', 'ShutdownDelay'] as const;
+
+/** What is compared in a group beside its tasks and delays, in the order in which it is listed. */
+export const groupRule: BlockRule = {
+  fields: scalarsOf(taskGroupBlock, { without: ['Name'] }),
+  neverContextual: true,
+  ignored: ['Name', 'Tasks', ...delays],
+  parts: groupParts,
+};

@@ -9,8 +9,10 @@ import {
 } from '../document/fields/job-fields.js';
 import { nothingFlat } from './diff-fields.js';
 import {
+  type BlockRule,
   byField,
   byPosition,
+  type DiffPart,
   diffObject,
   itemAt,
   type ObjectRule,
@@ -34,13 +36,13 @@ const regions = byField('Regions', 'Name', regionRule);
 const strategyRule: ObjectRule = { name: 'Strategy', type: 'fields', fields: scalarsOf(multiregionStrategyBlock) };
 
 /** As existing clients expect, an added strategy appears as an edited one that was empty before. */
-const strategy: Part = (old, next, contextual) =>
+const strategy: DiffPart = (old, next, detail) =>
   present(
     diffObject(
       strategyRule,
       old === null ? { MaxParallel: 0, OnFailure: '' } : itemAt(old, 'Strategy'),
       itemAt(next, 'Strategy'),
-      contextual,
+      detail,
     ),
   );
 
@@ -48,27 +50,15 @@ const multiregionRule: ObjectRule = {
   name: 'Multiregion',
   type: 'presence',
   fields: () => nothingFlat,
-  parts: [(...sides) => sortedObjects([...strategy(...sides), ...regions(...sides)])],
+  parts: [
+    {
+      of: ['Strategy', 'Regions'],
+      diff: (...sides) => sortedObjects([...strategy(...sides), ...regions.diff(...sides)]),
+    },
+  ],
 };
 
-/** Bookkeeping of the registration, and what is compared in the groups. */
-const notCompared = [
-  'ID',
-  'Status',
-  'StatusDescription',
-  'Version',
-  'Stable',
-  'CreateIndex',
-  'ModifyIndex',
-  'JobModifyIndex',
-  'SubmitTime',
-  'NomadTokenID',
-];
-
-export const jobFields = scalarsOf(jobBlock, { without: notCompared });
-
-/** What is compared in a job beside its groups, in the order in which it is listed. */
-export const jobParts: readonly Part[] = [
+const jobParts: readonly Part[] = [
   texts('Datacenters', 'hidden'),
   constraints,
   affinities,
@@ -99,3 +89,26 @@ export const jobParts: readonly Part[] = [
     ],
   }),
 ];
+
+/** Bookkeeping of the registration. */
+const bookkeeping = [
+  'ID',
+  'Status',
+  'StatusDescription',
+  'Version',
+  'Stable',
+  'CreateIndex',
+  'ModifyIndex',
+  'JobModifyIndex',
+  'SubmitTime',
+];
+
+/** What is compared in a job beside its groups, in the order in which it is listed. */
+export const jobRule: BlockRule = {
+  fields: scalarsOf(jobBlock, { without: [...bookkeeping, 'NomadTokenID'] }),
+  neverContextual: true,
+  // The update policy is compared together with the groups.
+  ignored: [...bookkeeping, 'Update', 'TaskGroups'],
+  filled: ['NomadTokenID'],
+  parts: jobParts,
+};

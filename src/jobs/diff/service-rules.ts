@@ -2,16 +2,15 @@ import { equalValues } from '../document/equal-values.js';
 import { serviceBlock, serviceCheckBlock } from '../document/fields/service-fields.js';
 import { connectRule } from './connect-rules.js';
 import type { Flat } from './diff-fields.js';
-import { diffFields } from './diff-fields.js';
+import { diffFields, objectDiff } from './diff-fields.js';
 import {
   byField,
   diffObject,
   itemAt,
   listAt,
   type ObjectRule,
-  objectDiff,
   one,
-  type Part,
+  part,
   present,
   sortedObjects,
   texts,
@@ -21,7 +20,7 @@ import { matchServices } from './match-elements.js';
 import { checkRestartRule, identityRule } from './shared-rules.js';
 
 /** The lists of a header map as `Accept[0]`. */
-const header: Part = (old, next, contextual) => {
+const header = part('Header', (old, next, { contextual }) => {
   const before = itemAt(old, 'Header');
   const after = itemAt(next, 'Header');
   if (equalValues(before, after)) return [];
@@ -29,7 +28,7 @@ const header: Part = (old, next, contextual) => {
   const flatAfter = flattenFreeForm(after);
   const Type = flatBefore.size === 0 ? 'Added' : flatAfter.size === 0 ? 'Deleted' : 'Edited';
   return [objectDiff(Type, 'Header', diffFields(flatBefore, flatAfter, contextual))];
-};
+});
 
 const checkRule: ObjectRule = {
   name: 'Check',
@@ -63,10 +62,10 @@ const serviceRule: ObjectRule = {
 };
 
 /** If each side has one service, they are the same one; several are matched by name, port and position. */
-export const services: Part = (old, next, contextual) => {
+export const services = part('Services', (old, next, detail) => {
   const before = listAt(old, 'Services');
   const after = listAt(next, 'Services');
   if (equalValues(before, after)) return [];
   const pairs = matchServices(before, after);
-  return sortedObjects(pairs.flatMap(([left, right]) => present(diffObject(serviceRule, left, right, contextual))));
-};
+  return sortedObjects(pairs.flatMap(([left, right]) => present(diffObject(serviceRule, left, right, detail))));
+});

@@ -12,9 +12,9 @@ import {
   waitBlock,
 } from '../document/fields/task-part-fields.js';
 import {
+  type BlockRule,
   byField,
   byPosition,
-  contentOf,
   diffObject,
   freeForm,
   itemAt,
@@ -23,12 +23,15 @@ import {
   type ObjectRule,
   one,
   type Part,
+  part,
   present,
   sortedObjects,
   texts,
 } from './diff-objects.js';
 import { everythingOf, scalarsOf, withGiven } from './flatten.js';
+import { scalingRule } from './group-rules.js';
 import { matchTemplates } from './match-elements.js';
+import { contentOf } from './omitted-changes.js';
 import { services } from './service-rules.js';
 import {
   affinities,
@@ -68,28 +71,29 @@ const templateRule: ObjectRule = {
   ],
 };
 
-const templates: Part = (old, next, contextual) => {
+const templates = part('Templates', (old, next, detail) => {
   const before = listAt(old, 'Templates');
   const after = listAt(next, 'Templates');
   if (equalValues(before, after)) return [];
   const pairs = matchTemplates(before, after);
-  return sortedObjects(pairs.flatMap(([left, right]) => present(diffObject(templateRule, left, right, contextual))));
-};
+  return sortedObjects(pairs.flatMap(([left, right]) => present(diffObject(templateRule, left, right, detail))));
+});
 
-const schedule: Part = (old, next, contextual) =>
+const schedule = part('Schedule', (old, next, detail) =>
   present(
     diffObject(
       { name: 'Schedule', type: 'fields', fields: scalarsOf(scheduleCronBlock) },
       itemAt(itemAt(old, 'Schedule'), 'Cron'),
       itemAt(itemAt(next, 'Schedule'), 'Cron'),
-      contextual,
+      detail,
     ),
-  );
+  ),
+);
 
-export const taskFields = scalarsOf(taskBlock, { without: ['Name'] });
+/** Nomad's diff omits them. */
+const scalingPolicies = byField('ScalingPolicies', 'Type', { ...scalingRule, name: 'ScalingPolicy', filled: [] });
 
-/** What is compared in a task, in the order in which it is listed. */
-export const taskParts: readonly Part[] = [
+const taskParts: readonly Part[] = [
   constraints,
   affinities,
   freeForm('Config'),
@@ -112,4 +116,16 @@ export const taskParts: readonly Part[] = [
   }),
   volumeMounts,
   schedule,
+  { ...scalingPolicies, diff: (old, next, detail) => (detail.complete ? scalingPolicies.diff(old, next, detail) : []) },
 ];
+
+/** What is compared in a task, in the order in which it is listed. */
+export const taskRule: BlockRule = {
+  fields: scalarsOf(taskBlock, { without: ['Name'] }),
+  neverContextual: true,
+  ignored: ['Name'],
+  parts: taskParts,
+};
+
+/** For a task with the restart policy of its group. */
+export const inheritingTaskRule: BlockRule = { ...taskRule, ignored: ['Name', 'RestartPolicy'] };

@@ -116,8 +116,11 @@ function refusedCount(
   if (job.Type === 'system' && count > 1) return refusal('system_job', 'cannot scale system job above a count of 1');
   const refused = outOfBounds(group, count) ?? overTotal(job, group, count, maximumCount);
   if (refused !== undefined || !activeDeployment) return refused;
-  return refusal('active_deployment', 'a deployment of the job is under way: it can be scaled when that has ended');
+  return refusal('active_deployment', blockedByDeployment);
 }
+
+/** The Nomad Autoscaler and others look for its beginning, and try again later. */
+const blockedByDeployment = 'job scaling blocked due to active deployment: scale the job when the deployment has ended';
 
 function outOfBounds({ Scaling: policy }: TaskGroup, count: number): ScalingRefused | undefined {
   if (policy === null) return undefined;

@@ -4,14 +4,13 @@ import { VariableItems } from '../variable-items.js';
 import { ofTexts, quotedStart, textsFrom } from './arguments.js';
 import { type Call, exactly, type TemplateFunction, type VariableRead } from './template-function.js';
 
-/** The inputs of a task: its environment, its meta, and the variables of the store. */
+/** The inputs of a task: its environment, its node, its meta, and the variables of the store. */
 export const storeFunctions: Readonly<Record<string, TemplateFunction>> = {
-  env: ofTexts(1, ([name = ''], { inputs }) => member(inputs.env, name) ?? ''),
-  envOrDefault: ofTexts(2, ([name = '', otherwise = ''], { inputs }) => member(inputs.env, name) ?? otherwise),
-  mustEnv: ofTexts(1, ([name = ''], call) => {
-    const value = member(call.inputs.env, name) || undefined;
+  env: ofEnvironment(1, (value) => value ?? ''),
+  envOrDefault: ofEnvironment(2, (value, [, otherwise = '']) => value ?? otherwise),
+  mustEnv: ofEnvironment(1, (value, [name = ''], call) => {
     const what = call.isWritten(name) ? quotedStart(name) : 'such name';
-    return value ?? call.fail(`the environment has no ${what}, or an empty one`);
+    return value || call.fail(`the environment has no ${what}, or an empty one`);
   }),
   meta: ofTexts(1, ([name = ''], { inputs }) => member(inputs.meta, name) ?? ''),
   nomadVar: exactly(1, (args, call) => {
@@ -28,6 +27,43 @@ export const storeFunctions: Readonly<Record<string, TemplateFunction>> = {
   nomadVarList: { least: 0, most: 1, run: listed },
   nomadVarListSafe: { least: 0, most: 1, run: listed },
 };
+
+/** A function of a name in the environment. Names of the node that no node has are refused instead of being empty. */
+function ofEnvironment(
+  count: number,
+  run: (value: string | undefined, args: readonly string[], call: Call) => Value,
+): TemplateFunction {
+  return {
+    ...ofTexts(count, (args, call) => {
+      const [name = ''] = args;
+      if (!isUnknownOfNode(name)) return run(member(call.inputs.env, name), args, call);
+      return call.fail(unknownReference(call.isWritten(name) ? quotedStart(name) : 'to the node'));
+    }),
+    refusal: (name) =>
+      typeof name === 'string' && isUnknownOfNode(name) ? unknownReference(quotedStart(name)) : undefined,
+  };
+}
+
+const nodeMembers = [
+  'node.unique.id',
+  'node.unique.name',
+  'node.datacenter',
+  'node.region',
+  'node.class',
+  'node.pool',
+] as const;
+/** What can be read of every node. */
+export type NodeMember = (typeof nodeMembers)[number];
+
+/** A name of the form of the node's that no node has. */
+function isUnknownOfNode(name: string): boolean {
+  if (name === 'attr.' || name === 'meta.') return true;
+  return name.startsWith('node.') && !nodeMembers.some((each) => each === name);
+}
+
+function unknownReference(name: string): string {
+  return `unknown reference ${name}: of the node there are ${nodeMembers.join(', ')}, attr.NAME and meta.NAME`;
+}
 
 /** The items by name; empty if the variable does not exist yet, in which case the rendering is not used. */
 function items(read: VariableRead, call: Call): Value {

@@ -18,13 +18,16 @@ export interface TemplateFunction {
   /** Infinity for a variable number of arguments. */
   readonly most: number;
   readonly run: (args: readonly Value[], call: Call) => Value;
-  /** Why a call is refused before it is rendered: its first argument, undefined if it is no constant, and the number of all. */
+  /** Why a call is refused before it is rendered: its first argument, also a piped one, undefined if it is no constant, and the number of all. */
   readonly refusal?: (first: Value, count: number) => string | undefined;
 }
 
 /** The inputs of a template: a consistent snapshot. */
 export interface TemplateInputs {
-  /** The environment of the task, without the variables that templates add. */
+  /**
+   * The environment of the task, without the variables that templates add, and what can be read of the node: `node.unique.name`,
+   * `node.unique.id`, `node.datacenter`, `node.region`, `node.class`, `node.pool`, `attr.NAME` and `meta.NAME`.
+   */
   readonly env: Readonly<Record<string, string>>;
   /** The meta of the task, merged with that of its group and job. */
   readonly meta: Readonly<Record<string, string>>;

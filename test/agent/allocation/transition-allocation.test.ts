@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { TaskRecord } from '../../../src/agent/task/task-record.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import { AllocationPlay, exited, type PlayOptions, plainScript, type Script } from '../../support/allocation-play.js';
 import { jobFrom } from '../../support/jobs.js';
@@ -203,6 +204,157 @@ describe('restarts', () => {
     played.advance(1000);
     expect(order(played)).toEqual(['before start', 'main start', 'main signal', 'before start', 'main start']);
     expect(played.status).toBe('running');
+  });
+});
+
+describe('a restart of all tasks', () => {
+  const everyKind: Readonly<Record<string, TaskShape>> = {
+    before: { hook: 'prestart' },
+    beside: { hook: 'prestart', sidecar: true },
+    main: {},
+    after: { hook: 'poststart' },
+    along: { hook: 'poststart', sidecar: true },
+    last: { hook: 'poststop' },
+  };
+  const runs = { before: { for: 100 }, after: { for: 10 } };
+  const restartAll = { type: 'restart', tasks: 'all', reason: 'asked' } as const;
+  const firstStart = ['before start', 'beside start', 'main start', 'after start', 'along start'];
+
+  const recordsOf = ({ life }: AllocationPlay) =>
+    Object.fromEntries(life.plan.tasks.map(({ name }, at) => [name, life.tasks[at]?.record as TaskRecord]));
+
+  it('has the order of a first start', () => {
+    const played = play(everyKind, { script: plainScript(runs) }, 'service');
+    played.advance(1000);
+    expect(order(played)).toEqual(firstStart);
+    const begun = played.asked.length;
+    played.handle(restartAll);
+    played.advance(1000);
+    expect(order(played).slice(begun)).toEqual(['main signal', 'beside signal', 'along signal', ...firstStart]);
+    expect(played.asked.slice(begun + 3)).toEqual([
+      ...[
+        '1000 before start 2',
+        '1000 beside start 2',
+        '1100 main start 2',
+        '1100 after start 2',
+        '1100 along start 2',
+      ],
+    ]);
+    expect(played.status).toBe('running');
+    const states = Object.keys(everyKind).map((task) => played.stateOf(task)?.State);
+    expect(states).toEqual(['dead', 'running', 'running', 'dead', 'running', 'pending']);
+    played.handle({ type: 'stop', cause: 'stopped', skipDelay: true });
+    played.advance(1000);
+    expect(order(played).slice(-1)).toEqual(['last start']);
+  });
+
+  it('starts poststart tasks only when the main tasks have started again', () => {
+    let answers = true;
+    const script = plainScript(runs);
+    const slow: Script = (task, effect) =>
+      task === 'main' && effect.type === 'start' && !answers ? [] : script(task, effect);
+    const played = play(everyKind, { script: slow }, 'service');
+    played.advance(1000);
+    answers = false;
+    const begun = played.asked.length;
+    played.handle(restartAll);
+    played.advance(5000);
+    expect(order(played).slice(begun + 3)).toEqual(['before start', 'beside start', 'main start']);
+    played.handle({ type: 'task', task: 'main', event: { type: 'started', attempt: 2 } });
+    played.advance(1000);
+    expect(order(played).slice(begun + 6)).toEqual(['after start', 'along start']);
+  });
+
+  it('starts nothing but poststop tasks after a prestart task that fails', () => {
+    const script = plainScript(runs);
+    const failsAgain: Script = (task, effect) =>
+      task === 'before' && effect.type === 'start' && effect.attempt > 1
+        ? plainScript({ before: { for: 100, code: 1 } })(task, effect)
+        : script(task, effect);
+    const played = play(everyKind, { script: failsAgain }, 'service');
+    played.advance(1000);
+    const begun = played.asked.length + 3;
+    played.handle(restartAll);
+    played.advance(1000);
+    expect(order(played).slice(begun)).toEqual(['before start', 'beside start', 'beside signal', 'last start']);
+    expect(played.stateOf('main')?.State).toBe('dead');
+  });
+
+  it('that cannot even set up its first task runs the poststop tasks, since the tasks had started before', () => {
+    const script = plainScript(runs);
+    const fault = { kind: 'setup', message: 'no room', recoverable: false } as const;
+    const unprepared: Script = (task, effect) =>
+      effect.type === 'prepare' && effect.again && task !== 'last'
+        ? [{ after: 0, event: { type: 'not_prepared', fault } }]
+        : script(task, effect);
+    const played = play({ before: { hook: 'prestart' }, main: {}, last: { hook: 'poststop' } }, { script: unprepared });
+    played.advance(1000);
+    played.handle(restartAll);
+    played.advance(1000);
+    expect(order(played)).toEqual(['before start', 'main start', 'main signal', 'last start']);
+  });
+
+  it('waits for the end of a poststop task that runs, and runs it again at the end', () => {
+    const script = plainScript({ main: { for: 10 }, last: { for: 500 } });
+    const played = play({ main: {}, last: { hook: 'poststop' } }, { script });
+    played.advance(100);
+    played.handle(restartAll);
+    played.advance(5000);
+    expect(played.asked).toEqual(['0 main start 1', '10 last start 1', '510 main start 2', '520 last start 2']);
+    expect(played.status).toBe('complete');
+  });
+
+  it.each([0, 1000, 1100, 1150, 2000, 2100, 2105, 3000])(
+    'is finished by the next agent when the agent is killed %d ms after it was asked for',
+    (after) => {
+      const script = plainScript(runs);
+      // Main tasks take a second to end.
+      const slow: Script = (task, effect) =>
+        task === 'main' && effect.type === 'signal'
+          ? [{ after: 1000, event: exited(effect.attempt, 0) }]
+          : script(task, effect);
+      const first = play(everyKind, { script: slow }, 'service');
+      first.advance(1000);
+      first.handle(restartAll);
+      first.advance(after);
+      const records = recordsOf(first);
+      // A process that runs is found, and runs on as it would have.
+      const found: Script = (task, effect) =>
+        effect.type === 'recover'
+          ? [
+              { after: 0, event: { type: 'found', attempt: effect.attempt } },
+              ...(task === 'before' || task === 'after' ? [{ after: 5, event: exited(effect.attempt, 0) }] : []),
+            ]
+          : slow(task, effect);
+      const second = play(everyKind, { script: found, records }, 'service');
+      second.advance(10_000);
+      expect(second.status).toBe('running');
+      const states = Object.keys(everyKind).map((task) => second.stateOf(task)?.State);
+      expect(states).toEqual(['dead', 'running', 'running', 'dead', 'running', 'pending']);
+      const starts = [...order(first), ...order(second)].filter((line) => line.endsWith(' start'));
+      expect(starts.filter((line) => line === 'main start')).toHaveLength(2);
+      expect(starts.lastIndexOf('after start')).toBeGreaterThan(starts.lastIndexOf('main start'));
+      expect(starts.lastIndexOf('main start')).toBeGreaterThan(starts.lastIndexOf('before start'));
+    },
+  );
+
+  it('is given up when the allocation is stopped', () => {
+    const script = plainScript(runs);
+    const slow: Script = (task, effect) =>
+      task === 'main' && effect.type === 'signal'
+        ? [{ after: 1000, event: exited(effect.attempt, 0) }]
+        : script(task, effect);
+    const played = play(everyKind, { script: slow }, 'service');
+    played.advance(1000);
+    played.handle(restartAll);
+    played.advance(100);
+    played.handle({ type: 'stop', cause: 'stopped', skipDelay: true });
+    played.advance(5000);
+    expect(played.status).toBe('running');
+    expect(order(played).slice(-1)).toEqual(['last start']);
+    const next = play(everyKind, { script: slow, records: recordsOf(played) }, 'service');
+    next.advance(1000);
+    expect(order(next)).toEqual(['last recover']);
   });
 });
 

@@ -15,6 +15,7 @@ describe('the environment of a template', () => {
     ['A=b # note', { A: 'b' }],
     ['A=# note', { A: '' }],
     ['A=b#c=d', { A: 'b#c=d' }],
+    ['A=password#1!\t# note', { A: 'password#1!' }],
     [`A='single "quoted" # $x \\n'`, { A: 'single "quoted" # $x \\n' }],
     ['A="a\\tb\\u0041 #"', { A: 'a\tbA #' }],
     [`A=pre"mid"'post' # note`, { A: 'premidpost' }],

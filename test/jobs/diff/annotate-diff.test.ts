@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { annotateDiff, type PlanAnnotations } from '../../../src/jobs/diff/annotate-diff.js';
 import { diffJobs } from '../../../src/jobs/diff/diff-jobs.js';
 import type { JobDiff, TaskGroupDiff } from '../../../src/jobs/diff/job-diff.js';
+import type { Job } from '../../../src/jobs/document/job.js';
 import type { JobInput } from '../../../src/jobs/document/submitted-job.js';
 import { canonicalJob } from '../canonical-job.js';
 
@@ -109,6 +110,17 @@ describe('tasks', () => {
     ['resources', { Resources: { CPU: 7 } }, destructive],
   ])('an edit of %s', (_what, part, expected) => {
     expect(ofTask([group()], [group({}, part)])).toEqual(expected);
+  });
+
+  test.each<[string, TaskInput, string[]]>([
+    ['the lifecycle', { Lifecycle: { Hook: 'poststart' } }, inPlace],
+    ['restarts', { RestartPolicy: { Attempts: 9 } }, inPlace],
+    ['scaling', { ScalingPolicies: [{ Type: 'vertical_cpu', Max: 5 }] }, inPlace],
+    ['templates at a restart', { RestartPolicy: { RenderTemplates: true } }, destructive],
+  ])('an edit of %s, which only a complete diff shows', (_what, part, expected) => {
+    const [old, next] = [[group()], [group({}, part)]].map((TaskGroups) => canonicalJob({ ID: 'web', TaskGroups }));
+    const found = diffJobs(old as Job, next as Job, { contextual: true, complete: true })._unsafeUnwrap();
+    expect(annotateDiff(found, null).TaskGroups?.[0]?.Tasks?.[0]?.Annotations).toEqual(expected);
   });
 
   test('an edit of logs replaces the task when the diff lists whether they are collected', () => {

@@ -34,6 +34,20 @@ describe('diffVersions', () => {
     expect(priorities({ by: 'tag', tag: 'golden' })).toEqual(['Edited 60→70', 'None', 'None', 'Edited 60→50']);
   });
 
+  test('the tag of a version and who submitted it are no changes of the job', () => {
+    const [newer, older] = [version(1, 60), { ...version(0, 60, 'golden'), NomadTokenID: 'ada' }];
+    expect(diffVersions([newer, older], { by: 'predecessor' })._unsafeUnwrap()).toMatchObject([{ Type: 'None' }]);
+  });
+
+  test('what Nomad’s diff omits is shown', () => {
+    const [newer, older] = [60, 30].map((Weight, at) => ({
+      ...canonicalJob({ ID: 'web', Spreads: [{ Attribute: 'a', Weight }] }),
+      Version: 1 - at,
+    }));
+    const diffs = diffVersions([newer, older] as Job[], { by: 'predecessor' })._unsafeUnwrap();
+    expect(diffs).toMatchObject([{ Type: 'Edited', Objects: [{ Name: 'Spread', Type: 'Edited' }] }]);
+  });
+
   test.each([
     [{ by: 'version', version: 9 } as const, 'version 9 not found'],
     [{ by: 'tag', tag: 'silver' } as const, 'tag "silver" not found'],

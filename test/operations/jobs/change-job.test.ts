@@ -160,7 +160,11 @@ describe('scaleJob', () => {
       ...{ CreateIndex: 2, ModifyIndex: 2, CreateTime: 1, ModifyTime: 1 },
     };
     (await w.engine.storage.write((view) => ok(view.put(deployments, deployment))))._unsafeUnwrap();
-    expect((await scale(w, { count: 3 })).isOk()).toBe(isAllowed);
+    const scaled = await scale(w, { count: 3 });
+    expect(scaled.isOk()).toBe(isAllowed);
+    // Autoscalers compare this text: they try again later instead of reporting a failure.
+    const message = expect.stringContaining('job scaling blocked due to active deployment');
+    if (scaled.isErr()) expect(scaled.error).toMatchObject({ type: 'scaling_refused', message });
     expect((await scale(w)).isOk()).toBe(true);
   });
 

@@ -95,7 +95,9 @@ export function* planInSteps(
   const planned = writeRegistration(tx, decided, { triggeredBy: 'job-register' }, undefined).job;
   const result = yield* scheduleInSteps(tx, planned, { known, page });
   const { PlanAnnotations: annotations = null, FailedTGAllocs: failedPlacements = null } = result.evaluation;
-  const diff = withDiff ? annotateDiff(jobDiff(current ?? null, submitted(decided.job, job), true), annotations) : null;
+  const diff = withDiff
+    ? annotateDiff(jobDiff(current ?? null, submitted(decided.job, job), whole), annotations)
+    : null;
   const jobModifyIndex = current?.JobModifyIndex ?? 0;
   const plan: JobPlan = {
     annotations,
@@ -110,6 +112,8 @@ export function* planInSteps(
   };
   return ok({ plan, known, current, index: tx.index - 1 });
 }
+
+const whole = { contextual: true, complete: true };
 
 /** The document with the ids that a registration would give to its scaling policies. */
 function submitted(decided: Job, job: Job): Job {

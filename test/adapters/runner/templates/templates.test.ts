@@ -17,6 +17,7 @@ import {
 } from '../../../../src/index.js';
 import type { JobInput } from '../../../../src/jobs/document/input/index.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
+import { nodes } from '../../../../src/scheduler/node.js';
 import { groupDocument } from '../../../support/jobs.js';
 import { patience } from '../../../support/patience.js';
 
@@ -138,6 +139,36 @@ async function printed(engine: Engine, directory: string): Promise<void> {
 }
 
 describe('templates of a task', () => {
+  it('read the node that it runs on', async () => {
+    const { engine, directory } = await house();
+    const names = ['node.unique.name', 'node.unique.id', 'node.datacenter', 'node.pool', 'node.class', 'node.region'];
+    const read = [...names, 'attr.kernel.name', 'attr.unique.hostname', 'meta.rack'].map(
+      (name) => `{{ env "${name}" }}`,
+    );
+    const branch = '{{ if eq (env "attr.kernel.name") "plan9" }}plan9{{ else }}other{{ end }}';
+    await run(
+      engine,
+      shell('cat local/out; echo; echo $FROM_TEMPLATE', [
+        template([...read, branch].join('|')),
+        template('FROM_TEMPLATE={{ mustEnv "attr.kernel.name" }}', { DestPath: 'secrets/env', Envvars: true }),
+      ]),
+    );
+    const done = await until(engine, ended);
+    expect(done.ClientStatus).toBe('complete');
+    const node = (await engine.storage.read((view) => view.list(nodes)[0]?.record))._unsafeUnwrap();
+    const { ID = '', Name = '', Datacenter = '', NodePool = '', Attributes = {} } = node ?? {};
+    const attributes = [Attributes['kernel.name'], Attributes['unique.hostname'] ?? ''];
+    const values = [Name, ID, Datacenter, NodePool, '', 'global', ...attributes, '', 'other'];
+    expect(log(directory, done)).toBe(`${values.join('|')}\n${Attributes['kernel.name']}\n`);
+    expect(values.slice(0, 4).every((value) => value !== '')).toBe(true);
+  });
+
+  it('that name what no node has are refused at registration', async () => {
+    const { engine } = await house();
+    const refused = await register(engine, shell('true', [template('a\n{{ env "node.unique.hostname" }}')]));
+    expect(JSON.stringify(refused._unsafeUnwrapErr())).toContain('line 2, column 4: unknown reference');
+  });
+
   it('are there before it starts, with what surrounds it and the mode asked for', async () => {
     const { engine, directory } = await house();
     await set(engine, { user: 'ada' });

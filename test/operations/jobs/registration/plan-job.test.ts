@@ -15,6 +15,44 @@ describe('a plan', () => {
     expect(await rows(evaluations)).toEqual([]);
   });
 
+  it.each(['service', 'batch', 'system', 'sysbatch'])(
+    'shows what changes in a %s job, and nothing else',
+    async (Type) => {
+      const { engine } = world();
+      const document = (change: object): object => ({
+        ID: 'web',
+        Type,
+        TaskGroups: [
+          { Name: 'g', Tasks: ['t', 'u'].map((Name) => ({ Name, Driver: 'mock', ...(Name === 't' && change) })) },
+        ],
+      });
+      (await registerJob(engine, hostPrincipal, { job: document({}) }))._unsafeUnwrap();
+      const planned = async (change: object) =>
+        (await planJob(engine, hostPrincipal, { job: document(change), diff: true }))._unsafeUnwrap().diff;
+      expect(await planned({})).toMatchObject({ Type: 'None' });
+      const hooked = await planned({ Lifecycle: { Hook: 'prestart' } });
+      expect(hooked).toMatchObject({
+        Type: 'Edited',
+        TaskGroups: [{ Tasks: [{ Objects: [{ Name: 'Lifecycle' }] }, {}] }],
+      });
+      const restarted = await planned({ RestartPolicy: { Attempts: 1 } });
+      const Fields = expect.arrayContaining([expect.objectContaining({ Name: 'Attempts', Type: 'Edited', New: '1' })]);
+      expect(restarted).toMatchObject({
+        Type: 'Edited',
+        TaskGroups: [{ Tasks: [{ Objects: [{ Name: 'RestartPolicy', Fields }] }, {}] }],
+      });
+    },
+  );
+
+  it('shows that another token submits the job, which makes a version', async () => {
+    const { engine } = world();
+    const job = serviceJob('web');
+    (await registerJob(engine, hostPrincipal, { job }))._unsafeUnwrap();
+    const ada = { ...hostPrincipal, accessor: 'ada' };
+    const plan = (await planJob(engine, ada, { job, diff: true }))._unsafeUnwrap();
+    expect(plan.diff).toMatchObject({ Type: 'Edited', Fields: [{ Name: 'NomadTokenID', New: 'ada' }] });
+  });
+
   it('tells the next launch of a periodic job', async () => {
     const { engine } = world();
     const job = batchJob('report', { Periodic: { Specs: ['30 6 * * *'] } });
