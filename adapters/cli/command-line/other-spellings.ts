@@ -116,7 +116,6 @@ const instead: Readonly<Record<string, string>> = {
   'client-key': 'put a proxy in front that presents the certificate',
   'tls-server-name': 'name the server in --address as its certificate does',
   'tls-skip-verify': trust,
-  'hcl2-strict': 'unknown variables are always refused',
   output: 'use signalbox parse FILE',
   'consul-token': 'there is no such integration',
   'consul-namespace': 'there is no such integration',
