@@ -34,6 +34,7 @@ export function generalHelp(commands: readonly Command[]): string {
   serve         run a server; signalbox serve --help lists its options
   config        print the settings that a server would work with; signalbox help settings lists them
   new-key FILE  make a key for --encryption-key-file
+  backup FILE   write a copy of the store of a server, which may be running
   export        write what a store holds as a file for tests
 ${columns(rows)}
 signalbox help TOPIC explains its commands. Options may have one dash or two; - as FILE reads standard input.

@@ -71,7 +71,7 @@ const absent: Readonly<Record<string, string>> = {
   'operator keyring': keys,
   'operator raft': noRaft,
   'operator root': keys,
-  'operator snapshot': 'all state is in the store of the server: copy the SQLite file with the sqlite3 command .backup',
+  'operator snapshot': 'all state is in the store of the server: signalbox backup FILE copies it',
   'operator utilization': 'signalbox operator metrics prints what is used',
   plugin: noVolumes,
   quota: quotas,
