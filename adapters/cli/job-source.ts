@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { dirname } from 'node:path';
 import { parseJob, renderDiagnostics, type SubmittedJob } from '../../src/index.js';
+import { filesBelow } from './job-files.js';
 import { findJsonFault, jsonValueOf } from './json-fault.js';
 import { Stopped, StoppedInColour } from './stopped.js';
 import type { Terminal } from './terminal.js';
@@ -15,10 +18,12 @@ export interface JobSource {
 }
 
 interface JobSourceOptions {
-  /** `name=value` texts. */
+  /** `name=value` strings. */
   readonly flags: readonly string[];
   /** Files of variables; a later one wins. */
   readonly files: readonly string[];
+  /** Whether values for variables that are not declared are refused. */
+  readonly strict: boolean;
   readonly canonicalize: boolean;
   readonly hcl1: boolean;
 }
@@ -29,13 +34,27 @@ interface JobSourceOptions {
  */
 export async function readJobSource(path: string, options: JobSourceOptions, terminal: Terminal): Promise<JobSource> {
   const source = await terminal.read(path);
-  const variables = (await Promise.all(options.files.map((file) => terminal.read(file)))).join('\n');
+  const variableFiles = await Promise.all(
+    options.files.map(async (name) => ({ name, text: await terminal.read(name) })),
+  );
   const variableFlags = flagsFrom(options.flags);
+  const variables = variableFiles.map(({ text }) => text).join('\n');
   const submission = { Source: source, VariableFlags: variableFlags, Variables: variables };
-  if (path.endsWith('.json') || (path === '-' && isJobDocument(source)))
+  if (path.endsWith('.json') || (path === '-' && isJobDocument(source))) {
+    refuseForJson(path, options);
     return { job: jobFromJson(source, path), submission: { ...submission, Format: 'json' } };
-  const { canonicalize, hcl1 } = options;
-  const parsed = parseJob(source, { variables, variableFlags, canonicalize, hcl1 });
+  }
+  const { canonicalize, hcl1, strict } = options;
+  const parsed = parseJob(source, {
+    variableFiles,
+    variableFlags,
+    variableEnvironment: variablesIn(terminal.environment),
+    strictVariables: strict,
+    canonicalize,
+    hcl1,
+    ids: { next: () => randomUUID() },
+    files: filesBelow(path === '-' ? '.' : dirname(path)),
+  });
   if (parsed.isErr()) {
     const diagnostics = parsed.error.map((diagnostic) =>
       diagnostic.file === 'job' ? { ...diagnostic, file: path } : diagnostic,
@@ -47,6 +66,28 @@ export async function readJobSource(path: string, options: JobSourceOptions, ter
   const { job, warnings } = parsed.value;
   if (warnings.length > 0) terminal.error(renderDiagnostics(warnings, { colour: terminal.colours }) + '\n\n');
   return { job, submission: { ...submission, Format: hcl1 ? 'hcl1' : 'hcl2' } };
+}
+
+/** Options of the language have no meaning for a document. */
+function refuseForJson(path: string, { flags, files, hcl1 }: JobSourceOptions): void {
+  const given = [flags.length > 0 ? '-var' : '', files.length > 0 ? '-var-file' : '', hcl1 ? '-hcl1' : ''];
+  const names = given.filter((name) => name !== '').join(' and ');
+  if (names === '') return;
+  const what = path === '-' ? 'standard input' : path;
+  throw new Stopped(`${what} is a JSON document, which has no variables and no version: leave ${names} out`, 2);
+}
+
+/** Prefixes of environment variables with values of variables; the last one wins. */
+const variablePrefixes = ['NOMAD_VAR_', 'SIGNALBOX_VAR_'];
+
+function variablesIn(environment: Terminal['environment']): Readonly<Record<string, string>> {
+  const values: [string, string][] = [];
+  for (const prefix of variablePrefixes) {
+    for (const [name, value] of Object.entries(environment)) {
+      if (value !== undefined && name.startsWith(prefix)) values.push([name.slice(prefix.length), value]);
+    }
+  }
+  return Object.fromEntries(values);
 }
 
 /** Whether a text is what `job inspect` prints, or a job alone; the language has a JSON form, too, which begins with `job`. */

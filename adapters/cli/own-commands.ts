@@ -18,6 +18,10 @@ export const ownCommands: ReadonlyMap<string, () => Promise<OwnCommand>> = new M
       const { keyUsage, newKeyCommand } = await import('./serve/encryption-keys.js');
       return { usage: keyUsage, run: newKeyCommand };
     },
+    backup: async () => {
+      const { backupUsage, backupCommand } = await import('./serve/backup-command.js');
+      return { usage: backupUsage, run: backupCommand };
+    },
     export: async () => {
       const { exportUsage, exportCommand } = await import('./serve/export-command.js');
       return { usage: exportUsage, run: exportCommand };

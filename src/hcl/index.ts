@@ -1,5 +1,11 @@
 /** The configuration language of the job API, on its own: parser, evaluator, schema-driven decoder, diagnostics. */
-export { type DecodedFile, type DecodeOptions, decodeFile, decodeFileInSteps } from './decode/decode-file.js';
+export {
+  type DecodedFile,
+  type DecodeOptions,
+  decodeFile,
+  decodeFileInSteps,
+  type VariableFile,
+} from './decode/decode-file.js';
 export { parseDuration } from './decode/duration.js';
 export type {
   AttributeKind,
@@ -20,8 +26,10 @@ export { type RenderOptions, renderDiagnostic, renderDiagnostics } from './diagn
 export { suggestName } from './diagnostics/suggest.js';
 export { type Budget, type BudgetLimits, createBudget, defaultBudgetLimits } from './evaluate/budget.js';
 export { type Evaluated, type ExpressionScope, evaluateExpression } from './evaluate/evaluate-expression.js';
+export { type FileAccess, fileFunctions } from './functions/files.js';
 export type { EagerFunction, FunctionContext, FunctionError, HclFunction, HclParameter } from './functions/index.js';
 export { hclFunctions } from './functions/index.js';
+export { pathFunctions } from './functions/paths.js';
 export { parseFile, parseText } from './parse-text.js';
 export { finish, type Steps } from './steps.js';
 export { printBody, printExpression } from './syntax/print.js';

@@ -5,6 +5,8 @@
 
 // ---- The document: decoding, canonical form, validation ----
 
+export type { VariableFile } from '../hcl/decode/decode-file.js';
+export type { FileAccess } from '../hcl/functions/files.js';
 export { admitJob, type InstallationDefaults } from './admission/admit-job.js';
 export { canonicaliseJob } from './canonical/canonicalise-job.js';
 export { canonicaliseSubmitted } from './canonical/canonicalise-submitted.js';

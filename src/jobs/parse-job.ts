@@ -1,8 +1,10 @@
 import { err, ok, type Result } from 'neverthrow';
-import { decodeFileInSteps } from '../hcl/decode/decode-file.js';
+import { decodeFileInSteps, type VariableFile } from '../hcl/decode/decode-file.js';
 import type { Diagnostic } from '../hcl/diagnostics/diagnostic.js';
 import type { Budget } from '../hcl/evaluate/budget.js';
+import { type FileAccess, fileFunctions } from '../hcl/functions/files.js';
 import { hclFunctions } from '../hcl/functions/index.js';
+import { pathFunctions } from '../hcl/functions/paths.js';
 import { finish, type Steps } from '../hcl/steps.js';
 import { canonicaliseSubmitted } from './canonical/canonicalise-submitted.js';
 import type { SubmittedJob } from './document/submitted-job.js';
@@ -12,8 +14,16 @@ import { jobFromSpecification, specificationSchema } from './specification/read-
 export interface ParseJobOptions {
   /** Values of variables: `name = value` lines, or their JSON form. */
   readonly variables?: string;
-  /** Single values by name; they win over `variables`. */
+  /** Further texts like `variables`, with their names in diagnostics; a later one wins, and all win over `variables`. */
+  readonly variableFiles?: readonly VariableFile[];
+  /** Single values by name; they win over the texts. */
   readonly variableFlags?: Readonly<Record<string, string>>;
+  /** Single values by name, of which those for declared variables count, as in an environment; all others win over them. */
+  readonly variableEnvironment?: Readonly<Record<string, string>>;
+  /** Values for variables that are not declared: true refuses them, false warns. Default: refused in `variableFlags` only. */
+  readonly strictVariables?: boolean;
+  /** The files that the file functions read; without it these functions fail. */
+  readonly files?: FileAccess;
   /** Fills unset fields with their defaults. */
   readonly canonicalize?: boolean;
   /** Reads the text in the literal mode for version 1 of the language. */
@@ -24,13 +34,15 @@ export interface ParseJobOptions {
   readonly budget?: Budget;
 }
 
-/** The functions whose results do not depend on chance, collected on first use. */
-function functionsWithoutChance(): typeof hclFunctions {
-  certain ??= new Map([...hclFunctions].filter(([name]) => name !== 'uuidv4' && name !== 'bcrypt'));
-  return certain;
+/** The functions of job files: those of paths always, those of files where there are any, and those that need chance with `ids`. */
+function functionsFor({ ids, files }: ParseJobOptions): typeof hclFunctions {
+  const functions = new Map(hclFunctions);
+  for (const each of [...pathFunctions, ...(files === undefined ? [] : fileFunctions(files))]) {
+    functions.set(each.name, each);
+  }
+  if (ids === undefined) for (const name of ['uuidv4', 'bcrypt']) functions.delete(name);
+  return functions;
 }
-
-let certain: typeof hclFunctions | undefined;
 
 /** A specification that could be read. */
 export interface ParsedJob {
@@ -43,7 +55,7 @@ export interface ParsedJob {
 /**
  * The job that a specification in HCL (or in the JSON form of HCL) describes: the parse operation of the job interface.
  * Synchronous and pure; checks the language and the table of the specification, not the meaning (see `validateJob`).
- * Errors are all problems found, sorted by position. Files are out of reach: file functions fail.
+ * Errors are all problems found, sorted by position. Without `files` the file functions fail.
  *
  * A text that costs more than the budget of one turn is refused; a service reads texts by `parseJobSource`, which takes several.
  */
@@ -56,15 +68,13 @@ export function* parseJobInSteps(
   source: string,
   options: ParseJobOptions = {},
 ): Steps<Result<ParsedJob, Diagnostic[]>> {
+  const { canonicalize: _canonicalize, files: _files, ids: _ids, ...given } = options;
   const decoded = yield* decodeFileInSteps<SubmittedJob>(source, {
     schema: specificationSchema,
     interpret: jobFromSpecification,
+    ...given,
     ids: options.ids ?? { next: () => '' },
-    ...(options.ids === undefined ? { functions: functionsWithoutChance() } : {}),
-    ...(options.variables === undefined ? {} : { variables: options.variables }),
-    ...(options.variableFlags === undefined ? {} : { variableFlags: options.variableFlags }),
-    ...(options.budget === undefined ? {} : { budget: options.budget }),
-    ...(options.hcl1 === undefined ? {} : { hcl1: options.hcl1 }),
+    functions: functionsFor(options),
   });
   if (decoded.isErr()) return err(decoded.error);
   const { value, warnings } = decoded.value;

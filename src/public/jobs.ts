@@ -1,9 +1,11 @@
 /** Jobs with their versions, deployments, evaluations and allocations; namespaces. For services that embed the engine. */
 
+export type { VariableFile } from '../hcl/decode/decode-file.js';
 export type { DiagnosticCode } from '../hcl/diagnostics/codes.js';
 export type { Diagnostic, Severity } from '../hcl/diagnostics/diagnostic.js';
 export { type RenderOptions, renderDiagnostic, renderDiagnostics } from '../hcl/diagnostics/render.js';
 export type { Budget, BudgetLimits } from '../hcl/evaluate/budget.js';
+export type { FileAccess } from '../hcl/functions/files.js';
 export type { Position } from '../hcl/syntax/source.js';
 export { type JobPolicy, type PolicyLevel, type PolicyQuestion, policyLevels } from '../jobs/admission/job-policy.js';
 export type { QuotaRule } from '../jobs/admission/namespace-quota.js';

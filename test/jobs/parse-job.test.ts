@@ -237,7 +237,20 @@ describe('options', () => {
     expect(parsed(hcl, { variables: 'r = "b"', variableFlags: { r: 'c' } }).Region).toBe('c');
   });
 
-  test('an undeclared variable is only a warning', () => {
+  test('functions of paths work without files, functions of files do not', () => {
+    expect(parsed('job "j" {\n region = basename("/a/b.sh")\n}').Region).toBe('b.sh');
+    expect(parsed('job "j" {\n region = dirname("/a/b.sh")\n}').Region).toBe('/a');
+    for (const call of ['file("a")', 'filebase64("a")', 'abspath("a")', 'pathexpand("~")', 'fileset("a", "*")[0]']) {
+      expect(errorsOf(`job "j" {\n region = ${call}\n}`)).toMatchObject([
+        { message: expect.stringContaining('switched off') },
+      ]);
+    }
+  });
+
+  test('an undeclared variable is only a warning, unless variables are strict', () => {
+    expect(errorsOf('job "j" { }', { variables: 'x = 1', strictVariables: true })).toMatchObject([
+      { code: 'undeclared_variable', file: 'variables' },
+    ]);
     const { warnings } = parseJob('job "j" { }', { variables: 'x = 1' })._unsafeUnwrap();
     expect(warnings).toMatchObject([{ code: 'undeclared_variable', severity: 'warning', file: 'variables' }]);
   });

@@ -31,14 +31,15 @@ export function generalHelp(commands: readonly Command[]): string {
   );
   return `usage: signalbox COMMAND
 
-  serve         run a server; signalbox serve --help tells its options
+  serve         run a server; signalbox serve --help lists its options
   config        print the settings that a server would work with; signalbox help settings lists them
   new-key FILE  make a key for --encryption-key-file
+  backup FILE   write a copy of the store of a server, which may be running
   export        write what a store holds as a file for tests
 ${columns(rows)}
-signalbox help TOPIC tells more. Options may have one dash or two; - as FILE reads standard input. The server is
-named by --address or SIGNALBOX_ADDR, its token by SIGNALBOX_TOKEN. Exit codes: 0 done, 1 failed, 2 invalid command line or not
-placed.
+signalbox help TOPIC explains its commands. Options may have one dash or two; - as FILE reads standard input.
+The server is named by --address or SIGNALBOX_ADDR, its token by SIGNALBOX_TOKEN.
+Exit codes: 0 done, 1 failed, 2 invalid command line, or a job that could not be placed.
 `;
 }
 

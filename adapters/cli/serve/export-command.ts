@@ -1,25 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type ExportSink, exportStore, hostPrincipal, type Storage } from '../../../src/index.js';
 import { systemClock } from '../../node/index.js';
-import { orStop } from '../settings/config-command.js';
-import { doubleDashed, readFlags } from '../settings/read-flags.js';
-import { resolveSettings } from '../settings/resolve-settings.js';
-import { readSettingsFile } from '../settings/settings-file.js';
+import { doubleDashed } from '../settings/read-flags.js';
 import { Stopped } from '../stopped.js';
 import type { Terminal } from '../terminal.js';
-import { openStore } from './open-store.js';
-import { valueInForce } from './serve-options.js';
+import { openStore, storeFile } from './open-store.js';
 
 export const exportUsage = `signalbox export [--store sqlite:PATH] [--config FILE] [--out FILE]
 
@@ -35,7 +21,7 @@ with their environment and payloads.
 /** `signalbox export`: the store of a server as a file for tests. */
 export async function exportCommand(given: readonly string[], terminal: Terminal): Promise<number> {
   const { out, rest } = withoutOut(doubleDashed(given));
-  const storage = await storeAt(await storePath(rest, terminal));
+  const storage = await storeAt(await storeFile(rest, terminal));
   try {
     if (out === null) await written(storage, () => (text) => terminal.out(text));
     else terminal.error(`signalbox: ${await exportTo(out, storage)} records\n`);
@@ -53,20 +39,6 @@ function withoutOut(args: readonly string[]): { readonly out: string | null; rea
   const out = isJoined ? flag.slice('--out='.length) : next;
   if (out === undefined || out === '') throw new Stopped('--out takes the name of a file', 2);
   return { out, rest: args.filter((_, each) => each !== at && (isJoined || each !== at + 1)) };
-}
-
-async function storePath(args: readonly string[], { environment }: Terminal): Promise<string> {
-  const { flags, config } = orStop(readFlags(args));
-  const file = await readSettingsFile(config, environment);
-  const settings = orStop(resolveSettings({ flags, environment, file }).mapErr((faults) => faults.join('\n')));
-  const store = String(valueInForce(settings, 'store'));
-  if (!store.startsWith('sqlite:')) {
-    throw new Stopped('a store in memory is seen by its server only: --store sqlite:PATH names one in a file', 2);
-  }
-  const path = store.slice('sqlite:'.length);
-  // Opening would make it.
-  if (!existsSync(path)) throw new Stopped(`there is no store at ${path}`);
-  return path;
 }
 
 async function storeAt(path: string): Promise<Storage> {

@@ -1,5 +1,13 @@
+import { existsSync } from 'node:fs';
 import { okAsync, type ResultAsync } from 'neverthrow';
 import type { Storage, StorageError } from '../../../src/index.js';
+import { orStop } from '../settings/config-command.js';
+import { readFlags } from '../settings/read-flags.js';
+import { resolveSettings } from '../settings/resolve-settings.js';
+import { readSettingsFile } from '../settings/settings-file.js';
+import { Stopped } from '../stopped.js';
+import type { Terminal } from '../terminal.js';
+import { valueInForce } from './serve-options.js';
 
 /** The store that the options name. SQLite and its driver are loaded only when they are used. */
 export async function openStore(path: string | null): Promise<ResultAsync<Storage, StorageError>> {
@@ -9,4 +17,19 @@ export async function openStore(path: string | null): Promise<ResultAsync<Storag
   }
   const { sqliteStorage } = await import('../../sqlite/index.js');
   return sqliteStorage(path);
+}
+
+/** The file of the store that options, environment or settings file name. Rejects with `Stopped` for a store in memory, or none. */
+export async function storeFile(args: readonly string[], { environment }: Terminal): Promise<string> {
+  const { flags, config } = orStop(readFlags(args));
+  const file = await readSettingsFile(config, environment);
+  const settings = orStop(resolveSettings({ flags, environment, file }).mapErr((faults) => faults.join('\n')));
+  const store = String(valueInForce(settings, 'store'));
+  if (!store.startsWith('sqlite:')) {
+    throw new Stopped('a store in memory is seen by its server only: --store sqlite:PATH names one in a file', 2);
+  }
+  const path = store.slice('sqlite:'.length);
+  // Opening would make it.
+  if (!existsSync(path)) throw new Stopped(`there is no store at ${path}`);
+  return path;
 }

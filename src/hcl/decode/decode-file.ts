@@ -25,8 +25,17 @@ export interface DecodeOptions<Value> {
   readonly interpret: (body: DecodedBody, report: Report) => Value;
   /** Variable text: `name = value` lines, or its JSON form. */
   readonly variables?: string;
-  /** Single values by name; they take precedence over the variable text. */
+  /** Further texts like `variables`, with their names in diagnostics; a later one takes precedence, and all over `variables`. */
+  readonly variableFiles?: readonly VariableFile[];
+  /** Single values by name; they take precedence over the variable texts. */
   readonly variableFlags?: Readonly<Record<string, string>>;
+  /** Single values by name for variables that are declared, as an environment has them; all other values take precedence. */
+  readonly variableEnvironment?: Readonly<Record<string, string>>;
+  /**
+   * Whether a value for a variable that is not declared is an error (true) or a warning (false). Default: an error in
+   * `variableFlags`, a warning in texts.
+   */
+  readonly strictVariables?: boolean;
   /** Default: all functions of the language. */
   readonly functions?: ReadonlyMap<string, HclFunction>;
   /** New UUIDs, for the functions that need randomness. */
@@ -36,6 +45,12 @@ export interface DecodeOptions<Value> {
   readonly hcl1?: boolean;
   /** Names of the texts in diagnostics. Default `job` and `variables`. */
   readonly names?: { readonly source: string; readonly variables: string };
+}
+
+/** A text with values of variables. */
+export interface VariableFile {
+  readonly name: string;
+  readonly text: string;
 }
 
 /** The value that was made of a text, and what is questionable about the text. */
@@ -90,18 +105,20 @@ function hasErrors(problems: readonly Problem[]): boolean {
 function* decodeCurrent<Value>(
   start: Decoding,
   source: SourceText,
-  { schema, variables, variableFlags, names }: DecodeOptions<Value>,
+  options: DecodeOptions<Value>,
 ): Steps<DecodedBody | undefined> {
+  const { schema } = options;
   const content = yield* parseContent(source, start);
   if (content === undefined) return undefined;
   yield* interruption(start.evaluation.budget);
   const { declarations, locals, rest } = splitTopLevel(start, content, schema);
   const declared = yield* readDeclarations(start, declarations);
-  const text =
-    variables === undefined || variables === ''
-      ? undefined
-      : { name: names?.variables ?? 'variables', text: variables };
-  const values = yield* assignVariables(start, declared, { text, flags: variableFlags ?? {} });
+  const values = yield* assignVariables(start, declared, {
+    environment: options.variableEnvironment ?? {},
+    texts: variableTexts(options),
+    flags: options.variableFlags ?? {},
+    strict: options.strictVariables,
+  });
   const withVariables = withEvaluation(start, withNames(start.evaluation, new Map([['var', values]])));
   // Otherwise an invalid variable would be reported again at each of its uses.
   if (hasErrors(start.evaluation.problems)) return undefined;
@@ -109,6 +126,12 @@ function* decodeCurrent<Value>(
   if (hasErrors(start.evaluation.problems)) return undefined;
   const decoding = withEvaluation(start, withNames(withVariables.evaluation, new Map([['local', local]])));
   return yield* decodeBody(decoding, rest, schema);
+}
+
+/** In ascending order of precedence. */
+function variableTexts<Value>({ variables = '', variableFiles = [], names }: DecodeOptions<Value>): SourceText[] {
+  const own = variables === '' ? [] : [{ name: names?.variables ?? 'variables', text: variables }];
+  return [...own, ...variableFiles];
 }
 
 /** Separates variables and locals from the content that the caller's schema describes. */
@@ -148,15 +171,19 @@ function splitTopLevel(
 function* decodeLegacy<Value>(
   start: Decoding,
   source: SourceText,
-  { schema, variables, variableFlags, names }: DecodeOptions<Value>,
+  options: DecodeOptions<Value>,
 ): Steps<DecodedBody | undefined> {
+  const { schema, variableFlags = {}, strictVariables = false, names } = options;
   const { problems, budget } = start.evaluation;
-  if ((variables !== undefined && variables.trim() !== '') || Object.keys(variableFlags ?? {}).length > 0) {
+  const texts = variableTexts(options);
+  if (texts.some(({ text }) => text.trim() !== '') || Object.keys(variableFlags).length > 0) {
     problems.push({
       code: 'variables_ignored',
-      severity: 'warning',
-      message: 'Version 1 of the language has no variables: the given values are ignored.',
-      source: { name: names?.variables ?? 'variables', text: variables ?? '' },
+      severity: strictVariables ? 'error' : 'warning',
+      message: strictVariables
+        ? 'Version 1 of the language has no variables: leave the values out.'
+        : 'Version 1 of the language has no variables: the given values are ignored.',
+      source: texts[0] ?? { name: names?.variables ?? 'variables', text: '' },
       span: { start: 0, end: 0 },
     });
   }

@@ -22,12 +22,16 @@ interface GivenValue {
 
 /** The sources of variable values, in ascending order of precedence. */
 interface VariableInputs {
-  readonly text: SourceText | undefined;
+  /** Only values of declared variables count. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly texts: readonly SourceText[];
   readonly flags: Readonly<Record<string, string>>;
+  /** Whether undeclared names are errors; undefined: in flags, not in texts. */
+  readonly strict: boolean | undefined;
 }
 
 /**
- * The object `var`: default, then variable text, then flags, each converted to the declared type and then validated. A variable
+ * The object `var`: default, then environment, then variable texts, then flags, each converted to the declared type and then validated. A variable
  * that is never set is an error, even if nothing uses it.
  */
 export function* assignVariables(
@@ -37,11 +41,16 @@ export function* assignVariables(
 ): Steps<HclValue> {
   const { problems } = decoding.evaluation;
   const before = problems.length;
-  const given =
-    inputs.text === undefined
-      ? new Map<string, GivenValue>()
-      : yield* readVariableText(decoding, declarations, inputs.text);
-  readFlags(decoding, declarations, inputs.flags, given);
+  const given = new Map<string, GivenValue>();
+  const { environment, strict } = inputs;
+  const declared = [...declarations.keys()].filter((name) => Object.hasOwn(environment, name));
+  const inherited = declared.map((name): [string, string] => [name, environment[name] ?? '']);
+  readFlags(decoding, declarations, { values: Object.fromEntries(inherited), strict: true }, given);
+  for (const text of inputs.texts) {
+    const inText = yield* readVariableText(decoding, declarations, { source: text, strict: strict ?? false });
+    for (const [name, value] of inText) given.set(name, value);
+  }
+  readFlags(decoding, declarations, { values: inputs.flags, strict: strict ?? true }, given);
   // A value that could not be read is not also reported as missing.
   const readable = !problems.slice(before).some(({ severity }) => severity === 'error');
   const values = new Map<string, HclValue>();
@@ -80,7 +89,7 @@ export function* parseContent(source: SourceText, decoding: Decoding): Steps<Con
 function* readVariableText(
   decoding: Decoding,
   declarations: ReadonlyMap<string, VariableDeclaration>,
-  source: SourceText,
+  { source, strict }: { readonly source: SourceText; readonly strict: boolean },
 ): Steps<Map<string, GivenValue>> {
   const given = new Map<string, GivenValue>();
   const own = constantsOnly(withEvaluation(decoding, { ...decoding.evaluation, source }));
@@ -100,47 +109,49 @@ function* readVariableText(
       continue;
     }
     const value = own.evaluation.evaluate(own.evaluation, item.value);
-    if (!declarations.has(item.name)) warnUndeclared(own, item.nameSpan, item.name, declarations);
+    if (!declarations.has(item.name)) undeclared(own, { span: item.nameSpan, name: item.name, strict }, declarations);
     else if (value !== undefined) given.set(item.name, { value, source, span: item.value });
   }
   return given;
 }
 
-function warnUndeclared(
+interface UndeclaredName {
+  readonly span: Span;
+  readonly name: string;
+  readonly strict: boolean;
+}
+
+function undeclared(
   decoding: Decoding,
-  span: Span,
-  name: string,
+  { span, name, strict }: UndeclaredName,
   declarations: ReadonlyMap<string, VariableDeclaration>,
 ): void {
   const { problems, source } = decoding.evaluation;
-  const warning: Problem = {
+  const problem: Problem = {
     code: 'undeclared_variable',
-    severity: 'warning',
-    message: `The variable "${name.slice(0, 60)}" is not declared: its value is ignored.`,
+    severity: strict ? 'error' : 'warning',
+    message: `The variable "${name.slice(0, 60)}" is not declared${strict ? '.' : ': its value is ignored.'}`,
     suggestion: () => suggestName(name, declarations.keys()),
     source,
     span: { start: span.start, end: span.end },
   };
-  problems.push(warning);
+  problems.push(problem);
 }
 
 /** Flags are text: used literally for strings, parsed as an expression for other types. */
 function readFlags(
   decoding: Decoding,
   declarations: ReadonlyMap<string, VariableDeclaration>,
-  flags: Readonly<Record<string, string>>,
+  { values, strict }: { readonly values: Readonly<Record<string, string>>; readonly strict: boolean },
   given: Map<string, GivenValue>,
 ): void {
-  for (const [name, text] of Object.entries(flags)) {
+  for (const [name, text] of Object.entries(values)) {
     const source: SourceText = { name: `variable ${name}`, text };
     const own = constantsOnly(withEvaluation(decoding, { ...decoding.evaluation, source }));
     const span = { start: 0, end: text.length };
     const declaration = declarations.get(name);
-    if (declaration === undefined) {
-      const suggestion = (): string | undefined => suggestName(name, declarations.keys());
-      const message = `The variable "${name.slice(0, 60)}" is not declared.`;
-      decodingProblem(own, 'undeclared_variable', span, { message, suggestion });
-    } else if (isLiteral(declaration.type)) given.set(name, { value: stringValue(text), source, span });
+    if (declaration === undefined) undeclared(own, { span, name, strict }, declarations);
+    else if (isLiteral(declaration.type)) given.set(name, { value: stringValue(text), source, span });
     else {
       const { budget, problems } = decoding.evaluation;
       const expression = parseExpression(source, budget.limits, problems);

@@ -4,6 +4,7 @@ import { type Command, command, type Invocation } from '../../command-line/comma
 import { coloursFor } from '../../output/colours.js';
 import { facts, tableOf } from '../../output/columns.js';
 import { jobDiffText } from '../../output/job-diff.js';
+import { jobStatusWord } from '../../output/job-status-word.js';
 import { timeText } from '../../output/times.js';
 import { Stopped } from '../../stopped.js';
 import { afterRegistration, afterwards, checkWait, checkWaitFor, detach, detachOrWait } from '../afterwards.js';
@@ -36,7 +37,7 @@ const status = command({
       job.ID,
       job.Periodic ? `${job.Type}/periodic` : job.ParameterizedJob ? `${job.Type}/parameterized` : job.Type,
       String(job.Priority),
-      job.Stop ? `${job.Status} (stopped)` : job.Status,
+      jobStatusWord(job),
       timeText(job.SubmitTime),
     ]);
     return print(invocation, value.items, () =>

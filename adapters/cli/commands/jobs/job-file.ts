@@ -1,11 +1,26 @@
 import type { OptionValues } from '../../command-line/command.js';
 import type { JobSource } from '../../job-source.js';
 import type { Terminal } from '../../terminal.js';
+import { flagOption } from '../option-values.js';
 
 /** Options of the commands that read a job file. */
 export const jobFileOptions = {
-  var: { type: 'list', value: 'NAME=VALUE', summary: 'value of a variable, may be repeated' },
-  'var-file': { type: 'list', value: 'FILE', summary: 'file of variables, may be repeated' },
+  var: {
+    type: 'list',
+    value: 'NAME=VALUE',
+    summary:
+      'value of a variable, may be repeated; wins over files and the environment (SIGNALBOX_VAR_NAME, NOMAD_VAR_NAME)',
+  },
+  'var-file': {
+    type: 'list',
+    value: 'FILE',
+    summary: 'file of variables, may be repeated; a later one wins, and all win over the environment',
+  },
+  'hcl2-strict': {
+    type: 'text',
+    value: 'BOOL',
+    summary: 'whether values for variables that are not declared are refused (true)',
+  },
   hcl1: { type: 'flag', summary: 'read the file in version 1 of the language' },
 } as const;
 
@@ -18,6 +33,12 @@ export async function jobFrom(
 ): Promise<JobSource> {
   // Loaded here: most commands read no job file, and its language is large.
   const { readJobSource } = await import('../../job-source.js');
-  const read = { flags: options.var, files: options['var-file'], canonicalize, hcl1: options.hcl1 };
+  const read = {
+    flags: options.var,
+    files: options['var-file'],
+    strict: flagOption('hcl2-strict', options['hcl2-strict']) ?? true,
+    canonicalize,
+    hcl1: options.hcl1,
+  };
   return readJobSource(path, read, terminal);
 }

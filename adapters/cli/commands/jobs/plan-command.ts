@@ -99,6 +99,7 @@ function applyingLine(index: number, path: string, options: Repeated): string {
     ...(options.namespace === undefined ? [] : valued('namespace', options.namespace)),
     ...options['var-file'].flatMap((file) => valued('var-file', file)),
     ...options.var.flatMap((value) => valued('var', value)),
+    ...(options['hcl2-strict'] === undefined ? [] : [`-hcl2-strict=${options['hcl2-strict']}`]),
     ...flags.filter((name) => options[name]).map((name) => `-${name}`),
     ...(path.startsWith('-') && path !== '-' ? ['--', path] : [path]),
   ]);

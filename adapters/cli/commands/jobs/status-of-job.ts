@@ -1,11 +1,20 @@
 import { orThrow } from '../../../../src/client/index.js';
-import type { AllocationListStub, Deployment, Evaluation, Job, JobSummary } from '../../../../src/index.js';
+import type {
+  AllocationListStub,
+  Deployment,
+  Evaluation,
+  Job,
+  JobListStub,
+  JobSummary,
+} from '../../../../src/index.js';
 import type { Invocation } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/columns.js';
+import { jobStatusWord } from '../../output/job-status-word.js';
 import { placementFailures } from '../../output/placement-failures.js';
 import { allocationsText, deploymentText } from '../../output/tables.js';
 import { timeText } from '../../output/times.js';
 import { found, theOnly } from '../found.js';
+import { optional } from '../option-values.js';
 import { print } from '../print.js';
 import { listText as evaluationsText } from '../scheduling/evaluation-commands.js';
 
@@ -17,7 +26,17 @@ interface JobStatusView {
   /** Only when they are wanted. */
   readonly evaluations?: readonly Evaluation[];
   readonly blocked: string;
+  /** How the job ended, as lists show it. */
+  readonly outcome?: string;
+  /** Of a periodic job that launches: the next times, in Unix nanoseconds. */
+  readonly nextLaunches?: readonly number[];
+  /** Of a job that launches others: the newest instances, newest first. */
+  readonly lastInstances?: readonly JobListStub[];
 }
+
+/** Instances and launches that are shown. */
+const shownInstances = 5;
+const shownLaunches = 3;
 
 interface Wanted {
   /** Allocations of an earlier job of the same ID too. */
@@ -30,7 +49,7 @@ export async function statusOfJob(invocation: Invocation, begins: string, { all,
   const { box, inNamespace } = invocation;
   // The ID itself comes before all that go on behind it.
   const { value } = await orThrow(box.jobs.list({ ...inNamespace, prefix: begins, perPage: 11 }));
-  const { ID: jobId } = theOnly(value.items, begins, 'job');
+  const { ID: jobId, Outcome } = theOnly(value.items, begins, 'job');
   const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
   const [summary, allocations, evaluations, deployment] = await Promise.all([
     found(box.jobs.summary(jobId, inNamespace), `job ${jobId}`),
@@ -46,13 +65,40 @@ export async function statusOfJob(invocation: Invocation, begins: string, { all,
     allocations,
     ...(evals ? { evaluations } : {}),
     blocked: placementFailures(waiting?.FailedTGAllocs ?? {}, job),
+    ...optional('outcome', Outcome),
+    ...(await launchesOf(invocation, job)),
   };
   return print(invocation, view, textOf);
 }
 
-function textOf({ job, summary, deployment, allocations, evaluations, blocked }: JobStatusView): string {
+async function launchesOf(
+  { box, inNamespace }: Invocation,
+  job: Job,
+): Promise<Pick<JobStatusView, 'nextLaunches' | 'lastInstances'>> {
+  const { ID, Periodic, ParameterizedJob, Dispatched, Stop } = job;
+  if (Periodic === null && (ParameterizedJob === null || Dispatched)) return {};
+  const page = { prefix: `${ID}/`, reverse: true, perPage: 2 * shownInstances } as const;
+  const { value } = await orThrow(box.jobs.list({ ...inNamespace, ...page }));
+  const lastInstances = value.items.filter(({ ParentID }) => ParentID === ID).slice(0, shownInstances);
+  if (Periodic === null || !Periodic.Enabled || Stop) return { lastInstances };
+  // Loaded here: most jobs have no schedule.
+  const { nextLaunch } = await import('../../../../src/jobs/index.js');
+  const nextLaunches: number[] = [];
+  for (let after = Date.now(); nextLaunches.length < shownLaunches; ) {
+    const next = nextLaunch(Periodic, after).unwrapOr(undefined);
+    if (next === undefined) break;
+    nextLaunches.push(next * 1e6);
+    after = next;
+  }
+  return { lastInstances, nextLaunches };
+}
+
+function textOf(view: JobStatusView): string {
+  const { summary, deployment, allocations, evaluations, blocked, nextLaunches, lastInstances } = view;
   return [
-    headOf(job),
+    headOf(view),
+    nextLaunches === undefined ? '' : launchesText(nextLaunches),
+    lastInstances === undefined || lastInstances.length === 0 ? '' : instancesText(lastInstances),
     evaluations === undefined ? '' : evaluationsText(evaluations),
     groupsOf(summary),
     blocked,
@@ -63,7 +109,17 @@ function textOf({ job, summary, deployment, allocations, evaluations, blocked }:
     .join('\n');
 }
 
-function headOf(job: Job): string {
+function launchesText(launches: readonly number[]): string {
+  if (launches.length === 0) return 'Next launches: none, its schedule is over\n';
+  return `Next launches: ${launches.map(timeText).join(', ')}\n`;
+}
+
+function instancesText(instances: readonly JobListStub[]): string {
+  const rows = instances.map((job) => [job.ID, jobStatusWord(job), timeText(job.SubmitTime)]);
+  return tableOf(['Last instances', 'Status', 'Submitted'], rows, '');
+}
+
+function headOf({ job, outcome }: Pick<JobStatusView, 'job' | 'outcome'>): string {
   return facts({
     ID: job.ID,
     Name: job.Name,
@@ -73,7 +129,7 @@ function headOf(job: Job): string {
     Priority: job.Priority,
     Datacenters: job.Datacenters.join(','),
     'Node pool': job.NodePool,
-    Status: job.Stop ? `${job.Status} (stopped)` : job.Status,
+    Status: jobStatusWord({ ...job, ...optional('Outcome', outcome) }),
     'Status description': job.StatusDescription,
     Version: job.Version,
     Periodic: job.Periodic !== null,
@@ -97,6 +153,6 @@ function groupsOf({ Summary, Children }: JobSummary): string {
   const headings = ['Group', 'Queued', 'Starting', 'Running', 'Failed', 'Complete', 'Lost', 'Unknown'];
   const { Pending, Running, Dead } = Children;
   const instances =
-    Pending + Running + Dead === 0 ? '' : `Instances: ${Pending} pending, ${Running} running, ${Dead} dead\n`;
+    Pending + Running + Dead === 0 ? '' : `Instances: ${Pending} pending, ${Running} running, ${Dead} ended\n`;
   return instances + (rows.length === 0 ? '' : tableOf(headings, rows, ''));
 }

@@ -1,6 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { AllocationListStub, Evaluation, Job } from '../../../../src/index.js';
-import { allocationOutcome, outcomeWords, runOutcome } from '../../../../src/jobs/runs/run-outcome.js';
 import type { Invocation } from '../../command-line/command.js';
 import { changesOf, type Read } from '../../monitor/changes.js';
 import { displayOn, noDisplay } from '../../monitor/display.js';
@@ -79,6 +78,8 @@ export async function followToEnd(invocation: Invocation, id: string): Promise<n
 }
 
 async function endOf({ box, inNamespace }: Invocation, job: Job): Promise<{ text: string; success: boolean }> {
+  // Loaded here: most commands wait for no end, and the engine is large.
+  const { allocationOutcome, outcomeWords, runOutcome } = await import('../../../../src/index.js');
   const allocations = await found(box.jobs.allocations(job.ID, inNamespace), `job ${job.ID}`);
   const outcome = runOutcome(job, allocations) ?? 'stopped';
   const lines = allocations

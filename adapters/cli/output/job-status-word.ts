@@ -1,0 +1,13 @@
+interface ListedJob {
+  readonly Status: string;
+  readonly Stop: boolean;
+  /** How a job that is dead ended; absent for jobs that launch others, and where the server has only the members of Nomad. */
+  readonly Outcome?: string;
+}
+
+/** The status of a job in a word: how it ended instead of `dead`. */
+export function jobStatusWord({ Status, Stop, Outcome }: ListedJob): string {
+  const word = Outcome === undefined || Status !== 'dead' ? Status : Outcome.replaceAll('_', ' ');
+  if (!Stop || word === 'stopped') return word;
+  return word === 'dead' ? 'stopped' : `${word} (stopped)`;
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { doubleDashed } from '../settings/read-flags.js';
+import { Stopped } from '../stopped.js';
+import type { Terminal } from '../terminal.js';
+import { storeFile } from './open-store.js';
+
+export const backupUsage = `signalbox backup [--store sqlite:PATH] [--config FILE] [--force] FILE
+
+Writes a copy of a store to FILE, as of one moment, while servers may work with the store. FILE is complete and on the disk when it appears,
+and readable by its owner only. The copy is restored by putting it at the path of the store while no server runs. Secrets in it are encrypted
+with the key of --encryption-key-file, which is not part of the copy.
+
+  --store sqlite:PATH  the store (SIGNALBOX_STORE, else that of the settings file)
+  --config FILE        settings in one file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)
+  --force              replace FILE if it exists
+`;
+
+/** `signalbox backup FILE`: a copy of the store of a server. */
+export async function backupCommand(given: readonly string[], terminal: Terminal): Promise<number> {
+  const { file, force, rest } = optionsFrom(given);
+  const store = await storeFile(rest, terminal);
+  const to = placeFor(file, { store, force });
+  const partial = join(dirname(to), `.${basename(to)}.${randomBytes(4).toString('hex')}.new`);
+  try {
+    // Made first, so that nobody else can read it at any time.
+    closeSync(openSync(partial, 'wx', 0o600));
+    const { backUpSqlite } = await import('../../sqlite/sqlite-backup.js');
+    const error = await backUpSqlite(store, partial);
+    if (error !== undefined) throw new Stopped(`${store} cannot be copied: ${error.message}`);
+    syncPath(partial);
+    if (!force && existsSync(to)) throw new Stopped(`${file} has appeared meanwhile: it is left as it is`);
+    renameSync(partial, to);
+    syncPath(dirname(to));
+  } catch (error) {
+    if (error instanceof Stopped) throw error;
+    throw new Stopped(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    for (const path of [partial, `${partial}-journal`]) rmSync(path, { force: true });
+  }
+  terminal.out(`${file} is written, ${statSync(to).size} bytes\n`);
+  return 0;
+}
+
+function optionsFrom(given: readonly string[]) {
+  const text = { type: 'string' } as const;
+  const options = { store: text, config: text, force: { type: 'boolean' } } as const;
+  try {
+    const { values, positionals } = parseArgs({ args: doubleDashed(given), options, allowPositionals: true });
+    const [file, ...more] = positionals;
+    if (file === undefined || file === '' || more.length > 0) throw new Error('one FILE is needed');
+    const rest = [
+      ...(values.store === undefined ? [] : ['--store', values.store]),
+      ...(values.config === undefined ? [] : ['--config', values.config]),
+    ];
+    return { file, force: values.force === true, rest };
+  } catch (error) {
+    throw new Stopped(`${error instanceof Error ? error.message : 'the options cannot be read'}\n\n${backupUsage}`, 2);
+  }
+}
+
+/** Where the copy belongs: a link is followed. Refuses what exists, what is no file, and the files of the store itself. */
+function placeFor(file: string, { store, force }: { readonly store: string; readonly force: boolean }): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  const to = found === undefined ? resolve(file) : realpathSync(file);
+  const own = realpathSync(store);
+  const folder = dirname(to);
+  if (!existsSync(folder)) throw new Stopped(`${file} cannot be written: there is no folder ${folder}`);
+  const real = join(realpathSync(folder), basename(to));
+  if ([own, `${own}-wal`, `${own}-shm`, `${own}-journal`].includes(real)) {
+    throw new Stopped(`${file} belongs to the store itself: name another file`, 2);
+  }
+  if (found === undefined) return to;
+  if (!found.isFile()) throw new Stopped(`${file} is not a regular file: name another one`);
+  if (!force) throw new Stopped(`${file} exists already: name another file, or replace it with --force`);
+  return to;
+}
+
+function syncPath(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } catch (error) {
+    // Folders cannot be synced everywhere.
+    if (!statSync(path).isDirectory()) throw error;
+  } finally {
+    closeSync(file);
+  }
+}
