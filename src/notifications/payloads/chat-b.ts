@@ -1,12 +1,12 @@
 import type { MessageContext } from './message-context.js';
 import { type MessageOutline, messageOutline, timeText } from './message-outline.js';
-import { jsonLengthOf, lengthOf, type Spelling, spell, withoutMentions } from './text.js';
+import { jsonLengthOf, lengthOf, type Spelling, spell, spellLastLines, withoutMentions } from './text.js';
 
 /**
  * Bytes in the longest JSON spelling. With three links of at most 2,048 bytes the message stays below 28,000 bytes, which
  * is what the service accepts, even when something on the way writes every character outside ASCII as an escape.
  */
-const limits = { label: 1200, reason: 12_000, fact: 1200 } as const;
+const limits = { label: 1200, reason: 12_000, fact: 1200, factBesideOutput: 500, output: 5000 } as const;
 
 /**
  * The message for a chat-b destination, as JSON text: an Adaptive Card in a message envelope. Version 1.4 is the highest
@@ -14,7 +14,8 @@ const limits = { label: 1200, reason: 12_000, fact: 1200 } as const;
  */
 export function renderChatB(context: MessageContext): string {
   const outline = messageOutline(context);
-  const { facts } = outline;
+  const { facts, output } = outline;
+  const factLimit = output === null ? limits.fact : limits.factBesideOutput;
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',
@@ -27,9 +28,10 @@ export function renderChatB(context: MessageContext): string {
         type: 'FactSet',
         facts: facts.map(({ title, value }) => ({
           title,
-          value: typeof value === 'string' ? escaped(value, limits.fact) : timeText(value.at),
+          value: typeof value === 'string' ? escaped(value, factLimit) : timeText(value.at),
         })),
       },
+      ...outputOf(output),
     ],
     ...actionsOf(outline),
   };
@@ -57,6 +59,22 @@ function authorOf({ person, reason }: MessageOutline): object[] {
   const altText = spell(withoutMentions(person.name), 100, asItIs);
   const image = { type: 'Image', url: person.avatar, altText, size: 'Small', style: 'Person' };
   return [{ type: 'ColumnSet', columns: [{ type: 'Column', width: 'auto', items: [image] }, text] }];
+}
+
+/** A line of output is a block of its own: cards join lines otherwise. */
+function outputOf(output: string | null): object[] {
+  if (output === null) return [];
+  const lines = spellLastLines(withoutMentions(output), limits.output, markdown);
+  const block = (text: string) => ({
+    type: 'TextBlock',
+    text,
+    fontType: 'Monospace',
+    size: 'Small',
+    wrap: true,
+    spacing: 'None',
+  });
+  const items = lines.map((line) => block(line === '' ? ' ' : line));
+  return [{ type: 'Container', items: [{ type: 'TextBlock', text: 'Last output', weight: 'Bolder' }, ...items] }];
 }
 
 function actionsOf({ item, workspace }: MessageOutline): object {
