@@ -18,6 +18,7 @@ import {
   text,
   textLike,
 } from './options/option-kinds.js';
+import { runUrlForm } from './options/option-texts.js';
 import type { PolicyRule } from './queries/policy-rule.js';
 
 const policyRule = group<PolicyRule>({
@@ -46,6 +47,7 @@ const runNotificationRule = group<RunNotificationRule>({
 /** Settings whose defaults do not tell what else they may be. */
 const kinds: Kinds = {
   'jobs.policies': listOf(policyRule),
+  'jobs.runUrl': textLike(runUrlForm, "a URL such as 'https://ci.example.net/{job}/{run}', or '' for no links"),
   'jobs.quotas': listOf(quotaRule),
   'notifications.delivery.retry.generic': listOf(milliseconds),
   'notifications.delivery.retry.chat': listOf(milliseconds),

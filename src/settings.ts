@@ -34,8 +34,9 @@ export interface Settings {
     /** The name of the region that this installation forms. */
     readonly region: string;
     /**
-     * The page of a run, for links in notifications: `{origin}` is `notifications.publicOrigin`, `{namespace}`, `{job}` and `{run}` are
-     * percent-encoded.
+     * The page of a run, for links in notifications, such as `https://ci.example.net/{job}/{run}`. `{origin}` is
+     * `notifications.publicOrigin`; `{namespace}`, `{job}`, and `{run}` or `{id}`, the ID of the run, are percent-encoded. Empty: no page,
+     * and so no link.
      */
     readonly runUrl: string;
     /** Requirements on jobs, as filter expressions, in addition to those that the host gives as functions. */
@@ -225,7 +226,7 @@ export const defaultSettings: Settings = {
     maximumSourceLength: 1_000_000,
     maximumCount: 50_000,
     region: 'global',
-    runUrl: '{origin}/v1/job/{job}?namespace={namespace}',
+    runUrl: '',
     policies: [],
     quotas: [],
   },

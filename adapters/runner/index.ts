@@ -1,3 +1,4 @@
+export type { StreamEnd } from '../../src/agent/output/output-tail.js';
 export type { TaskExit } from '../../src/agent/task/decide-restart.js';
 export type { ArtifactLimits } from './artifacts/task-artifacts.js';
 export type { TaskPaths } from './disk/task-paths.js';

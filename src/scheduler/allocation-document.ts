@@ -3,8 +3,8 @@ import type { RunOutcome } from '../jobs/runs/run-outcome.js';
 import type { Allocation } from './allocation.js';
 import { type ResourceSum, type ResourceSums, resourceSums } from './resource-sums.js';
 
-/** Members of a stored allocation that the interface does not have: they are copies of the job's, for decisions. */
-type OwnMember = 'JobType' | 'JobVersion' | 'JobCreateIndex' | 'JobPriority' | 'MigrateParallel';
+/** Members of a stored allocation that the interface does not have: copies of the job's, for decisions, and what alerts quote. */
+type OwnMember = 'JobType' | 'JobVersion' | 'JobCreateIndex' | 'JobPriority' | 'MigrateParallel' | 'FailureOutput';
 
 /** A whole allocation as the job interface shows it, with the older forms of its resources. */
 export interface AllocationDocument extends Omit<Allocation, OwnMember>, ResourceSums {
@@ -17,7 +17,7 @@ export interface AllocationDocument extends Omit<Allocation, OwnMember>, Resourc
 export const derivedMembers = ['Resources', 'SharedResources', 'TaskResources', 'NetworkStatus'] as const;
 
 export function allocationDocument(allocation: Allocation): AllocationDocument {
-  const { JobType, JobVersion, JobCreateIndex, JobPriority, MigrateParallel, ...shown } = allocation;
+  const { JobType, JobVersion, JobCreateIndex, JobPriority, MigrateParallel, FailureOutput, ...shown } = allocation;
   const { DiskMB, Networks } = allocation.AllocatedResources.Shared;
   return {
     ...shown,

@@ -197,6 +197,8 @@ export interface Allocation {
   readonly ClientStatus: ClientStatus;
   /** The client status as a sentence. */
   readonly ClientDescription?: string;
+  /** The last lines of the task that made it fail, for alerts; not shown with the allocation. */
+  readonly FailureOutput?: { readonly task: string; readonly text: string };
   /** By name of the task; absent before the first report. */
   readonly TaskStates?: Readonly<Record<string, TaskState>>;
   /** Oldest first. */

@@ -1,9 +1,10 @@
 import { defaultSettings, settingChoices } from '../../../src/index.js';
+import { runUrlForm } from '../../../src/options/option-texts.js';
 import { durationKind, flagKind, type Kind, listKind, numberKind, oneOf, orNone, textKind } from './kind.js';
 import { atPath, type Setting } from './setting.js';
 
-const pageUrl = textKind('takes a URL such as https://ci.example.net/{job}/{run}', (text) =>
-  /^(?:\{origin\}\/|https?:\/\/)[^\s]{0,2000}$/.test(text) ? text : undefined,
+const pageUrl = textKind('takes a URL such as https://ci.example.net/{job}/{run}, or nothing for no links', (text) =>
+  runUrlForm.test(text) ? text : undefined,
 );
 
 const header = textKind('takes names of headers', (text) =>
@@ -21,7 +22,11 @@ const engineKinds: readonly (readonly [key: string, kind: Kind, summary: string]
   ['queries.maximumWait', span, 'longest wait of a blocking query'],
   ['events.kept', numberKind(0, 1_000_000), 'transactions whose events a stream can begin with; 0 has no event stream'],
   ['jobs.region', region, 'the region that this server is'],
-  ['jobs.runUrl', pageUrl, 'where a run is looked at, for links; {origin}, {namespace}, {job} and {run} are filled in'],
+  [
+    'jobs.runUrl',
+    pageUrl,
+    'page of a run, for links in notifications; {origin}, {namespace}, {job} and {run} are filled in; no links when empty',
+  ],
   ['jobs.trackedVersions', count, 'untagged versions and sources kept of a job'],
   ['jobs.maximumDispatchPayloadBytes', numberKind(0, 16_777_216), 'bytes of a dispatch payload'],
   ['jobs.maximumSourceLength', numberKind(0, 16_777_216), 'bytes of the source of a job'],

@@ -10,7 +10,7 @@ import {
   mayFinish,
   newAllocationLife,
 } from '../../../src/agent/allocation/allocation-life.js';
-import { standingOfTasks, toldState } from '../../../src/agent/allocation/client-status.js';
+import { failedTask, standingOfTasks, toldState } from '../../../src/agent/allocation/client-status.js';
 import { transitionAllocation } from '../../../src/agent/allocation/transition-allocation.js';
 import {
   type CommandOutput,
@@ -18,7 +18,7 @@ import {
   commandRefused,
   type TaskUsage,
 } from '../../../src/agent/link/node-command.js';
-import type { AllocationReport } from '../../../src/agent/link/node-work.js';
+import type { AllocationReport, FailureOutput } from '../../../src/agent/link/node-work.js';
 import { newTaskLife } from '../../../src/agent/task/task-life.js';
 import { taskPlan } from '../../../src/agent/task/task-plan.js';
 import { freshTaskRecord, hasBegun, recalledTaskRecord } from '../../../src/agent/task/task-record.js';
@@ -226,6 +226,13 @@ export class AllocationActor {
   report(): AllocationReport {
     const { healthy } = this.#checks;
     return { allocationId: this.id, ...toldState(this.#life), ...(healthy === undefined ? {} : { healthy }) };
+  }
+
+  /** The last lines of the task that made it fail or take too long; undefined while it has not ended so, and when there are none. */
+  async failureOutput(): Promise<FailureOutput | undefined> {
+    const task = failedTask(this.#life);
+    const text = task === undefined ? '' : ((await this.#performers.get(task)?.outputTail()) ?? '');
+    return task === undefined || text === '' ? undefined : { task, text };
   }
 
   /** Resolves when the agent has nothing more to wait for here. */

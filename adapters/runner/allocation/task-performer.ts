@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { err, type Result } from 'neverthrow';
 import {
   type CommandOutput,
@@ -5,12 +6,14 @@ import {
   commandRefused,
   type TaskUsage,
 } from '../../../src/agent/link/node-command.js';
+import { outputTail, secretForms, withoutForms } from '../../../src/agent/output/output-tail.js';
 import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
 import type { StartFault, TaskEffect, TaskLifeEvent } from '../../../src/agent/task/task-life.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { noUsage } from '../drivers/process-usage.js';
 import type { CommandRequest, RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
+import { logEnd } from '../logs/log-tail.js';
 import { beforeAbort, insist } from '../waiting.js';
 import type { AllocationDisk } from './allocation-disk.js';
 import type { Surroundings } from './surroundings.js';
@@ -31,6 +34,8 @@ export class TaskPerformer {
   readonly #tell: (event: TaskLifeEvent) => void;
   readonly #handles = new Map<number, RunningTask>();
   readonly #prepared: TaskPreparation;
+  /** Of the last attempt, where no file has it. */
+  #lastOutput: ReturnType<NonNullable<RunningTask['lastOutput']>> | undefined;
   #preparation = new AbortController();
   /** Resolves when no preparation is under way. */
   #preparing: Promise<unknown> = Promise.resolve();
@@ -103,6 +108,24 @@ export class TaskPerformer {
   async usage(): Promise<TaskUsage | undefined> {
     const attempt = this.#present;
     return attempt === undefined ? undefined : ((await this.#handles.get(attempt)?.usage?.()) ?? noUsage);
+  }
+
+  /**
+   * The last lines that it printed, with the values of its variables blanked. Empty when they are not known, as after a restart of the
+   * agent: better no output than a secret in it.
+   */
+  async outputTail(): Promise<string> {
+    const { allocation, task } = this.assignment;
+    const secrets = this.#prepared.secretsOf(this.assignment);
+    if (secrets === null) return '';
+    if (this.#lastOutput !== undefined) return outputTail(this.#lastOutput, secrets);
+    const logs = this.#surroundings.memory.paths(allocation.ID, task.Name)?.logs;
+    if (logs === undefined) return '';
+    const [stdout, stderr] = await Promise.all([
+      logEnd(join(logs, `${task.Name}.stdout`)),
+      logEnd(join(logs, `${task.Name}.stderr`)),
+    ]);
+    return outputTail({ stdout, stderr }, secrets);
   }
 
   /** Tells the running task something; false while it does not run. */
@@ -243,7 +266,20 @@ export class TaskPerformer {
     const { memory, node } = this.#surroundings;
     const { allocation, task } = this.assignment;
     const paths: TaskPaths | null = memory.paths(allocation.ID, task.Name);
-    return taskStart({ assignment: this.assignment, node, paths }, attempt, this.#prepared.environment);
+    const start = taskStart({ assignment: this.assignment, node, paths }, attempt, this.#prepared.environment);
+    return { ...start, failed: (error) => this.#sayFailed(attempt, error) };
+  }
+
+  #sayFailed(attempt: number, error: string): void {
+    const { allocation, task } = this.assignment;
+    const forms = secretForms(this.#prepared.secretsOf(this.assignment) ?? []);
+    const about = {
+      namespace: allocation.Namespace,
+      job: allocation.JobID,
+      allocation: allocation.ID,
+      task: task.Name,
+    };
+    this.#surroundings.logger.warn({ ...about, attempt, error: withoutForms(error, forms) }, 'A function failed');
   }
 
   /** Waits for the end of a task that runs. */
@@ -253,6 +289,7 @@ export class TaskPerformer {
     this.#prepared.started();
     const end = async (): Promise<void> => {
       const exit = await exitOf(task);
+      this.#lastOutput = task.lastOutput?.();
       this.#handles.delete(attempt);
       this.#prepared.ended();
       this.#tell({ type: 'exited', attempt, exit });

@@ -45,6 +45,11 @@ export class TaskPreparation {
     return this.#templates?.environment ?? {};
   }
 
+  /** Values that the task's templates have read of variables; null when there are templates whose values this agent does not know. */
+  secretsOf({ task }: TaskAssignment): ReadonlySet<string> | null {
+    return (task.Templates ?? []).length === 0 ? new Set() : (this.#templates?.secrets ?? null);
+  }
+
   /** Gives what makes a start impossible; `again`: the task has started before. What may pass, such as a full disk, is thrown. */
   async prepare(assignment: TaskAssignment, signal: AbortSignal, again: boolean): Promise<StartFault | undefined> {
     const { job, task, allocation } = assignment;

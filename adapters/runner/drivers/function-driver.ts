@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import { type StreamEnd, tailLength, tailLines } from '../../../src/agent/output/output-tail.js';
 import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
 import { checkArgument } from '../../../src/options/check-options.js';
 import { callable, mapOf } from '../../../src/options/option-kinds.js';
 import { LogWriter } from '../logs/log-writer.js';
+import { errorLine, errorMessage, errorText } from './error-text.js';
 import type { RunningTask, TaskDriver, TaskStart } from './task-driver.js';
 
 /** What a function of the host service is called with. */
@@ -60,12 +62,8 @@ function call(run: TaskFunction, start: TaskStart): RunningTask {
   const abandoned = new Promise<TaskExit>((resolve) => {
     abandon = resolve;
   });
-  const out = logWriter(start, 'stdout');
-  const errors = logWriter(start, 'stderr');
-  const log = {
-    info: (line: string) => out?.line(line),
-    error: (line: string) => errors?.line(line),
-  };
+  const output = new FunctionOutput(start);
+  const { stack } = new Error();
   const { function: _name, ...config } = start.config;
   const finished = (async (): Promise<TaskExit> => {
     try {
@@ -78,20 +76,20 @@ function call(run: TaskFunction, start: TaskStart): RunningTask {
         task: start.task,
         attempt: start.attempt,
         signal: controller.signal,
-        log,
+        log: { info: (line) => output.write('stdout', line), error: (line) => output.write('stderr', line) },
       });
       return { type: 'exited', code: 0, signal: 0 };
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      log.error(message);
-      return { type: 'exited', code: 1, signal: 0, message: message.slice(0, 1024) };
+      output.write('stderr', errorText(error, stack));
+      start.failed?.(errorLine(error));
+      return { type: 'exited', code: 1, signal: 0, message: errorMessage(error).slice(0, 1024) };
     } finally {
-      out?.close();
-      errors?.close();
+      output.close();
     }
   })();
   return {
     exited: Promise.race([finished, abandoned]),
+    ...(start.paths === null ? { lastOutput: () => output.ends() } : {}),
     signal: () => controller.abort(),
     destroy: () => {
       controller.abort();
@@ -101,8 +99,36 @@ function call(run: TaskFunction, start: TaskStart): RunningTask {
   };
 }
 
-function logWriter(start: TaskStart, stream: 'stdout' | 'stderr'): LogWriter | undefined {
-  return start.paths === null
-    ? undefined
-    : new LogWriter(join(start.paths.logs, `${start.task}.${stream}`), start.logs);
+type TaskStream = 'stdout' | 'stderr';
+
+/** What a function logs: in the files of its task or, without a disk, its last lines for alerts. */
+class FunctionOutput {
+  readonly #writers: Readonly<Record<TaskStream, LogWriter>> | null;
+  readonly #last: Readonly<Record<TaskStream, string[]>> = { stdout: [], stderr: [] };
+
+  constructor({ paths, task, logs }: TaskStart) {
+    const writer = (folder: string, stream: TaskStream) => new LogWriter(join(folder, `${task}.${stream}`), logs);
+    this.#writers =
+      paths === null ? null : { stdout: writer(paths.logs, 'stdout'), stderr: writer(paths.logs, 'stderr') };
+  }
+
+  write(stream: TaskStream, line: string): void {
+    if (this.#writers !== null) {
+      this.#writers[stream].line(line);
+      return;
+    }
+    const last = this.#last[stream];
+    last.push(...`${line}`.slice(-tailLength).split('\n'));
+    last.splice(0, last.length - tailLines);
+  }
+
+  ends(): Readonly<Record<TaskStream, StreamEnd>> {
+    const endOf = (stream: TaskStream): StreamEnd => ({ text: this.#last[stream].join('\n'), isCut: false });
+    return { stdout: endOf('stdout'), stderr: endOf('stderr') };
+  }
+
+  close(): void {
+    this.#writers?.stdout.close();
+    this.#writers?.stderr.close();
+  }
 }

@@ -1,5 +1,6 @@
 import type { Result } from 'neverthrow';
 import type { CommandInput, CommandOutput, CommandRefused, TaskUsage } from '../../../src/agent/link/node-command.js';
+import type { StreamEnd } from '../../../src/agent/output/output-tail.js';
 import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import type { LogLimits } from '../logs/log-files.js';
@@ -19,6 +20,8 @@ export interface TaskStart {
   readonly payload: Uint8Array | null;
   readonly meta: Readonly<Record<string, string>>;
   readonly logs: LogLimits;
+  /** Takes what made a function of this process fail, on one line, for the log of the runner. */
+  readonly failed?: (error: string) => void;
 }
 
 /** A task that was started. Whatever a member throws concerns this task only. */
@@ -33,6 +36,8 @@ export interface RunningTask {
   release(): void | Promise<void>;
   /** Current resource usage; absent if it cannot be measured. */
   usage?(): Promise<TaskUsage>;
+  /** The ends of its output, for alerts; absent where the log files have them. */
+  lastOutput?(): { readonly stdout: StreamEnd; readonly stderr: StreamEnd };
 }
 
 /** A task that runs, or why it could not be started. */

@@ -268,7 +268,8 @@ export class NodeAllocations {
 
   #reported(id: string): Reported | undefined {
     const abandoned = this.#abandoned.get(id);
-    return abandoned === undefined ? this.#actors.get(id) : { isDone: true, report: () => abandoned };
+    if (abandoned === undefined) return this.#actors.get(id);
+    return { isDone: true, report: () => abandoned, failureOutput: async () => undefined };
   }
 
   /** The server knows the end of these allocations: only the newest folders are kept, for as long as the server knows the allocations. */

@@ -1,4 +1,4 @@
-import type { AllocationReport } from '../../../src/agent/link/node-work.js';
+import type { AllocationReport, FailureOutput } from '../../../src/agent/link/node-work.js';
 import { reportsOfOneMessage } from '../../../src/agent/link/report-size.js';
 import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js';
 import type { Clock } from '../../../src/ports/clock.js';
@@ -8,6 +8,8 @@ import type { Background } from '../background.js';
 export interface Reported {
   readonly isDone: boolean;
   report(): AllocationReport;
+  /** What explains its end, if that was a failure. */
+  failureOutput(): Promise<FailureOutput | undefined>;
 }
 
 interface ReporterOptions {
@@ -97,7 +99,8 @@ export class Reporter {
     const found = changed.flatMap((id) => find(id) ?? []);
     if (found.length === 0 && ended.length === 0 && kept.length === 0) return;
     // Both are read now: an allocation may go on to its end while the report is under way.
-    const all = found.map((allocation) => ({ done: allocation.isDone, report: allocation.report() }));
+    const states = found.map((allocation) => ({ allocation, done: allocation.isDone, report: allocation.report() }));
+    const all = await Promise.all(states.map(withOutput));
     const reports = reportsOfOneMessage(all);
     for (const { report } of all.slice(reports.length)) this.#changed.add(report.allocationId);
     const outcome = await link.report({
@@ -128,4 +131,15 @@ export class Reporter {
     this.#asksForKept = false;
     return { changed, ended, kept };
   }
+}
+
+interface ReportedState {
+  readonly allocation: Reported;
+  readonly done: boolean;
+  readonly report: AllocationReport;
+}
+
+async function withOutput({ allocation, done, report }: ReportedState): Promise<Omit<ReportedState, 'allocation'>> {
+  const output = done ? await allocation.failureOutput() : undefined;
+  return { done, report: output === undefined ? report : { ...report, output } };
 }

@@ -60,11 +60,14 @@ const restartReason = 'Template with change_mode restart re-rendered';
  */
 export class TaskTemplates {
   environment: Environment = {};
+  /** Values of the variables that the templates have read, present and earlier ones; null before all of them are known to this agent. */
+  secrets: ReadonlySet<string> | null = null;
   readonly #task: TemplatedTask;
   readonly #surroundings: Pick<Surroundings, 'link' | 'clock' | 'ids' | 'background'>;
   readonly #actions: TemplateActions;
   readonly #files: TemplateFiles;
   readonly #texts = new Map<number, string>();
+  readonly #values = new Set<string>();
   /** New texts that wait, and the moment when the first of them is to be written. */
   #held: HeldTexts = new Map();
   #heldUntil: number | undefined;
@@ -254,13 +257,17 @@ export class TaskTemplates {
     this.#known = new KnownVariables();
     for (let rounds = 0; rounds <= maximumRounds; ) {
       const outcome = this.#render(templates);
-      if (outcome.type === 'rendered') return outcome.rendered;
+      if (outcome.type === 'rendered') {
+        this.secrets = this.#values;
+        return outcome.rendered;
+      }
       if (outcome.type === 'missing') {
         this.#tellOnce(`Waiting for ${namesOf(outcome.missing)}`);
         if (whenMissing === 'tell') return undefined;
       } else rounds += 1;
       const answer = await this.#ask(outcome.type === 'missing' ? this.#known.version : null, signal);
       if (answer === undefined || signal.aborted) return undefined;
+      for (const items of answer.items) for (const value of Object.values(items ?? {})) this.#values.add(value);
       if (answer.version === this.#known.version) await this.#surroundings.clock.sleep(idlePause, signal);
       else this.#known.learn(answer);
     }

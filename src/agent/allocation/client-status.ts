@@ -1,4 +1,4 @@
-import { exceededDuration, lostServer, stoppedEarly } from '../../jobs/runs/run-outcome.js';
+import { allocationOutcome, exceededDuration, lostServer, stoppedEarly } from '../../jobs/runs/run-outcome.js';
 import type { ClientStatus, TaskState } from '../../scheduler/allocation.js';
 import { type AllocationLife, isDone } from './allocation-life.js';
 
@@ -28,6 +28,17 @@ export function toldState(life: AllocationLife): ToldState {
     clientDescription: descriptionOf(life, clientStatus),
     taskStates,
   };
+}
+
+/** The task whose output explains the end of an allocation that failed or took too long; undefined for any other. */
+export function failedTask(life: AllocationLife): string | undefined {
+  const { clientStatus, clientDescription, taskStates } = toldState(life);
+  const outcome = isDone(life)
+    ? allocationOutcome({ DesiredStatus: 'run', ClientStatus: clientStatus, ClientDescription: clientDescription })
+    : undefined;
+  if (outcome !== 'failed' && outcome !== 'timed_out') return undefined;
+  const failed = Object.entries(taskStates).find(([, { Failed }]) => Failed);
+  return failed?.[0] ?? life.plan.tasks.find(({ phase }) => phase === 'main')?.name;
 }
 
 /** Whether everything that has to run does so: `failed` when a task never will. */

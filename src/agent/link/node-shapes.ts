@@ -3,6 +3,7 @@ import { nodeName, nodePoolName, recordId } from '../../options/node-kinds.js';
 import { textLike } from '../../options/option-kinds.js';
 import type { TaskEvent, TaskState } from '../../scheduler/allocation.js';
 import type { Node } from '../../scheduler/node.js';
+import { tailLength } from '../output/output-tail.js';
 import type { AgentProcess } from './agent-process.js';
 import type { AllocationReport, NodeDescription } from './node-work.js';
 import {
@@ -195,7 +196,7 @@ const reports: Shape<readonly AllocationReport[]> = listOf(
       clientDescription: note,
       taskStates: mapOf(taskState, mostTasks),
     },
-    { healthy: orNull(flag) },
+    { healthy: orNull(flag), output: objectOf({ task: text(), text: text(2 * tailLength) }) },
   ),
   mostReports,
 );

@@ -51,6 +51,14 @@ export interface AllocationReport extends ToldState {
    * tasks decide: then the engine goes by these (`measureHealth`).
    */
   readonly healthy?: boolean | null;
+  /** With the end of an allocation that failed or took too long, for alerts; absent from older agents. */
+  readonly output?: FailureOutput;
+}
+
+/** The last lines of a task's output, without values of variables; see `outputTail`. */
+export interface FailureOutput {
+  readonly task: string;
+  readonly text: string;
 }
 
 /** The states of allocations on one node, as its agent sees them. */

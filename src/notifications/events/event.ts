@@ -28,6 +28,8 @@ export interface RunEvent {
   readonly speculative: boolean;
   /** Picture of the creator, for chat messages. */
   readonly runCreatorAvatarUrl?: string | null;
+  /** Absent for runs that are not those of jobs. */
+  readonly job?: RunOfJob;
   /** What failed, of a job's run that ended by a failure. */
   readonly failure?: RunFailure;
 }
@@ -45,6 +47,20 @@ export interface RunFailure {
   readonly message: string;
   /** Where the error stream of the task is read. */
   readonly outputUrl?: string;
+  /** The last lines that the task printed, without values of variables; absent when there are none. */
+  readonly output?: string;
+}
+
+/** The job whose run an event is about, and how the run ended. */
+export interface RunOfJob {
+  readonly namespace: string;
+  readonly id: string;
+  /** Absent while it has not ended. */
+  readonly outcome?: {
+    readonly name: 'succeeded' | 'failed' | 'stopped' | 'timed_out' | 'lost';
+    /** The name as people read it. */
+    readonly text: string;
+  };
 }
 
 /** One result of a health assessment, with the payload's own field names: it is passed on as it is. */

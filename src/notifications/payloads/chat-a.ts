@@ -1,10 +1,10 @@
 import { unixSecondsFromInstant } from '../../shared/instant.js';
 import type { MessageContext } from './message-context.js';
 import { type Fact, type MessageOutline, messageOutline, summaryOf, type Tone, timeText } from './message-outline.js';
-import { lengthOf, type Spelling, spell, withoutMentions } from './text.js';
+import { lengthOf, type Spelling, spell, spellLastLines, withoutMentions } from './text.js';
 
 /** Characters, below the service's own limits: 3,000 in a section, 2,000 in a field, 40,000 in all. */
-const limits = { label: 300, summary: 500, section: 2900, title: 200, field: 1500 } as const;
+const limits = { label: 300, summary: 500, section: 2900, title: 200, field: 1500, output: 2800 } as const;
 
 const colours: Readonly<Record<Tone, string>> = {
   quiet: '#8a9199',
@@ -32,12 +32,13 @@ export function renderChatA(context: MessageContext): string {
   });
 }
 
-function blocksOf({ item, event, reason, person, facts }: MessageOutline): object[] {
+function blocksOf({ item, event, reason, person, facts, output }: MessageOutline): object[] {
   const title = item === null ? escaped(event, limits.label) : link(`${item.label} ${item.id}`, item.link);
   const blocks: object[] = [{ type: 'section', text: markup(`*${title}*`) }];
   if (reason !== null) blocks.push({ type: 'section', text: plain(reason, limits.section) });
   // A service limit: ten fields in a section. No outline has more.
   blocks.push({ type: 'section', fields: facts.slice(0, 10).map((fact) => markup(fieldText(fact))) });
+  if (output !== null) blocks.push({ type: 'section', text: markup(outputText(output)) });
   if (person !== null) {
     const name = plain(person.name, limits.label);
     const picture = { type: 'image', image_url: person.avatar, alt_text: name.text };
@@ -49,6 +50,15 @@ function blocksOf({ item, event, reason, person, facts }: MessageOutline): objec
 function fieldText({ title, value }: Fact): string {
   const text = typeof value === 'string' ? escaped(value, limits.field) : localTime(value.at);
   return `*${escaped(title, limits.title)}*\n${text}`;
+}
+
+/** A block of code, which the output cannot end. */
+function outputText(output: string): string {
+  const lines = spellLastLines(withoutMentions(output), limits.output, {
+    ...entities,
+    escape: (piece) => entities.escape(piece).replace(/`(?=`)/g, '`\u2060'),
+  });
+  return `*Last output*\n\`\`\`\n${lines.join('\n')}\n\`\`\``;
 }
 
 /** Shown in each reader's own time zone; programs that cannot do that show the text in UTC. */

@@ -1,12 +1,12 @@
 import type { MessageContext } from './message-context.js';
 import { type Fact, type MessageOutline, messageOutline, timeText } from './message-outline.js';
-import { jsonLengthOf, lengthOf, type Spelling, spell, withoutMentions } from './text.js';
+import { jsonLengthOf, lengthOf, type Spelling, spell, spellLastLines, withoutMentions } from './text.js';
 
 /**
  * Bytes in the longest JSON spelling. With three links of at most 2,048 bytes the message stays below 28,000 bytes, which
  * is what the service accepts, even when something on the way writes every character outside ASCII as an escape.
  */
-const limits = { label: 1200, reason: 12_000, title: 200, fact: 1200 } as const;
+const limits = { label: 1200, reason: 12_000, title: 200, fact: 1200, factBesideOutput: 500, output: 5000 } as const;
 
 /**
  * The message for a chat-b destination, as JSON text: an Adaptive Card in a message envelope. Version 1.4 is the highest
@@ -14,7 +14,8 @@ const limits = { label: 1200, reason: 12_000, title: 200, fact: 1200 } as const;
  */
 export function renderChatB(context: MessageContext): string {
   const outline = messageOutline(context);
-  const { facts } = outline;
+  const { facts, output } = outline;
+  const factLimit = output === null ? limits.fact : limits.factBesideOutput;
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',
@@ -25,8 +26,9 @@ export function renderChatB(context: MessageContext): string {
       ...authorOf(outline),
       {
         type: 'FactSet',
-        facts: facts.map(factOf),
+        facts: facts.map((fact) => factOf(fact, factLimit)),
       },
+      ...outputOf(output),
     ],
     ...actionsOf(outline),
   };
@@ -35,11 +37,11 @@ export function renderChatB(context: MessageContext): string {
 }
 
 /** Titles can be names that users wrote, too. What one takes is left out of its value. */
-function factOf({ title, value }: Fact): object {
+function factOf({ title, value }: Fact, limit: number): object {
   const name = escaped(title, limits.title);
   return {
     title: name,
-    value: typeof value === 'string' ? escaped(value, limits.fact - jsonLengthOf(name)) : timeText(value.at),
+    value: typeof value === 'string' ? escaped(value, limit - jsonLengthOf(name)) : timeText(value.at),
   };
 }
 
@@ -63,6 +65,22 @@ function authorOf({ person, reason }: MessageOutline): object[] {
   const altText = spell(withoutMentions(person.name), 100, asItIs);
   const image = { type: 'Image', url: person.avatar, altText, size: 'Small', style: 'Person' };
   return [{ type: 'ColumnSet', columns: [{ type: 'Column', width: 'auto', items: [image] }, text] }];
+}
+
+/** A line of output is a block of its own: cards join lines otherwise. */
+function outputOf(output: string | null): object[] {
+  if (output === null) return [];
+  const lines = spellLastLines(withoutMentions(output), limits.output, markdown);
+  const block = (text: string) => ({
+    type: 'TextBlock',
+    text,
+    fontType: 'Monospace',
+    size: 'Small',
+    wrap: true,
+    spacing: 'None',
+  });
+  const items = lines.map((line) => block(line === '' ? ' ' : line));
+  return [{ type: 'Container', items: [{ type: 'TextBlock', text: 'Last output', weight: 'Bolder' }, ...items] }];
 }
 
 function actionsOf({ item, workspace }: MessageOutline): object {

@@ -1,6 +1,6 @@
 import type { MessageContext, Recipient, RenderedEmail } from './message-context.js';
 import { type MessageOutline, messageOutline, timeText } from './message-outline.js';
-import { lengthOf, linkFrom, onOneLine, type Spelling, spell } from './text.js';
+import { lengthOf, linkFrom, onOneLine, type Spelling, spell, spellLastLines } from './text.js';
 
 /** Characters before escaping. */
 const limits = { subject: 200, title: 100, line: 500, reason: 20_000 } as const;
@@ -37,6 +37,8 @@ interface Sections {
   readonly action: string;
   readonly rows: readonly Row[];
   readonly reason: string | null;
+  /** The last lines of a task's output. */
+  readonly output: readonly string[];
   readonly footer: string;
   readonly settings: string | null;
 }
@@ -58,7 +60,7 @@ function sectionsOf(outline: MessageOutline, { configuration }: MessageContext, 
   if (person !== null) add('Created by', person.name);
   for (const { title, value, isMember } of outline.facts) {
     // The headline and the rows above have said these.
-    const isKnown = isMember !== true && (title === 'Event' || title === 'Run');
+    const isKnown = isMember !== true && (title === 'Event' || title === item?.label);
     if (!isKnown) add(title, typeof value === 'string' ? value : timeText(value.at));
   }
   const name = asText(onOneLine(configuration.name), limits.line);
@@ -68,12 +70,13 @@ function sectionsOf(outline: MessageOutline, { configuration }: MessageContext, 
     action: outline.action.sentence,
     rows,
     reason: outline.reason === null ? null : asText(outline.reason, limits.reason),
+    output: outline.output === null ? [] : spellLastLines(outline.output, limits.reason, asItIs),
     footer: `${username} gets this mail as a recipient of the notification configuration “${name}”.`,
     settings: linkFrom(configuration.url),
   };
 }
 
-function textOf({ headline, action, rows, reason, footer, settings }: Sections): string {
+function textOf({ headline, action, rows, reason, output, footer, settings }: Sections): string {
   const width = Math.max(0, ...rows.map(({ title }) => title.length + 2));
   const lines = [headline, '', action, ''];
   for (const { title, value, link } of rows) {
@@ -82,12 +85,13 @@ function textOf({ headline, action, rows, reason, footer, settings }: Sections):
   }
   // Indented, so that no line of what a user wrote can pass for one of ours.
   if (reason !== null) lines.push('', 'Message:', ...reason.split('\n').map((line) => `  ${line}`.trimEnd()));
+  if (output.length > 0) lines.push('', 'Last output:', ...output.map((line) => `  ${line}`.trimEnd()));
   lines.push('', '-- ', footer);
   if (settings !== null) lines.push(`Settings: ${settings}`);
   return `${lines.join('\n')}\n`;
 }
 
-function htmlOf({ headline, action, rows, reason, footer, settings }: Sections): string {
+function htmlOf({ headline, action, rows, reason, output, footer, settings }: Sections): string {
   const cell = ({ value, link }: Row): string => (link === null ? html(value) : anchor(link, value));
   return [
     '<!doctype html>',
@@ -99,6 +103,7 @@ function htmlOf({ headline, action, rows, reason, footer, settings }: Sections):
     ...rows.map((row) => `<tr><th align="left" valign="top">${html(row.title)}</th><td>${cell(row)}</td></tr>`),
     ...(rows.length === 0 ? [] : ['</table>']),
     ...(reason === null ? [] : [`<blockquote>${html(reason).replaceAll('\n', '<br>')}</blockquote>`]),
+    ...(output.length === 0 ? [] : [`<p>Last output:</p><pre>${html(output.join('\n'))}</pre>`]),
     `<p><small>${html(footer)}${settings === null ? '' : ` ${anchor(settings, 'Settings')}`}</small></p>`,
     '</body></html>',
     '',

@@ -19,15 +19,16 @@ export function configurationUrl(endpoint: PublicEndpoint, configurationId: stri
   return endpoint.publicOrigin + configurationPath(endpoint, configurationId);
 }
 
-/** The page of a job's run: the template with its parts filled in. */
+/** The page of a job's run: the template with its parts filled in. Null without a template: there is no page. */
 export function runUrl(
   template: string,
   { publicOrigin }: Pick<PublicEndpoint, 'publicOrigin'>,
   run: { readonly namespace: string; readonly jobId: string; readonly runId: string },
-): string {
+): string | null {
+  if (template === '') return null;
   const { namespace, jobId: job, runId } = run;
-  const parts: Readonly<Record<string, string>> = { namespace, job, run: runId };
-  return template.replaceAll(/\{(origin|namespace|job|run)\}/g, (_, name: string) =>
+  const parts: Readonly<Record<string, string>> = { namespace, job, run: runId, id: runId };
+  return template.replaceAll(/\{(origin|namespace|job|run|id)\}/g, (_, name: string) =>
     name === 'origin' ? publicOrigin : encoded(parts[name] ?? ''),
   );
 }

@@ -1,7 +1,7 @@
 import { type Instant, instantFromRfc3339 } from '../../shared/instant.js';
 import type { AssessmentEvent, AutoDestroyEvent, CustomEvent, RunEvent, RunFailure } from '../events/event.js';
 import type { MessageContext } from './message-context.js';
-import { linkFrom, onOneLine, onSeveralLines } from './text.js';
+import { linkFrom, onOneLine, onSeveralLines, outputLines } from './text.js';
 
 /** What a message says, whatever it is written in. Strings, titles included, are free of control characters, and neither escaped nor cut. */
 export interface MessageOutline {
@@ -17,6 +17,8 @@ export interface MessageOutline {
   /** What the person wrote; may have several lines. */
   readonly reason: string | null;
   readonly facts: readonly Fact[];
+  /** The last lines that a task printed, each without control characters; null when there are none. */
+  readonly output: string | null;
   /** Whether a decision is needed, as a sentence. */
   readonly action: { readonly needed: boolean; readonly sentence: string };
 }
@@ -77,44 +79,61 @@ function verificationOutline(configuration: MessageContext['configuration']): Me
       { title: 'Configuration', value: name },
       { title: 'ID', value: onOneLine(configuration.id) },
     ],
+    output: null,
     action: { needed: false, sentence: 'This is a test: notifications of this configuration arrive here.' },
   };
 }
 
 function runOutline(run: RunEvent): OutlineInWorkspace {
-  const event = onOneLine(run.message);
+  const event = onOneLine(run.message) + endOf(run);
   const id = onOneLine(run.runId);
   const creator = onOneLine(run.runCreatedBy ?? '');
+  const job = run.job === undefined ? '' : onOneLine(run.job.id);
+  const link = linkFrom(run.runUrl);
   return {
     introduction: 'Run notification for',
     event,
     tone: runTones[run.trigger],
-    item: { label: 'Run', id, link: linkFrom(run.runUrl) },
+    item: job === '' ? { label: 'Run', id, link } : { label: 'Job', id: job, link },
     person: creator === '' ? null : { name: creator, avatar: linkFrom(run.runCreatorAvatarUrl) },
     reason: onSeveralLines(run.runMessage ?? '') || null,
     facts: [
       { title: 'Event', value: event },
       ...timeFact('Event time', run.runUpdatedAt),
+      ...textFact('Job', job),
+      ...failureFacts(run.failure),
       ...textFact('Changed by', run.runUpdatedBy),
       { title: 'Run', value: id },
       ...timeFact('Created', run.runCreatedAt),
-      ...failureFacts(run.failure),
     ],
+    output: outputLines(run.failure?.output ?? '') || null,
     action: runActions[run.trigger],
   };
 }
 
 function failureFacts(failure: RunFailure | undefined): Fact[] {
   if (failure === undefined) return [];
-  const { group, task, exitCode, signal, message, allocationId, outputUrl } = failure;
-  const exit = signal !== null ? `signal ${signal}` : exitCode === null ? null : `code ${exitCode}`;
+  const { group, task, message, allocationId, outputUrl } = failure;
   return [
     ...textFact('Failed task', task === null ? group : `${group}/${task}`),
-    ...textFact('Exit', exit),
+    ...textFact('Exit', exitOf(failure)),
     ...textFact('Reason', message),
     ...textFact('Allocation', allocationId),
     ...textFact('Output', outputUrl ?? null),
   ];
+}
+
+function exitOf({ exitCode, signal }: RunFailure): string | null {
+  if (signal !== null) return `signal ${signal}`;
+  return exitCode === null ? null : `code ${exitCode}`;
+}
+
+/** How a job's run ended, behind the event: `: failed with exit code 3`. */
+function endOf({ job, failure }: RunEvent): string {
+  const outcome = job?.outcome;
+  if (outcome === undefined || outcome.name === 'succeeded') return '';
+  const exit = outcome.name !== 'failed' || failure === undefined ? null : exitOf(failure);
+  return `: ${outcome.text}${exit === null ? '' : ` with ${exit.replace(/^code/, 'exit code')}`}`;
 }
 
 const runTones: Readonly<Record<RunEvent['trigger'], Tone>> = {
@@ -164,6 +183,7 @@ function assessmentOutline({ trigger, message, newAssessmentResult: result }: As
       // A failed assessment has counted nothing.
       ...(trigger === 'assessment:failed' ? [] : counts.map(([title, count]) => ({ title, value: String(count) }))),
     ],
+    output: null,
     action: assessmentActions[trigger],
   };
 }
@@ -179,7 +199,7 @@ const assessmentActions: Readonly<Record<AssessmentEvent['trigger'], MessageOutl
 
 function autoDestroyOutline(destroy: AutoDestroyEvent): OutlineInWorkspace {
   const event = onOneLine(destroy.message);
-  const common = { introduction: 'Auto destroy notification for', event, person: null };
+  const common = { introduction: 'Auto destroy notification for', event, person: null, output: null };
   if (destroy.trigger === 'workspace:auto_destro_reminder') {
     return {
       ...common,
@@ -234,6 +254,7 @@ function customOutline({ trigger, message, data, occurredAt }: CustomEvent): Out
       ...timeFact('Event time', occurredAt),
       ...shown.slice(0, mostMembers).flatMap(([name, value]) => memberFact(name, String(value))),
     ],
+    output: null,
     action: { needed: false, sentence: `This event is of the type ${onOneLine(trigger)}.` },
   };
 }

@@ -1,4 +1,4 @@
-import type { RunEvent, RunFailure } from '../events/event.js';
+import type { RunEvent, RunFailure, RunOfJob } from '../events/event.js';
 import type { WorkspaceNames } from '../workspace.js';
 
 /** The body of a run notification, version 1 (notification interface, Run payload). Keys in this order, all always present. */
@@ -35,6 +35,10 @@ export interface RunNotification {
   readonly run_updated_at: string | null;
   /** The name of the person who moved the run; null when nobody did. */
   readonly run_updated_by: string | null;
+  /** The job, for the run of a job. */
+  readonly run_job?: { readonly namespace: string; readonly id: string };
+  /** How the run of a job ended. */
+  readonly run_outcome?: NonNullable<RunOfJob['outcome']>['name'];
   /** Only of a job's run that ended by a failure. */
   readonly run_failure?: {
     readonly allocation_id: string;
@@ -45,6 +49,8 @@ export interface RunNotification {
     readonly message: string;
     /** Where the error stream of the task is read. */
     readonly output_url?: string;
+    /** The last lines that the task printed, without values of variables. */
+    readonly output?: string;
   };
 }
 
@@ -73,13 +79,22 @@ export function runPayload(
         run_status: event.runStatus,
         run_updated_at: event.runUpdatedAt,
         run_updated_by: event.runUpdatedBy,
+        ...(event.job === undefined ? {} : jobMembers(event.job)),
         ...(event.failure === undefined ? {} : { run_failure: failureMember(event.failure) }),
       },
     ],
   };
 }
 
-function failureMember({ allocationId, group, task, exitCode, signal, message, outputUrl }: RunFailure) {
+function jobMembers({ namespace, id, outcome }: RunOfJob) {
+  return { run_job: { namespace, id }, ...(outcome === undefined ? {} : { run_outcome: outcome.name }) };
+}
+
+function failureMember({ allocationId, group, task, exitCode, signal, message, outputUrl, output }: RunFailure) {
   const member = { allocation_id: allocationId, task_group: group, task, exit_code: exitCode, signal, message };
-  return outputUrl === undefined ? member : { ...member, output_url: outputUrl };
+  return {
+    ...member,
+    ...(outputUrl === undefined ? {} : { output_url: outputUrl }),
+    ...(output === undefined ? {} : { output }),
+  };
 }

@@ -25,6 +25,28 @@ export function onSeveralLines(text: string): string {
     .trim();
 }
 
+/** Output of a program: as it is, without control characters, with its indentation. */
+export function outputLines(text: string): string {
+  return cleaned(text.slice(-longestText))
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .replace(/^\n+|\n+$/g, '');
+}
+
+/** The last lines of a text whose spelling costs at most `limit`; a last line that is too long alone is cut. */
+export function spellLastLines(text: string, limit: number, spelling: Spelling): readonly string[] {
+  const lines: string[] = [];
+  let left = limit;
+  for (const line of text.split('\n').toReversed()) {
+    const cost = spelling.costOf(spelling.escape(line)) + 1;
+    if (cost > left && lines.length > 0) break;
+    lines.unshift(spell(line, left, spelling));
+    left -= cost;
+  }
+  return lines;
+}
+
 /** More than any message shows. */
 const longestText = 40_000;
 

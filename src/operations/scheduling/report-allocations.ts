@@ -65,11 +65,17 @@ function reported(context: EngineContext, tx: Transaction, before: Allocation, r
     ClientStatus: report.clientStatus,
     ClientDescription: report.clientDescription,
     TaskStates: withTimesInLife(report.taskStates, before, tx.now),
+    ...outputOf(tx, report),
     ModifyIndex: tx.index,
     ModifyTime: unixNanosFromInstant(tx.now),
   });
   const healthy = report.healthy === undefined ? healthByTasks(context, tx, after) : report.healthy;
   return withReportedHealth(after, healthy, { now: tx.now, index: tx.index });
+}
+
+/** Kept where somebody may be alerted. */
+function outputOf({ settings }: Transaction, { output }: AllocationReport): Pick<Allocation, 'FailureOutput'> {
+  return output === undefined || settings.runNotifications.length === 0 ? {} : { FailureOutput: output };
 }
 
 /** Agents may leave the status or the tasks empty: such members are absent (job interface, Allocation). */

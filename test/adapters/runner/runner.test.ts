@@ -351,7 +351,7 @@ describe('functions of the service', () => {
     const [good, bad] = [...all].sort((left, right) => left.CreateIndex - right.CreateIndex);
     expect([good?.ClientStatus, bad?.ClientStatus]).toEqual(['complete', 'failed']);
     expect(log(directory, good)).toBe('hello you\n');
-    expect(log(directory, bad, 'stderr')).toBe('nobody to greet\n');
+    expect(log(directory, bad, 'stderr')).toMatch(/^Error: nobody to greet\n {4}at greet /);
   });
 
   it('hear the signal when the job is stopped', async () => {

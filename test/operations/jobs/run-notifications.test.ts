@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { hostPrincipal } from '../../../src/access/principal.js';
+import type { AllocationReport } from '../../../src/agent/link/node-work.js';
 import { taskEvent } from '../../../src/agent/task/task-event.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { jobRuns } from '../../../src/jobs/runs/job-run.js';
@@ -13,6 +14,7 @@ import { putWorkspace } from '../../../src/operations/notifications/workspaces/p
 import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
 import { allocations, type ClientStatus, type TaskEvent } from '../../../src/scheduler/allocation.js';
+import type { SettingsOverrides } from '../../../src/settings.js';
 import { nodeFrom } from '../../support/nodes.js';
 import { batchJob, group, parameterizedJob, serviceJob, type World, world } from './world.js';
 
@@ -22,8 +24,11 @@ afterEach(async () => {
 });
 
 /** An engine that runs, one ready node, one workspace that hears of every job. */
-async function team(runNotifications: RunNotificationRule[] = [{ workspace: 'ws-1' }]): Promise<World> {
-  const w = world({ runNotifications });
+async function team(
+  runNotifications: RunNotificationRule[] = [{ workspace: 'ws-1' }],
+  settings: SettingsOverrides = {},
+): Promise<World> {
+  const w = world({ ...settings, runNotifications });
   running.push(w);
   const workspace = { id: 'ws-1', name: 'net', organization: 'acme' };
   (await putWorkspace(w.engine, hostPrincipal, workspace))._unsafeUnwrap();
@@ -45,6 +50,7 @@ async function report(
   w: World,
   clientStatus: 'running' | 'complete' | 'failed',
   clientDescription = '',
+  more: Partial<AllocationReport> = {},
 ): Promise<void> {
   const open: ClientStatus[] = ['pending', 'running'];
   const [first] = await w.rows(allocations);
@@ -55,6 +61,7 @@ async function report(
       clientStatus,
       clientDescription,
       taskStates: { t: taskState(clientStatus) },
+      ...more,
     }));
   expect(reports.length).toBeGreaterThan(0);
   (await reportAllocations(w.engine, hostPrincipal, { nodeId: first?.NodeID ?? '', reports }))._unsafeUnwrap();
@@ -149,12 +156,58 @@ describe('run notifications', () => {
       task: 't',
       exitCode: 3,
       message: 'Exit Code: 3',
-      outputUrl: expect.stringMatching(/\/v1\/client\/fs\/logs\/[0-9a-f-]{36}\?task=t&type=stderr&plain=true$/),
     });
-    expect(told?.kind === 'run' && told.runUrl).toMatch(/^https?:\/\/[^/]+\/v1\/job\/b\?namespace=default$/);
+    expect(told?.kind === 'run' && told.job).toEqual({
+      namespace: 'default',
+      id: 'b',
+      outcome: { name: 'failed', text: 'failed' },
+    });
     await settle(w);
     expect((await heard(w)).filter((event) => event.startsWith('run:errored'))).toHaveLength(1);
     expect(await w.rows(jobs)).toMatchObject([{ Status: 'dead' }]);
+  });
+
+  it('link to what is there: nothing as it is, the page of the run and the log where these are known', async () => {
+    const publicOrigin = 'https://jobs.example.net';
+    for (const [settings, runUrl, outputUrl] of [
+      [{}, null, undefined],
+      [
+        { notifications: { publicOrigin } },
+        null,
+        /^https:\/\/jobs.example.net\/v1\/client\/fs\/logs\/[0-9a-f-]{36}\?task=t/,
+      ],
+      [{ jobs: { runUrl: 'https://ci.example.net/{job}/{id}' } }, /^https:\/\/ci.example.net\/b\/run-\w+$/, undefined],
+    ] as const) {
+      const w = await team(undefined, settings);
+      await registerJob(w.engine, hostPrincipal, { job: batchJob('b', { TaskGroups: [group(oneShot)] }) });
+      await settle(w);
+      await report(w, 'failed');
+      const told = (await w.rows(events)).find(({ trigger }) => trigger === 'run:errored')?.event;
+      if (told?.kind !== 'run') throw new Error('no event');
+      const matching = (form: RegExp | null | undefined) => (form ? expect.stringMatching(form) : form);
+      expect([told.runUrl, told.failure?.outputUrl]).toEqual([matching(runUrl), matching(outputUrl)]);
+    }
+  });
+
+  it('quote the last output of what failed or took too long', async () => {
+    for (const [status, description, outcome] of [
+      ['failed', 'Failed tasks', 'failed'],
+      ['complete', 'Allocation exceeded its maximum run duration', 'timed_out'],
+    ] as const) {
+      const w = await team();
+      await registerJob(w.engine, hostPrincipal, { job: batchJob('b', { TaskGroups: [group(oneShot)] }) });
+      await settle(w);
+      const output = { task: 't', text: 'reading\nENOENT: no such file' };
+      await report(w, status, description, { output });
+      const told = (await w.rows(events)).find(({ trigger }) => trigger === 'run:errored')?.event;
+      expect(told?.kind === 'run' && [told.job?.outcome?.name, told.failure?.task, told.failure?.output]).toEqual([
+        outcome,
+        't',
+        'reading\nENOENT: no such file',
+      ]);
+      const [shown] = (await w.engine.as(hostPrincipal).jobs.allocations('b'))._unsafeUnwrap().value;
+      expect(JSON.stringify(shown)).not.toContain('ENOENT');
+    }
   });
 
   it('do not call a failure what is tried again and then ends well', async () => {

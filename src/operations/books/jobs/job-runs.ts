@@ -12,11 +12,12 @@ import {
   runMessage,
   workspaceOfRun,
 } from '../../../jobs/runs/run-events.js';
-import { runOutcome } from '../../../jobs/runs/run-outcome.js';
+import { outcomeWords, runOutcome } from '../../../jobs/runs/run-outcome.js';
 import type { JobSummary } from '../../../jobs/status/job-summary-record.js';
-import type { RunFailure } from '../../../notifications/events/event.js';
+import type { RunFailure, RunOfJob } from '../../../notifications/events/event.js';
 import { errorOutputUrl, runUrl } from '../../../notifications/payloads/links.js';
 import type { Allocation } from '../../../scheduler/allocation.js';
+import { defaultSettings } from '../../../settings.js';
 import { isoFromInstant } from '../../../shared/instant.js';
 import type { Transaction } from '../../commit.js';
 import { publishNotificationEvent } from '../publish-notification-event.js';
@@ -156,9 +157,10 @@ function failureOfRun(
 /** With a link to the output of the failed task. */
 function withOutput({ settings }: Transaction, failure: RunFailure): RunFailure {
   const { task, allocationId } = failure;
-  return task === null
-    ? failure
-    : { ...failure, outputUrl: errorOutputUrl(settings.notifications, allocationId, task) };
+  // The default is the address of no server.
+  if (task === null || settings.notifications.publicOrigin === defaultSettings.notifications.publicOrigin)
+    return failure;
+  return { ...failure, outputUrl: errorOutputUrl(settings.notifications, allocationId, task) };
 }
 
 const endStatuses: ReadonlySet<RunStatus> = new Set(['applied', 'planned_and_finished', 'errored', 'canceled']);
@@ -166,6 +168,10 @@ const endStatuses: ReadonlySet<RunStatus> = new Set(['applied', 'planned_and_fin
 function tellEnd(tx: Transaction, run: JobRun, status: RunStatus): void {
   const { namespace, jobId, runId, workspaceId, createdAt, traceparent = null } = run;
   tx.tell('run.ended', { namespace, jobId, runId, workspaceId, status, createdAt, endedAt: tx.now, traceparent });
+}
+
+function outcomeOf({ outcome }: RunEvent): Pick<RunOfJob, 'outcome'> {
+  return outcome === undefined ? {} : { outcome: { name: outcome, text: outcomeWords[outcome] } };
 }
 
 function publish(tx: Transaction, run: JobRun, events: readonly RunEvent[], failure?: RunFailure): void {
@@ -189,6 +195,7 @@ function publish(tx: Transaction, run: JobRun, events: readonly RunEvent[], fail
       runUpdatedAt: updatedAt,
       runUpdatedBy: tx.actor ?? null,
       speculative: false,
+      job: { namespace: run.namespace, id: run.jobId, ...outcomeOf(event) },
       ...(failure === undefined || event.status !== 'errored' ? {} : { failure: withOutput(tx, failure) }),
     });
     if (published.isErr()) continue;

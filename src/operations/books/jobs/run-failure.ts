@@ -6,11 +6,17 @@ import type { Allocation, TaskEvent } from '../../../scheduler/allocation.js';
 export function failureOf(allocations: readonly Allocation[]): RunFailure | undefined {
   const last = lastFailed(allocations);
   if (last === undefined) return undefined;
-  const tasks = Object.entries(last.TaskStates ?? {});
-  const [task = null, state] = tasks.find(([, { Failed }]) => Failed) ?? [];
-  const end = endOf(state?.Events ?? []);
+  const { task, end } = failedTaskOf(last);
   const message = (end === undefined ? '' : messageOf(end)) || last.ClientDescription || 'failed';
-  return { allocationId: last.ID, group: last.TaskGroup, task, ...exitOf(end), message };
+  const failure = { allocationId: last.ID, group: last.TaskGroup, task, ...exitOf(end), message };
+  const output = last.FailureOutput;
+  return output === undefined || output.task !== task ? failure : { ...failure, output: output.text };
+}
+
+/** The first that failed; where none did, as in one that took too long, the one whose output the node has sent. */
+function failedTaskOf({ TaskStates, FailureOutput }: Allocation) {
+  const [task, state] = Object.entries(TaskStates ?? {}).find(([, { Failed }]) => Failed) ?? [];
+  return { task: task ?? FailureOutput?.task ?? null, end: endOf(state?.Events ?? []) };
 }
 
 /** Null for a task that did not exit, or not by a signal. */

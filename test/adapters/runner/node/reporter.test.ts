@@ -17,6 +17,7 @@ function reporterOver(told: NodeReport[], fails: (n: number) => boolean, clientD
   const find = (allocationId: string) => ({
     isDone: false,
     report: () => ({ allocationId, clientStatus: 'running' as const, clientDescription, taskStates: {} }),
+    failureOutput: async () => undefined,
   });
   const reporter = new Reporter({
     link: { report } as AgentLink,

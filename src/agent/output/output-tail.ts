@@ -1,0 +1,92 @@
+import { wellFormed } from '../../shared/text-values.js';
+
+/*
+ * The last lines of a task's output, as an alert shows them. Made on the node, where the values of the variables that the task has
+ * got are known: they are blanked before anything is cut, so that no part of a value is left.
+ */
+
+/** Lines of a tail. */
+export const tailLines = 20;
+/** UTF-16 units of a tail. */
+export const tailLength = 4000;
+/** UTF-16 units of one of its lines. */
+const lineLength = 1000;
+/** Bytes at the end of a stream that a tail is made from. */
+export const tailBytes = 32 * 1024;
+
+const blank = '[redacted]';
+
+/** Shorter values occur in any output by chance. */
+const shortestSecret = 3;
+/** Shorter lines of a value of several lines, such as the last one of a key, are not blanked alone. */
+const shortestLine = 8;
+
+/** The forms in which a task may print values, the longest first: as they are, line by line, quoted, encoded for URLs and as base64. */
+export function secretForms(values: Iterable<string>): readonly string[] {
+  const forms = new Set<string>();
+  for (const value of values) {
+    if (value.trim().length < shortestSecret) continue;
+    const lines = value.split(/\r?\n/).map((line) => line.trim());
+    const several = lines.length > 1 ? lines.filter(({ length }) => length >= shortestLine) : [];
+    for (const text of [value, value.trim(), ...several]) {
+      forms.add(text);
+      forms.add(JSON.stringify(text).slice(1, -1));
+      forms.add(encodeURIComponent(text.replace(/\p{Surrogate}/gu, '')));
+      forms.add(Buffer.from(text).toString('base64').replace(/=+$/, ''));
+    }
+  }
+  return [...forms].toSorted((a, b) => b.length - a.length);
+}
+
+/** The text with each of the forms blanked. */
+export function withoutForms(text: string, forms: readonly string[]): string {
+  return forms.reduce((kept, form) => (form === '' ? kept : kept.replaceAll(form, blank)), text);
+}
+
+/** The end of one stream. */
+export interface StreamEnd {
+  readonly text: string;
+  /** Something stood before it: its first line may be the end of a longer one. */
+  readonly isCut: boolean;
+}
+
+/** The last lines of both streams: errors come last, and output fills what they leave. Empty when there is none. */
+export function outputTail(
+  ends: { readonly stdout: StreamEnd; readonly stderr: StreamEnd },
+  secrets: Iterable<string>,
+): string {
+  const forms = secretForms(secrets);
+  const [out = [], errors = []] = [ends.stdout, ends.stderr].map((end) => linesOf(end, forms));
+  const lines = [...out, ...errors].slice(-tailLines);
+  let length = 0;
+  let first = lines.length;
+  while (first > 0) {
+    length += (lines[first - 1]?.length ?? 0) + 1;
+    if (length > tailLength) break;
+    first -= 1;
+  }
+  return lines.slice(first).join('\n');
+}
+
+function linesOf({ text, isCut }: StreamEnd, forms: readonly string[]): string[] {
+  const lines = withoutForms(text, forms).split('\n');
+  // What is left of a line may begin in the middle of a value.
+  if (isCut) lines.shift();
+  // A value may have been interrupted by what cleaning removes.
+  return lines.map((line) => withoutForms(cleanLine(line), forms)).filter((line) => line !== '');
+}
+
+/** Programs overwrite lines of progress behind a carriage return, and colour them with escape sequences: only the last text counts. */
+function cleanLine(line: string): string {
+  const shown = line.replace(/\r+$/, '');
+  const plain = shown
+    .slice(shown.lastIndexOf('\r') + 1)
+    .replace(escapeSequence, '')
+    .replace(/\t/g, ' ')
+    .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff]/gu, '')
+    .trimEnd();
+  return wellFormed(plain.length > lineLength ? `${plain.slice(0, lineLength)}…` : plain);
+}
+
+/** Control sequences and commands of terminals. */
+const escapeSequence = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-_])/g;
