@@ -2,13 +2,13 @@ import type { MessageSocket } from '../../src/api/message-socket.js';
 import type { Engine } from '../../src/index.js';
 import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
 import { amount, anything, listOf, oneOf, optional, port, text, textLike } from '../../src/options/option-kinds.js';
-import { type Asked, answer, callFrom, type HandlerParts } from './answer-request.js';
+import { type Asked, answer, callFrom, type HandlerParts, placeOf } from './answer-request.js';
 import { compressFor } from './bridges/compression.js';
 import { watchedBody } from './bridges/watched-body.js';
 import { emptyListRoutes } from './calls/empty-lists.js';
 import { type Located, locator } from './calls/locate.js';
 import { asksForPlain, queryFrom } from './calls/query.js';
-import { emptyResponse, textResponse } from './calls/responses.js';
+import { textResponse } from './calls/responses.js';
 import type { Route } from './calls/route.js';
 import { routeTable } from './calls/route-table.js';
 import { type AccessOptions, authenticatorFrom, nobody } from './edge/access.js';
@@ -75,7 +75,8 @@ const optionTable: OptionTable<Record<keyof HttpHandlerOptions, unknown>> = {
 /** The same over another table of routes. */
 export function handlerOver(routes: readonly Route[], engine: Engine, options: HttpHandlerOptions): UpgradeHandler {
   const notificationsPath = withoutEndSlash(options.notificationsPath ?? engine.settings.notifications.basePath);
-  const upstream = (options.names ?? engine.settings.notifications.names) === 'upstream';
+  const names = headerNamesFor(options.names ?? engine.settings.notifications.names);
+  const upstream = names.vocabulary === 'upstream';
   const basePath = withoutEndSlash(options.basePath ?? '');
   const maximumHeldBytes = options.maximumHeldBytes ?? 64 * 1024 * 1024;
   const parts: HandlerParts = {
@@ -83,13 +84,17 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
     authenticate: authenticatorFrom(engine, options),
     knowsTokens: options.access !== 'open',
     guard: edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] }),
-    names: headerNamesFor(options.names ?? engine.settings.notifications.names),
+    names,
     budget: new BodyBudget(maximumHeldBytes),
     shareOfStrangers: new BodyBudget(Math.floor(maximumHeldBytes / 8)),
     maximumBodyBytes: options.maximumBodyBytes ?? 4 * 1024 * 1024,
     notificationsPath,
     upstream,
-    locate: locator([...routes, ...furtherRoutes(upstream)], basePath, notificationsPath),
+    locate: locator([...routes, ...furtherRoutes(upstream)], {
+      basePath,
+      notificationsPath,
+      vocabulary: names.vocabulary,
+    }),
     handshakes: new Handshakes(),
     socketsBelow: `${basePath}/v1/client/allocation/`,
   };
@@ -131,11 +136,11 @@ function begin(
   if (redirect !== undefined) return redirect;
   const located = parts.locate(request.method, target.path);
   const plain = asksForPlain(request);
-  const errors = errorsFor(located?.interface ?? 'jobs', plain);
+  const errors = errorsFor(located?.interface ?? 'jobs', plain, parts.names.vocabulary);
   const changes = located !== undefined && changesByAnyMethod(located);
   const refused = parts.guard(request, changes);
   if (refused !== undefined) return errors.refused(refused.status, refused.message);
-  if (located === undefined) return plain ? errors.unknownPath() : emptyResponse(404);
+  if (located === undefined) return errors.unknownPath(placeOf(request));
   const body = new HeldBody(request, parts.budget, parts.maximumBodyBytes);
   return {
     located,
@@ -202,7 +207,7 @@ function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
   const { route, pathValues } = match.value;
   const asked: Asked = {
     request,
-    errors: errorsFor(located.interface, false),
+    errors: errorsFor(located.interface, false, parts.names.vocabulary),
     plain: false,
     query: queryFrom(request, parts.names, target.query, { changes: false }),
     body: new HeldBody(request, parts.budget, 0),
