@@ -9,6 +9,7 @@ import type { EdgeGuard } from './edge/edge-guard.js';
 import type { HeaderNames } from './edge/header-names.js';
 import { openServerAnswer } from './edge/open-server.js';
 import { claimantOf, type HeldBody, type Shares } from './edge/shares.js';
+import { splitTarget } from './edge/target.js';
 import { bodyOfStrangers, refusedRight, refusedToken } from './edge/upstream-refusals.js';
 import { withinTrace } from './edge/within-trace.js';
 import type { InterfaceErrors } from './errors/interface-errors.js';
@@ -49,7 +50,7 @@ export interface Asked {
 /** The answer to a request whose path has been found: access first, then the route. */
 export function answer(parts: HandlerParts, located: Located, asked: Asked): HttpResponse | Promise<HttpResponse> {
   const { request, errors } = asked;
-  const found = foundBy(located, asked);
+  const found = foundBy(located, asked, parts.upstream);
   if (found.isErr()) return found.error;
   const { route } = found.value;
   if (!parts.knowsTokens && route.path.startsWith('/v1/acl/')) {
@@ -72,7 +73,7 @@ function answerAdmitted(
   asked: Asked,
   admission: Authentication,
 ): HttpResponse | Promise<HttpResponse> {
-  const { request, errors } = asked;
+  const { request } = asked;
   const { route } = found;
   const caller = callerOf(admission, route);
   if (caller !== undefined) {
@@ -80,7 +81,7 @@ function answerAdmitted(
     return withinTrace(traced, (within) => answerTo(within, found, parts, asked));
   }
   const told = isForUpstream(route, parts, asked) ? refusedToken(route.path, tokenFrom(request) ?? '') : undefined;
-  return told ?? refusal(parts.engine, errors, admission);
+  return told ?? refusal(parts.engine, asked, admission, route);
 }
 
 /** Clients of the upstream expect its order of checks: errors of a small body precede a missing right. */
@@ -94,13 +95,13 @@ function answerTo(
   const forUpstream = isForUpstream(route, parts, asked);
   const isLookedAt = mayHaveBody(request) || caller.node !== undefined;
   const isStranger = isLookedAt && !mayHaveRight(route, caller, pathValues, query);
-  if (isStranger && (!forUpstream || caller.node !== undefined)) return errors.forbidden();
+  if (isStranger && (!forUpstream || caller.node !== undefined)) return errors.forbidden(route.access);
   if (isStranger) asked.body.narrow(bodyOfStrangers);
   asked.body.countAgainst(claimantOf(caller, request, isStranger));
   const answered = route.handle(callFrom(parts, asked, caller, pathValues));
   if (!isStranger && !forUpstream) return answered;
   const worded = (response: HttpResponse): HttpResponse => {
-    if (isStranger && unread.has(response.status)) return errors.forbidden();
+    if (isStranger && unread.has(response.status)) return errors.forbidden(route.access);
     return forUpstream && response.status === 403 ? (refusedRight(route.path) ?? response) : response;
   };
   return 'status' in answered ? worded(answered) : answered.then(worded);
@@ -114,13 +115,28 @@ function isForUpstream(route: Route, { names }: HandlerParts, { plain }: Asked):
 const unread: ReadonlySet<number> = new Set([413, 503]);
 
 /** The route of a request, or the answer to one that has none. */
-function foundBy({ match }: Located, { request, errors }: Asked) {
+function foundBy({ match }: Located, { request, errors }: Asked, upstream: boolean) {
   if (match.isErr()) return err(errors.unreadablePath(match.error));
   const found = match.value;
-  if (found.type === 'unknown_path') return err(errors.unknownPath());
-  if (found.type === 'incomplete_path') return err(errors.refused(found.status, found.message));
-  if (found.type === 'not_provided') return err(errors.refused(501, notProvided(request.method, found.path)));
-  return found.type === 'wrong_method' ? err(errors.wrongMethod(found.allowed)) : ok(found);
+  const where = placeOf(request);
+  switch (found.type) {
+    case 'found':
+      return ok(found);
+    case 'unknown_path':
+      return err(errors.unknownPath(where));
+    case 'incomplete_path':
+      if (upstream) return err(errors.refused(found.status, found.message));
+      return err(found.isMissing ? errors.refused(400, `${found.message}: ${where}`) : errors.unknownPath(where));
+    case 'not_provided':
+      return err(errors.refused(upstream ? 501 : 404, `this server does not provide ${where}`));
+    case 'wrong_method':
+      return err(errors.wrongMethod(where, found.allowed));
+  }
+}
+
+/** Method and path of a request, for messages. */
+export function placeOf({ method, target }: HttpRequest): string {
+  return `${method.slice(0, 20)} ${splitTarget(target).path.slice(0, 256)}`;
 }
 
 export function callFrom(
@@ -136,10 +152,6 @@ export function callFrom(
 const bootstrapOff =
   'this server does not create its first token over HTTP: its operator creates one in the process (createHttpHandler, option bootstrap)';
 
-function notProvided(method: string, path: string): string {
-  return `this server does not provide ${method.slice(0, 20)} ${path}`;
-}
-
 function mayHaveBody({ method }: HttpRequest): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }
@@ -152,8 +164,8 @@ function callerOf(admission: Authentication, route: Route): Principal | undefine
   return admission.type === 'missing' && route.interface !== 'notifications' ? admission.caller : undefined;
 }
 
-function refusal(engine: Engine, errors: InterfaceErrors, admission: Authentication): HttpResponse {
-  if (admission.type !== 'failed') return errors.unauthenticated();
+function refusal(engine: Engine, { errors }: Asked, admission: Authentication, { access }: Route): HttpResponse {
+  if (admission.type !== 'failed') return errors.unauthenticated(access);
   engine.logger.error({ error: admission.message }, 'The token store could not be read');
   return errors.internal();
 }

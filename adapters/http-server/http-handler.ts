@@ -12,12 +12,12 @@ import {
   text,
   textLike,
 } from '../../src/options/option-kinds.js';
-import { type Asked, answer, callFrom, type HandlerParts } from './answer-request.js';
+import { type Asked, answer, callFrom, type HandlerParts, placeOf } from './answer-request.js';
 import { compressFor } from './bridges/compression.js';
 import { watchedBody } from './bridges/watched-body.js';
 import { type Located, locator } from './calls/locate.js';
 import { asksForPlain, queryFrom } from './calls/query.js';
-import { emptyResponse, textResponse } from './calls/responses.js';
+import { textResponse } from './calls/responses.js';
 import type { Route } from './calls/route.js';
 import { furtherRoutes, routeTable } from './calls/route-table.js';
 import { type AccessOptions, authenticatorFrom, bootstrapsOverHttp, nobody } from './edge/access.js';
@@ -84,7 +84,8 @@ const optionTable: OptionTable<Record<keyof HttpHandlerOptions, unknown>> = {
 /** The same over another table of routes. */
 export function handlerOver(routes: readonly Route[], engine: Engine, options: HttpHandlerOptions): UpgradeHandler {
   const notificationsPath = withoutEndSlash(options.notificationsPath ?? engine.settings.notifications.basePath);
-  const upstream = (options.names ?? engine.settings.notifications.names) === 'upstream';
+  const names = headerNamesFor(options.names ?? engine.settings.notifications.names);
+  const upstream = names.vocabulary === 'upstream';
   const basePath = withoutEndSlash(options.basePath ?? '');
   const maximumBodyBytes = options.maximumBodyBytes ?? 4 * 1024 * 1024;
   const maximumHeldBytes = options.maximumHeldBytes ?? 64 * 1024 * 1024;
@@ -94,12 +95,16 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
     knowsTokens: options.access !== 'open',
     bootstraps: bootstrapsOverHttp(options),
     guard: edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] }),
-    names: headerNamesFor(options.names ?? engine.settings.notifications.names),
+    names,
     bodies: new Shares(maximumHeldBytes, maximumBodyBytes),
     maximumBodyBytes,
     notificationsPath,
     upstream,
-    locate: locator([...routes, ...furtherRoutes(upstream)], basePath, notificationsPath),
+    locate: locator([...routes, ...furtherRoutes(upstream)], {
+      basePath,
+      notificationsPath,
+      vocabulary: names.vocabulary,
+    }),
     handshakes: new Handshakes(),
     socketsBelow: `${basePath}/v1/client/allocation/`,
   };
@@ -136,11 +141,11 @@ function begin(
   if (redirect !== undefined) return redirect;
   const located = parts.locate(request.method, target.path);
   const plain = asksForPlain(request);
-  const errors = errorsFor(located?.interface ?? 'jobs', plain);
+  const errors = errorsFor(located?.interface ?? 'jobs', plain, parts.names.vocabulary);
   const changes = located !== undefined && changesByAnyMethod(located);
   const refused = parts.guard(request, changes);
   if (refused !== undefined) return errors.refused(refused.status, refused.message);
-  if (located === undefined) return plain ? errors.unknownPath() : emptyResponse(404);
+  if (located === undefined) return errors.unknownPath(placeOf(request));
   const body = new HeldBody(request, parts.bodies, parts.maximumBodyBytes);
   return {
     located,
@@ -207,7 +212,7 @@ function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
   const { route, pathValues } = match.value;
   const asked: Asked = {
     request,
-    errors: errorsFor(located.interface, false),
+    errors: errorsFor(located.interface, false, parts.names.vocabulary),
     plain: false,
     query: queryFrom(request, parts.names, target.query, { changes: false }),
     body: new HeldBody(request, parts.bodies, 0),

@@ -39,3 +39,29 @@ export function inArea(area: Area, right: 'list' | 'read' | 'write'): CallAccess
 export function onNodePool(right: Exclude<NodePoolCapability, 'deny'>): CallAccess {
   return { type: 'node_pools', right };
 }
+
+/** The right that a call needs, as a sentence. */
+export function accessText(access: CallAccess): string {
+  switch (access.type) {
+    case 'public':
+      return 'Needs no token.';
+    case 'any':
+      return 'What is answered depends on the token.';
+    case 'namespace': {
+      const namespace = access.namedBy === 'record' ? 'namespace of what is asked for' : 'namespace of the request';
+      return `Needs one of the capabilities ${access.anyOf.join(', ')} in the ${namespace}.`;
+    }
+    case 'workspace':
+      return 'Needs the right "' + access.right + '" on the workspace.';
+    case 'variables':
+      return 'Needs a right on the variable: list, read, write or destroy.';
+    case 'area':
+      return `Needs the right "${access.right}" in the area "${access.area}".`;
+    case 'node_pools':
+      return `Needs the capability "${access.right}" on the node pool.`;
+    case 'node':
+      return 'Needs the token of the node, or a management token.';
+    case 'management':
+      return 'Needs a management token.';
+  }
+}

@@ -29,6 +29,8 @@ interface CallDefinition<
 > {
   /** Parameters in braces. Paths of the notification interface begin below the path where it is mounted. */
   readonly path: string;
+  /** A second path of the call, with the same parameters. Clients use the first one. */
+  readonly alias?: string;
   readonly access: CallAccess;
   /** One sentence for the reference, without a full stop. */
   readonly summary: string;
@@ -44,8 +46,6 @@ interface CallDefinition<
   readonly anyMethod?: true;
   /** The text of the 404 for an object that does not exist. */
   readonly absent?: string;
-  /** Statuses that differ from the default ones. */
-  readonly statuses?: Readonly<Partial<Record<ErrorTag, number>>>;
   /** Close codes of a socket by error, if they differ from the default ones. */
   readonly closeCodes?: Readonly<Partial<Record<ErrorTag, 1008 | 1011>>>;
   /** For a stream: the input flag that requests raw bytes. */

@@ -9,7 +9,7 @@ export interface TextCodec<T> {
   /** Takes the decoded text and the parameter's name; an error is the message for the caller. */
   readonly parse: (text: string, name: string) => Result<T, string>;
   print(value: T): string;
-  /** The status for an invalid text, if existing clients do not expect 400 (job interface, parameters). */
+  /** The status for an invalid text, if clients of Nomad do not expect 400. */
   readonly status?: 500;
   /** The type of the value where it is another one than that of the text. */
   readonly holds?: 'milliseconds' | 'instant';

@@ -8,6 +8,7 @@ import { integer } from '../../../src/api/text-codecs.js';
 import type { Waiting } from '../../../src/index.js';
 import type { BadInput } from '../errors/bad-input.js';
 import { badInput } from '../errors/bad-input.js';
+import type { RefusingCall } from '../errors/interface-errors.js';
 import type { HttpResponse } from '../http-message.js';
 import { closedDocumentOf } from '../notifications/closed-document.js';
 import { resourceResponse } from '../notifications/resource-responses.js';
@@ -58,8 +59,9 @@ export function callRoute(named: NamedCall, check?: InputCheck): Route {
     methods,
     ...(definition.anyMethod === true ? { anyMethod: true } : {}),
     path,
+    ...(definition.alias === undefined ? {} : { alias: definition.alias }),
     access,
-    handle: definition.kind === 'socket' ? needsUpgrade : handle,
+    handle: definition.kind === 'socket' ? ({ errors }) => errors.needsUpgrade() : handle,
     ...(definition.kind === 'socket' ? { socket: conversation(named) } : {}),
   };
 }
@@ -71,7 +73,7 @@ function answered(named: NamedCall, call: RouteCall, read: ReadInputs, waiting: 
   const { call: definition } = named;
   if (read.faults.length > 0 && closedDocumentOf(definition) !== undefined) {
     const refusal = { type: 'invalid_attributes', faults: read.faults } as const;
-    return Promise.resolve(call.errors.callError(refusal, definition.statuses ?? noStatuses));
+    return Promise.resolve(call.errors.callError(refusal, refusing(named)));
   }
   const waited = waiting.after !== undefined;
   const first = isPlainOrPretty(call) ? undefined : firstPageOf(definition, read.input, waited);
@@ -81,7 +83,7 @@ function answered(named: NamedCall, call: RouteCall, read: ReadInputs, waiting: 
   // `then` of the result itself: `await` would wait for two promises more.
   return performed.then((result) =>
     result.isErr()
-      ? call.errors.callError(result.error, definition.statuses ?? noStatuses)
+      ? call.errors.callError(result.error, refusing(named))
       : valueResponse(named, call, { input, waited, isFirstPage: first !== undefined, value: result.value }),
   ) as Promise<HttpResponse>;
 }
@@ -117,9 +119,7 @@ async function longListResponse(
   const manner = { waiting: immediately, faults: [], fromWire: true, signal: never };
   const pieces = listPieces<HttpResponse>(definition, first, async (input) => {
     const page = await call.engine.perform(named, call.caller, input, manner);
-    return page.isOk()
-      ? { value: page.value }
-      : { failure: call.errors.callError(page.error, definition.statuses ?? noStatuses) };
+    return page.isOk() ? { value: page.value } : { failure: call.errors.callError(page.error, refusing(named)) };
   });
   const head = listHead(definition, call, first.value);
   if (first.input['filter'] === undefined) return { ...head, body: pieces };
@@ -128,7 +128,6 @@ async function longListResponse(
 }
 
 const immediately: Waiting = {};
-const noStatuses = {};
 const never = new AbortController().signal;
 
 /** Only streams and sockets use the signal, so no others are created. */
@@ -186,10 +185,8 @@ function unwantedFilter(call: RouteCall): BadInput | undefined {
   );
 }
 
-/** Clients of the job interface expect a 500 for a plain request to a socket route. */
-function needsUpgrade(): Promise<HttpResponse> {
-  const body = 'this path opens a WebSocket: ask for an upgrade';
-  return Promise.resolve({ status: 500, headers: ['Content-Type', 'text/plain; charset=utf-8'], body });
+function refusing({ name, call: { access } }: NamedCall): RefusingCall {
+  return { name, access };
 }
 
 function conversation(named: NamedCall): NonNullable<Route['socket']> {

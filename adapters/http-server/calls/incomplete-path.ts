@@ -30,12 +30,17 @@ const records: ReadonlySet<string> = new Set(['/v1/allocation/', '/v1/deployment
 /** The answer to a path that no route has because it lacks a part or has one too many; undefined for any other path. */
 export function incompletePath(method: string, path: string): Incomplete | undefined {
   const message = missing.get(path);
-  if (message !== undefined) return { type: 'incomplete_path', status: 400, message };
+  if (message !== undefined) return { type: 'incomplete_path', isMissing: true, status: 400, message };
   if (method === 'GET' && records.has(path)) {
-    return { type: 'incomplete_path', status: 500, message: 'the ID must be a UUID of 36 characters' };
+    const text = 'the ID must be a UUID of 36 characters';
+    return { type: 'incomplete_path', isMissing: true, status: 500, message: text };
   }
   const found = beginnings.find(([beginning]) => path.startsWith(beginning));
-  if (found !== undefined) return { type: 'incomplete_path', status: found[1], message: found[2] };
+  if (found !== undefined) {
+    return { type: 'incomplete_path', isMissing: false, status: found[1], message: found[2] };
+  }
   const isTag = path.startsWith('/v1/job/') && path.endsWith('/tag');
-  return isTag ? { type: 'incomplete_path', status: 404, message: 'invalid job tag endpoint' } : undefined;
+  return isTag
+    ? { type: 'incomplete_path', isMissing: false, status: 404, message: 'invalid job tag endpoint' }
+    : undefined;
 }

@@ -1,5 +1,6 @@
 import { ok, type Result } from 'neverthrow';
 import type { Interface } from '../../../src/api/call.js';
+import type { Vocabulary } from '../edge/header-names.js';
 import type { BadInput } from '../errors/bad-input.js';
 import { clientRoutes } from './client-routes.js';
 import { incompletePath } from './incomplete-path.js';
@@ -14,12 +15,24 @@ export interface Located {
 
 export type Locate = (method: string, path: string) => Located | undefined;
 
-/** Finds the interface of a path, and the route in it; undefined for a path of neither. */
-export function locator(routes: readonly Route[], basePath: string, notificationsPath: string): Locate {
+/** Where the interfaces are mounted, and the names of their headers. */
+interface Mounts {
+  readonly basePath: string;
+  readonly notificationsPath: string;
+  readonly vocabulary: Vocabulary;
+}
+
+/**
+ * Finds the interface of a path, and the route in it; undefined for a path of neither. Only clients of Nomad may use any method where
+ * Nomad ignores it, and are told of methods that Nomad has and this server does not.
+ */
+export function locator(routes: readonly Route[], { basePath, notificationsPath, vocabulary }: Mounts): Locate {
+  const isForNomad = vocabulary === 'upstream';
+  const ofJobs = routes.filter((route) => route.interface !== 'notifications');
   const jobs = createRouter({
-    routes: routes.filter((route) => route.interface !== 'notifications'),
-    known: clientRoutes,
-    openPrefixes: ['/v1/job/', '/v1/var/', '/v1/evaluation/'],
+    routes: isForNomad ? ofJobs : ofJobs.map(({ anyMethod: _, ...route }) => route),
+    known: isForNomad ? clientRoutes : clientRoutes.map(({ path }) => ({ path, methods: [] })),
+    openPrefixes: ['/v1/job/', '/job/', '/v1/var/', '/v1/evaluation/'],
     widePrefixes: [
       ...['/v1/node/', '/v1/node/pool/', '/v1/deployment/', '/v1/namespace/', '/v1/scaling/policy/'],
       ...['/v1/acl/policy/', '/v1/acl/token/'],

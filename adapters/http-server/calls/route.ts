@@ -17,6 +17,8 @@ export interface Route {
   readonly anyMethod?: true;
   /** Below the base path of the interface, parameters in braces: `/v1/job/{job_id}/allocations`. */
   readonly path: string;
+  /** A second path of the route, with the same parameters. */
+  readonly alias?: string;
   readonly access: CallAccess;
   readonly handle: (call: RouteCall) => HttpResponse | Promise<HttpResponse>;
   /**

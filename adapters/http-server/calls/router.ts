@@ -22,8 +22,13 @@ export type Match =
   | { readonly type: 'found'; readonly route: Route; readonly pathValues: readonly string[] }
   | { readonly type: 'wrong_method'; readonly allowed: readonly string[] }
   | { readonly type: 'not_provided'; readonly path: string }
-  /** The message names the missing part of the path. */
-  | { readonly type: 'incomplete_path'; readonly status: 400 | 404 | 500; readonly message: string }
+  /** The path lacks a part (`isMissing`) or has one too many. Status and message are those that clients of Nomad expect. */
+  | {
+      readonly type: 'incomplete_path';
+      readonly isMissing: boolean;
+      readonly status: 400 | 404 | 500;
+      readonly message: string;
+    }
   | { readonly type: 'unknown_path' };
 
 type Router = (method: string, path: string) => Result<Match, BadInput>;
@@ -110,7 +115,10 @@ function endpointsOf(routes: readonly Route[], known: readonly AbsentRoute[]): I
     endpoints.set(path, endpoint);
     return endpoint;
   };
-  for (const route of routes) at(route.path).routes.push(route);
+  for (const route of routes) {
+    at(route.path).routes.push(route);
+    if (route.alias !== undefined) at(route.alias).routes.push(route);
+  }
   for (const { path, methods } of known) at(path).absent.push(...methods);
   return endpoints.values();
 }

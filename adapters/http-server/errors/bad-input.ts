@@ -13,7 +13,7 @@ export interface BadInput {
   readonly pointer?: string;
   /** Name of the query parameter. */
   readonly parameter?: string;
-  /** The status that clients of the job interface expect in place of a 400. */
+  /** The status that clients of Nomad expect in place of a 400. */
   readonly status?: 500;
 }
 

@@ -1,22 +1,19 @@
 import type { Interface } from '../../../src/api/call.js';
+import type { Vocabulary } from '../edge/header-names.js';
 import type { InterfaceErrors } from './interface-errors.js';
 import { jobErrors } from './job-errors.js';
 import { notificationErrors } from './notification-errors.js';
 import { plainErrorsOf } from './plain-errors.js';
 
-const ofInterface: Readonly<Record<Interface, InterfaceErrors>> = {
-  jobs: jobErrors,
-  system: jobErrors,
-  notifications: notificationErrors,
+const ofJobs: Readonly<Record<Vocabulary, InterfaceErrors>> = {
+  neutral: jobErrors('neutral'),
+  upstream: jobErrors('upstream'),
 };
+const plainOfJobs = plainErrorsOf(ofJobs.neutral);
+const plainOfNotifications = plainErrorsOf(notificationErrors);
 
-const plainOfInterface: Readonly<Record<Interface, InterfaceErrors>> = {
-  jobs: plainErrorsOf(jobErrors),
-  system: plainErrorsOf(jobErrors),
-  notifications: plainErrorsOf(notificationErrors),
-};
-
-/** The form of an interface's errors: its own or, if requested, the engine's. */
-export function errorsFor(of: Interface, plain: boolean): InterfaceErrors {
-  return (plain ? plainOfInterface : ofInterface)[of];
+/** The form of an interface's errors: its own or, if requested, the engine's, which is the same with all names. */
+export function errorsFor(of: Interface, plain: boolean, names: Vocabulary): InterfaceErrors {
+  if (of === 'notifications') return plain ? plainOfNotifications : notificationErrors;
+  return plain ? plainOfJobs : ofJobs[names];
 }

@@ -1,3 +1,4 @@
+import type { CallAccess } from '../../../src/api/access.js';
 import type { ErrorTag } from '../../../src/api/errors.js';
 import type { HttpResponse } from '../http-message.js';
 import type { BadInput } from './bad-input.js';
@@ -5,19 +6,28 @@ import type { BadInput } from './bad-input.js';
 /** How an interface prints what goes wrong, before one of its operations runs and in it. */
 export interface InterfaceErrors {
   badInput(error: BadInput): HttpResponse;
-  unknownPath(): HttpResponse;
+  /** `where`: method and path of the request. */
+  unknownPath(where: string): HttpResponse;
   /** The path cannot be decoded. */
   unreadablePath(error: BadInput): HttpResponse;
-  wrongMethod(allowed: readonly string[]): HttpResponse;
-  /** No credentials, or unknown ones. */
-  unauthenticated(): HttpResponse;
-  /** Known credentials that can have no right to this. */
-  forbidden(): HttpResponse;
+  wrongMethod(where: string, allowed: readonly string[]): HttpResponse;
+  /** No credentials, or unknown ones, for a call that needs this access. */
+  unauthenticated(access: CallAccess): HttpResponse;
+  /** Known credentials without this access. */
+  forbidden(access: CallAccess): HttpResponse;
   /** Refused before routing: a foreign host or origin, or a function that this server does not have. */
   refused(status: 400 | 403 | 404 | 421 | 500 | 501, message: string): HttpResponse;
-  /** What the call's operation refused; `statuses` are those that the call has for itself. */
-  callError(error: TaggedError, statuses: Readonly<Partial<Record<ErrorTag, number>>>): HttpResponse;
+  /** The call is one over a socket, and the request asks for no upgrade. */
+  needsUpgrade(): HttpResponse;
+  /** What the call's operation refused. */
+  callError(error: TaggedError, call: RefusingCall): HttpResponse;
   internal(): HttpResponse;
+}
+
+/** The call whose operation refused. */
+export interface RefusingCall {
+  readonly name: string;
+  readonly access: CallAccess;
 }
 
 /** An error of an operation; only the tag is known. */
@@ -40,6 +50,8 @@ export function retryBusyStore(response: HttpResponse): HttpResponse {
   response.headers.push('Retry-After', '5');
   return response;
 }
+
+export const needsUpgradeText = 'this path opens a WebSocket: ask for an upgrade';
 
 /** The message for a fault of the server itself. */
 export const internalErrorText = 'internal error; the server log has the cause';

@@ -4,7 +4,13 @@ import { jsonApiType } from '../calls/responses.js';
 import type { HttpResponse } from '../http-message.js';
 import { responseMember } from '../notifications/resource-documents.js';
 import type { BadInput } from './bad-input.js';
-import { busyStoreText, type InterfaceErrors, isBusyStore, retryBusyStore } from './interface-errors.js';
+import {
+  busyStoreText,
+  type InterfaceErrors,
+  isBusyStore,
+  needsUpgradeText,
+  retryBusyStore,
+} from './interface-errors.js';
 
 /** One JSON:API error object. */
 interface JsonApiError {
@@ -24,11 +30,12 @@ export const notificationErrors: InterfaceErrors = {
     if (error.reason === 'no_room') response.headers.push('Retry-After', '1');
     return response;
   },
-  unknownPath: () => errorResponse([{ status: '404', title: 'not found', detail: 'there is no such path' }]),
+  unknownPath: (where) =>
+    errorResponse([{ status: '404', title: 'not found', detail: `there is no such path: ${where}` }]),
   // An id of any shape that does not exist is not found, an unreadable one too.
-  unreadablePath: () => notificationErrors.unknownPath(),
-  wrongMethod: (allowed) => {
-    const detail = 'this path answers to ' + allowed.join(', ');
+  unreadablePath: ({ message }) => errorResponse([{ status: '404', title: 'not found', detail: message }]),
+  wrongMethod: (where, allowed) => {
+    const detail = `${where}: the methods of this path are ${allowed.join(', ')}`;
     const response = errorResponse([{ status: '405', title: 'method not allowed', detail }]);
     response.headers.push('Allow', allowed.join(', '));
     return response;
@@ -42,6 +49,7 @@ export const notificationErrors: InterfaceErrors = {
   forbidden: () => notificationErrorResponse({ type: 'permission_denied' }),
   refused: (status, message) =>
     errorResponse([{ status: String(status), title: refusalTitles[status], detail: message }]),
+  needsUpgrade: () => notificationErrors.refused(400, needsUpgradeText),
   callError: (error) => notificationErrorResponse(error as NotificationCallError),
   internal: () =>
     errorResponse([

@@ -1,7 +1,7 @@
 import { plainType } from '../../../src/api/plain-type.js';
 import { type HttpResponse, isWhole } from '../http-message.js';
 import type { BadInput } from './bad-input.js';
-import { type InterfaceErrors, internalErrorText } from './interface-errors.js';
+import { type InterfaceErrors, internalErrorText, needsUpgradeText } from './interface-errors.js';
 
 /**
  * The errors of an interface for clients that take values and errors as the engine gives them: with the statuses and
@@ -10,13 +10,15 @@ import { type InterfaceErrors, internalErrorText } from './interface-errors.js';
 export function plainErrorsOf(errors: InterfaceErrors): InterfaceErrors {
   return {
     badInput: (error) => plain(errors.badInput(error), badRequest(error)),
-    unknownPath: () => plain(errors.unknownPath(), refusedAs('there is no such path')),
+    unknownPath: (where) => plain(errors.unknownPath(where), refusedAs('there is no such path')),
     unreadablePath: (error) => plain(errors.unreadablePath(error), badRequest(error)),
-    wrongMethod: (allowed) => plain(errors.wrongMethod(allowed), refusedAs('the method is not one of this path')),
-    unauthenticated: () => plain(errors.unauthenticated(), { type: 'permission_denied' }),
-    forbidden: () => plain(errors.forbidden(), { type: 'permission_denied' }),
+    wrongMethod: (where, allowed) =>
+      plain(errors.wrongMethod(where, allowed), refusedAs('the method is not one of this path')),
+    unauthenticated: (access) => plain(errors.unauthenticated(access), { type: 'permission_denied' }),
+    forbidden: (access) => plain(errors.forbidden(access), { type: 'permission_denied' }),
     refused: (status, message) => plain(errors.refused(status, message), refusedAs(message)),
-    callError: (error, statuses) => plain(errors.callError(error, statuses), error),
+    needsUpgrade: () => plain(errors.needsUpgrade(), refusedAs(needsUpgradeText)),
+    callError: (error, call) => plain(errors.callError(error, call), error),
     internal: () => plain(errors.internal(), refusedAs(internalErrorText)),
   };
 }

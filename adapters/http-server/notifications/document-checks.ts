@@ -1,7 +1,9 @@
+import { onWorkspace } from '../../../src/api/access.js';
 import { isJsonObject } from '../../../src/api/json-codecs.js';
 import { listNotificationConfigurations, showNotificationConfiguration } from '../../../src/index.js';
 import type { InputCheck } from '../calls/call-route.js';
 import type { RouteCall } from '../calls/route.js';
+import type { RefusingCall } from '../errors/interface-errors.js';
 import { errorResponse } from '../errors/notification-errors.js';
 import type { HttpResponse } from '../http-message.js';
 import type { RequestDocument } from './request-document.js';
@@ -14,7 +16,7 @@ export const checkWorkspace: InputCheck = async (call, { input, document }) => {
   if (document === undefined || !namesOtherWorkspace(document, workspaceId)) return undefined;
   const known = await listNotificationConfigurations(call.engine, call.caller, { workspaceId });
   return known.isErr()
-    ? call.errors.callError(known.error, {})
+    ? call.errors.callError(known.error, checked('notifications.create'))
     : otherResource(call, '/data/relationships/subscribable');
 };
 
@@ -23,8 +25,14 @@ export const checkConfiguration: InputCheck = async (call, { input, document }) 
   const configurationId = String(input['configurationId']);
   if (document?.id === undefined || document.id === configurationId) return undefined;
   const known = await showNotificationConfiguration(call.engine, call.caller, { configurationId });
-  return known.isErr() ? call.errors.callError(known.error, {}) : otherResource(call, '/data/id');
+  return known.isErr()
+    ? call.errors.callError(known.error, checked('notifications.update'))
+    : otherResource(call, '/data/id');
 };
+
+function checked(name: string): RefusingCall {
+  return { name, access: onWorkspace('admin') };
+}
 
 function namesOtherWorkspace(document: RequestDocument, workspaceId: string): boolean {
   const subscribable = document.relationships['subscribable'];
@@ -34,6 +42,7 @@ function namesOtherWorkspace(document: RequestDocument, workspaceId: string): bo
 
 function otherResource(call: RouteCall, pointer: string): HttpResponse {
   const message = 'The document names another resource than the path';
-  if (call.plain) return call.errors.callError({ type: 'conflict', message } as { type: 'conflict' }, {});
+  if (call.plain)
+    return call.errors.callError({ type: 'conflict', message } as { type: 'conflict' }, checked('notifications'));
   return errorResponse([{ status: '409', title: 'conflict', detail: message, source: { pointer } }]);
 }

@@ -1,4 +1,4 @@
-import type { CallAccess } from '../../../src/api/access.js';
+import { accessText } from '../../../src/api/access.js';
 import { type Call, type HttpMethod, waitingInputs } from '../../../src/api/call.js';
 import { callsOf, type NamedCall } from '../../../src/api/index.js';
 import type { Input, Inputs } from '../../../src/api/inputs.js';
@@ -23,6 +23,7 @@ export function openApiDocument(notificationsPath: string, names: HeaderNames): 
     for (const method of call.methods) {
       (paths[path] as Record<string, JsonSchema>)[method.toLowerCase()] = operationOf(named, method, names);
     }
+    if (call.alias !== undefined) paths[call.alias] = aliasOf(named, names);
   }
   return {
     openapi: '3.1.0',
@@ -62,24 +63,35 @@ const ownPath: JsonSchema = {
   },
 };
 
-function operationOf({ name, area, call }: NamedCall, method: HttpMethod, names: HeaderNames): JsonSchema {
+function operationOf(named: NamedCall, method: HttpMethod, names: HeaderNames): JsonSchema {
+  const { name, area, call } = named;
   const main = method === call.methods[0];
   const body = requestBodyOf(call);
   return {
     operationId: main ? name : `${name}.${method.toLowerCase()}`,
     tags: [area],
     summary: call.summary,
-    description: [accessText(call.access), errorsText(call)].join(' ').trim(),
+    description: [accessText(call.access), errorsText(named, names)].join(' ').trim(),
     security: call.access.type === 'public' ? [] : [{ token: [] }, { bearer: [] }],
     parameters: [...pathParameters(call.path), ...queryParameters(call), ...prettyParameter(call)],
     ...(body === undefined ? {} : { requestBody: body }),
-    responses: responsesOf(call, method, names),
+    responses: responsesOf(named, method, names),
   };
 }
 
+/** The operations of a call at its second path. */
+function aliasOf(named: NamedCall, names: HeaderNames): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    named.call.methods.map((method) => {
+      const operation = operationOf(named, method, names);
+      return [method.toLowerCase(), { ...operation, operationId: `${String(operation['operationId'])}.alias` }];
+    }),
+  );
+}
+
 /** The errors of the operation, by the tags that the clients of this package get. */
-function errorsText(call: Call): string {
-  const errors = [...errorStatuses(call)].map(([tag, status]) => `${tag} (${status})`);
+function errorsText(named: NamedCall, names: HeaderNames): string {
+  const errors = [...errorStatuses(named, names)].map(([tag, statuses]) => `${tag} (${statuses.join(' or ')})`);
   return errors.length === 0 ? '' : `Refused with: ${errors.join(', ')}.`;
 }
 
@@ -95,31 +107,6 @@ const pretty: JsonSchema = {
 function prettyParameter({ interface: of, kind, answer }: Call): JsonSchema[] {
   const isJson = answer.schema !== undefined && kind !== 'stream' && kind !== 'socket';
   return of === 'jobs' && isJson ? [{ $ref: '#/components/parameters/pretty' }] : [];
-}
-
-function accessText(access: CallAccess): string {
-  switch (access.type) {
-    case 'public':
-      return 'Needs no token.';
-    case 'any':
-      return 'What is answered depends on the token.';
-    case 'namespace': {
-      const namespace = access.namedBy === 'record' ? 'namespace of what is asked for' : 'namespace of the request';
-      return `Needs one of the capabilities ${access.anyOf.join(', ')} in the ${namespace}.`;
-    }
-    case 'workspace':
-      return 'Needs the right "' + access.right + '" on the workspace.';
-    case 'variables':
-      return 'Needs a right on the variable: list, read, write or destroy.';
-    case 'area':
-      return `Needs the right "${access.right}" in the area "${access.area}".`;
-    case 'node_pools':
-      return `Needs the capability "${access.right}" on the node pool.`;
-    case 'node':
-      return 'Needs the token of the node, or a management token.';
-    case 'management':
-      return 'Needs a management token.';
-  }
 }
 
 function pathParameters(path: string): JsonSchema[] {

@@ -1,19 +1,21 @@
 import type { Call, Framing, HttpMethod } from '../../../src/api/call.js';
-import type { ErrorTag } from '../../../src/api/errors.js';
+import type { ErrorTag, NotificationCallError } from '../../../src/api/errors.js';
+import type { NamedCall } from '../../../src/api/index.js';
 import { bodyKindOf } from '../calls/read-inputs.js';
 import { jsonApiType, jsonType } from '../calls/responses.js';
 import type { HeaderNames } from '../edge/header-names.js';
-import { jobStatuses } from '../errors/job-errors.js';
+import { jobStatusesOf } from '../errors/job-statuses.js';
 import { notificationStatuses } from '../errors/notification-errors.js';
 import type { JsonSchema } from './json-schema.js';
 
 /** Every status that the call can answer with this method, and what the answer then holds. */
-export function responsesOf(call: Call, method: HttpMethod, names: HeaderNames): JsonSchema {
+export function responsesOf(named: NamedCall, method: HttpMethod, names: HeaderNames): JsonSchema {
+  const { call } = named;
   const { answer, kind } = call;
   const success = successOf(call, names);
   const responses: Record<string, JsonSchema> = {};
   const form = call.interface === 'notifications' ? 'DocumentError' : 'TextError';
-  for (const status of refusalsOf(call, method)) {
+  for (const status of refusalsOf(named, method, names)) {
     const name = status === 414 || status === 421 ? 'TextError' : form;
     responses[status] = { $ref: `#/components/responses/${name}${status}` };
   }
@@ -27,26 +29,22 @@ export function responsesOf(call: Call, method: HttpMethod, names: HeaderNames):
 }
 
 /** The errors of the call's operation with their statuses. */
-export function errorStatuses(call: Call): ReadonlyMap<ErrorTag, number> {
-  const statuses: Readonly<Partial<Record<ErrorTag, number>>> =
-    call.interface === 'notifications' ? notificationStatuses : { ...jobStatuses, ...call.statuses };
-  return new Map(call.errors.map((tag): [ErrorTag, number] => [tag, statuses[tag] ?? 500]));
+export function errorStatuses({ name, call }: NamedCall, names: HeaderNames): ReadonlyMap<ErrorTag, readonly number[]> {
+  const statusesOf = (tag: ErrorTag): readonly number[] =>
+    call.interface === 'notifications'
+      ? [notificationStatuses[tag as NotificationCallError['type']]]
+      : jobStatusesOf(tag, name, names.vocabulary);
+  return new Map(call.errors.map((tag) => [tag, statusesOf(tag)]));
 }
 
-function refusalsOf(call: Call, method: HttpMethod): ReadonlySet<number> {
+function refusalsOf(named: NamedCall, method: HttpMethod, names: HeaderNames): ReadonlySet<number> {
+  const { call } = named;
   const isRead = method === 'GET' || method === 'HEAD';
   const ofInterface = call.interface === 'notifications' ? ofNotifications(call) : ofJobs(call);
   const ofBody = bodyKindOf(call) === 'none' ? [] : [400, 413];
-  return new Set([
-    414,
-    421,
-    500,
-    503,
-    ...(isRead ? [] : [403]),
-    ...ofBody,
-    ...ofInterface,
-    ...errorStatuses(call).values(),
-  ]);
+  const ofUpgrade = call.kind === 'socket' && names.vocabulary === 'neutral' ? [426] : [];
+  const ofErrors = [...errorStatuses(named, names).values()].flat();
+  return new Set([414, 421, 500, 503, ...(isRead ? [] : [403]), ...ofBody, ...ofInterface, ...ofUpgrade, ...ofErrors]);
 }
 
 function ofNotifications(call: Call): readonly number[] {
@@ -108,15 +106,16 @@ const refusals: Readonly<Record<number, string>> = {
   400: 'The request cannot be read, or has a value that it can never have',
   401: 'No token, or an unknown one',
   403: 'The token has not the right, or a page of another origin sent the request',
-  404: 'There is no such thing, or none that the token may see',
-  409: 'What is stored has changed, or is in the way',
+  404: 'What the request names does not exist, or the token may not see it',
+  409: 'The present state forbids it, or what is stored has changed',
   413: 'The body is too large',
   414: 'The path and query are too long',
   415: 'The body has another media type',
   421: 'The request was sent to a host that this server does not answer to',
   422: 'The body does not fit',
+  426: 'The path opens a WebSocket: ask for an upgrade',
   429: 'Too many for now',
-  500: 'The state of things forbids it, or the server failed',
+  500: 'The server or a node failed; with the names of Nomad also what the present state forbids',
   503: 'Too many bodies are being read, or another process holds the write lock of the store; try again after `Retry-After` seconds',
 };
 

@@ -15,6 +15,7 @@ import { transitionAllocation } from '../../../src/agent/allocation/transition-a
 import {
   type CommandOutput,
   type CommandRefused,
+  callerFailed,
   commandRefused,
   type TaskUsage,
 } from '../../../src/agent/link/node-command.js';
@@ -148,7 +149,7 @@ export class AllocationActor {
     const running = this.#runningTasks(task);
     if (running.length === 0 && (!all || this.isDone)) {
       const runsOn = this.#life.cause === null && !this.isDone;
-      return task === null && runsOn ? undefined : commandRefused('failed', 'Task not running');
+      return task === null && runsOn ? undefined : callerFailed('state', 'Task not running');
     }
     const asked = all ? 'all tasks' : task === null ? 'running tasks' : 'task';
     const reason = `User requested ${asked} to restart`;
@@ -159,11 +160,11 @@ export class AllocationActor {
   /** Sends a signal to one task, or to all that run. Gives what makes that impossible. */
   signal(task: string | null, signal: string): CommandRefused | undefined {
     const name = knownSignal(signal);
-    if (name === undefined) return commandRefused('failed', `invalid signal: ${signal}`);
+    if (name === undefined) return callerFailed('invalid', `invalid signal: ${signal}`);
     const unknown = this.#unknownTask(task);
     if (unknown !== undefined) return unknown;
     const running = this.#runningTasks(task);
-    if (running.length === 0) return commandRefused('failed', 'Task not running');
+    if (running.length === 0) return callerFailed('state', 'Task not running');
     for (const each of running) {
       const happening = { type: 'signalling', signal: name, reason: 'User requested to signal task' } as const;
       this.handle({ type: 'task', task: each, event: { type: 'tell', happening } });
@@ -205,7 +206,7 @@ export class AllocationActor {
 
   exec(task: string, request: CommandRequest): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>> {
     const performer = this.#performers.get(task);
-    if (performer === undefined) return Promise.resolve(err(commandRefused('failed', 'task not found')));
+    if (performer === undefined) return Promise.resolve(err(callerFailed('not_found', 'task not found')));
     const state = this.#life.tasks[this.#life.plan.tasks.findIndex(({ name }) => name === task)]?.record.state;
     const hasBegun = state === undefined || state.StartedAt !== null || state.State === 'dead';
     if (hasBegun) return performer.exec(request);
@@ -214,7 +215,7 @@ export class AllocationActor {
 
   #unknownTask(task: string | null): CommandRefused | undefined {
     if (task === null || this.#performers.has(task)) return undefined;
-    return commandRefused('failed', `Could not find task runner for task: ${task}`);
+    return callerFailed('not_found', `Could not find task runner for task: ${task}`);
   }
 
   #runningTasks(task: string | null): string[] {

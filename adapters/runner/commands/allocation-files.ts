@@ -5,6 +5,7 @@ import { err, ok, type Result } from 'neverthrow';
 import {
   type CommandOutput,
   type CommandRefused,
+  callerFailed,
   commandRefused,
   type FileDescription,
 } from '../../../src/agent/link/node-command.js';
@@ -27,7 +28,7 @@ const entriesAtOnce = 256;
 export async function listFiles(root: string, path: string): Promise<Result<FileDescription[], CommandRefused>> {
   const target = await listablePath(root, path);
   if (target.isErr()) return err(target.error);
-  if (!(await lstat(target.value)).isDirectory()) return err(commandRefused('failed', `"${path}" is not a directory`));
+  if (!(await lstat(target.value)).isDirectory()) return err(callerFailed('invalid', `"${path}" is not a directory`));
   const described: FileDescription[] = [];
   let left = longestListing;
   for (const name of await firstNames(target.value)) {
@@ -64,7 +65,7 @@ export async function statFile(root: string, path: string): Promise<Result<FileD
 /** Listing and describing fail on a path that leads out, which is an invalid request for those who read (job interface, files). */
 async function listablePath(root: string, path: string): Promise<Result<string, CommandRefused>> {
   const target = await confinedPath(root, path);
-  return target.mapErr((error) => (error.type === 'command_invalid' ? commandRefused('failed', error.message) : error));
+  return target.mapErr((error) => (error.type === 'command_invalid' ? callerFailed('invalid', error.message) : error));
 }
 
 /** The bytes of a file, in pieces, from the offset on; a limit of 0 or less is none. A pipe or a device is no file. */
@@ -96,7 +97,7 @@ export async function regularFile(root: string, path: string): Promise<Result<st
 }
 
 export function offsetRefused(offset: number): CommandRefused {
-  return commandRefused('failed', `a file cannot be read from offset ${offset}`);
+  return callerFailed('invalid', `a file cannot be read from offset ${offset}`);
 }
 
 async function* pieces(

@@ -7,6 +7,7 @@ import {
   type CommandOutput,
   type CommandPerformer,
   type CommandRefused,
+  callerFailed,
   commandRefused,
   type NodeCommand,
   type TaskUsage,
@@ -71,7 +72,7 @@ class Desk implements Handlers {
     const actor = this.#options.find(command.allocationId);
     if (actor === undefined) return this.#ended(command.allocationId, { tasks: {}, at: this.#now() });
     if (command.task !== null && !actor.tasks.includes(command.task)) {
-      return err(commandRefused('failed', `Allocation does not have task "${command.task}"`));
+      return err(callerFailed('not_found', `Allocation does not have task "${command.task}"`));
     }
     const names = command.task === null ? actor.tasks : [command.task];
     const measured = await Promise.all(names.map(async (name) => [name, await actor.usageOf(name)] as const));
@@ -124,7 +125,7 @@ class Desk implements Handlers {
     const isCollected = await this.#options.collect(allocationId);
     if (isCollected || allocationId === null) return ok(one(null));
     if (this.#options.find(allocationId) === undefined) return err(unknown(allocationId));
-    return err(commandRefused('failed', 'The allocation has not ended on its node'));
+    return err(callerFailed('state', 'The allocation has not ended on its node'));
   }
 
   exec({ command, input, signal }: Asked<'exec'>): Promise<Answer> | Answer {

@@ -1,7 +1,7 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { join, normalize, sep } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
-import { type CommandRefused, commandRefused } from '../../../src/agent/link/node-command.js';
+import { type CommandRefused, callerFailed, commandRefused } from '../../../src/agent/link/node-command.js';
 
 /**
  * The file or folder of a path that a caller has named, below the allocation's folder. Neither `..` nor a symbolic link leads out of
@@ -13,7 +13,7 @@ export async function confinedPath(root: string, path: string): Promise<Result<s
   const escapes = /^\.\.(\/|$)/.test(normalize(join('.', path.replace(/^\/+/, ''))));
   if (escapes) return err(commandRefused('invalid', 'Path escapes the alloc directory'));
   const closed = closedFolder(below);
-  if (closed !== undefined) return err(commandRefused('failed', `Reading ${closed} file prohibited: ${path}`));
+  if (closed !== undefined) return err(callerFailed('invalid', `Reading ${closed} file prohibited: ${path}`));
   const wanted = join(root, below);
   try {
     await lstat(wanted);
@@ -23,9 +23,7 @@ export async function confinedPath(root: string, path: string): Promise<Result<s
       return err(commandRefused('invalid', 'Path escapes the alloc directory'));
     }
     const behind = closedFolder(target);
-    return behind === undefined
-      ? ok(real)
-      : err(commandRefused('failed', `Reading ${behind} file prohibited: ${path}`));
+    return behind === undefined ? ok(real) : err(callerFailed('invalid', `Reading ${behind} file prohibited: ${path}`));
   } catch (error) {
     return err(unreachable(path, error as NodeJS.ErrnoException));
   }

@@ -34,10 +34,10 @@ const outputs: { readonly [T in CommandOutput['type']]: Shape<Extract<CommandOut
   piece: objectOf({ type: oneOf('piece'), file: text(4096), offset: amount, bytes }),
   file_event: objectOf({ type: oneOf('file_event'), file: text(4096), event: oneOf('deleted', 'truncated') }),
 };
-const refusal: Shape<CommandRefused> = objectOf({
-  type: oneOf('command_invalid', 'command_not_found', 'command_failed'),
-  message: note,
-});
+const refusal: Shape<CommandRefused> = objectOf(
+  { type: oneOf('command_invalid', 'command_not_found', 'command_failed'), message: note },
+  { reason: oneOf('invalid', 'not_found', 'state') },
+);
 
 /** The output of a command as a node sent it; undefined for anything else. */
 export function readCommandOutput(command: NodeCommand['type'], sent: unknown): CommandOutput | undefined {

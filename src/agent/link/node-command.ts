@@ -87,8 +87,15 @@ export type CommandOutput =
 export interface CommandRefused {
   /** `invalid`: it can never be carried out. `not_found`: its task, file or allocation does not exist, or no longer. `failed`: another reason. */
   readonly type: 'command_invalid' | 'command_not_found' | 'command_failed';
+  /**
+   * Of a failure that the caller caused. `invalid`: the request has a value that it cannot have. `not_found`: it names what does not
+   * exist. `state`: the present state of the task, allocation or node forbids it. Absent: the server or the node failed.
+   */
+  readonly reason?: FaultOfCaller;
   readonly message: string;
 }
+
+type FaultOfCaller = 'invalid' | 'not_found' | 'state';
 
 /**
  * Carries out a command. Resolves when it has begun. It continues while its output is read, and ends when the iterator is
@@ -156,4 +163,9 @@ export interface AllocationUsage {
 
 export function commandRefused(why: 'invalid' | 'not_found' | 'failed', message: string): CommandRefused {
   return { type: `command_${why}`, message };
+}
+
+/** A command that clients of Nomad take for a failure, and that the caller caused. */
+export function callerFailed(reason: FaultOfCaller, message: string): CommandRefused {
+  return { type: 'command_failed', reason, message };
 }

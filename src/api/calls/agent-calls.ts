@@ -53,7 +53,6 @@ export const agentCalls = {
     args: ['nodeId'],
     inputs: { nodeId, instance },
     errors: ['node_not_found'],
-    statuses: { node_not_found: 404 },
     answer: computed<Heard>('AgentHeard'),
   }),
 
@@ -65,7 +64,6 @@ export const agentCalls = {
     args: ['nodeId'],
     inputs: { nodeId, instance },
     errors: ['node_not_found'],
-    statuses: { node_not_found: 404 },
     answer: found<NodeWorkList>('AgentWork'),
   }),
 
@@ -85,7 +83,6 @@ export const agentCalls = {
       ),
       instance,
     },
-    statuses: { node_not_found: 404 },
     errors: [
       'claim_refused',
       'node_not_found',
@@ -116,7 +113,6 @@ export const agentCalls = {
       instance,
     },
     errors: ['node_not_found', 'invalid_request'],
-    statuses: { node_not_found: 404 },
     answer: computed<{ readonly index: number; readonly unknown: readonly string[] }>('AgentReported'),
   }),
 
@@ -128,7 +124,6 @@ export const agentCalls = {
     args: ['nodeId'],
     inputs: { nodeId, instance },
     errors: ['node_not_found'],
-    statuses: { node_not_found: 404 },
     answer: done(),
   }),
 

@@ -18,7 +18,6 @@ export const nodeMetadataCalls = {
     summary: 'The meta of a node: what is in force, what was added, and what its agent tells',
     inputs: { nodeId },
     errors: ['node_not_found', 'node_refused'],
-    statuses: { node_not_found: 404, node_refused: 400 },
     answer: computed<NodeMetadata>('NodeMetadata'),
   }),
 
@@ -33,7 +32,6 @@ export const nodeMetadataCalls = {
       changes: required(inBody('Meta', jsonTextsOrNulls)),
     },
     errors: ['node_not_found', 'node_refused'],
-    statuses: { node_not_found: 404, node_refused: 400 },
     answer: computed<NodeMetadata>('NodeMetadata'),
   }),
 } as const;

@@ -58,7 +58,6 @@ export const nodePoolCalls = {
       ...nodeDetails,
     },
     errors: [...filterFaults, 'node_pool_not_found'],
-    statuses: { node_pool_not_found: 404 },
     answer: nodePage,
   }),
 
@@ -91,8 +90,6 @@ export const nodePoolCalls = {
     args: ['name'],
     inputs: { name: poolName },
     errors: ['invalid_node_pool', 'node_pool_not_found', 'node_pool_in_use'],
-    // The pools that every server has are refused as those in use are.
-    statuses: { invalid_node_pool: 500 },
     answer: done(),
   }),
 } as const;

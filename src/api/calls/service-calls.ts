@@ -51,7 +51,6 @@ export const serviceCalls = {
     args: ['name', 'id'],
     inputs: { name: inPath('service_name', text), id: inPath('service_id', text) },
     errors: ['invalid_request'],
-    statuses: { invalid_request: 500 },
     answer: done(),
   }),
 } as const;
@@ -68,6 +67,7 @@ export const jobServiceCalls = {
   /** The instances of services that a job offers. */
   services: read({
     path: '/v1/job/{job_id}/services',
+    alias: '/job/{job_id}/services',
     access: inNamespace('read-job'),
     summary: 'The instances of services that a job offers',
     args: ['id'],
@@ -86,7 +86,6 @@ export const allocationServiceCalls = {
     args: ['id'],
     inputs: { id: inPath('allocation_id', text) },
     errors: ['invalid_request'],
-    statuses: { invalid_request: 500 },
     answer: instances,
     absent: 'allocation not found',
   }),

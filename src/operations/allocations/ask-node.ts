@@ -6,6 +6,7 @@ import {
   type CommandInput,
   type CommandOutput,
   type CommandRefused,
+  callerFailed,
   commandRefused,
   type NodeCommand,
 } from '../../agent/link/node-command.js';
@@ -109,5 +110,5 @@ const never = new AbortController().signal;
 export function lookupFault(id: string): CommandRefused | undefined {
   if (isUuid(id)) return undefined;
   const fault = id.length === 36 ? 'Invalid UUID' : 'UUID must be 36 characters';
-  return commandRefused('failed', `alloc lookup failed: index error: ${fault}`);
+  return callerFailed('invalid', `alloc lookup failed: index error: ${fault}`);
 }

@@ -3,7 +3,7 @@ import {
   type CommandInput,
   type CommandOutput,
   type CommandRefused,
-  commandRefused,
+  callerFailed,
 } from '../../agent/link/node-command.js';
 import type { MessageSocket } from '../../api/message-socket.js';
 import { jsonFaultIn, jsonFaultText, wrongJsonType } from '../../shared/json-scan.js';
@@ -77,11 +77,11 @@ export function commandFrom(text = ''): Result<readonly string[], CommandRefused
 }
 
 function noCommand(fault: string): Result<never, CommandRefused> {
-  return err(commandRefused('failed', `failed to marshal command into json: ${fault}`));
+  return err(callerFailed('invalid', `failed to marshal command into json: ${fault}`));
 }
 
 /** Whether a terminal is asked for; an empty text says nothing. */
 export function terminalFrom(text = ''): Result<boolean, CommandRefused> {
   const value = text === '' ? false : parseBoolean(text);
-  return value === undefined ? err(commandRefused('failed', noBooleanText('tty', text))) : ok(value);
+  return value === undefined ? err(callerFailed('invalid', noBooleanText('tty', text))) : ok(value);
 }

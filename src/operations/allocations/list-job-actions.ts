@@ -1,6 +1,6 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
-import { commandRefused } from '../../agent/link/node-command.js';
+import { callerFailed } from '../../agent/link/node-command.js';
 import type { JobAction } from '../../api/calls/action-calls.js';
 import { authorise } from '../authorise.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
@@ -18,7 +18,7 @@ export function listJobActions(
   return context.storage
     .read((view) => readJobRow(view, namespace, jobId)?.record)
     .andThen((job): Result<readonly JobAction[], AllocationCommandError> => {
-      if (job === undefined) return err(commandRefused('failed', `Unknown job "${jobId}"`));
+      if (job === undefined) return err(callerFailed('not_found', `Unknown job "${jobId}"`));
       return ok(
         job.TaskGroups.flatMap((group) =>
           group.Tasks.flatMap((task) =>

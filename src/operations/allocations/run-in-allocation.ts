@@ -1,7 +1,12 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allows } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
-import { type CommandOutput, type CommandRefused, commandRefused } from '../../agent/link/node-command.js';
+import {
+  type CommandOutput,
+  type CommandRefused,
+  callerFailed,
+  commandRefused,
+} from '../../agent/link/node-command.js';
 import type { TaskAction } from '../../jobs/document/task-parts.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { readAllocationJob, readJobRow } from '../books/jobs/job-rows.js';
@@ -60,7 +65,7 @@ function execFault(
   if (task === '') return commandRefused('invalid', 'must provide task name');
   if (command.length === 0) return commandRefused('invalid', 'command is not present');
   if (!mayRun(caller, allocation)) return { type: 'permission_denied' };
-  if (!Object.hasOwn(allocation.AllocatedResources.Tasks, task)) return commandRefused('failed', 'task not found');
+  if (!Object.hasOwn(allocation.AllocatedResources.Tasks, task)) return callerFailed('not_found', 'task not found');
   return notRunning(allocation, task);
 }
 

@@ -1,6 +1,6 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
-import { type AllocationUsage, commandRefused } from '../../agent/link/node-command.js';
+import { type AllocationUsage, callerFailed } from '../../agent/link/node-command.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type AllocationCommandError, askNodeOnce, findAllocation } from './ask-node.js';
 
@@ -20,7 +20,7 @@ export function restartAllocation(
 ): ResultAsync<void, AllocationCommandError> {
   return findAllocation(context, caller, allocationId, ['alloc-lifecycle']).andThen((allocation) => {
     if (all && task !== '')
-      return errAsync(commandRefused('failed', 'task name cannot be set when restarting all tasks'));
+      return errAsync(callerFailed('invalid', 'task name cannot be set when restarting all tasks'));
     const command = { type: 'restart', allocationId, task: task === '' ? null : task, all } as const;
     return askNodeOnce<null>(context, allocation, command).map(() => undefined);
   });

@@ -1,7 +1,7 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
-import { commandRefused } from '../../agent/link/node-command.js';
+import { callerFailed, commandRefused } from '../../agent/link/node-command.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
@@ -75,7 +75,7 @@ function markAsLeaving(
 function evaluateStop(tx: Transaction, allocation: Allocation): Result<Evaluation, AllocationCommandError> {
   const { Namespace, JobID } = allocation;
   const job = (readAllocationJob(tx, allocation) ?? readJobRow(tx, Namespace, JobID))?.record;
-  if (job === undefined) return err(commandRefused('failed', 'the job of the allocation is no longer there'));
+  if (job === undefined) return err(callerFailed('state', 'the job of the allocation is no longer there'));
   const evaluation = newEvaluation(tx, job, { triggeredBy: 'alloc-stop' });
   putEvaluation(tx, evaluation);
   // A job that was dead is pending while its evaluation is.

@@ -1,7 +1,7 @@
 import { err, errAsync, ok, okAsync, type Result, type ResultAsync } from 'neverthrow';
 import { allowsArea } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
-import { type CommandRefused, commandRefused } from '../../agent/link/node-command.js';
+import { type CommandRefused, callerFailed } from '../../agent/link/node-command.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
 import type { StorageError } from '../../ports/storage.js';
 import { isUuid } from '../../queries/list-tokens.js';
@@ -55,12 +55,11 @@ function ownServer(context: EngineContext, id: string): Result<void, InvalidRequ
 
 function knownNode(context: EngineContext, id: string): ResultAsync<void, CommandRefused | StorageError> {
   if (id === '') return okAsync(undefined);
-  if (!isUuid(id))
-    return errAsync(commandRefused('failed', 'node lookup failed: a node ID is a UUID of 36 characters'));
+  if (!isUuid(id)) return errAsync(callerFailed('invalid', 'node lookup failed: a node ID is a UUID of 36 characters'));
   return context.storage
     .read((view) => view.get(nodes, [id.toLowerCase()]) !== undefined)
     .andThen((isKnown): Result<void, CommandRefused> => {
-      if (!isKnown) return err(commandRefused('failed', `Unknown node "${id}"`));
-      return context.agents.has(id.toLowerCase()) ? ok(undefined) : err(commandRefused('failed', 'No path to node'));
+      if (!isKnown) return err(callerFailed('not_found', `Unknown node "${id}"`));
+      return context.agents.has(id.toLowerCase()) ? ok(undefined) : err(callerFailed('not_found', 'No path to node'));
     });
 }

@@ -135,18 +135,19 @@ describe.each(Object.entries(modes))('access: %s', (mode, options) => {
     expect(await indexOf(engine)).toBe(before);
   });
 
-  it.each([
-    '/v1/client/gc',
-    '/v1/client/allocation/11111111-2222-4333-8444-555555555555/gc',
-    '/v1/client/allocation/11111111-2222-4333-8444-555555555555/restart',
-  ])('refuses GET %s, which changes something, from an image in a page of another origin', async (path) => {
-    const request = [`GET ${path} HTTP/1.1`, 'Host: localhost', ...credentials];
-    const answer = await send(port, [...request, 'Sec-Fetch-Site: cross-site', 'Sec-Fetch-Dest: image']);
-    expect(answer.status, answer.text).toBe(403);
-    expect(answer.text).toContain('pages of another origin');
-    expect((await send(port, [...request, 'Origin: https://evil.example'])).text).toContain('pages of another origin');
-    expect((await send(port, request)).text).not.toContain('pages of another origin');
-  });
+  it.each(['/v1/client/gc', '/v1/client/allocation/11111111-2222-4333-8444-555555555555/gc'])(
+    'refuses GET %s, which changes something, from an image in a page of another origin',
+    async (path) => {
+      const request = [`GET ${path} HTTP/1.1`, 'Host: localhost', ...credentials];
+      const answer = await send(port, [...request, 'Sec-Fetch-Site: cross-site', 'Sec-Fetch-Dest: image']);
+      expect(answer.status, answer.text).toBe(403);
+      expect(answer.text).toContain('pages of another origin');
+      expect((await send(port, [...request, 'Origin: https://evil.example'])).text).toContain(
+        'pages of another origin',
+      );
+      expect((await send(port, request)).text).not.toContain('pages of another origin');
+    },
+  );
 
   it.each([
     ['its own page', (at: number) => [`Host: localhost:${at}`, `Origin: http://localhost:${at}`]],

@@ -147,7 +147,7 @@ describe('registering and reading', () => {
     const { send } = client();
     const first = json(await send('PUT', '/v1/jobs', { Job: batch('cas'), EnforceIndex: true, JobModifyIndex: 0 }));
     const again = await send('PUT', '/v1/jobs', { Job: batch('cas'), EnforceIndex: true, JobModifyIndex: 0 });
-    expect(again.status).toBe(500);
+    expect(again.status).toBe(409);
     expect(again.body).toMatch(/^Enforcing job modify index 0: /);
     const next = { Job: batch('cas', { Priority: 60 }), enforceindex: true, jobmodifyindex: first['JobModifyIndex'] };
     expect((await send('PUT', '/v1/job/cas', next)).status).toBe(200);
@@ -212,9 +212,9 @@ describe('dispatch', () => {
   });
 
   it.each([
-    [{ Meta: {} }, 500, /required meta keys/],
-    [{ Meta: { colour: 'red', other: 'x' } }, 500, /unpermitted metadata keys/],
-    [{ Meta: { colour: 'red' }, Payload: 'x'.repeat(24_000) }, 500, /exceeds maximum size/],
+    [{ Meta: {} }, 400, /required meta keys/],
+    [{ Meta: { colour: 'red', other: 'x' } }, 400, /unpermitted metadata keys/],
+    [{ Meta: { colour: 'red' }, Payload: 'x'.repeat(24_000) }, 400, /exceeds maximum size/],
     [{ Meta: { colour: 'red' }, Payload: '***' }, 400, /base64/],
     [{ Meta: { colour: 7 } }, 400, /"Meta" must be an object whose values are strings/],
     [{ Meta: { colour: 'red' }, JobID: 'other' }, 400, /job ID/],
@@ -284,16 +284,17 @@ describe('bad input', () => {
     expect(refused.status).toBe(400);
   });
 
-  // As clients of the interface know it.
   it.each([
     ['GET', '/v1/jobs?meta=yes', /failed to parse value of "meta" \("yes"\) as a bool/],
     ['GET', '/v1/evaluation/not-a-uuid', /UUID/],
     ['GET', '/v1/job/x/versions?diffs=yes', /failed to parse value of "diffs"/],
     ['DELETE', '/v1/job/x?purge=2', /failed to parse value of "purge"/],
     ['DELETE', '/v1/job/x?eval_priority=high', /expects a number/],
-  ])('%s %s is a 500', async (method, target, message) => {
+  ])('%s %s is a 400, and a 500 to clients of Nomad', async (method, target, message) => {
     const refused = await client().send(method, target);
-    expect([refused.status, refused.body]).toEqual([500, expect.stringMatching(message)]);
+    expect([refused.status, refused.body]).toEqual([400, expect.stringMatching(message)]);
+    const inNomad = await client({ access: 'open', names: 'upstream' }).send(method, target);
+    expect([inNomad.status, inNomad.body]).toEqual([500, refused.body]);
   });
 
   it.each(['/v1/status/leader', '/v1/status/peers'])(
@@ -301,16 +302,21 @@ describe('bad input', () => {
     async (path) => {
       const { send } = client();
       const refused = await send('GET', `${path}?region=mars`);
-      expect(refused.status).toBe(500);
+      expect(refused.status).toBe(400);
       expect(refused.body).toMatch(/^No path to region/);
       expect((await send('GET', `${path}?region=global`)).status).toBe(200);
     },
   );
 
-  it.each(['GET', 'DELETE'])('an unknown region is what its clients know: %s', async (method) => {
-    const { send } = client();
-    const refused = await send(method, '/v1/job/x?region=mars');
-    expect([refused.status, refused.body]).toEqual([500, expect.stringMatching(/^No path to region/)]);
+  it.each(['GET', 'DELETE'])('an unknown region: %s', async (method) => {
+    for (const [names, status] of [
+      [{}, 400],
+      [{ names: 'upstream' }, 500],
+    ] as const) {
+      const { send } = client({ access: 'open', ...names });
+      const refused = await send(method, '/v1/job/x?region=mars');
+      expect([refused.status, refused.body]).toEqual([status, expect.stringMatching(/^No path to region/)]);
+    }
   });
 
   it.each<[string, unknown, number, RegExp]>([
@@ -331,7 +337,7 @@ describe('bad input', () => {
     ['a hostile key', '{"Job":{"__proto__":{"x":1}}}', 400, /__proto__/],
     ['a hostile key in disguise', '{"Job":{"\\u005f_proto__":{"x":1}}}', 400, /__proto__/],
     ['a large body', `{"x":"${'x'.repeat(5_000_000)}"}`, 413, /larger/],
-    ['an invalid job', { Job: { ID: 'bad id' } }, 500, /errors? occurred/],
+    ['an invalid job', { Job: { ID: 'bad id' } }, 400, /errors? occurred/],
   ])('%s', async (_what, body, status, message) => {
     const { engine, send } = client();
     const before = (await engine.storage.read((view) => view.index))._unsafeUnwrap();
@@ -356,9 +362,18 @@ describe('bad input', () => {
       ['POST', '/v1/job/x/allocations'],
       ['HEAD', '/v1/jobs'],
     ] as const) {
-      expect((await send(method, target)).body, `${method} ${target}`).toBe('Invalid method');
+      const { status, headers, body } = await send(method, target);
+      expect([status, body], target).toEqual([405, expect.stringContaining(`${method} ${target}: the methods of`)]);
+      expect(headers).toContain('Allow');
     }
+  });
+
+  it('answers wrong methods as Nomad does to its clients, and any method where Nomad ignores it', async () => {
+    const { send } = client({ access: 'open', names: 'upstream' });
+    const { status, body } = await send('DELETE', '/v1/jobs');
+    expect([status, body]).toEqual([405, 'Invalid method']);
     expect((await send('POST', '/v1/job/x/versions')).status).toBe(404);
+    expect((await client().send('POST', '/v1/job/x/versions')).status).toBe(405);
   });
 });
 
@@ -372,7 +387,7 @@ describe('access', () => {
     });
     await putNamespace(engine, hostPrincipal, { name: 'other' });
     const job = { Job: batch('x') };
-    const forbidden = [403, 'Permission denied'];
+    const forbidden = [403, expect.stringMatching(/^Permission denied: .+ Needs /)];
     const outcome = async (headers: Record<string, string>, method: string, target: string, body?: unknown) => {
       const response = await send(method, target, body, headers);
       return [response.status, response.status === 200 ? 'ok' : response.body];
@@ -499,7 +514,7 @@ describe('what a namespace allows', () => {
     const Capabilities = { EnabledTaskDrivers: ['function'], ...none };
     expect(json(await send('GET', '/v1/namespace/team'))).toMatchObject({ Capabilities });
     const refused = await send('PUT', '/v1/jobs?namespace=team', { Job: batch('x') });
-    expect([refused.status, refused.body.toString()]).toEqual([500, expect.stringContaining('raw_exec')]);
+    expect([refused.status, refused.body.toString()]).toEqual([400, expect.stringContaining('raw_exec')]);
     await send('PUT', '/v1/namespace', { Name: 'team' });
     expect(json(await send('GET', '/v1/namespace/team'))).toMatchObject({ Capabilities: null });
     expect((await send('PUT', '/v1/jobs?namespace=team', { Job: batch('x') })).status).toBe(200);
@@ -529,7 +544,7 @@ describe('what a namespace allows', () => {
       const Job = { ...batch('x', further), Namespace: Name };
       for (const path of ['/v1/jobs', '/v1/job/x/plan']) {
         const refused = await send('PUT', `${path}?namespace=strict`, { Job });
-        expect([refused.status, refused.body.toString()]).toEqual([500, expect.stringContaining(named)]);
+        expect([refused.status, refused.body.toString()]).toEqual([400, expect.stringContaining(named)]);
       }
       expect(json(await send('GET', '/v1/jobs?namespace=strict'))).toEqual([]);
       const open = { DisabledTaskDrivers: ['docker'], DisabledNetworkModes: ['bridge'] };
@@ -574,11 +589,11 @@ describe('namespaces', () => {
     expect(json(await send('GET', '/v1/namespace/team'))).toMatchObject({ Name: 'team', Description: 'The team' });
     expect((await send('GET', '/v1/namespace/none')).status).toBe(404);
     expect((await send('PUT', '/v1/namespace/other', { Name: 'team' })).status).toBe(400);
-    expect((await send('PUT', '/v1/namespace', { Name: 'a b' })).status).toBe(500);
+    expect((await send('PUT', '/v1/namespace', { Name: 'a b' })).status).toBe(400);
     expect(JSON.parse((await send('GET', '/v1/namespaces')).body.toString())).toHaveLength(2);
     await send('PUT', '/v1/jobs?namespace=team', { Job: batch('x') });
-    expect((await send('DELETE', '/v1/namespace/team')).status).toBe(500);
-    expect((await send('DELETE', '/v1/namespace/default')).status).toBe(500);
+    expect((await send('DELETE', '/v1/namespace/team')).status).toBe(409);
+    expect((await send('DELETE', '/v1/namespace/default')).status).toBe(409);
     expect(JSON.parse((await send('GET', '/v1/jobs?namespace=*')).body.toString())).toHaveLength(1);
   });
 });
@@ -606,7 +621,7 @@ describe('scaling and tags', () => {
     [{ Count: -1, Target: { Group: 'g' }, Message: 'm' }, 400, /negative/],
     [{ Count: 1, Target: { Group: 'other' }, Message: 'm' }, 400, /other/],
     [{ Count: 1, Error: true, Target: { Group: 'g' } }, 400, /./],
-    [{ Count: 1, Target: { Group: 'g' }, Message: 'm', JobModifyIndex: 999 }, 500, /^Enforcing job modify index 999/],
+    [{ Count: 1, Target: { Group: 'g' }, Message: 'm', JobModifyIndex: 999 }, 409, /^Enforcing job modify index 999/],
     [{ Count: '1', Target: { Group: 'g' } }, 400, /"Count" must be a whole number/],
   ])('refuses %j', async (body, status, message) => {
     const { send } = client();
@@ -627,7 +642,7 @@ describe('scaling and tags', () => {
     expect(header(tagged, 'X-SVC-Index')).toBeUndefined();
     expect(json(await send('GET', '/v1/job/t'))).toMatchObject({ VersionTag: { Name: 'golden' } });
     expect(json(await send('DELETE', '/v1/job/t/versions/golden/tag'))).toMatchObject({ Name: '', TaggedTime: 0 });
-    expect((await send('DELETE', '/v1/job/t/versions/golden/tag')).status).toBe(500);
+    expect((await send('DELETE', '/v1/job/t/versions/golden/tag')).status).toBe(404);
     expect((await send('PUT', '/v1/job/a/b/versions/golden/tag', {})).status).toBe(404);
   });
 });

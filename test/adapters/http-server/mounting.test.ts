@@ -185,9 +185,18 @@ describe('the handler itself', () => {
     expect((await handler(requestFrom({ target: '/health' }))).status).toBe(200);
   });
 
-  it('answers an unknown path with 404 and nothing else', async () => {
+  it('answers an unknown path with 404 and says which path there is not', async () => {
     for (const target of ['/', '/v1', '/v1/', '/v1/nothing', '/v1/jobs/', '/favicon.ico', '*', '', '//', '/%']) {
-      const response = await open(requestFrom({ target }));
+      const { status, body, headers } = await open(requestFrom({ target }));
+      expect([status, body], target).toEqual([404, expect.stringContaining(`there is no such path: GET ${target}`)]);
+      expect(headers).toEqual(['Content-Type', 'text/plain; charset=utf-8', ...nosniff]);
+    }
+  });
+
+  it('answers an unknown path to clients of Nomad with 404 and nothing else', async () => {
+    const handler = createHttpHandler(engineUnderTest(), { access: 'open', names: 'upstream' });
+    for (const target of ['/v1/nothing', '/favicon.ico']) {
+      const response = await handler(requestFrom({ target }));
       expect([response.status, response.body, response.headers], target).toEqual([404, '', nosniff]);
     }
   });
@@ -195,7 +204,7 @@ describe('the handler itself', () => {
   it('answers a wrong method with 405 and the methods that work', async () => {
     const response = await open(requestFrom({ method: 'POST', target: '/v1/regions', body: {} }));
     expect(response.status).toBe(405);
-    expect(response.body).toBe('Invalid method');
+    expect(response.body).toBe('POST /v1/regions: the methods of this path are GET');
     expect(response.headers).toEqual(expect.arrayContaining(['Allow', 'GET']));
   });
 

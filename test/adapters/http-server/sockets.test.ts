@@ -184,7 +184,7 @@ describe('sockets', () => {
       const port = await listening(echo);
       expect(await peerAt(port, '/v1/openapi.json').refused).toBe(404);
       expect(await peerAt(port, '/nothing').refused).toBe(404);
-      expect(await peerAt(port, '/v1/job/x/plan').refused).toBe(501);
+      expect(await peerAt(port, '/v1/job/x/plan').refused).toBe(404);
       server?.close();
       const shared = await listening(echo, { options: { unknownPaths: 'ignore' } });
       server?.on('upgrade', (request, socket) => {

@@ -30,7 +30,7 @@ describe('the command of a request', () => {
     ['[["ls"]]', 'json: cannot unmarshal array into Go value of type string'],
   ])('%s is refused', (text, fault) => {
     const message = `failed to marshal command into json: ${fault}`;
-    expect(commandFrom(text)._unsafeUnwrapErr()).toEqual({ type: 'command_failed', message });
+    expect(commandFrom(text)._unsafeUnwrapErr()).toEqual({ type: 'command_failed', reason: 'invalid', message });
   });
 });
 
@@ -47,7 +47,7 @@ describe('whether a terminal is asked for', () => {
 
   it('is not guessed', () => {
     const message = 'tty value is not a boolean: strconv.ParseBool: parsing "perhaps": invalid syntax';
-    expect(terminalFrom('perhaps')._unsafeUnwrapErr()).toEqual({ type: 'command_failed', message });
+    expect(terminalFrom('perhaps')._unsafeUnwrapErr()).toEqual({ type: 'command_failed', reason: 'invalid', message });
   });
 });
 

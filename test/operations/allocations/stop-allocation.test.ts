@@ -43,7 +43,7 @@ describe('the stop of an allocation', () => {
   ])('is refused for %s', async (allocationId, type, message) => {
     await using cluster = fakeCluster();
     const refused = await stopAllocation(cluster.engine, hostPrincipal, { allocationId });
-    expect(refused._unsafeUnwrapErr()).toEqual({ type, message });
+    expect(refused._unsafeUnwrapErr()).toMatchObject({ type, message });
   });
 
   it('needs the right in the namespace of the allocation, and changes nothing without it', async () => {

@@ -16,7 +16,6 @@ const statuses: AnswerForm<Indexed<PageOf<JobStatusEntry>>, Indexed<PageOf<JobSt
 
 const { prefix: _, ...statusInputs } = pageInputs;
 const includeChildren = inQuery('include_children', strictBoolean, 'Also the instances that other jobs made');
-const statusFaults = { filter_syntax: 500, filter_evaluation: 500 } as const;
 
 /** A body names jobs, even if it names none: it is refused then. */
 const namedJobs = {
@@ -42,7 +41,6 @@ export const poolJobCalls = {
       meta: inQuery('meta', boolean, 'Add the meta of each job'),
     },
     errors: [...filterFaults, 'node_pool_not_found'],
-    statuses: { node_pool_not_found: 404 },
     answer: rowPage<JobListStub>('JobListStub'),
   }),
 } as const;
@@ -66,7 +64,6 @@ export const jobListCalls = {
     summary: 'What jobs are doing at present, the one that changed last first',
     inputs: { ...statusInputs, includeChildren },
     errors: filterFaults,
-    statuses: statusFaults,
     answer: statuses,
   }),
 
@@ -84,7 +81,6 @@ export const jobListCalls = {
     },
     optionalBody: true,
     errors: [...filterFaults, 'invalid_request'],
-    statuses: statusFaults,
     answer: statuses,
   }),
 } as const;

@@ -70,7 +70,6 @@ export const scaleCalls = {
       'policy_refused',
       'quota_exceeded',
     ],
-    statuses: { job_not_found: 404 },
     answer: scaled,
   }),
 } as const;
