@@ -121,9 +121,11 @@ export function boundCalls(context: EngineContext): PerformCall {
     }
     const calls = bindings[area as keyof Api] as unknown as Readonly<Record<string, AnyBinding>>;
     const call = calls[method] as AnyBinding;
-    return manner.waiting.after === undefined || !isOfTokenStore(caller)
-      ? call(context, caller, input, manner)
-      : afterWaiting(context, caller, manner, (asCaller, asManner) => call(context, asCaller, input, asManner));
+    if (manner.waiting.after === undefined) return call(context, caller, input, manner);
+    const owned = { ...manner, waiting: { ...manner.waiting, owner: caller.accessor } };
+    return isOfTokenStore(caller)
+      ? afterWaiting(context, caller, owned, (asCaller, asManner) => call(context, asCaller, input, asManner))
+      : call(context, caller, input, owned);
   };
 }
 

@@ -21,6 +21,7 @@ import { Draws } from './context/draws.js';
 import { type EngineContext, emit } from './context/engine-context.js';
 import { type SteppedWork, steppedWork } from './context/steps-in-turns.js';
 import type { EngineEvents } from './events.js';
+import { NotedView } from './waiting/watched-rows.js';
 
 /**
  * What the work of a `commit` decides with. It reads and changes rows like any write view and sees its own changes. Everything
@@ -80,7 +81,10 @@ export function commit<T, E>(
   let facts: readonly Fact[] = [];
   let accepted: AcceptedEvents | undefined;
   let traced: readonly TracedEvaluation[] = [];
-  const write = context.storage.write((view) => {
+  let noted: NotedView | undefined;
+  const write = context.storage.write((base) => {
+    noted = context.parked.isWatching ? new NotedView(base, (table) => context.parked.isWatched(table)) : undefined;
+    const view = noted ?? base;
     const tx = new CommitTransaction(context, caller, view, drawn.again());
     const result = work(tx);
     if (result.isOk()) follow(tx, view);
@@ -92,6 +96,8 @@ export function commit<T, E>(
   // One step for both outcomes: every operation waits for it.
   const settled = async (): Promise<Result<Written<T>, E | StorageError>> => {
     const written = await write;
+    if (written.isOk() && written.value.changed && noted !== undefined)
+      context.parked.written({ from: noted.from, to: written.value.index, changes: noted.changes });
     if (written.isOk() && accepted !== undefined) context.accepted.tell(accepted);
     if (written.isOk()) for (const note of traced) context.traces.remember(note.evaluationId, note);
     if (written.isOk()) for (const { name, fact } of facts) emit(context, name, ...([fact] as FactOf<typeof name>));

@@ -18,12 +18,16 @@ export class Farewell {
     const timer = setTimeout(() => socket.destroy(), farewellTimeout);
     timer.unref();
     this.#awaited.set(socket, timer);
-    socket.once('close', () => {
-      clearTimeout(timer);
-      this.#awaited.delete(socket);
-    });
+    socket.once('close', () => this.#forget(socket));
     if (this.#awaited.size <= mostAwaited) return;
     const [oldest] = this.#awaited.keys();
-    oldest?.destroy();
+    if (oldest === undefined) return;
+    this.#forget(oldest);
+    oldest.destroy();
+  }
+
+  #forget(socket: Duplex): void {
+    clearTimeout(this.#awaited.get(socket));
+    this.#awaited.delete(socket);
   }
 }

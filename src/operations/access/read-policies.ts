@@ -10,6 +10,7 @@ import { namedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
+import { rowsNamed } from '../waiting/watched-rows.js';
 
 /** Which policies `listPolicies` gives, and whether it waits for a change. */
 export interface ListPoliciesInput extends ListRequest {
@@ -26,7 +27,7 @@ export function listPolicies(
   const own = caller.management ? undefined : new Set(caller.policies);
   const list = {
     key: ['acl_policies', own === undefined ? null : [...own]],
-    tables: [policies],
+    tables: own === undefined ? [policies] : rowsNamed(policies, [...own]),
     source: (view: ReadView) => namedSource(view, policies, input, ({ Name }) => own?.has(Name) !== false),
     filters: compileFilter.policy,
     filtered: (_: ReadView, { record }: Row<StoredPolicy>) => record,
@@ -44,7 +45,7 @@ export function listOwnPolicies(
   const own = [...new Set(caller.policies)].sort();
   const query = {
     key: JSON.stringify(['acl_own_policies', own]),
-    tables: [policies],
+    tables: rowsNamed(policies, own),
     run: (view: ReadView) => ({
       index: view.tableIndex(policies),
       value: own.flatMap((name) => {
@@ -66,7 +67,7 @@ export function readPolicy(
   if (!caller.management && caller.policies?.includes(name) !== true) return errAsync({ type: 'permission_denied' });
   const query = {
     key: JSON.stringify(['acl_policy', name]),
-    tables: [policies],
+    tables: rowsNamed(policies, [name]),
     run: (view: ReadView) => {
       const found = view.get(policies, [name])?.record;
       return { index: found?.ModifyIndex ?? view.tableIndex(policies), value: found };

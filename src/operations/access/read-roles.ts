@@ -10,6 +10,7 @@ import { namedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
+import { rowsNamed } from '../waiting/watched-rows.js';
 
 /** Which roles `listRoles` gives, and whether it waits for a change. */
 export interface ListRolesInput extends ListRequest {
@@ -26,7 +27,7 @@ export function listRoles(
   const own = caller.management ? undefined : new Set(caller.roles);
   const list = {
     key: ['acl_roles', own === undefined ? null : [...own]],
-    tables: [roles],
+    tables: own === undefined ? [roles] : rowsNamed(roles, [...own]),
     source: (view: ReadView) => namedSource(view, roles, input, ({ ID }) => own?.has(ID) !== false),
     filters: compileFilter.role,
     filtered: (_: ReadView, { record }: Row<StoredRole>) => record,

@@ -2,12 +2,13 @@ import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Filter } from '../../filter/compile-filter.js';
 import type { FilterEvaluationError } from '../../filter/evaluation.js';
 import type { FilterSyntaxError } from '../../filter/parse-filter.js';
-import type { ReadView, StorageError, TableName } from '../../ports/storage.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Page, pageInSteps, type RowFilter, type Source, takesAll } from '../../queries/page.js';
 import { finish, type Steps } from '../../scheduler/steps.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import { type Answer, atOnce } from '../waiting/parked-queries.js';
+import type { Watch } from '../waiting/watched-rows.js';
 import type { ListRequest } from './list-request.js';
 
 /** A filter with an error of syntax, or one that names what a record does not have. */
@@ -20,8 +21,8 @@ export type ListAnswer<T, E = never> = ResultAsync<Answer<Page<T>>, StorageError
 export interface List<T, S> {
   /** Names the list, and everything besides the request that its answer depends on. */
   readonly key: readonly unknown[];
-  /** The tables that can change the answer. Its index is the highest of theirs. */
-  readonly tables: readonly TableName[];
+  /** The tables that can change the answer, or the parts of them that can. Its index is the highest of the tables. */
+  readonly tables: readonly Watch[];
   readonly source: (view: ReadView) => Source<T>;
   /** Whether the reader sees nothing at all, whatever there is: the index is 0 then. */
   readonly isHidden?: (view: ReadView) => boolean;

@@ -12,6 +12,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
+import { rowsInNamespaces, rowsUnder } from '../waiting/watched-rows.js';
 
 const anything = namespaceCapabilities.filter((capability) => capability !== 'deny');
 
@@ -27,7 +28,7 @@ export function listNamespaces(
   const rights = caller.management ? '' : JSON.stringify(caller.namespaces);
   const query = {
     key: JSON.stringify(['namespaces', prefix, rights]),
-    tables: [namespaces],
+    tables: caller.management ? [namespaces] : rowsInNamespaces(namespaces, Object.keys(caller.namespaces)),
     run: (view: ReadView) => {
       const stored = view.list(namespaces, { textPrefix: prefix }).map((row) => row.record);
       const value = withDefault(stored, prefix).filter(({ Name }) => allows(caller, Name, anything));
@@ -59,7 +60,7 @@ export function readNamespace(
   if (!allows(caller, input.name, anything)) return errAsync({ type: 'permission_denied' });
   const query = {
     key: JSON.stringify(['namespace', input.name]),
-    tables: [namespaces],
+    tables: [rowsUnder(namespaces, [input.name])],
     run: (view: ReadView) => {
       const found = findNamespace(view, input.name);
       return { index: found?.ModifyIndex ?? view.tableIndex(namespaces), value: found };

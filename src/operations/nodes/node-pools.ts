@@ -32,6 +32,7 @@ import { heldSource, namedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
+import { noRows, rowsNamed } from '../waiting/watched-rows.js';
 
 /** All that is known of a node pool: what is left out is removed from it. */
 export interface NodePoolInput {
@@ -105,7 +106,7 @@ export function listNodePools(
   const isSeen = ({ Name }: NodePool) => allowsNodePool(caller, Name, 'read');
   const list = {
     key: ['node-pools', caller.management ? 'all' : (caller.nodePools ?? {})],
-    tables: [nodePools],
+    tables: caller.management || caller.nodePools !== undefined ? [nodePools] : [noRows(nodePools)],
     source: (view: ReadView) =>
       heldSource(allNodePools(view, prefix).filter(isSeen).map(nodePoolDocument), input, ({ Name }) => Name),
     filters: compileFilter.nodePool,
@@ -129,7 +130,11 @@ export function readNodePool(
     const value = pool && nodePoolDocument(pool);
     return { index: value?.ModifyIndex ?? view.tableIndex(nodePools), value };
   };
-  return answerQuery(context, { key: JSON.stringify(['node-pool', name]), tables: [nodePools], run }, waiting);
+  return answerQuery(
+    context,
+    { key: JSON.stringify(['node-pool', name]), tables: rowsNamed(nodePools, [name]), run },
+    waiting,
+  );
 }
 
 /** A page of the nodes of a pool, by ID. */

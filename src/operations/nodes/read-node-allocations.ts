@@ -9,6 +9,7 @@ import { readAllocationJob } from '../books/jobs/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
+import { rowsUnder } from '../waiting/watched-rows.js';
 
 /**
  * Every allocation that is or was on the node and is still kept, with the job version that it runs. Index: that of the last change of
@@ -29,7 +30,7 @@ export function listNodeAllocations(
     context,
     {
       key: JSON.stringify(['node-allocations', input.nodeId, caller.management ? '' : caller.namespaces]),
-      tables: [allocations],
+      tables: [rowsUnder(allocations, [input.nodeId], 'by_node')],
       run: (view) => {
         const rows = view.list(allocations, { index: 'by_node', prefix: [input.nodeId] });
         return {

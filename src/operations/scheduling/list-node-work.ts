@@ -12,6 +12,7 @@ import { readAllocationJob } from '../books/jobs/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
+import { rowsUnder } from '../waiting/watched-rows.js';
 import { listAssignments } from './node-assignments.js';
 import { isAgentOf } from './node-ownership.js';
 
@@ -31,7 +32,7 @@ export function listNodeWork(
   const { nodeId, instance } = input;
   const query = {
     key: JSON.stringify(['node-work', nodeId, instance, after]),
-    tables: [nodeAssignments, nodeOwners],
+    tables: [rowsUnder(nodeAssignments, [nodeId]), rowsUnder(nodeOwners, [nodeId])],
     run: (view: ReadView) => workFor({ view, now: context.clock.now() }, nodeId, instance, after),
   };
   return answerQuery(context, query, waiting).andThen(({ index, value }) =>

@@ -12,6 +12,7 @@ import { namedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
+import { rowsUnder } from '../waiting/watched-rows.js';
 
 /** Which nodes `listNodes` gives, and whether it waits for a change. */
 export interface ListNodesInput extends ListRequest {
@@ -63,7 +64,7 @@ function answerNode(
     context,
     {
       key: `node:${input.nodeId}`,
-      tables: [nodes],
+      tables: [rowsUnder(nodes, [input.nodeId])],
       run: (view) => {
         const row = view.get(nodes, [input.nodeId]);
         return { index: row?.record.ModifyIndex ?? view.tableIndex(nodes), value: row };

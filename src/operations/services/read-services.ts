@@ -20,6 +20,7 @@ import type { FilterFault } from '../listing/answer-list.js';
 import { heldSource } from '../listing/keyed-source.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
+import { rowsInNamespaces, rowsUnder } from '../waiting/watched-rows.js';
 
 type ServiceRead<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;
 
@@ -35,10 +36,12 @@ export function listServices(
   if (allowed.isErr()) return errAsync(allowed.error);
   const matching = registrationFilter(filter);
   if (matching.isErr()) return errAsync(matching.error);
+  const names = everywhere ? Object.keys(caller.namespaces) : [namespace];
+  const watched = rowsInNamespaces(serviceRegistrations, caller.management && everywhere ? ['*'] : names);
   const query = {
     // What is seen everywhere depends on who asks.
     key: `services:${JSON.stringify([everywhere ? caller : namespace, filter])}`,
-    tables: [serviceRegistrations],
+    tables: watched,
     run: (view: ReadView) => {
       const rows = view.list(serviceRegistrations, everywhere ? {} : { prefix: [namespace] });
       const sees = (name: string): boolean => allows(caller, name, ['read-job']);
@@ -74,7 +77,7 @@ export function readService(
   if (matching.isErr()) return errAsync(matching.error);
   const query = {
     key: `service:${JSON.stringify([namespace, name, choose, filter, perPage, nextToken])}`,
-    tables: [serviceRegistrations],
+    tables: [rowsUnder(serviceRegistrations, [namespace, name])],
     run: (view: ReadView) => {
       const found = view.list(serviceRegistrations, { prefix: [namespace, name] }).map(({ record }) => record);
       const page = readPage(heldSource(found, { nextToken }, tokenOf), perPage, matching.value);
@@ -139,7 +142,7 @@ export function listJobServices(
   if (allowed.isErr()) return errAsync(allowed.error);
   const query = {
     key: `job-services:${JSON.stringify([namespace, jobId])}`,
-    tables: [serviceRegistrations],
+    tables: [rowsUnder(serviceRegistrations, [namespace, jobId], 'by_job')],
     run: (view: ReadView) => ({
       index: view.get(jobs, [namespace, jobId]) === undefined ? 0 : view.tableIndex(serviceRegistrations),
       value:
@@ -163,7 +166,7 @@ export function listAllocationServices(
   const allocationId = input.allocationId.toLowerCase();
   const query = {
     key: `allocation-services:${allocationId}`,
-    tables: [serviceRegistrations],
+    tables: [rowsUnder(serviceRegistrations, [allocationId], 'by_allocation')],
     run: (view: ReadView) => {
       const visible = view.get(allocations, [allocationId]) !== undefined;
       const rows = visible

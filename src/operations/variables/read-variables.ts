@@ -15,6 +15,7 @@ import { namespacedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
+import { noRows, rowsUnder } from '../waiting/watched-rows.js';
 import { momentOf } from './moment.js';
 
 /** Which variables `listVariables` gives, and whether it waits for a change. */
@@ -41,7 +42,11 @@ export function listVariables(
     input,
     {
       key: ['variables', namespace, rights],
-      tables: [variables],
+      tables: nothing
+        ? [noRows(variables)]
+        : namespace === everyNamespace
+          ? [variables]
+          : [rowsUnder(variables, [namespace])],
       source: (view: ReadView) => {
         const request = { ...input, namespace, sees: () => !nothing };
         const source = namespacedSource(view, variables, request, ({ Path }) => Path);
@@ -81,7 +86,7 @@ export function readVariable(
   }
   const query = {
     key: JSON.stringify(['variable', namespace, path]),
-    tables: [variables],
+    tables: [rowsUnder(variables, [namespace, path])],
     run: (view: ReadView): Answer<Result<VariableDocument | undefined, CipherError>> => {
       const found = view.get(variables, [namespace, path])?.record;
       if (found === undefined) return { index: view.tableIndex(variables), value: ok(undefined) };

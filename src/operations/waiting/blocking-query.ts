@@ -15,6 +15,8 @@ export interface Waiting {
   readonly isPatient?: boolean;
   /** Receives a function that ends the wait, for a reader that goes away. */
   readonly whenCancelled?: (cancel: () => void) => void;
+  /** Who waits. The queries of different callers run in turn when a write concerns many of them. */
+  readonly owner?: string;
   /** Called when rights of callers have changed during the wait: the answer may contain more than the caller may read by then. */
   readonly whenRightsChanged?: () => void;
 }
@@ -82,11 +84,11 @@ function answerOrPark<T>(context: EngineContext, query: BlockingQuery<T>, asked:
     resolve(ok(answer));
     return;
   }
-  const { whenCancelled, whenRightsChanged, isPatient = false } = waiting;
+  const { whenCancelled, whenRightsChanged, owner = '', isPatient = false } = waiting;
   const deadline = isPatient
     ? Number.POSITIVE_INFINITY
     : context.clock.monotonic() + waitWithJitter(context, waiting.wait);
-  const wait = { after, deadline, whenCancelled, whenRightsChanged, resolve };
+  const wait = { after, owner, deadline, whenCancelled, whenRightsChanged, resolve };
   context.parked.park(query, { current: answer, snapshot }, wait);
 }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { ReadView, Storage, StorageError, TableName } from '../../ports/storage.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import { Slices } from './slices.js';
+import { changedAfter, type RowChange, type Watch, WatchIndex } from './watched-rows.js';
 
 /** One answer of a query: the same object for every reader that it wakes, so that it can be printed once. */
 export interface Answer<T> {
@@ -21,8 +22,8 @@ export interface BlockingQuery<T> {
    * when a reader waits: a function where the key has to be printed.
    */
   readonly key: string | (() => string);
-  /** The tables that can change the answer. */
-  readonly tables: readonly TableName[];
+  /** The tables that can change the answer, or the parts of them that can. */
+  readonly tables: readonly Watch[];
   readonly run: (view: ReadView) => Answer<T>;
   /** `run` in steps, each in the view of its time, for a query that may look at many rows. The index is that of the first step. */
   readonly steps?: (current: () => ReadView) => Generator<void, Answer<T>>;
@@ -43,6 +44,8 @@ interface Waiter {
 
 interface Group {
   readonly key: string;
+  /** The caller of its first reader. */
+  readonly owner: string;
   readonly query: BlockingQuery<unknown>;
   readonly waiters: Set<Waiter>;
   last: Answer<unknown>;
@@ -60,6 +63,8 @@ export interface Snapshot {
 /** How long a query waits for an index greater than `after`, and who is answered. */
 interface ParkedWait<T> {
   readonly after: number;
+  /** The caller: queries of different callers run in turn. */
+  readonly owner: string;
   readonly deadline: Milliseconds;
   /** Receives a function that gives up the wait. */
   readonly whenCancelled?: ((cancel: () => void) => void) | undefined;
@@ -69,9 +74,25 @@ interface ParkedWait<T> {
   readonly resolve: (outcome: Outcome<T>) => void;
 }
 
+/** A write of this process: the indexes that it took, both included, and what it changed. */
+interface OwnWrite {
+  readonly from: number;
+  readonly to: number;
+  readonly changes: readonly RowChange[];
+}
+
+/** How long the queries of one turn of the event loop may take, beyond the last one. */
+const turnLength: Milliseconds = 2;
+/** Writes of this process that are kept beyond one that is not of it; if they are more, all count as writes of another process. */
+const mostOwnWrites = 10_000;
+/** Queries of one turn at most: a clock that stands still, as in tests, does not limit them. */
+const mostInTurn = 64;
+
 /**
- * Readers that wait for a change. A committed write runs each distinct query that watches one of the changed tables
- * once, whatever the number of its readers, and answers those whose index has passed, a slice per turn of the loop.
+ * Readers that wait for a change. A write runs each distinct query that watches one of the changed rows once, whatever the number of its
+ * readers, and answers those whose index has passed. Queries run for a few milliseconds in each turn of the event loop, those of each
+ * caller in turn, so that many of them hold up neither writes nor the queries of others. Writes of other processes are known by the
+ * tables that they changed only: after one, all queries over these tables run.
  */
 export class ParkedQueries {
   readonly #storage: Storage;
@@ -80,13 +101,18 @@ export class ParkedQueries {
   /** Equal for snapshots between which the rights of callers have not changed. */
   readonly markOf: (view: ReadView) => number;
   readonly #groups = new Map<string, Group>();
+  readonly #watched = new WatchIndex<Group>();
+  /** Groups whose rows have changed since they ran, by owner. */
+  readonly #due = new Map<string, Set<Group>>();
+  #isRunning = false;
   #watching: AbortController | undefined;
   #alarm: { readonly at: Milliseconds; readonly controller: AbortController } | undefined;
-  /**
-   * Every change up to this index has been shown to the groups, but for readers that came with an older snapshot since: they see to it
-   * themselves.
-   */
+  /** All writes up to this index have made the groups due that they concern. A group that parks with an older snapshot is due at once. */
   #seen = 0;
+  /** The newest write that has made groups due. */
+  #newest = 0;
+  /** Writes of this process beyond `#seen`, by their first index: its last index. */
+  readonly #own = new Map<number, number>();
   #releases = 0;
 
   constructor(storage: Storage, clock: Clock, tables: readonly TableName[], markOf: (view: ReadView) => number) {
@@ -94,6 +120,16 @@ export class ParkedQueries {
     this.#storage = storage;
     this.#clock = clock;
     this.#tables = tables;
+  }
+
+  /** Whether anybody waits. Otherwise writes need not note their changes. */
+  get isWatching(): boolean {
+    return this.#watching !== undefined;
+  }
+
+  /** Whether anybody waits for changes of rows of a table. */
+  isWatched(table: TableName): boolean {
+    return this.#watched.has(table);
   }
 
   get size(): number {
@@ -109,12 +145,12 @@ export class ParkedQueries {
   park<T>(
     query: BlockingQuery<T>,
     { current, snapshot }: { readonly current: Answer<T>; readonly snapshot: Snapshot },
-    { after, deadline, whenCancelled, whenRightsChanged, resolve }: ParkedWait<T>,
+    { after, owner, deadline, whenCancelled, whenRightsChanged, resolve }: ParkedWait<T>,
   ): void {
     const { mark } = snapshot;
     const answered = resolve as Waiter['resolve'];
     const waiter: Waiter = { after, deadline, group: undefined, mark, whenRightsChanged, resolve: answered };
-    const group = this.#join(query, current, snapshot, waiter);
+    const group = this.#join({ query, owner }, current, snapshot, waiter);
     if (group.last.index > after) {
       this.#finish(waiter, ok(group.last));
       return;
@@ -123,8 +159,18 @@ export class ParkedQueries {
       if (waiter.group !== undefined) this.#finish(waiter, ok(group.last));
     });
     if (this.#watching === undefined) this.#watch(snapshot.index);
-    else if (this.#seen > snapshot.index) void this.#rerun([group]);
+    else if (this.#newest > group.ranAt && group.waiters.size === 1) this.#makeDue(group);
     this.#setAlarm(deadline);
+  }
+
+  /** A write of this process is durable. */
+  written({ from, to, changes }: OwnWrite): void {
+    if (this.#watching === undefined || to <= this.#seen) return;
+    this.#newest = Math.max(this.#newest, to);
+    for (const change of changes) this.#watched.forEach(change, (group) => this.#makeDue(group));
+    if (this.#own.size >= mostOwnWrites) this.#own.clear();
+    this.#own.set(from, to);
+    this.#advance();
   }
 
   /** How often all readers were answered. One that came before and is still reading must not wait after that. */
@@ -141,16 +187,36 @@ export class ParkedQueries {
     this.#rest();
   }
 
-  #join<T>(query: BlockingQuery<T>, current: Answer<T>, { index, mark }: Snapshot, waiter: Waiter): Group {
+  #join<T>(
+    { query, owner }: { readonly query: BlockingQuery<T>; readonly owner: string },
+    current: Answer<T>,
+    { index, mark }: Snapshot,
+    waiter: Waiter,
+  ): Group {
     const key = typeof query.key === 'string' ? query.key : query.key();
     let group = this.#groups.get(key);
     if (group === undefined) {
-      group = { key, query, waiters: new Set(), last: current, ranAt: index, mark };
+      group = { key, owner, query, waiters: new Set(), last: current, ranAt: index, mark };
       this.#groups.set(key, group);
+      this.#watched.add(query.tables, group);
+    } else if (group.ranAt < index) {
+      adopt(group, current, { index, mark });
+      this.#answerPassed(group);
+    }
+    // The group may have ended with the last of those that were answered.
+    if (group.waiters.size === 0 && this.#groups.get(key) !== group) {
+      this.#groups.set(key, group);
+      this.#watched.add(query.tables, group);
     }
     group.waiters.add(waiter);
     waiter.group = group;
     return group;
+  }
+
+  /** Answers the readers of a group whose index has passed. */
+  #answerPassed(group: Group): void {
+    const outcome = ok(group.last);
+    for (const waiter of [...group.waiters]) if (group.last.index > waiter.after) this.#finish(waiter, outcome);
   }
 
   #finish(waiter: Waiter, outcome: Outcome<unknown>): void {
@@ -158,15 +224,24 @@ export class ParkedQueries {
     if (group === undefined) return;
     waiter.group = undefined;
     group.waiters.delete(waiter);
-    if (group.waiters.size === 0) this.#groups.delete(group.key);
+    if (group.waiters.size === 0) this.#forget(group);
     if (group.mark !== waiter.mark) waiter.whenRightsChanged?.();
     waiter.resolve(outcome);
     if (this.#groups.size === 0) this.#rest();
   }
 
+  #forget(group: Group): void {
+    this.#groups.delete(group.key);
+    this.#watched.remove(group.query.tables, group);
+    const due = this.#due.get(group.owner);
+    due?.delete(group);
+    if (due?.size === 0) this.#due.delete(group.owner);
+  }
+
   #rest(): void {
     this.#watching?.abort();
     this.#watching = undefined;
+    this.#own.clear();
     this.#alarm?.controller.abort();
     this.#alarm = undefined;
   }
@@ -175,54 +250,115 @@ export class ParkedQueries {
     const controller = new AbortController();
     this.#watching = controller;
     this.#seen = snapshot;
+    this.#newest = snapshot;
     void this.#follow(controller.signal);
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const reached = await this.#storage.waitForChange(this.#tables, this.#seen, signal);
+      const after = this.#seen;
+      const reached = await this.#storage.waitForChange(this.#tables, after, signal);
       if (signal.aborted) return;
-      if (reached <= this.#seen) {
+      if (reached <= after) {
         // The store was closed: nothing will change any more.
         this.release();
         return;
       }
-      const shown = new Set(this.#groups.values());
-      const index = await this.#rerun([...shown]);
-      if (index === undefined || signal.aborted) continue;
-      this.#seen = Math.max(this.#seen, index);
-      // Those that came while the others were shown the change, with a snapshot from before it.
-      const late = [...this.#groups.values()].filter((group) => group.ranAt < this.#seen && !shown.has(group));
-      if (late.length > 0) void this.#rerun(late);
+      // A write of this process may be durable before its commit has reported it.
+      if (reached > this.#seen) await new Promise((resolve) => setImmediate(resolve));
+      if (signal.aborted) return;
+      if (reached > this.#seen) this.#foreignWrite(reached);
     }
   }
 
+  /** Writes up to this index were not all made by this process: what they changed is not known. */
+  #foreignWrite(reached: number): void {
+    this.#seen = reached;
+    this.#newest = Math.max(this.#newest, reached);
+    for (const group of this.#groups.values()) this.#makeDue(group);
+    for (const from of this.#own.keys()) if (from <= reached) this.#own.delete(from);
+    this.#advance();
+  }
+
+  /** Follows the writes of this process as far as there is no write of another one between them. */
+  #advance(): void {
+    for (;;) {
+      const to = this.#own.get(this.#seen + 1);
+      if (to === undefined) return;
+      this.#own.delete(this.#seen + 1);
+      this.#seen = to;
+    }
+  }
+
+  #makeDue(group: Group): void {
+    const due = this.#due.get(group.owner);
+    if (due === undefined) this.#due.set(group.owner, new Set([group]));
+    else due.add(group);
+    if (!this.#isRunning) void this.#runDue();
+  }
+
+  /** Runs the groups that are due, some in each turn of the event loop. */
+  async #runDue(): Promise<void> {
+    this.#isRunning = true;
+    try {
+      for (;;) {
+        const turn = this.#nextTurn();
+        if (turn.length === 0) return;
+        await this.#rerun(turn);
+        if (this.#due.size > 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  /** Groups that are due, one of each owner and then the next one of each. */
+  #nextTurn(): readonly Group[] {
+    const turn: Group[] = [];
+    while (turn.length < mostInTurn && this.#due.size > 0) {
+      for (const [owner, groups] of [...this.#due]) {
+        if (turn.length >= mostInTurn) break;
+        const [group] = groups;
+        // Owners that have had their turn are the last of the next one.
+        this.#due.delete(owner);
+        if (group === undefined) continue;
+        groups.delete(group);
+        turn.push(group);
+        if (groups.size > 0) this.#due.set(owner, groups);
+      }
+    }
+    return turn;
+  }
+
   /**
-   * Runs the groups whose tables have changed since their last answer, in one snapshot, then answers their readers. Gives the index of the
-   * snapshot; undefined when the store failed.
+   * Runs groups whose tables have changed since their last answer in one snapshot, as many as the turn has time for, then answers their
+   * readers. The others stay due.
    */
-  async #rerun(groups: readonly Group[]): Promise<number | undefined> {
+  async #rerun(groups: readonly Group[]): Promise<void> {
     // The groups change only afterwards: the store may run this again.
     const ran = await this.#storage.read((view) => {
-      const changed = groups.filter(({ query, ranAt }) => query.tables.some((table) => view.tableIndex(table) > ranAt));
-      const answers = changed.map((group) => ({ group, answer: group.query.run(view) }));
-      return { answers, index: view.index, mark: this.markOf(view) };
+      const began = this.#clock.monotonic();
+      const answers: { readonly group: Group; readonly answer: Answer<unknown> }[] = [];
+      let at = 0;
+      while (at < groups.length && (at === 0 || this.#clock.monotonic() - began < turnLength)) {
+        const group = groups[at] as Group;
+        at += 1;
+        if (!changedAfter(view, group.query.tables, group.ranAt)) continue;
+        answers.push({ group, answer: group.query.run(view) });
+      }
+      return { answers, left: groups.slice(at), index: view.index, mark: this.markOf(view) };
     });
     if (ran.isErr()) {
       for (const group of groups) {
         for (const waiter of [...group.waiters]) this.#finish(waiter, err(ran.error));
       }
-      return undefined;
+      return;
     }
-    const { answers, index, mark } = ran.value;
+    const { answers, left, index, mark } = ran.value;
+    for (const group of left) if (this.#groups.get(group.key) === group) this.#makeDue(group);
     const older = answers.filter(({ group }) => group.ranAt < index);
-    for (const { group, answer } of older) {
-      if (answer.index !== group.last.index) group.last = answer;
-      group.ranAt = index;
-      group.mark = mark;
-    }
+    for (const { group, answer } of older) adopt(group, answer, { index, mark });
     await this.#answer(older.map(({ group }) => group));
-    return index;
   }
 
   async #answer(groups: readonly Group[]): Promise<void> {
@@ -261,4 +397,11 @@ export class ParkedQueries {
     }
     if (next !== undefined) this.#setAlarm(next);
   }
+}
+
+/** The group takes over what a newer snapshot shows. */
+function adopt(group: Group, answer: Answer<unknown>, { index, mark }: Snapshot): void {
+  if (answer.index !== group.last.index) group.last = answer;
+  group.ranAt = index;
+  group.mark = mark;
 }

@@ -2,11 +2,13 @@ import fc from 'fast-check';
 import { ok, ResultAsync } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
-import { createEngine } from '../../../src/index.js';
+import { createEngine, hostPrincipal } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
+import { commit } from '../../../src/operations/commit.js';
 import { answerQuery } from '../../../src/operations/waiting/blocking-query.js';
 import type { BlockingQuery } from '../../../src/operations/waiting/parked-queries.js';
-import type { ReadView, Storage } from '../../../src/ports/storage.js';
+import { rowsUnder } from '../../../src/operations/waiting/watched-rows.js';
+import type { ReadView, Storage, WriteView } from '../../../src/ports/storage.js';
 import { fetching } from '../../support/fetching.js';
 import { jobFrom } from '../../support/jobs.js';
 
@@ -14,19 +16,20 @@ import { jobFrom } from '../../support/jobs.js';
 
 const query = (id: string): BlockingQuery<number> => ({
   key: id,
-  tables: [jobs],
+  tables: [rowsUnder(jobs, ['default', id])],
   run: (view: ReadView) => ({ index: view.get(jobs, ['default', id])?.modifyIndex ?? 1, value: view.index }),
 });
 
 type Step =
   | { readonly type: 'ask'; readonly id: string }
-  | { readonly type: 'put'; readonly id: string }
+  /** By this engine, or by another one over the same store. */
+  | { readonly type: 'put' | 'put elsewhere'; readonly id: string }
   | { readonly type: 'answer'; readonly which: number };
 
 const id = fc.constantFrom('a', 'b');
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ type: fc.constant('ask' as const), id }),
-  fc.record({ type: fc.constant('put' as const), id }),
+  fc.record({ type: fc.constantFrom('put' as const, 'put elsewhere' as const), id }),
   fc.record({ type: fc.constant('answer' as const), which: fc.nat(7) }),
 );
 
@@ -61,9 +64,11 @@ it.each([
       };
       for (const each of steps) {
         if (each.type === 'answer') await take(each.which);
-        else if (each.type === 'put') {
+        else if (each.type !== 'ask') {
           const record = jobFrom({ ID: each.id }, { Namespace: 'default' });
-          newest[each.id] = (await base.write((view) => ok(view.put(jobs, record))))._unsafeUnwrap().index;
+          const work = (view: WriteView) => ok<void, never>(view.put(jobs, record));
+          const written = each.type === 'put' ? commit(engine, hostPrincipal, work) : base.write(work);
+          newest[each.id] = (await written)._unsafeUnwrap().index;
           await clock.settle();
         } else {
           const reader = { id: each.id, after: newest[each.id] ?? 1 };

@@ -9,6 +9,7 @@ import { presentedSecret } from '../../books/presented-secret.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { answerQuery, type Waiting } from '../../waiting/blocking-query.js';
 import type { Answer } from '../../waiting/parked-queries.js';
+import { rowsUnder } from '../../waiting/watched-rows.js';
 import { shownSecret } from './shown-secret.js';
 import { tokenLookup } from './token-lookup.js';
 
@@ -23,7 +24,7 @@ export function readToken(
   const presented = caller.accessor === accessor ? presentedSecret(caller) : undefined;
   const query = {
     key: JSON.stringify(['acl_token', accessor, presented !== undefined]),
-    tables: [tokens, roles],
+    tables: [rowsUnder(tokens, [accessor]), roles],
     run: (view: ReadView) => {
       const row = view.get(tokens, [accessor]);
       const value = row === undefined ? undefined : documentOf(context, view, row, presented);

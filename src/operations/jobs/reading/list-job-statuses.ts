@@ -75,11 +75,11 @@ function statuses(
   choice: JobChoice,
 ): ListRead<JobStatusEntry> {
   const namespace = namespaceOf(input);
-  const { key, sees } = visibilityOf(caller, namespace, ['read-job']);
+  const { key, sees, rows } = visibilityOf(caller, namespace, ['read-job']);
   return readList(context, caller, input, {
     key: ['job-statuses', namespace, key, ...choice.key],
     anyOf: ['read-job'],
-    tables: [jobs, allocations, deployments],
+    tables: [...rows(jobs), ...rows(allocations), ...rows(deployments)],
     source: (view: ReadView) =>
       byLastChange(view, namespace, input, (job) => sees(job.Namespace) && choice.wanted(job)),
     filters: compileFilter.job,

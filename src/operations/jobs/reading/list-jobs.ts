@@ -40,7 +40,7 @@ export interface ListedJob {
  */
 export function listJobs(context: EngineContext, caller: Principal, input: ListJobsInput): ListRead<ListedJob> {
   const namespace = namespaceOf(input);
-  const { key, sees } = visibilityOf(caller, namespace, ['list-jobs']);
+  const { key, sees, rows } = visibilityOf(caller, namespace, ['list-jobs']);
   const { meta = false, filter = '', pool } = input;
   const outcomes = showsOutcomes(context);
   const readable = visibilityOf(caller, everyNamespace, ['read-job']);
@@ -49,7 +49,7 @@ export function listJobs(context: EngineContext, caller: Principal, input: ListJ
   return readList(context, caller, input, {
     key: ['jobs', namespace, key, meta, pool, filter === '' ? '' : readable.key],
     anyOf: ['list-jobs'],
-    tables: [jobs, jobSummaries],
+    tables: [...rows(jobs), ...rows(jobSummaries)],
     source: (view: ReadView): Source<StubRow | Row<Job>> =>
       fromStubs(view)
         ? namespacedSource(view, jobStubs, request, ({ ID }) => ID)

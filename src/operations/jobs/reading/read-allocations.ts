@@ -19,6 +19,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { createdSource } from '../../listing/created-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import { answerQuery } from '../../waiting/blocking-query.js';
+import { rowsUnder } from '../../waiting/watched-rows.js';
 import { stubsOrLong, wholeList } from './long-lists.js';
 import {
   type JobQuery,
@@ -44,12 +45,12 @@ export function listAllocations(
   input: ListAllocationsInput,
 ): ListRead<AllocationListStub> {
   const namespace = namespaceOf(input);
-  const { key, sees } = visibilityOf(caller, namespace, ['read-job']);
+  const { key, sees, rows } = visibilityOf(caller, namespace, ['read-job']);
   const { resources = false, taskStates = true } = input;
   return readList(context, caller, input, {
     key: ['allocations', namespace, key, resources, taskStates],
     anyOf: ['read-job'],
-    tables: [allocations],
+    tables: rows(allocations),
     source: (view: ReadView) => createdSource(view, allocations, { ...input, namespace, sees }),
     filters: compileFilter.allocation,
     filtered: (view, { record }, { members }) => {
@@ -122,7 +123,11 @@ function listAllocationsOf(
     shown: { outcome: showsOutcomes(context) },
   };
   const key = () => queryKey('allocations', index, id, visible.key);
-  const query = { key, tables: [allocations], run: (view: ReadView) => stubsOrLong(view, list) };
+  const query = {
+    key,
+    tables: [rowsUnder(allocations, [id], index)],
+    run: (view: ReadView) => stubsOrLong(view, list),
+  };
   const terms = { namespace, anyOf: ['read-job'], waiting: input.waiting } as const;
   return readQuery(context, caller, terms, query).andThen((answer) => wholeList(context, answer, key(), list));
 }

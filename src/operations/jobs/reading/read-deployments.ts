@@ -30,11 +30,11 @@ export function listDeployments(
   input: ListDeploymentsInput,
 ): ListRead<Deployment> {
   const namespace = namespaceOf(input);
-  const { key, sees } = visibilityOf(caller, namespace, ['read-job']);
+  const { key, sees, rows } = visibilityOf(caller, namespace, ['read-job']);
   return readList(context, caller, input, {
     key: ['deployments', namespace, key],
     anyOf: ['read-job'],
-    tables: [deployments],
+    tables: rows(deployments),
     source: (view: ReadView) => createdSource(view, deployments, { ...input, namespace, sees }, () => true),
     isHidden: (view: ReadView) => !someNamespace(view, sees),
     filters: compileFilter.deployment,

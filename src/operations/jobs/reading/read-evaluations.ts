@@ -39,13 +39,13 @@ export function listEvaluations(
   input: ListEvaluationsInput,
 ): ListRead<Row<Evaluation>, InvalidRequest> {
   const namespace = namespaceOf(input);
-  const { key, sees } = visibilityOf(caller, namespace, ['read-job']);
+  const { key, sees, rows } = visibilityOf(caller, namespace, ['read-job']);
   const { status = '', job = '', filter = '' } = input;
   if (filter !== '' && (status !== '' || job !== '')) return errAsync(invalidRequest('filter', withOthers));
   return readList(context, caller, input, {
     key: ['evaluations', namespace, key, status, job],
     anyOf: ['read-job'],
-    tables: [evaluations],
+    tables: rows(evaluations),
     source: (view: ReadView) =>
       createdSource(view, evaluations, { ...input, namespace, sees }, ({ Status, JobID }) => {
         return (status === '' || Status === status) && (job === '' || JobID === job);

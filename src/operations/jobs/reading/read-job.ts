@@ -11,7 +11,7 @@ import type { ReadView, Row } from '../../../ports/storage.js';
 import { readJobRow, readJobVersions } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { type Answer, atOnce } from '../../waiting/parked-queries.js';
-import { type JobQuery, queryKey, type Read, readOfJob, readQuery } from './read-query.js';
+import { type JobQuery, queryKey, type Read, readOfJob, readQuery, rowsOfJob } from './read-query.js';
 
 /**
  * The job; undefined when there is none. Index: the job's ModifyIndex, else that of the jobs table, so that a reader can
@@ -102,7 +102,7 @@ export function compareJobVersions(
   const namespace = namespaceOf(input);
   const query = {
     key: () => queryKey('compared-job-versions', namespace, input.jobId, base),
-    tables: [jobs, jobVersions],
+    tables: [jobs, jobVersions].map((table) => rowsOfJob(table, namespace, input.jobId)),
     run: (view: ReadView): Answer<readonly Row<Job>[] | VersionBaseNotFound> => {
       const found = versionsAt(view, namespace, input.jobId);
       const from = baseOf(documentsOf(found.value), base);

@@ -4,7 +4,7 @@ import type { Capability } from '../../../access/capability.js';
 import type { Principal } from '../../../access/principal.js';
 import { type JobReference, namespaceOf } from '../../../jobs/job-reference.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
-import type { TableName } from '../../../shared/table.js';
+import type { Table } from '../../../shared/table.js';
 import { authorise, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { answerList, type List, type ListAnswer } from '../../listing/answer-list.js';
@@ -12,6 +12,7 @@ import { everythingSeen } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import { answerQuery, type Waiting } from '../../waiting/blocking-query.js';
 import type { Answer, BlockingQuery } from '../../waiting/parked-queries.js';
+import { rowsInNamespaces, rowsUnder, type Watch } from '../../waiting/watched-rows.js';
 
 /** The answer of a read: the index to wait for next, and the value. */
 export type Read<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;
@@ -54,8 +55,8 @@ export type JobQuery = JobReference & NamespaceQuery;
 interface QueryOfJob<T> {
   /** Names the read, and everything besides the job that its answer depends on. */
   readonly key: readonly unknown[];
-  /** The tables that can change the answer. */
-  readonly tables: readonly TableName[];
+  /** The tables whose rows of the job can change the answer: those under its namespace and ID in the index `by_job`, else in the table. */
+  readonly tables: readonly Table<never>[];
   readonly run: (view: ReadView, namespace: string) => Answer<T>;
 }
 
@@ -69,10 +70,15 @@ export function readOfJob<T>(
   const namespace = namespaceOf(input);
   const query = {
     key: () => queryKey(...key, namespace, input.jobId),
-    tables,
+    tables: tables.map((table) => rowsOfJob(table, namespace, input.jobId)),
     run: (view: ReadView) => run(view, namespace),
   };
   return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+}
+
+/** The rows of a job, of a table that is ordered by namespace and job or has the index `by_job`. */
+export function rowsOfJob(table: Table<never>, namespace: string, jobId: string): Watch {
+  return rowsUnder(table, [namespace, jobId], Object.hasOwn(table.indexes, 'by_job') ? 'by_job' : undefined);
 }
 
 /** A page of a list, or why there is none. */
@@ -98,13 +104,15 @@ export function queryKey(...parts: readonly unknown[]): string {
 interface Visibility {
   readonly key: string;
   readonly sees: (namespace: string) => boolean;
+  /** The rows of a table that the caller may see, as far as a store can find them: by the index `by_namespace`, else by primary key. */
+  readonly rows: (table: Table<never>) => readonly Watch[];
 }
-
-const seesAll: Visibility = { key: '', sees: everythingSeen };
 
 /** In a single namespace the right was checked before. In all of them it is checked once for each namespace. */
 export function visibilityOf(caller: Principal, namespace: string, anyOf: readonly Capability[]): Visibility {
-  if (namespace !== everyNamespace || caller.management) return seesAll;
+  if (namespace !== everyNamespace)
+    return { key: '', sees: everythingSeen, rows: (table) => rowsInNamespaces(table, [namespace]) };
+  if (caller.management) return { key: '', sees: everythingSeen, rows: (table) => [table] };
   const known = new Map<string, boolean>();
   return {
     key: JSON.stringify(caller.namespaces),
@@ -116,5 +124,6 @@ export function visibilityOf(caller: Principal, namespace: string, anyOf: readon
       }
       return seen;
     },
+    rows: (table) => rowsInNamespaces(table, Object.keys(caller.namespaces)),
   };
 }

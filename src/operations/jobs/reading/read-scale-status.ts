@@ -10,7 +10,7 @@ import { authorise } from '../../authorise.js';
 import { readJobRow } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { type LiveAllocation, type LiveIn, liveAllocations } from './live-allocations.js';
-import { type JobQuery, queryKey, type Read, readQuery } from './read-query.js';
+import { type JobQuery, queryKey, type Read, readQuery, rowsOfJob } from './read-query.js';
 
 /** The status of a group (job interface, scale status). */
 export interface GroupScaleStatus {
@@ -56,7 +56,7 @@ export function readJobScaleStatus(
   return liveAllocations(context, { namespace, jobId }).andThen((live) => {
     const query = {
       key: () => queryKey('job-scale-status', namespace, jobId),
-      tables: [jobs, allocations, scalingEvents],
+      tables: [jobs, allocations, scalingEvents].map((table) => rowsOfJob(table, namespace, jobId)),
       run: (view: ReadView) => {
         const job = readJobRow(view, namespace, jobId)?.record;
         return job === undefined ? { index: view.index, value: undefined } : statusOf(view, job, live);

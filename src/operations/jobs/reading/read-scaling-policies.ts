@@ -14,7 +14,7 @@ import type { ReadView } from '../../../ports/storage.js';
 import { someNamespace } from '../../books/namespace-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { answerQuery } from '../../waiting/blocking-query.js';
-import { type NamespaceQuery, queryKey, type Read } from './read-query.js';
+import { type NamespaceQuery, queryKey, type Read, visibilityOf } from './read-query.js';
 
 interface ListScalingPoliciesInput extends NamespaceQuery {
   readonly prefix?: string;
@@ -43,7 +43,7 @@ export function listScalingPolicies(
   const { prefix = '', job = '', type = '' } = input;
   const query = {
     key: () => queryKey('scaling-policies', namespace, rightsKey(caller), prefix, job, type),
-    tables: [jobs],
+    tables: visibilityOf(caller, namespace, ['list-scaling-policies']).rows(jobs),
     run: (view: ReadView) => ({
       index: namespace !== everyNamespace || someNamespace(view, sees) ? view.tableIndex(jobs) : 0,
       value: policiesIn(view, namespace, sees, job)
@@ -66,7 +66,7 @@ export function readScalingPolicy(
   if (!sees(namespaceOf(input))) return errAsync({ type: 'permission_denied' });
   const query = {
     key: () => queryKey('scaling-policy', id, rightsKey(caller)),
-    tables: [jobs],
+    tables: visibilityOf(caller, everyNamespace, ['read-scaling-policy']).rows(jobs),
     run: (view: ReadView) => {
       const value = policiesIn(view, everyNamespace, sees, '').find(({ ID }) => ID === id);
       return { index: value?.ModifyIndex ?? view.tableIndex(jobs), value };

@@ -8,6 +8,7 @@ import { isUuid } from '../../../queries/list-tokens.js';
 import type { Table } from '../../../shared/table.js';
 import { authorise, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { rowsUnder } from '../../waiting/watched-rows.js';
 import { type NamespaceQuery, queryKey, type Read, readQuery, visibilityOf } from './read-query.js';
 
 /** One evaluation, allocation or deployment by its ID. */
@@ -48,7 +49,7 @@ export function readRecord<R extends { readonly Namespace: string }, T>(
   const visible = visibilityOf(caller, everyNamespace, ['read-job']);
   const query = {
     key: () => queryKey(table.name, input.id, ...key, visible.key),
-    tables: [table],
+    tables: [rowsUnder(table, [input.id.toLowerCase()])],
     run: (view: ReadView) => {
       const row = view.get(table, [input.id.toLowerCase()]);
       const visibleRow = row !== undefined && visible.sees(row.record.Namespace) ? row : undefined;

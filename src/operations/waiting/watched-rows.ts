@@ -1,0 +1,198 @@
+import type { ListQuery, ReadView, Row, WriteView } from '../../ports/storage.js';
+import type { Key, Table, TableName } from '../../shared/table.js';
+
+type AnyTable = Table<unknown>;
+
+/** What of a table can change an answer. A table itself stands for all of its rows. */
+export interface Watch extends TableName {
+  /** `none`: no row, as when the reader sees nothing. */
+  readonly part?: 'none' | Part;
+}
+
+/** The rows whose primary key, or whose key in an index, begins with a prefix. */
+interface Part {
+  readonly table: AnyTable;
+  readonly index: string | undefined;
+  readonly prefix: Key;
+}
+
+/** The rows of a table under a prefix of the primary key, or of an index. */
+export function rowsUnder<R>(table: Table<R>, prefix: Key, index?: string): Watch {
+  return { name: table.name, part: { table: table as unknown as AnyTable, index, prefix } };
+}
+
+/** No row of a table: an answer with the table's index that never changes. */
+export function noRows({ name }: TableName): Watch {
+  return { name, part: 'none' };
+}
+
+/** Rows by the first part of their key; none when there are no names. */
+export function rowsNamed<R>(table: Table<R>, names: readonly string[], index?: string): readonly Watch[] {
+  return names.length === 0 ? [noRows(table)] : names.map((name) => rowsUnder(table, [name], index));
+}
+
+/**
+ * The rows in the namespaces that the globs match, of a table that is ordered by namespace or has the index `by_namespace`; all rows when
+ * one of them is more than a name.
+ */
+export function rowsInNamespaces(table: Table<never>, globs: readonly string[]): readonly Watch[] {
+  if (globs.some((glob) => glob.includes('*'))) return [table];
+  return rowsNamed(table, globs, Object.hasOwn(table.indexes, 'by_namespace') ? 'by_namespace' : undefined);
+}
+
+/** A row that a write has put or removed. */
+export interface RowChange {
+  readonly table: AnyTable;
+  readonly key: Key;
+  /** Undefined for a new row; `unknown` when nobody watched the table at the time. */
+  readonly before: Row<unknown> | undefined | 'unknown';
+  /** Undefined for a removal. */
+  readonly after: unknown;
+}
+
+/** The changes of one run of a write's work, and the first index that it takes. */
+export class NotedView implements WriteView {
+  readonly changes: RowChange[] = [];
+  readonly from: number;
+  readonly #view: WriteView;
+  readonly #isWatched: (table: TableName) => boolean;
+
+  constructor(view: WriteView, isWatched: (table: TableName) => boolean) {
+    this.#view = view;
+    this.#isWatched = isWatched;
+    this.from = view.index;
+  }
+
+  get index(): number {
+    return this.#view.index;
+  }
+
+  nextIndex(): number {
+    return this.#view.nextIndex();
+  }
+
+  get<R>(table: Table<R>, key: Key): Row<R> | undefined {
+    return this.#view.get(table, key);
+  }
+
+  list<R>(table: Table<R>, query?: ListQuery): Row<R>[] {
+    return this.#view.list(table, query);
+  }
+
+  tableIndex(table: TableName): number {
+    return this.#view.tableIndex(table);
+  }
+
+  put<R>(table: Table<R>, record: R): void {
+    this.#note(table, table.key(record), record);
+    this.#view.put(table, record);
+  }
+
+  remove<R>(table: Table<R>, key: Key): boolean {
+    this.#note(table, key, undefined);
+    return this.#view.remove(table, key);
+  }
+
+  #note<R>(table: Table<R>, key: Key, after: R | undefined): void {
+    const before = this.#isWatched(table) ? this.#view.get(table, key) : 'unknown';
+    this.changes.push({ table: table as unknown as AnyTable, key, before, after });
+  }
+}
+
+/** Watches of one form: the same index of a table, and prefixes of the same length. */
+interface Form<T> {
+  readonly index: string | undefined;
+  readonly length: number;
+  readonly byPrefix: Map<string, Set<T>>;
+}
+
+interface TableWatchers<T> {
+  readonly ofAll: Set<T>;
+  readonly forms: Map<string, Form<T>>;
+}
+
+/** Finds those who watch a changed row without asking the others. */
+export class WatchIndex<T> {
+  readonly #tables = new Map<string, TableWatchers<T>>();
+
+  add(watches: readonly Watch[], watcher: T): void {
+    for (const { name, part } of watches) {
+      if (part === 'none') continue;
+      const watchers = this.#tables.get(name) ?? { ofAll: new Set<T>(), forms: new Map<string, Form<T>>() };
+      this.#tables.set(name, watchers);
+      if (part === undefined) watchers.ofAll.add(watcher);
+      else addTo(formOf(watchers, part).byPrefix, JSON.stringify(part.prefix), watcher);
+    }
+  }
+
+  remove(watches: readonly Watch[], watcher: T): void {
+    for (const { name, part } of watches) {
+      const watchers = this.#tables.get(name);
+      if (watchers === undefined || part === 'none') continue;
+      if (part === undefined) watchers.ofAll.delete(watcher);
+      else {
+        const form = formOf(watchers, part);
+        removeFrom(form.byPrefix, JSON.stringify(part.prefix), watcher);
+        if (form.byPrefix.size === 0) watchers.forms.delete(nameOf(part));
+      }
+      if (watchers.ofAll.size === 0 && watchers.forms.size === 0) this.#tables.delete(name);
+    }
+  }
+
+  /** Whether anybody watches rows of a table. */
+  has({ name }: TableName): boolean {
+    return this.#tables.has(name);
+  }
+
+  /** Calls back for each watcher of the row, as it was or as it is now; for one that watches it in several ways more than once. */
+  forEach({ table, key, before, after }: RowChange, found: (watcher: T) => void): void {
+    const watchers = this.#tables.get(table.name);
+    if (watchers === undefined) return;
+    watchers.ofAll.forEach(found);
+    for (const { index, length, byPrefix } of watchers.forms.values()) {
+      if (index === undefined) byPrefix.get(prefixOf(key, length))?.forEach(found);
+      else if (before === 'unknown') for (const each of byPrefix.values()) each.forEach(found);
+      else {
+        for (const record of [before?.record, after]) {
+          const indexed = record === undefined ? undefined : table.indexes[index]?.key(record);
+          if (indexed !== undefined) byPrefix.get(prefixOf(indexed, length))?.forEach(found);
+        }
+      }
+    }
+  }
+}
+
+function prefixOf(key: Key, length: number): string {
+  return JSON.stringify(key.slice(0, length));
+}
+
+function nameOf({ index, prefix }: Part): string {
+  return `${prefix.length} ${index ?? ''}`;
+}
+
+function formOf<T>({ forms }: TableWatchers<T>, part: Part): Form<T> {
+  const name = nameOf(part);
+  let form = forms.get(name);
+  if (form === undefined) {
+    form = { index: part.index, length: part.prefix.length, byPrefix: new Map() };
+    forms.set(name, form);
+  }
+  return form;
+}
+
+function addTo<T>(sets: Map<string, Set<T>>, name: string, item: T): void {
+  const known = sets.get(name);
+  if (known === undefined) sets.set(name, new Set([item]));
+  else known.add(item);
+}
+
+function removeFrom<T>(sets: Map<string, Set<T>>, name: string, item: T): void {
+  const known = sets.get(name);
+  known?.delete(item);
+  if (known?.size === 0) sets.delete(name);
+}
+
+/** Whether a view shows a change of a watched table after an index. */
+export function changedAfter(view: ReadView, watches: readonly Watch[], index: number): boolean {
+  return watches.some((watch) => watch.part !== 'none' && view.tableIndex(watch) > index);
+}
