@@ -1,5 +1,3 @@
-import { EventEmitter } from 'eventemitter3';
-
 /**
  * Facts, emitted after the write that made them true has committed. Nothing in the engine depends on a listener; a
  * listener that throws is reported to the logger and changes nothing.
@@ -81,8 +79,52 @@ export interface EngineEvents {
 }
 
 /** Where the facts of an engine are listened to: `engine.events.on('job.status', listener)`. */
-export type EngineEmitter = EventEmitter<EngineEvents>;
+export interface EngineEmitter {
+  /** Calls the listener at every event of this name, after those that were added before it. */
+  on<K extends keyof EngineEvents>(name: K, listener: EngineEvents[K]): this;
+  /** Calls the listener at the next event of this name only. */
+  once<K extends keyof EngineEvents>(name: K, listener: EngineEvents[K]): this;
+  /** Removes a listener, or all of an event. */
+  off<K extends keyof EngineEvents>(name: K, listener?: EngineEvents[K]): this;
+  /** Calls the listeners of an event in their order; false if there is none. */
+  emit<K extends keyof EngineEvents>(name: K, ...fact: Parameters<EngineEvents[K]>): boolean;
+  /** How many listeners an event has. */
+  listenerCount(name: keyof EngineEvents): number;
+}
+
+interface Registration {
+  readonly listener: (...fact: readonly never[]) => void;
+  readonly isOnce: boolean;
+}
 
 export function createEmitter(): EngineEmitter {
-  return new EventEmitter<EngineEvents>();
+  // Each list is replaced and never changed: a listener that adds or removes others does not disturb the event under way.
+  const registrations = new Map<keyof EngineEvents, readonly Registration[]>();
+  const of = (name: keyof EngineEvents): readonly Registration[] => registrations.get(name) ?? [];
+  const add = (name: keyof EngineEvents, registration: Registration): EngineEmitter => {
+    registrations.set(name, [...of(name), registration]);
+    return emitter;
+  };
+  const emitter: EngineEmitter = {
+    on: (name, listener) => add(name, { listener, isOnce: false }),
+    once: (name, listener) => add(name, { listener, isOnce: true }),
+    off: (name, listener) => {
+      registrations.set(name, listener === undefined ? [] : of(name).filter((each) => each.listener !== listener));
+      return emitter;
+    },
+    emit: (name, ...fact) => {
+      const called = of(name);
+      for (const registration of called) {
+        if (registration.isOnce)
+          registrations.set(
+            name,
+            of(name).filter((each) => each !== registration),
+          );
+        (registration.listener as (...fact: readonly unknown[]) => void)(...fact);
+      }
+      return called.length > 0;
+    },
+    listenerCount: (name) => of(name).length,
+  };
+  return emitter;
 }

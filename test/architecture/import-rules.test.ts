@@ -128,7 +128,6 @@ describe('who may import whom', () => {
         if (!item.file.startsWith('src/') || item.target !== undefined) return undefined;
         const { file, specifier } = item;
         if (specifier === 'neverthrow') return undefined;
-        if (specifier === 'eventemitter3' && file === 'src/operations/events.ts') return undefined;
         if (lazyPackages.includes(specifier) && file.startsWith('src/hcl/functions/')) return undefined;
         if (file === 'src/shared/regular-expression.ts' && ['re2js', 'node:module'].includes(specifier))
           return undefined;

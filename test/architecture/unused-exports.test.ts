@@ -4,7 +4,8 @@ import { expect, it } from 'vitest';
 import { importedNames, sourceFiles } from '../support/source-imports.js';
 
 /** What the build publishes: hosts use their exports. */
-const entries: readonly string[] = readFileSync('tsup.config.ts', 'utf8').match(/(?:src|adapters)\/[\w/-]+\.ts/g) ?? [];
+const entries: readonly string[] =
+  readFileSync('tools/build.mjs', 'utf8').match(/(?:src|adapters)\/[\w/-]+\.ts/g) ?? [];
 
 /** Types that the declarations of the package name, because the types of constants that hold them are inferred. */
 const namedInDeclarations = [

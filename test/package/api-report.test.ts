@@ -11,17 +11,6 @@ const ofNeverthrow = ['Result', 'ResultAsync', 'err', 'errAsync', 'ok', 'okAsync
 
 /** Types that public signatures use and that nobody can import: what names them is exported. */
 const onlyWithin = [
-  // neverthrow's, which come with `Result` and `ResultAsync`.
-  'CombineResultAsyncs',
-  'CombineResults',
-  'CombineResultsWithAllErrorsArray',
-  'CombineResultsWithAllErrorsArrayAsync',
-  'Err',
-  'InferAsyncErrTypes',
-  'InferAsyncOkTypes',
-  'InferErrTypes',
-  'InferOkTypes',
-  'Ok',
   // `Client` is made of the table of calls, and `SubmittedJob` of the table of fields.
   'Api',
   'ClientOf',

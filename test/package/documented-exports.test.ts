@@ -3,7 +3,7 @@ import ts from 'typescript';
 import { expect, it } from 'vitest';
 
 /** What the package publishes for import: the entry points of the build, without the command line. */
-const entries = (readFileSync('tsup.config.ts', 'utf8').match(/(?:src|adapters|test)\/[\w/-]+\.ts/g) ?? []).filter(
+const entries = (readFileSync('tools/build.mjs', 'utf8').match(/(?:src|adapters|test)\/[\w/-]+\.ts/g) ?? []).filter(
   (entry) => entry !== 'adapters/cli/main.ts',
 );
 

@@ -95,12 +95,7 @@ export function emit<K extends keyof EngineEvents>(
 ): void {
   context.feed.trace(fact[0], name);
   try {
-    // The emitter's own argument type is a conditional over all events; the pair is checked by this signature.
-    (context.events.emit as (event: K, ...args: Parameters<EngineEvents[K]>) => boolean).call(
-      context.events,
-      name,
-      ...fact,
-    );
+    context.events.emit(name, ...fact);
   } catch (error) {
     context.logger.error(
       { event: name, error: error instanceof Error ? error.message : 'unknown' },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'tsup';
+import { buildSync } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { loadDriver } from '../../../adapters/sqlite/sqlite-handle.js';
@@ -24,20 +24,15 @@ const counts = table<{ id: 'count'; count: number }>('counts', (count) => [count
 const folder = scratchFolder();
 const program = folder.path('crash-writer.mjs');
 
-beforeAll(async () => {
+beforeAll(() => {
   // Compiled once: hundreds of processes are to start, and loading TypeScript in each would take most of the time.
-  await build({
-    entry: [join(import.meta.dirname, 'crash-writer.ts')],
-    outDir: folder.path(''),
-    outExtension: () => ({ js: '.mjs' }),
+  buildSync({
+    entryPoints: [join(import.meta.dirname, 'crash-writer.ts')],
+    outfile: program,
+    bundle: true,
     format: 'esm',
-    target: 'node20',
-    external: ['better-sqlite3'],
-    noExternal: ['neverthrow'],
-    config: false,
-    clean: false,
-    dts: false,
-    silent: true,
+    platform: 'node',
+    packages: 'external',
   });
   symlinkSync(join(process.cwd(), 'node_modules'), folder.path('node_modules'));
 }, 60_000);

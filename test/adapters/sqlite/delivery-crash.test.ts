@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'tsup';
+import { buildSync } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sqliteStorage } from '../../../adapters/sqlite/sqlite-storage.js';
 import { deliveries } from '../../../src/notifications/delivery/delivery.js';
@@ -19,18 +19,14 @@ const openAttempts = 2 * 8;
 const folder = scratchFolder();
 const program = folder.path('delivery-crash-sender.mjs');
 
-beforeAll(async () => {
-  await build({
-    entry: [join(import.meta.dirname, 'delivery-crash-sender.ts')],
-    outDir: folder.path(''),
-    outExtension: () => ({ js: '.mjs' }),
+beforeAll(() => {
+  buildSync({
+    entryPoints: [join(import.meta.dirname, 'delivery-crash-sender.ts')],
+    outfile: program,
+    bundle: true,
     format: 'esm',
-    target: 'node20',
-    external: ['better-sqlite3', 'neverthrow', 'undici', 'eventemitter3', 'ipaddr.js', 'nodemailer', 'zod', 're2js'],
-    config: false,
-    clean: false,
-    dts: false,
-    silent: true,
+    platform: 'node',
+    packages: 'external',
   });
   symlinkSync(join(process.cwd(), 'node_modules'), folder.path('node_modules'));
 }, 60_000);

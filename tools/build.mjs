@@ -1,0 +1,179 @@
+// Builds the package into `dist`: one ES module and one file of declarations for each entry, and the files that several share.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { rolldown } from 'rolldown';
+import { rollup } from 'rollup';
+import { dts } from 'rollup-plugin-dts';
+import { chunksOf } from './chunks.mjs';
+
+/** What the package publishes: the name of each file in `dist`, and its source. */
+const entries = {
+  index: 'src/index.ts',
+  client: 'src/client/index.ts',
+  ports: 'src/ports/index.ts',
+  hcl: 'src/hcl/index.ts',
+  jobs: 'src/jobs/index.ts',
+  receiver: 'src/receiver.ts',
+  testing: 'adapters/testing/index.ts',
+  conformance: 'test/conformance/index.ts',
+  memory: 'adapters/memory/index.ts',
+  sqlite: 'adapters/sqlite/index.ts',
+  node: 'adapters/node/index.ts',
+  prometheus: 'adapters/prometheus/index.ts',
+  opentelemetry: 'adapters/opentelemetry/index.ts',
+  undici: 'adapters/undici/index.ts',
+  smtp: 'adapters/smtp/index.ts',
+  'http-server': 'adapters/http-server/index.ts',
+  runner: 'adapters/runner/index.ts',
+};
+const commandLine = 'adapters/cli/main.ts';
+
+const dist = 'dist';
+/** The declarations of all files as the compiler writes them. The API report is made from them, too. */
+const declared = 'tmp/declarations';
+/** What each built file contains, for tests. */
+const contentsFile = 'tmp/contents.json';
+const { resolve } = createRequire(import.meta.url);
+
+/** Packages that are part of the built files; all others are loaded from where they are installed. */
+const builtIn = ['neverthrow'];
+const external = (id) => /^[a-z@]/i.test(id) && !builtIn.includes(id);
+
+/** Names of functions and classes are kept, for stack traces. */
+async function buildModules() {
+  let fileOf = new Map();
+  const divide = {
+    name: 'divide',
+    buildEnd() {
+      fileOf = filesOf(this);
+    },
+  };
+  const bundle = await rolldown({
+    input: { ...entries, cli: commandLine },
+    platform: 'node',
+    // The division into files asks for it. No entry has an export more than its source: a test in `test/package` compares them.
+    preserveEntrySignatures: 'allow-extension',
+    external,
+    resolve: { mainFields: ['module', 'main'] },
+    treeshake: { moduleSideEffects: false },
+    plugins: [divide],
+  });
+  const { output } = await bundle.write({
+    dir: dist,
+    format: 'es',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name].js',
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [{ debugName: 'shared', name: (id) => fileOf.get(id) ?? null }],
+    },
+    minify: {
+      compress: true,
+      mangle: { toplevel: true, keepNames: { function: true, class: true } },
+      codegen: { removeWhitespace: true },
+    },
+  });
+  await bundle.close();
+  const contents = output.map(({ fileName, moduleIds }) => [fileName, moduleIds.map((id) => relative('.', id))]);
+  mkdirSync(dirname(contentsFile), { recursive: true });
+  writeFileSync(contentsFile, JSON.stringify(Object.fromEntries(contents)));
+}
+
+/** The shared file of each module of a build, such that the main entry and the command line load fast. */
+function filesOf(build, usesNode = () => false) {
+  const modules = new Map();
+  const roots = new Map();
+  for (const id of build.getModuleIds()) {
+    const { code, importedIds, dynamicallyImportedIds, isEntry, isExternal } = build.getModuleInfo(id);
+    if (isExternal || code === null) continue;
+    const source = relative('.', id);
+    if (isEntry) roots.set(id, { [entries.index]: 20, [entries.client]: 5, [commandLine]: 10 }[source] ?? 2);
+    for (const other of dynamicallyImportedIds) if (!roots.has(other)) roots.set(other, 1);
+    const imports = importedIds.filter((other) => !external(other));
+    modules.set(id, { size: code.length, imports, ofNode: imports.length < importedIds.length || usesNode(code) });
+  }
+  return chunksOf(modules, new Map([...roots].filter(([id]) => modules.has(id))));
+}
+
+function compileDeclarations() {
+  const compiler = resolve('typescript/bin/tsc');
+  const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+async function buildDeclarations() {
+  const input = Object.entries(entries).map(([name, source]) => [
+    name,
+    join(declared, source.replace(/\.ts$/, '.d.ts')),
+  ]);
+  let fileOf = new Map();
+  const divide = {
+    name: 'divide',
+    buildEnd() {
+      fileOf = filesOf(this, (code) => /\bBuffer\b|NodeJS\./.test(code));
+    },
+  };
+  const bundle = await rollup({
+    input: Object.fromEntries(input),
+    external,
+    // The step that is left out makes entries import types from each other.
+    plugins: [carriedDeclarations, { ...dts(), generateBundle: undefined }, divide],
+  });
+  await bundle.write({
+    dir: dist,
+    format: 'es',
+    entryFileNames: '[name].d.ts',
+    chunkFileNames: 'types/[name].d.ts',
+    manualChunks: (id) => fileOf.get(id),
+    minifyInternalExports: false,
+    plugins: [finished],
+  });
+  await bundle.close();
+}
+
+/** Declarations of what is built in. A private member would make the type differ from that of every other copy, whose results work just as well. */
+const carriedDeclarations = {
+  name: 'carried-declarations',
+  resolveId: (id) => (id === 'neverthrow' ? join(dirname(resolve('neverthrow')), 'index.d.ts') : null),
+  transform: (code, id) => (id.includes('neverthrow') ? code.replace(/^\s*private _promise;\n/m, '') : null),
+};
+
+const finished = {
+  name: 'finished',
+  renderChunk: async (code, { isEntry, name }) => {
+    // Compilers read references only at the top of a file.
+    const references = new Set(code.match(/^\/\/\/ <reference .*$/gm));
+    const rest = code.replace(/^\/\/\/ <reference .*\n/gm, '');
+    // Compilers before TypeScript 5.7 know no parameter of `Uint8Array`, whose default is the one that is left out.
+    const readable = rest.replaceAll('Uint8Array<ArrayBufferLike>', 'Uint8Array');
+    return [...references, isEntry ? await withTypesMarked(readable, name) : readable].join('\n');
+  },
+};
+
+/** Exports that do not exist when the program runs, such as a class of which only the type is public, are marked as types. */
+async function withTypesMarked(code, name) {
+  const values = new Set(Object.keys(await import(pathToFileURL(join(dist, `${name}.js`)).href)));
+  return code.replace(/^export \{([^}]*)\}/gm, (_, list) => {
+    const marked = list.split(',').map((each) => {
+      const specifier = each.trim().replace(/^type /, '');
+      return values.has(specifier.split(' as ').at(-1)) ? specifier : `type ${specifier}`;
+    });
+    return `export { ${marked.join(', ')} }`;
+  });
+}
+
+function writeSchema() {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(dist, 'cli.js'), 'config', '--schema'], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+  writeFileSync(join(dist, 'signalbox.schema.json'), stdout);
+}
+
+rmSync(dist, { recursive: true, force: true });
+mkdirSync(dist);
+await buildModules();
+compileDeclarations();
+await buildDeclarations();
+writeSchema();
