@@ -1,6 +1,7 @@
 import { orThrow } from '../../../src/client/index.js';
 import type { SchedulerConfiguration } from '../../../src/index.js';
 import { type Command, command, type OptionValues } from '../command-line/command.js';
+import { inJson, inLines } from '../output/cells.js';
 import { facts, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
 import { numberOption, optional } from './option-values.js';
@@ -98,7 +99,7 @@ const metrics = command({
   run: async ({ box, options, terminal }) => {
     const format = options.prometheus ? 'prometheus' : 'json';
     const answer = await orThrow(box.system.metrics({ format }));
-    terminal.out(typeof answer === 'string' ? answer : `${JSON.stringify(answer, null, 2)}\n`);
+    terminal.out(typeof answer === 'string' ? inLines(answer) : `${inJson(answer, 2)}\n`);
     return 0;
   },
 });
@@ -156,7 +157,7 @@ const policy = command({
     const { box, inNamespace, parameters, terminal } = invocation;
     const { value } = await orThrow(box.scaling.policy(parameters[0] ?? '', inNamespace));
     if (value === undefined) throw new Stopped(`there is no scaling policy ${parameters[0]}`);
-    terminal.out(`${JSON.stringify(value, null, 2)}\n`);
+    terminal.out(`${inJson(value, 2)}\n`);
     return 0;
   },
 });

@@ -1,4 +1,5 @@
 import { command } from '../command-line/command.js';
+import { inJson } from '../output/cells.js';
 import { jobFileOptions, jobFrom } from './jobs/job-file.js';
 
 export const parse = command({
@@ -9,7 +10,7 @@ export const parse = command({
   options: { ...jobFileOptions, canonicalize: { type: 'flag', summary: 'fill unset fields with their defaults' } },
   run: async ({ parameters: [path = ''], options, terminal }) => {
     const { job } = await jobFrom(path, options, terminal, options.canonicalize);
-    terminal.out(`${JSON.stringify(job, null, 2)}\n`);
+    terminal.out(`${inJson(job, 2)}\n`);
     return 0;
   },
 });

@@ -1,3 +1,4 @@
+import { inLines } from '../output/cells.js';
 import type { Terminal } from '../terminal.js';
 import { fittedLines, redrawn } from './redraw.js';
 
@@ -12,18 +13,21 @@ interface Display {
   end(frame: string, news: string): void;
 }
 
+/** Control characters in frames and news are shown as escapes. */
 export function displayOn({ out, screen }: Pick<Terminal, 'out' | 'screen'>): Display {
-  if (screen === undefined) return { show: (_frame, news) => out(news), end: (_frame, news) => out(news) };
+  if (screen === undefined) {
+    return { show: (_frame, news) => out(inLines(news)), end: (_frame, news) => out(inLines(news)) };
+  }
   let shown: readonly string[] = [];
   return {
     show: (frame) => {
       const size = screen.size();
-      const lines = fittedLines(frame, size);
+      const lines = fittedLines(inLines(frame), size);
       out(redrawn(shown, lines, size.columns));
       shown = lines;
     },
     end: (frame) => {
-      out(redrawn(shown, [], screen.size().columns) + frame);
+      out(redrawn(shown, [], screen.size().columns) + inLines(frame));
       shown = [];
     },
   };

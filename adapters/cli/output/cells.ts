@@ -17,6 +17,11 @@ export function inLines(text: string): string {
   return text.replace(controlsInLines, escaped);
 }
 
+/** A value as JSON, in lines if `indent` is given. JSON leaves some control characters as they are. */
+export function inJson(value: unknown, indent?: number): string {
+  return inLines(JSON.stringify(value, null, indent));
+}
+
 function escaped(character: string): string {
   const json = JSON.stringify(character).slice(1, -1);
   return json.length > 1 ? json : `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;

@@ -9,7 +9,7 @@ import { withReportedHealth } from '../../scheduler/deployment/reported-health.j
 import type { Evaluation } from '../../scheduler/evaluation.js';
 import { triggerAfterReport } from '../../scheduler/evaluation-after-report.js';
 import { nodes } from '../../scheduler/node.js';
-import { withTimesInLife } from '../../scheduler/nodes/reported-times.js';
+import { statesOfItsTasks, withTimesInLife } from '../../scheduler/nodes/reported-times.js';
 import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
@@ -64,7 +64,7 @@ function reported(context: EngineContext, tx: Transaction, before: Allocation, r
     ...withoutWait(before),
     ClientStatus: report.clientStatus,
     ClientDescription: report.clientDescription,
-    TaskStates: withTimesInLife(report.taskStates, before, tx.now),
+    TaskStates: withTimesInLife(statesOfItsTasks(report.taskStates, before), before, tx.now),
     ...outputOf(tx, report),
     ModifyIndex: tx.index,
     ModifyTime: unixNanosFromInstant(tx.now),

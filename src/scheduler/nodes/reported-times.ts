@@ -2,6 +2,18 @@ import { type Instant, instantFromUnixNanos, isoFromInstant } from '../../shared
 import type { Allocation, TaskState } from '../allocation.js';
 
 /**
+ * The reported states of the tasks that the allocation has. Others are dropped: the rest of the report counts, and an agent cannot add to
+ * what is stored.
+ */
+export function statesOfItsTasks(
+  states: Readonly<Record<string, TaskState>>,
+  { AllocatedResources }: Pick<Allocation, 'AllocatedResources'>,
+): Readonly<Record<string, TaskState>> {
+  const { Tasks } = AllocatedResources;
+  return Object.fromEntries(Object.entries(states).filter(([task]) => Object.hasOwn(Tasks, task)));
+}
+
+/**
  * Task states as a node reports them, with the moments of their starts and ends brought into the life of the allocation: not before its
  * creation and not after `now`. Delays of reschedules, health and drains are counted from them, and the clock of the node may be
  * wrong by days. What is yet to come counts as the moment of its first report: later ones of the same start do not move it.

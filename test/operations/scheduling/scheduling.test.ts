@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   type ManualClock,
@@ -325,6 +326,33 @@ describe('reports', () => {
     expect(await rows()).toEqual({ index, rows: all });
     await report('n1', placed.slice(0, 1), 'running', { main: dead(false) });
     expect((await rows()).rows.map(({ ServiceName }) => ServiceName)).toEqual(['inner', 'outer', 'outer']);
+  });
+
+  it('keep states of tasks that the allocation has, and of no others', async () => {
+    const reported = fc.dictionary(
+      fc.oneof(fc.constantFrom('main', 'Main', 'main ', '__proto__', 'constructor'), fc.string()),
+      fc.constant(dead(false)),
+      { maxKeys: 50 },
+    );
+    await fc.assert(
+      fc.asyncProperty(reported, async (states) => {
+        open();
+        await join('n1');
+        await register({ Type: 'batch' });
+        await report('n1', (await stored()).allocations, 'complete', states);
+        const [allocation] = (await stored()).allocations;
+        expect(allocation?.ClientStatus).toBe('complete');
+        expect(Object.keys(allocation?.TaskStates ?? {})).toEqual(Object.hasOwn(states, 'main') ? ['main'] : []);
+        await engine.stop();
+      }),
+      { numRuns: 30 },
+    );
+    const many = Object.fromEntries(Array.from({ length: 9_000 }, (_, n) => [`task-${n}`, dead(false)]));
+    open();
+    await join('n1');
+    await register({ Type: 'batch' });
+    await report('n1', (await stored()).allocations, 'complete', { ...many, main: dead(false) });
+    expect(Object.keys((await stored()).allocations[0]?.TaskStates ?? {})).toEqual(['main']);
   });
 
   it('never bring a finished allocation back', async () => {

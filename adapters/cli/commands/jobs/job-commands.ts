@@ -1,6 +1,7 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { Job, JobInput } from '../../../../src/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { inJson, inOneLine } from '../../output/cells.js';
 import { coloursFor } from '../../output/colours.js';
 import { facts, tableOf } from '../../output/columns.js';
 import { jobDiffText } from '../../output/job-diff.js';
@@ -156,7 +157,7 @@ const dispatch = command({
         ...optional('priority', numberOption('priority', options.priority)),
       }),
     );
-    if (!invocation.json) terminal.out(`job ${answer.dispatchedJobId}\n`);
+    if (!invocation.json) terminal.out(`job ${inOneLine(answer.dispatchedJobId)}\n`);
     return afterwards(invocation, answer, {
       detached: options.detach,
       done: 'job dispatched',
@@ -273,7 +274,7 @@ const inspect = command({
             (each) => each.Version === version,
           );
     if (job === undefined) throw new Stopped(`there is no version ${version} of ${jobId}`);
-    terminal.out(`${JSON.stringify({ Job: job }, null, 2)}\n`);
+    terminal.out(`${inJson({ Job: job }, 2)}\n`);
     return 0;
   },
 });

@@ -3,6 +3,7 @@ import { orThrow, SignalboxError } from '../../../../src/client/index.js';
 import type { AllocationListStub } from '../../../../src/index.js';
 import { type Command, command, type Invocation, type OptionValues } from '../../command-line/command.js';
 import { type Ask, asker } from '../../conversation/ask.js';
+import { inJson, inLines } from '../../output/cells.js';
 import { short } from '../../output/columns.js';
 import { batchesOf, batchSizeFrom } from '../../restart/batches.js';
 import { replace, restartInPlace } from '../../restart/renew-allocation.js';
@@ -145,14 +146,14 @@ class Restart {
     const left = total - this.#restarted.length - this.#failed.length;
     if (json) {
       const answer = { Restarted: this.#restarted, Failed: this.#failed, Left: left };
-      terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
+      terminal.out(`${inJson(answer, 2)}\n`);
     }
     this.#say(`${counted(this.#restarted.length)} restarted, ${this.#failed.length} failed, ${left} left as they were`);
     return this.#failed.length + left === 0 ? 0 : 1;
   }
 
   #say(line: string): void {
-    if (!this.#invocation.json) this.#invocation.terminal.out(`${line}\n`);
+    if (!this.#invocation.json) this.#invocation.terminal.out(`${inLines(line)}\n`);
   }
 }
 

@@ -1,6 +1,7 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { VariableDocument, VariableStub } from '../../../../src/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { inJson } from '../../output/cells.js';
 import { facts, tableOf } from '../../output/columns.js';
 import { timeText } from '../../output/times.js';
 import { Stopped } from '../../stopped.js';
@@ -49,7 +50,7 @@ const get = command({
     if (options.item === undefined) return print(invocation, variable, variableText);
     const value = ownItem(variable, options.item);
     if (value === undefined) throw new Stopped(`variable ${path} has no item ${options.item}`);
-    terminal.out(json ? `${JSON.stringify(value)}\n` : value);
+    terminal.out(json ? `${inJson(value)}\n` : value);
     return 0;
   },
 });

@@ -78,11 +78,11 @@ export async function verifyDestination(
       response: null,
     });
   }
-  const { status, headers, body, timing } = sent.value;
+  const { status, headers, body, truncated, timing } = sent.value;
   const secrets = secretsSentTo({ url, tokens: [contents.token, ...retiredTokens], headers: added });
   return ok({
     url: sealSecret(context, url),
-    body: withoutSecrets(body, secrets),
+    body: withoutSecrets(body, secrets, truncated),
     code: String(status),
     headers: redactHeaders(headers, notifications.redactedHeaders, secrets),
     sentAt: Math.trunc(timing.startedAt),

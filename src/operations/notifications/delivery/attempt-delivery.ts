@@ -3,7 +3,7 @@ import { classifyAnswer, classifySilence } from '../../../notifications/delivery
 import type { AttemptReport } from '../../../notifications/delivery/conclude-attempt.js';
 import type { Delivery } from '../../../notifications/delivery/delivery.js';
 import { bodyOfEvent, positionOf } from '../../../notifications/delivery/fresh-delivery.js';
-import { redactHeaders, secretsSentTo, withoutSecrets } from '../../../notifications/delivery/redact.js';
+import { redactHeaders, type Secrets, secretsSentTo, withoutSecrets } from '../../../notifications/delivery/redact.js';
 import { parseRetryAfter } from '../../../notifications/delivery/retry-schedule.js';
 import type { StoredEvent } from '../../../notifications/events/event.js';
 import { requestHeaders } from '../../../notifications/payloads/render-payload.js';
@@ -133,7 +133,7 @@ interface SentTo {
   readonly destination: string;
   readonly body: string;
   /** See `secretsSentTo`. */
-  readonly secrets: readonly string[];
+  readonly secrets: Secrets;
 }
 
 /** What an HTTP answer means. */
@@ -155,7 +155,7 @@ function reportOf(
       address,
       status,
       headers: redactHeaders(answered, settings.notifications.redactedHeaders, secrets),
-      body: withoutSecrets(answer.body, secrets),
+      body: withoutSecrets(answer.body, secrets, truncated),
       truncated,
       failure: failure === null ? null : { class: failure.class, message: failure.message },
     },
