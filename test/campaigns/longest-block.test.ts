@@ -16,6 +16,7 @@ import {
   type Storage,
   sendNotificationEvent,
 } from '../../src/index.js';
+import { runEvent } from '../operations/notifications/engine-setup.js';
 import { groupDocument } from '../support/jobs.js';
 import { threadTime } from './hcl-cost/measure.js';
 
@@ -51,9 +52,7 @@ beforeAll(async () => {
       }).map(() => undefined),
       sendNotificationEvent(engine, hostPrincipal, {
         workspaceId: 'ws-1',
-        trigger: 'custom',
-        message: `event ${at}`,
-        data: { at, text: 'x'.repeat(200) },
+        event: runEvent({ runId: `run-${at}`, message: `event ${at}` }),
       }).map(() => undefined),
     ]);
     for (const each of await Promise.all(made)) each._unsafeUnwrap();
@@ -93,12 +92,15 @@ it.each([
   '/v1/jobs',
   `/v1/evaluations/count?filter=${nothing('JobID')}`,
   '/v1/search',
+  '/v1/search?namespace=*',
+  '/v1/search/fuzzy?namespace=*',
   '/v1/metrics',
   `/workspaces/ws-1/notification-events?filter[expression]=${nothing('message')}`,
   '/workspaces/ws-1/notification-events?filter[outcome]=dead',
   '/workspaces/ws-1/notification-events',
 ])('%s', async (target) => {
-  const body = target === '/v1/search' ? { Prefix: 'zzz', Context: 'all' } : undefined;
+  const ofSearch = target.startsWith('/v1/search/fuzzy') ? { Text: 'job' } : { Prefix: 'a' };
+  const body = target.startsWith('/v1/search') ? { ...ofSearch, Context: 'all' } : undefined;
   const read = async (): Promise<void> => {
     const answer = await handler(requestFrom({ target, ...(body === undefined ? {} : { method: 'POST', body }) }));
     expect(answer.status, String(answer.body)).toBe(200);
