@@ -165,7 +165,10 @@ export interface Settings {
       /** The longest delay of an acknowledgement. */
       readonly maximumWait: Milliseconds;
     };
-    /** How long records of the delivery log are kept. */
+    /**
+     * How long records of the delivery log are kept. They are removed at most an hour later, or a quarter of the shortest of these times, and
+     * not within ten seconds.
+     */
     readonly retention: {
       /** Deliveries that arrived, from their end on. */
       readonly delivered: Milliseconds;

@@ -140,7 +140,7 @@ export const evaluations = table<Evaluation>('evaluations', (evaluation) => [eva
     key: (evaluation) => {
       if (evaluation.Status !== 'pending') return undefined;
       return evaluation.WaitUntil === undefined
-        ? ['pending', evaluation.Namespace, -evaluation.Priority, evaluation.CreateIndex]
+        ? ['pending', evaluation.Namespace, -evaluation.Priority, evaluation.CreateIndex, evaluation.ID]
         : ['waiting', Date.parse(evaluation.WaitUntil)];
     },
   },

@@ -23,11 +23,11 @@ export async function startHostRunner(
   storePath: string | null,
   node: NodeOptions & Required<Pick<RunnerOptions, 'download'>>,
 ): Promise<HostRunner> {
-  const { createRunner, functionDriver, rawExecDriver } = await import('../../runner/index.js');
+  const { createRunner, rawExecDriver } = await import('../../runner/index.js');
   const directory =
     storePath === null ? await mkdtemp(join(tmpdir(), 'signalbox-')) : `${resolve(storePath)}-allocations`;
   const runner = createRunner(agentPorts(engine), {
-    drivers: [rawExecDriver(), functionDriver({})],
+    drivers: [rawExecDriver()],
     directory,
     ...node,
     address: new URL(engine.settings.notifications.publicOrigin).host,

@@ -1,7 +1,7 @@
 import type { ListQuery, ReadView } from '../../ports/storage.js';
 import type { Key, Table } from '../../shared/table.js';
 
-interface PagesQuery<T> extends Pick<ListQuery, 'index' | 'prefix'> {
+interface PagesQuery<T> extends Pick<ListQuery, 'index' | 'prefix' | 'textPrefix'> {
   /** Records in a page. */
   readonly size: number;
   /** The key of a record in the index, or in the table without one. Its last part is a text. */

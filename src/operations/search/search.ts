@@ -1,4 +1,4 @@
-import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import {
   allows,
   allowsArea,
@@ -11,11 +11,18 @@ import {
 import { namespaceCapabilities } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import { byIdentifier, type FuzzyMatches, searchFuzzily } from '../../queries/search/fuzzy-search.js';
+import { byIdentifier, type FuzzyMatches, type FuzzyName, searchFuzzily } from '../../queries/search/fuzzy-search.js';
 import { type PrefixMatches, searchByPrefix } from '../../queries/search/prefix-search.js';
-import { contextsToSearch, type SearchContext, type SearchRefused } from '../../queries/search/search-context.js';
+import {
+  canBegin,
+  contextsToSearch,
+  type SearchContext,
+  type SearchRefused,
+} from '../../queries/search/search-context.js';
+import type { Steps } from '../../scheduler/steps.js';
 import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { readInTurns } from '../context/steps-in-turns.js';
 import { contextTables, namesFrom, namesIn, type Sees } from './searched-names.js';
 
 interface SearchInput {
@@ -36,8 +43,13 @@ export function search(
   caller: Principal,
   input: SearchInput & { readonly prefix: string },
 ): ResultAsync<Found<PrefixMatches>, SearchError> {
-  const look: Look<PrefixMatches> = (view, contexts, sees) =>
-    ok(searchByPrefix(input.prefix, contexts, (each, prefix) => namesFrom(view, each, prefix, sees(each))));
+  const look: Look<PrefixMatches> = function* (current, contexts, sees) {
+    const names = new Map<SearchContext, readonly string[]>();
+    for (const each of contexts) {
+      if (canBegin(each, input.prefix)) names.set(each, yield* namesFrom(current, each, input.prefix, sees(each)));
+    }
+    return ok(searchByPrefix(input.prefix, contexts, (each) => names.get(each) ?? []));
+  };
   return searched(context, caller, input, { may: prefixRight, look });
 }
 
@@ -47,23 +59,31 @@ export function fuzzySearch(
   caller: Principal,
   input: SearchInput & { readonly text: string },
 ): ResultAsync<Found<FuzzyMatches>, SearchError> {
-  const look: Look<FuzzyMatches> = (view, contexts, sees) => {
+  const look: Look<FuzzyMatches> = function* (current, contexts, sees) {
     const searched = contexts.filter(
       (each) => !byIdentifier.has(each) || prefixRight(each, caller, namespaceOf(input)),
     );
+    const objects = new Map<SearchContext, readonly (readonly FuzzyName[])[]>();
+    const identifiers = new Map<SearchContext, readonly string[]>();
+    for (const each of searched) {
+      if (!byIdentifier.has(each)) objects.set(each, yield* namesIn(current, each, sees(each)));
+      else if (canBegin(each, input.text))
+        identifiers.set(each, yield* namesFrom(current, each, input.text, sees(each)));
+    }
     return searchFuzzily(input.text, searched, {
-      namesIn: (each) => namesIn(view, each, sees(each)),
-      identifiersIn: (each, prefix) => namesFrom(view, each, prefix, sees(each)),
+      namesIn: (each) => objects.get(each) ?? [],
+      identifiersIn: (each) => identifiers.get(each) ?? [],
     });
   };
   return searched(context, caller, input, { may: fuzzyRight, look });
 }
 
+/** Looks in steps, each in the view of its time. */
 type Look<T> = (
-  view: ReadView,
+  current: () => ReadView,
   contexts: readonly SearchContext[],
   sees: (context: SearchContext) => Sees,
-) => Result<T, SearchRefused>;
+) => Steps<Result<T, SearchRefused>>;
 
 function searched<T extends object>(
   context: EngineContext,
@@ -77,14 +97,11 @@ function searched<T extends object>(
     return errAsync(contexts.error.reason === 'not_allowed' ? { type: 'permission_denied' } : contexts.error);
   }
   const sees = (each: SearchContext): Sees => seesIn(caller, namespace, each);
-  return context.storage
-    .read((view) =>
-      look(view, contexts.value, sees).map((found) => ({
-        ...found,
-        index: contexts.value.length === 0 ? 0 : Math.max(1, ...contexts.value.map((each) => indexOf(view, each))),
-      })),
-    )
-    .andThen((found): Result<Found<T>, SearchError> => (found.isErr() ? err(found.error) : ok(found.value)));
+  return readInTurns(context, function* (current): Steps<Result<Found<T>, SearchRefused>> {
+    const view = current();
+    const index = contexts.value.length === 0 ? 0 : Math.max(1, ...contexts.value.map((each) => indexOf(view, each)));
+    return (yield* look(current, contexts.value, sees)).map((found) => ({ ...found, index }));
+  }).andThen((found): Result<Found<T>, SearchError> => found);
 }
 
 function namespaceOf({ namespace = '' }: SearchInput): string {

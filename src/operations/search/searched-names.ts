@@ -11,10 +11,12 @@ import { deployments } from '../../scheduler/deployment/deployment.js';
 import { evaluations } from '../../scheduler/evaluation.js';
 import { nodes } from '../../scheduler/node.js';
 import { nodePools } from '../../scheduler/node-pool.js';
+import type { Steps } from '../../scheduler/steps.js';
 import type { Table } from '../../shared/table.js';
 import { type StoredVariable, variables } from '../../variables/variable.js';
 import { namespaceNames } from '../books/namespace-rows.js';
 import { listNodePools as allNodePools } from '../books/node-pool-rows.js';
+import { pagesOf } from '../books/pages.js';
 
 /** Whether a caller sees what is in a namespace, among those that were asked for; of variables and node pools the name counts too. */
 export type Sees = (namespace: string, name: string) => boolean;
@@ -32,32 +34,32 @@ export const contextTables: Readonly<Partial<Record<SearchContext, TableName>>> 
   vars: variables,
 };
 
-interface Named {
-  readonly ID: string;
-  readonly Namespace: string;
-}
-
-/** The names of a context that begin with a prefix, in their order. */
-export function namesFrom(view: ReadView, context: SearchContext, prefix: string, sees: Sees): Iterable<string> {
+/** The first names of a context that begin with a prefix, in their order: as many as a search shows, and one more. */
+export function* namesFrom(
+  current: () => ReadView,
+  context: SearchContext,
+  prefix: string,
+  sees: Sees,
+): Steps<readonly string[]> {
   switch (context) {
     case 'jobs':
-      return jobsSeen(view, prefix, sees).map(({ ID }) => ID);
+      return (yield* jobsSeen(current, prefix, sees)).map(({ ID }) => ID);
     case 'allocs':
-      return idsOf(view, allocations, prefix, sees);
+      return yield* idsOf(current, allocations, prefix, sees);
     case 'evals':
-      return idsOf(view, evaluations, prefix, sees);
+      return yield* idsOf(current, evaluations, prefix, sees);
     case 'deployment':
-      return idsOf(view, deployments, prefix, sees);
+      return yield* idsOf(current, deployments, prefix, sees);
     case 'nodes':
-      return idsFrom(view, nodes, prefix).map(({ ID }) => ID);
+      return yield* idsOf(current, nodes, prefix, () => true);
     case 'node_pools':
-      return poolsSeen(view, prefix, sees);
+      return poolsSeen(current(), prefix, sees);
     case 'namespaces':
-      return namespaceNames(view).filter((name) => name.startsWith(prefix) && sees(name, name));
+      return namespaceNames(current()).filter((name) => name.startsWith(prefix) && sees(name, name));
     case 'scaling_policy':
-      return policiesSeen(view, sees).filter((id) => id.startsWith(prefix.toLowerCase()));
+      return policiesSeen(current(), sees).filter((id) => id.startsWith(prefix.toLowerCase()));
     case 'vars':
-      return variablesSeen(view, prefix, sees).map(({ Path }) => Path);
+      return (yield* variablesSeen(current, prefix, sees)).map(({ Path }) => Path);
     case 'volumes':
     case 'host_volumes':
     case 'plugins':
@@ -65,29 +67,31 @@ export function namesFrom(view: ReadView, context: SearchContext, prefix: string
   }
 }
 
-/** The names of each object of a context, for a search that looks inside names. */
-export function namesIn(view: ReadView, context: SearchContext, sees: Sees): Iterable<readonly FuzzyName[]> {
+/** The names of the first objects of a context, for a search that looks inside names. */
+export function* namesIn(
+  current: () => ReadView,
+  context: SearchContext,
+  sees: Sees,
+): Steps<readonly (readonly FuzzyName[])[]> {
   switch (context) {
     case 'jobs':
-      return jobsSeen(view, '', sees).map(namesOfJob);
-    case 'allocs':
-      return view
-        .list(allocations)
-        .filter(({ record }) => sees(record.Namespace, record.Name))
-        .map(({ record: { ID, Name, Namespace } }) => [{ kind: 'allocs', name: Name, scope: [Namespace, ID] }]);
-    case 'nodes':
-      return view
-        .list(nodes)
-        .filter(({ record: { ID } }) => sees('', ID))
-        .map(({ record: { ID, Name } }) => [{ kind: 'nodes', name: Name, scope: [ID] }]);
+      return (yield* jobsSeen(current, '', sees)).map(namesOfJob);
+    case 'allocs': {
+      const seen = yield* firstOf(pagesOf(current, allocations, byId), ({ Namespace, Name }) => sees(Namespace, Name));
+      return seen.map(({ ID, Name, Namespace }) => [{ kind: 'allocs', name: Name, scope: [Namespace, ID] }]);
+    }
+    case 'nodes': {
+      const seen = yield* firstOf(pagesOf(current, nodes, byId), ({ ID }) => sees('', ID));
+      return seen.map(({ ID, Name }) => [{ kind: 'nodes', name: Name, scope: [ID] }]);
+    }
     case 'node_pools':
-      return poolsSeen(view, '', sees).map((name) => [{ kind: 'node_pools', name, scope: [name] }]);
+      return poolsSeen(current(), '', sees).map((name) => [{ kind: 'node_pools', name, scope: [name] }]);
     case 'namespaces':
-      return namespaceNames(view)
+      return namespaceNames(current())
         .filter((name) => sees(name, name))
         .map((name) => [{ kind: 'namespaces', name, scope: [] }]);
     case 'vars':
-      return variablesSeen(view, '', sees).map(({ Namespace, Path }) => [
+      return (yield* variablesSeen(current, '', sees)).map(({ Namespace, Path }) => [
         { kind: 'vars', name: Path, scope: [Namespace, Path] },
       ]);
     case 'evals':
@@ -102,18 +106,43 @@ export function namesIn(view: ReadView, context: SearchContext, sees: Sees): Ite
 
 /** Objects of one kind that a search looks at, and one more, which tells that it was cut. */
 const enough = fuzzyLimits.objects + 1;
+const readInStep = 32;
+const byId = { size: readInStep, keyOf: ({ ID }: { readonly ID: string }) => [ID] as const };
 
-function jobsSeen(view: ReadView, prefix: string, sees: Sees): readonly Job[] {
-  return namespaceNames(view)
-    .filter((namespace) => sees(namespace, ''))
-    .flatMap((namespace) => view.list(jobs, { prefix: [namespace], textPrefix: prefix, limit: enough }))
-    .map(({ record }) => record);
+/** Of pages of records, the first ones that the caller sees. */
+function* firstOf<T>(pages: Iterable<readonly T[]>, isSeen: (record: T) => boolean, before = 0): Steps<readonly T[]> {
+  const seen: T[] = [];
+  for (const page of pages) {
+    seen.push(...page.filter(isSeen));
+    if (before + seen.length >= enough) return seen.slice(0, enough - before);
+    yield;
+  }
+  return seen;
 }
 
-function idsOf<R extends Named>(view: ReadView, table: Table<R>, prefix: string, sees: Sees): readonly string[] {
-  return idsFrom(view, table, prefix)
-    .filter(({ Namespace, ID }) => sees(Namespace, ID))
-    .map(({ ID }) => ID);
+function* jobsSeen(current: () => ReadView, prefix: string, sees: Sees): Steps<readonly Job[]> {
+  const found: Job[] = [];
+  for (const namespace of namespaceNames(current())) {
+    if (!sees(namespace, '')) continue;
+    const limit = enough - found.length;
+    const rows = current().list(jobs, { prefix: [namespace], textPrefix: prefix, limit });
+    found.push(...rows.map(({ record }) => record));
+    if (found.length >= enough) return found;
+    yield;
+  }
+  return found;
+}
+
+/** Looked up by whole bytes, so that an odd last character is left to the comparison. */
+function* idsOf<R extends { readonly ID: string; readonly Namespace?: string }>(
+  current: () => ReadView,
+  table: Table<R>,
+  prefix: string,
+  sees: Sees,
+): Steps<readonly string[]> {
+  const pages = pagesOf(current, table, { ...byId, textPrefix: prefix.toLowerCase() });
+  const isSeen = ({ Namespace = '', ID }: R): boolean => ID.startsWith(prefix) && sees(Namespace, ID);
+  return (yield* firstOf(pages, isSeen)).map(({ ID }) => ID);
 }
 
 function poolsSeen(view: ReadView, prefix: string, sees: Sees): readonly string[] {
@@ -130,14 +159,13 @@ function policiesSeen(view: ReadView, sees: Sees): readonly string[] {
     .sort();
 }
 
-function variablesSeen(view: ReadView, prefix: string, sees: Sees): readonly StoredVariable[] {
-  return namespaceNames(view)
-    .flatMap((namespace) => view.list(variables, { prefix: [namespace], textPrefix: prefix }))
-    .map(({ record }) => record)
-    .filter(({ Namespace, Path }) => sees(Namespace, Path));
-}
-
-/** Looked up by whole bytes, so that an odd last character is left to the comparison. */
-function idsFrom<R extends { readonly ID: string }>(view: ReadView, table: Table<R>, prefix: string): readonly R[] {
-  return view.list(table, { textPrefix: prefix.toLowerCase() }).map(({ record }) => record);
+function* variablesSeen(current: () => ReadView, prefix: string, sees: Sees): Steps<readonly StoredVariable[]> {
+  const found: StoredVariable[] = [];
+  for (const namespace of namespaceNames(current())) {
+    const keyOf = ({ Namespace, Path }: StoredVariable) => [Namespace, Path] as const;
+    const pages = pagesOf(current, variables, { prefix: [namespace], textPrefix: prefix, size: readInStep, keyOf });
+    found.push(...(yield* firstOf(pages, ({ Namespace, Path }) => sees(Namespace, Path), found.length)));
+    if (found.length >= enough) return found;
+  }
+  return found;
 }

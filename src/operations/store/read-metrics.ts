@@ -3,9 +3,12 @@ import { instruments, type Measured, type MetricFamily, type MetricName } from '
 import { prometheusText } from '../../metrics/prometheus-text.js';
 import type { StorageError } from '../../ports/storage.js';
 import { blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';
-import { evaluations } from '../../scheduler/evaluation.js';
+import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { nodes } from '../../scheduler/node.js';
+import type { Steps } from '../../scheduler/steps.js';
+import { pagesOf } from '../books/pages.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { readInTurns } from '../context/steps-in-turns.js';
 
 /** One figure at one moment. */
 interface Gauge {
@@ -50,17 +53,36 @@ export function readMetrics(
 
 /** The gauges that are looked up when they are asked for. */
 function stateOf(context: EngineContext): ResultAsync<readonly MetricFamily[], StorageError> {
-  return context.storage.read((view) => [
-    figure('signalbox.store.index', view.index),
-    figure('signalbox.queries.waiting', context.parked.size),
-    figure('signalbox.nodes.ready', view.list(nodes).filter(({ record }) => record.Status === 'ready').length),
-    figure(
-      'signalbox.evaluations.blocked',
-      new Set(view.list(blockedRequirements).map(({ record }) => record.ID)).size,
-    ),
-    figure('signalbox.evaluations.pending', view.list(evaluations, { index: 'due', prefix: ['pending'] }).length),
-  ]);
+  return readInTurns(context, function* (current): Steps<readonly MetricFamily[]> {
+    const { index } = current();
+    const ready = new Set<string>();
+    for (const page of pagesOf(current, nodes, { size, keyOf: ({ ID }) => [ID] })) {
+      for (const { ID, Status } of page) if (Status === 'ready') ready.add(ID);
+      yield;
+    }
+    const blocked = new Set<string>();
+    for (const page of pagesOf(current, blockedRequirements, { size, keyOf: (one) => [one.ID, one.requirement] })) {
+      for (const { ID } of page) blocked.add(ID);
+      yield;
+    }
+    let pending = 0;
+    const keyOf = (one: Evaluation) => ['pending', one.Namespace, -one.Priority, one.CreateIndex, one.ID] as const;
+    for (const page of pagesOf(current, evaluations, { index: 'due', prefix: ['pending'], size, keyOf })) {
+      pending += page.length;
+      yield;
+    }
+    return [
+      figure('signalbox.store.index', index),
+      figure('signalbox.queries.waiting', context.parked.size),
+      figure('signalbox.nodes.ready', ready.size),
+      figure('signalbox.evaluations.blocked', blocked.size),
+      figure('signalbox.evaluations.pending', pending),
+    ];
+  });
 }
+
+/** Records that are counted in one step. */
+const size = 64;
 
 function figure(name: MetricName, value: number): MetricFamily {
   return { name, measured: [{ labels: {}, value }] };

@@ -3,7 +3,15 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { threadedCheckpoints } from '../../../adapters/sqlite/checkpoints.js';
 import { type SqliteStorage, sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { driverOf } from '../../../adapters/sqlite/sqlite-handle.js';
+import { hostPrincipal } from '../../../src/access/principal.js';
+import {
+  eraseNotificationEvent,
+  listDeliveries,
+  sendNotificationEvent,
+} from '../../../src/operations/notifications/index.js';
+import { putVariable, removeVariable } from '../../../src/operations/variables/index.js';
 import { commit, store, things, valueFrom } from '../../conformance/storage/storage-subject.js';
+import { create, must, owner, runEvent, testEngine, workspaceId } from '../../operations/notifications/engine-setup.js';
 import { fileOpener, scratchFolder } from './sqlite-files.js';
 
 const folder = scratchFolder();
@@ -145,4 +153,36 @@ describe('the log is emptied', () => {
     next.close();
     handle.close();
   });
+});
+
+test('variables that were removed and events that were erased are in no file', async () => {
+  const path = folder.path('engine.db');
+  const storage = valueFrom(await sqliteStorage(path));
+  const engine = await testEngine({}, { ports: { storage } });
+  const { id } = await must(create(engine, {}));
+  engine.delivery.answer((request) => ({
+    status: 200,
+    body: `answer to ${JSON.stringify(request).length} ${'z'.repeat(300)}`,
+  }));
+  engine.start();
+  const secrets = range(150).map((at) => `secret-${at}-of-somebody-`);
+  const events: string[] = [];
+  for (const [at, secret] of secrets.entries()) {
+    await must(putVariable(engine, hostPrincipal, { path: `app/${at}`, items: { password: `variable ${secret}` } }));
+    const message = `event ${secret}${'m'.repeat((at * 7) % 400)}`;
+    const sent = await must(
+      sendNotificationEvent(engine, owner, { workspaceId, event: runEvent({ runId: `run-${at}`, message }) }),
+    );
+    events.push(sent.eventId);
+  }
+  await engine.clock.advance(60_000);
+  await engine.stop();
+  expect(found(path, secrets)).toEqual(secrets);
+  for (const [at, eventId] of events.entries()) {
+    await must(removeVariable(engine, hostPrincipal, { path: `app/${at}` }));
+    await must(eraseNotificationEvent(engine, owner, { eventId }));
+  }
+  expect((await must(listDeliveries(engine, owner, { configurationId: id }))).items.length).toBeGreaterThan(0);
+  await storage.close();
+  expect(found(path, secrets)).toEqual([]);
 });

@@ -583,6 +583,21 @@ describe('the log', () => {
   });
 });
 
+test.each([
+  [5 * minute, 5 * minute, 7 * minute],
+  [40 * minute, 40 * minute, 51 * minute],
+  [2 * second, 0, 15 * second],
+])('a delivery that is kept for %i ms is there after %i and gone after %i ms', async (delivered, there, gone) => {
+  const { engine, id } = await started({ notifications: { retention: { delivered } } });
+  await publish(engine);
+  await engine.clock.settle();
+  await engine.clock.advance(there);
+  expect(await log(engine, id)).toHaveLength(1);
+  await engine.clock.advance(gone - there);
+  expect(await log(engine, id)).toEqual([]);
+  await engine.stop();
+});
+
 describe('e-mail', () => {
   const email = { destinationType: 'email', users: ['user-1', 'user-2'] };
   test('one message per recipient, again only to those it did not reach', async () => {

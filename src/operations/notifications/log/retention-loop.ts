@@ -5,7 +5,7 @@ import { events, type StoredEvent } from '../../../notifications/events/event.js
 import { queues } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
 import type { Settings } from '../../../settings.js';
-import { hour } from '../../../shared/duration.js';
+import { hour, type Milliseconds, second } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { Key, Table } from '../../../shared/table.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
@@ -13,7 +13,11 @@ import { changeOrMoment } from '../../waiting/change-or-moment.js';
 
 /** Rows looked at and removed in one write, so that other writers get their turn. */
 const batch = 500;
-const pause = hour;
+
+/** Milliseconds between two rounds: what is over is removed at most an hour later, or a quarter of the shortest time for which something is kept. */
+function pauseOf({ delivered, dead, idempotency }: Settings['notifications']['retention']): Milliseconds {
+  return Math.min(hour, Math.max(10 * second, Math.min(delivered, dead, idempotency) / 4));
+}
 
 /** Removes deliveries, events and bulk redeliveries whose time in the log is over, a piece per write. */
 export const retentionLoop: BackgroundLoop = {
@@ -24,7 +28,7 @@ export const retentionLoop: BackgroundLoop = {
       await collectEvents(context, signal);
       await collectRecoveries(context);
       await somethingKept(context, signal);
-      await context.clock.sleep(pause, signal);
+      await context.clock.sleep(pauseOf(context.settings.notifications.retention), signal);
     }
   },
 };
