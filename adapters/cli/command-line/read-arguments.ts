@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { suggestName } from '../../../src/options/option-texts.js';
 import { Stopped } from '../stopped.js';
 import type { Command, OptionDefinitions } from './command.js';
+import { choicesText } from './help.js';
 import { insteadOf } from './other-spellings.js';
 
 /** Options of every command that has an answer to print. */
@@ -38,10 +39,23 @@ export function readArguments(command: Command, args: readonly string[]): Argume
   const definitions = optionsOf(command);
   const { values, positionals } = parsed(command, definitions, separated(command, args));
   const options: Record<string, boolean | string | readonly string[] | undefined> = {};
-  for (const [name, { type }] of Object.entries(definitions)) {
+  for (const [name, { type, choices }] of Object.entries(definitions)) {
     options[name] = values[name] ?? (type === 'flag' ? false : type === 'list' ? [] : undefined);
+    checkChoice(command, name, { choices, given: options[name] });
   }
   return { parameters: checkedCount(command, positionals), options };
+}
+
+function checkChoice(
+  command: Command,
+  name: string,
+  { choices, given }: { readonly choices: readonly string[] | undefined; readonly given: unknown },
+): void {
+  if (choices === undefined) return;
+  for (const value of [given].flat()) {
+    if (typeof value !== 'string' || choices.includes(value.toLowerCase())) continue;
+    throw misused(command, `--${name} takes ${choicesText(choices)}, not ${JSON.stringify(value.slice(0, 40))}`);
+  }
 }
 
 /** The arguments that may contain options: not those after `--`, or after the parameters that end the options. */

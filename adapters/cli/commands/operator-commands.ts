@@ -1,6 +1,6 @@
 import { orThrow } from '../../../src/client/index.js';
 import type { SchedulerConfiguration } from '../../../src/index.js';
-import { type Command, command, type OptionValues } from '../command-line/command.js';
+import { type Command, command, type OptionValues, yesOrNo } from '../command-line/command.js';
 import { facts, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
 import { numberOption, optional } from './option-values.js';
@@ -32,10 +32,15 @@ function configurationText(configuration: SchedulerConfiguration): string {
   });
 }
 
-const flag = (summary: string) => ({ type: 'text', value: 'BOOL', summary }) as const;
+const flag = (summary: string) => ({ type: 'text', value: 'BOOL', summary, choices: yesOrNo }) as const;
 
 const settings = {
-  'scheduler-algorithm': { type: 'text', value: 'NAME', summary: 'binpack or spread' },
+  'scheduler-algorithm': {
+    type: 'text',
+    value: 'NAME',
+    summary: 'how nodes are ranked',
+    choices: ['binpack', 'spread'],
+  },
   'memory-oversubscription': flag('whether tasks may use more than they reserve, up to memory_max'),
   'reject-job-registration': flag('whether registrations are refused, but for management tokens'),
   'pause-eval-broker': flag('whether the processing of evaluations is paused'),
@@ -49,7 +54,7 @@ const settings = {
 const setConfiguration = command({
   words: 'operator scheduler set',
   parameters: '',
-  summary: 'change how placements are chosen; what is not told stays as it is',
+  summary: 'change how placements are chosen; options that are not given stay unchanged',
   options: settings,
   run: async (invocation) => {
     const { box, options } = invocation;

@@ -49,6 +49,10 @@ const stopGrace = 800;
 /** Milliseconds that the processes of a runner that takes them along may take to end. */
 const runnerGrace = 10_000;
 
+const keepsNothing =
+  'Nothing is kept: jobs, their history and notifications are in memory and are lost when the server ends. ' +
+  'Start with --store sqlite:PATH to keep them; with --store memory this warning is left out';
+
 /** Headers and bodies must come within a minute, so that slow senders cannot keep what the server holds for bodies. */
 const serverOptions = { maxHeaderSize: 32 * 1024, keepAliveTimeout: 65_000, requestTimeout: 60_000 };
 
@@ -66,6 +70,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   const options = await optionsOf(args, terminal);
   const seed = options.seedFile === null ? null : await readSeed(options.seedFile);
   const warn = (message: string): void => stderrLogger(terminal).warn({}, message);
+  if (options.storePath === null && !options.storeIsChosen) warn(keepsNothing);
   const cipher = await cipherOf(options, warn);
   const { delivery, download } = await outboundFrom(
     options.outbound,

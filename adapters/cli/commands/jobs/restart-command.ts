@@ -18,7 +18,12 @@ const options = {
   'all-tasks': { type: 'flag', summary: 'also tasks that have ended, everything from its beginning' },
   reschedule: { type: 'flag', summary: 'replace the allocations by new ones, perhaps on other nodes' },
   'no-shutdown-delay': { type: 'flag', summary: 'with --reschedule: end the tasks without shutdown delays' },
-  'on-error': { type: 'text', value: 'WHAT', summary: 'fail, continue or ask when one does not run again (fail)' },
+  'on-error': {
+    type: 'text',
+    value: 'WHAT',
+    summary: 'what to do when one does not run again (fail)',
+    choices: ['fail', 'continue', 'ask'],
+  },
   yes: { type: 'flag', summary: 'answer every question with yes' },
 } as const;
 

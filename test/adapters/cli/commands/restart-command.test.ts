@@ -130,7 +130,7 @@ describe('job restart', () => {
     expect(no.out).toMatch(/1 allocation restarted, 0 failed, 1 left as they were\n$/);
     expect((await given({ keyboard, input: ['y\n'] }, ...words)).code).toBe(0);
     expect((await run('job', 'restart', '-yes', '-batch-wait=ask', job)).code).toBe(0);
-    expect((await run(...words)).error).toBe('signalbox: there is no terminal to ask on\n');
+    expect((await run(...words)).error).toBe('signalbox: cannot prompt: stdin is not a terminal (use -yes)\n');
   });
 
   it.each([
