@@ -9,7 +9,7 @@ export interface OptionDefinition {
   readonly value?: string;
   /** One line for the help; the choices are added to it. */
   readonly summary: string;
-  /** The values that are accepted, in any case; absent for free values. */
+  /** The values that a text option accepts, in lower case; absent for free values. */
   readonly choices?: readonly string[];
 }
 

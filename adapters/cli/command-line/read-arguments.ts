@@ -40,22 +40,22 @@ export function readArguments(command: Command, args: readonly string[]): Argume
   const { values, positionals } = parsed(command, definitions, separated(command, args));
   const options: Record<string, boolean | string | readonly string[] | undefined> = {};
   for (const [name, { type, choices }] of Object.entries(definitions)) {
-    options[name] = values[name] ?? (type === 'flag' ? false : type === 'list' ? [] : undefined);
-    checkChoice(command, name, { choices, given: options[name] });
+    const given = values[name] ?? (type === 'flag' ? false : type === 'list' ? [] : undefined);
+    options[name] =
+      choices !== undefined && typeof given === 'string' ? chosen(command, name, { choices, given }) : given;
   }
   return { parameters: checkedCount(command, positionals), options };
 }
 
-function checkChoice(
+/** One of the choices, in any case. */
+function chosen(
   command: Command,
   name: string,
-  { choices, given }: { readonly choices: readonly string[] | undefined; readonly given: unknown },
-): void {
-  if (choices === undefined) return;
-  for (const value of [given].flat()) {
-    if (typeof value !== 'string' || choices.includes(value.toLowerCase())) continue;
-    throw misused(command, `--${name} takes ${choicesText(choices)}, not ${JSON.stringify(value.slice(0, 40))}`);
-  }
+  { choices, given }: { readonly choices: readonly string[]; readonly given: string },
+): string {
+  const choice = given.toLowerCase();
+  if (choices.includes(choice)) return choice;
+  throw misused(command, `--${name} takes ${choicesText(choices)}, not ${JSON.stringify(given.slice(0, 40))}`);
 }
 
 /** The arguments that may contain options: not those after `--`, or after the parameters that end the options. */

@@ -3,7 +3,7 @@ import type { SchedulerConfiguration } from '../../../src/index.js';
 import { type Command, command, type OptionValues, yesOrNo } from '../command-line/command.js';
 import { facts, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
-import { numberOption, optional } from './option-values.js';
+import { flagOption, numberOption, optional } from './option-values.js';
 import { print } from './print.js';
 
 const getConfiguration = command({
@@ -70,7 +70,7 @@ const setConfiguration = command({
 
 function changed(before: SchedulerConfiguration, options: OptionValues<typeof settings>) {
   const { PreemptionConfig: preempts } = before;
-  const asked = (name: keyof typeof settings): boolean | undefined => truth(name, options[name]);
+  const asked = (name: keyof typeof settings): boolean | undefined => flagOption(name, options[name]);
   return {
     SchedulerAlgorithm: options['scheduler-algorithm'] ?? before.SchedulerAlgorithm,
     MemoryOversubscriptionEnabled: asked('memory-oversubscription') ?? before.MemoryOversubscriptionEnabled,
@@ -85,14 +85,6 @@ function changed(before: SchedulerConfiguration, options: OptionValues<typeof se
       SysBatchSchedulerEnabled: asked('preempt-sysbatch-scheduler') ?? preempts.SysBatchSchedulerEnabled,
     },
   };
-}
-
-function truth(name: string, text: string | undefined): boolean | undefined {
-  if (text === undefined) return undefined;
-  if (text !== 'true' && text !== 'false') {
-    throw new Stopped(`--${name} is true or false, not ${JSON.stringify(text.slice(0, 40))}`, 2);
-  }
-  return text === 'true';
 }
 
 const metrics = command({

@@ -16,8 +16,6 @@ export interface ServeOptions {
   readonly port: number;
   /** A path means SQLite, null means memory. */
   readonly storePath: string | null;
-  /** Whether the store was named, and is not the default. */
-  readonly storeIsChosen: boolean;
   readonly names: Settings['notifications']['names'];
   readonly access: 'token' | 'open';
   readonly seedFile: string | null;
@@ -168,7 +166,6 @@ function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'>
   return {
     ...(listenParts(read('listen')) ?? { host: '127.0.0.1', port: 0 }),
     storePath: store === 'memory' ? null : store.slice('sqlite:'.length),
-    storeIsChosen: (settings.get('store')?.source ?? 'default') !== 'default',
     names: read('names'),
     access: read('access'),
     seedFile: orNull('seed'),

@@ -44,14 +44,10 @@ export const restartJob: Command = command({
   },
 });
 
-const onErrors = ['fail', 'continue', 'ask'];
-
 function assertFit(wanted: Options): void {
   const kinds = ['task', 'all-tasks', 'reschedule'].filter((name) => Boolean(wanted[name as keyof Options]));
   if (kinds.length > 1) throw new Stopped(`give one of ${kinds.map((name) => `--${name}`).join(' and ')}`, 2);
   if (wanted['no-shutdown-delay'] && !wanted.reschedule) throw new Stopped('--no-shutdown-delay needs --reschedule', 2);
-  const onError = wanted['on-error'] ?? 'fail';
-  if (!onErrors.includes(onError)) throw new Stopped(`--on-error is one of ${onErrors.join(', ')}`, 2);
 }
 
 async function chosenAllocations(

@@ -136,7 +136,7 @@ describe('job restart', () => {
   it.each([
     [['-task=a', '-all-tasks'], 2, 'give one of --task and --all-tasks'],
     [['-no-shutdown-delay'], 2, '--no-shutdown-delay needs --reschedule'],
-    [['-on-error=shrug'], 2, '--on-error is one of fail, continue, ask'],
+    [['-on-error=shrug'], 2, '--on-error takes fail, continue or ask, not "shrug"'],
     [['-batch-size=0'], 2, '--batch-size takes a number'],
     [['-batch-wait=soon'], 2, '--batch-wait takes a duration such as 30s, not "soon"'],
     [['-group=none'], 1, 'has no group none'],
