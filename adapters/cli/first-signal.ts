@@ -1,10 +1,15 @@
-/** Resolves at the first SIGTERM or SIGINT and lets go of both, so that the next one does what it does to any other process. */
-export function firstSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    const signalled = (): void => {
-      process.off('SIGTERM', signalled).off('SIGINT', signalled);
-      resolve();
-    };
+import { npmEnded } from './npm-parent.js';
+
+/**
+ * Resolves at the first SIGTERM or SIGINT, or when the npm that started this process has ended, and removes its listeners, so that the
+ * next signal does what it does to any other process.
+ */
+export async function firstSignal(): Promise<void> {
+  let signalled = (): void => undefined;
+  const signal = new Promise<void>((resolve) => {
+    signalled = resolve;
     process.on('SIGTERM', signalled).on('SIGINT', signalled);
   });
+  await Promise.race([signal, npmEnded(process.env)]);
+  process.off('SIGTERM', signalled).off('SIGINT', signalled);
 }

@@ -24,7 +24,7 @@ export function jsonValueOf(text: string): unknown {
 function told(text: string, { at, token, context }: TextFault): JsonFault {
   const message = messages[context];
   if (at >= text.length && text[token] === '"') {
-    return { ...positionOf(text, token), message: 'this text has no closing quote' };
+    return { ...positionOf(text, token), message: 'this string has no closing quote' };
   }
   // For a number or a word, the position of its beginning.
   return { ...positionOf(text, message === undefined ? token : at), message: message ?? 'a value is expected here' };
@@ -36,7 +36,7 @@ const messages: Readonly<Record<string, string>> = {
   'after array element': '"," or "]" is expected here',
   'looking for beginning of object key string': 'a key in double quotes is expected here',
   'after object key': '":" is expected after the key',
-  'in string literal': 'a control character in a text must be written as an escape',
+  'in string literal': 'a control character in a string must be written as an escape',
   'in string escape code': 'this escape does not exist',
   'in \\u hexadecimal character escape': 'this escape does not exist',
 };

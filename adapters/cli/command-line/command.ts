@@ -7,9 +7,14 @@ export interface OptionDefinition {
   readonly type: 'flag' | 'text' | 'list';
   /** Name of the value in the help: `INDEX`. */
   readonly value?: string;
-  /** One line for the help. */
+  /** One line for the help; the choices are added to it. */
   readonly summary: string;
+  /** The values that a text option accepts, in lower case; absent for free values. */
+  readonly choices?: readonly string[];
 }
+
+/** Choices of options that can say no as well. */
+export const yesOrNo = ['true', 'false'] as const;
 
 export type OptionDefinitions = Readonly<Record<string, OptionDefinition>>;
 

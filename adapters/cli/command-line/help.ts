@@ -3,12 +3,18 @@ import type { Command, OptionDefinitions } from './command.js';
 
 /** How one command is used: a line, what it does, its options. */
 export function commandHelp(command: Command, options: OptionDefinitions): string {
-  const rows = Object.entries(options).map(([name, { value, summary }]) => [
+  const rows = Object.entries(options).map(([name, { value, summary, choices }]) => [
     `  --${name}${value === undefined ? '' : ` ${value}`}`,
-    summary,
+    choices === undefined ? summary : `${summary}: ${choicesText(choices)}`,
   ]);
   const usage = ['usage: signalbox', command.words, command.parameters].filter((word) => word !== '').join(' ');
   return `${usage}\n${command.summary}\n\n${columns(rows)}`;
+}
+
+/** `a, b or c`, without the empty one. */
+export function choicesText(all: readonly string[]): string {
+  const choices = all.filter((choice) => choice !== '');
+  return choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
 }
 
 /** The commands whose first word is the topic. */

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { suggestName } from '../../../src/options/option-texts.js';
 import { Stopped } from '../stopped.js';
 import type { Command, OptionDefinitions } from './command.js';
+import { choicesText } from './help.js';
 import { insteadOf } from './other-spellings.js';
 
 /** Options of every command that has an answer to print. */
@@ -38,10 +39,23 @@ export function readArguments(command: Command, args: readonly string[]): Argume
   const definitions = optionsOf(command);
   const { values, positionals } = parsed(command, definitions, separated(command, args));
   const options: Record<string, boolean | string | readonly string[] | undefined> = {};
-  for (const [name, { type }] of Object.entries(definitions)) {
-    options[name] = values[name] ?? (type === 'flag' ? false : type === 'list' ? [] : undefined);
+  for (const [name, { type, choices }] of Object.entries(definitions)) {
+    const given = values[name] ?? (type === 'flag' ? false : type === 'list' ? [] : undefined);
+    options[name] =
+      choices !== undefined && typeof given === 'string' ? chosen(command, name, { choices, given }) : given;
   }
   return { parameters: checkedCount(command, positionals), options };
+}
+
+/** One of the choices, in any case. */
+function chosen(
+  command: Command,
+  name: string,
+  { choices, given }: { readonly choices: readonly string[]; readonly given: string },
+): string {
+  const choice = given.toLowerCase();
+  if (choices.includes(choice)) return choice;
+  throw misused(command, `--${name} takes ${choicesText(choices)}, not ${JSON.stringify(given.slice(0, 40))}`);
 }
 
 /** The arguments that may contain options: not those after `--`, or after the parameters that end the options. */

@@ -1,6 +1,6 @@
 import { orThrow, SignalboxError } from '../../../src/client/index.js';
 import type { Workspace } from '../../../src/index.js';
-import { type Command, command } from '../command-line/command.js';
+import { type Command, command, yesOrNo } from '../command-line/command.js';
 import { facts, tableOf } from '../output/columns.js';
 import { flagOption, optional } from './option-values.js';
 import { confirm, print } from './print.js';
@@ -49,10 +49,21 @@ const put = command({
     'execution-mode': {
       type: 'text',
       value: 'MODE',
-      summary: 'remote, agent or local, which notifies nobody (remote)',
+      summary: 'where runs are executed; local sends no notifications (remote)',
+      choices: ['remote', 'agent', 'local'],
     },
-    'drift-detection': { type: 'text', value: 'BOOL', summary: 'whether assessments tell of drift and checks (false)' },
-    'health-assessments': { type: 'text', value: 'BOOL', summary: 'whether assessments tell of failures (false)' },
+    'drift-detection': {
+      type: 'text',
+      value: 'BOOL',
+      summary: 'whether assessments report drift and checks (false)',
+      choices: yesOrNo,
+    },
+    'health-assessments': {
+      type: 'text',
+      value: 'BOOL',
+      summary: 'whether assessments report failures (false)',
+      choices: yesOrNo,
+    },
   },
   run: async (invocation) => {
     const { parameters, options, box } = invocation;

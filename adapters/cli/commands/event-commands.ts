@@ -3,7 +3,7 @@ import { type Command, command, type Invocation } from '../command-line/command.
 import { findJsonFault, jsonValueOf } from '../json-fault.js';
 import { facts, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
-import { optional, pageOption, pairs } from './option-values.js';
+import { deliveryOutcomes, optional, pageOption, pairs } from './option-values.js';
 import { confirm, print, printAnswer } from './print.js';
 
 const attributesOptions = {
@@ -18,7 +18,7 @@ const attributesOptions = {
 const send = command({
   words: 'event send',
   parameters: 'WORKSPACE TRIGGER',
-  summary: 'publish an event; tells who is notified, or why nobody is',
+  summary: 'publish an event; prints who is notified, or why there are no recipients',
   options: attributesOptions,
   run: async (invocation) => {
     const [workspace = ''] = invocation.parameters;
@@ -47,7 +47,12 @@ const list = command({
   summary: 'the events of a workspace, newest first',
   options: {
     trigger: { type: 'text', value: 'TRIGGER', summary: 'of this trigger or type' },
-    outcome: { type: 'text', value: 'OUTCOME', summary: 'with a delivery that is pending, delivered, dead, ...' },
+    outcome: {
+      type: 'text',
+      value: 'OUTCOME',
+      summary: 'with a delivery of this outcome',
+      choices: deliveryOutcomes,
+    },
     filter: { type: 'text', value: 'EXPRESSION', summary: 'whose attributes match' },
     since: { type: 'text', value: 'TIME', summary: 'accepted from then on, such as 2026-01-02T03:04:05Z' },
     until: { type: 'text', value: 'TIME', summary: 'accepted before then' },

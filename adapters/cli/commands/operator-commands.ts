@@ -1,10 +1,10 @@
 import { orThrow } from '../../../src/client/index.js';
 import type { SchedulerConfiguration } from '../../../src/index.js';
-import { type Command, command, type OptionValues } from '../command-line/command.js';
+import { type Command, command, type OptionValues, yesOrNo } from '../command-line/command.js';
 import { inJson, inLines } from '../output/cells.js';
 import { facts, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
-import { numberOption, optional } from './option-values.js';
+import { flagOption, numberOption, optional } from './option-values.js';
 import { print } from './print.js';
 
 const getConfiguration = command({
@@ -33,10 +33,15 @@ function configurationText(configuration: SchedulerConfiguration): string {
   });
 }
 
-const flag = (summary: string) => ({ type: 'text', value: 'BOOL', summary }) as const;
+const flag = (summary: string) => ({ type: 'text', value: 'BOOL', summary, choices: yesOrNo }) as const;
 
 const settings = {
-  'scheduler-algorithm': { type: 'text', value: 'NAME', summary: 'binpack or spread' },
+  'scheduler-algorithm': {
+    type: 'text',
+    value: 'NAME',
+    summary: 'how nodes are ranked',
+    choices: ['binpack', 'spread'],
+  },
   'memory-oversubscription': flag('whether tasks may use more than they reserve, up to memory_max'),
   'reject-job-registration': flag('whether registrations are refused, but for management tokens'),
   'pause-eval-broker': flag('whether the processing of evaluations is paused'),
@@ -50,7 +55,7 @@ const settings = {
 const setConfiguration = command({
   words: 'operator scheduler set',
   parameters: '',
-  summary: 'change how placements are chosen; what is not told stays as it is',
+  summary: 'change how placements are chosen; options that are not given stay unchanged',
   options: settings,
   run: async (invocation) => {
     const { box, options } = invocation;
@@ -66,7 +71,7 @@ const setConfiguration = command({
 
 function changed(before: SchedulerConfiguration, options: OptionValues<typeof settings>) {
   const { PreemptionConfig: preempts } = before;
-  const asked = (name: keyof typeof settings): boolean | undefined => truth(name, options[name]);
+  const asked = (name: keyof typeof settings): boolean | undefined => flagOption(name, options[name]);
   return {
     SchedulerAlgorithm: options['scheduler-algorithm'] ?? before.SchedulerAlgorithm,
     MemoryOversubscriptionEnabled: asked('memory-oversubscription') ?? before.MemoryOversubscriptionEnabled,
@@ -81,14 +86,6 @@ function changed(before: SchedulerConfiguration, options: OptionValues<typeof se
       SysBatchSchedulerEnabled: asked('preempt-sysbatch-scheduler') ?? preempts.SysBatchSchedulerEnabled,
     },
   };
-}
-
-function truth(name: string, text: string | undefined): boolean | undefined {
-  if (text === undefined) return undefined;
-  if (text !== 'true' && text !== 'false') {
-    throw new Stopped(`--${name} is true or false, not ${JSON.stringify(text.slice(0, 40))}`, 2);
-  }
-  return text === 'true';
 }
 
 const metrics = command({

@@ -63,3 +63,6 @@ export function namedOnce(what: string, parameter: string | undefined, option: s
   }
   return parameter ?? option;
 }
+
+/** Outcomes that deliveries are filtered by. */
+export const deliveryOutcomes = ['pending', 'delivered', 'partly_delivered', 'dead', 'cancelled'] as const;

@@ -16,7 +16,12 @@ const monitor = command({
   summary: 'print what the server logs, from now on, until a signal',
   raw: true,
   options: {
-    'log-level': { type: 'text', value: 'LEVEL', summary: 'trace, debug, info, warn or error (info)' },
+    'log-level': {
+      type: 'text',
+      value: 'LEVEL',
+      summary: 'the least severe entries that are printed (info)',
+      choices: ['trace', 'debug', 'info', 'warn', 'error'],
+    },
     'log-json': { type: 'flag', summary: 'each entry as a JSON object' },
     'node-id': { type: 'text', value: 'NODE', summary: 'of the server that this node is part of' },
   },

@@ -9,7 +9,7 @@ export function asker({ streams, error }: Terminal): Ask {
   const { keyboard } = streams ?? {};
   if (streams === undefined || keyboard === undefined) {
     return async () => {
-      throw new Stopped('there is no terminal to ask on', 2);
+      throw new Stopped('cannot prompt: stdin is not a terminal (use -yes)', 2);
     };
   }
   let lines: AsyncGenerator<string> | undefined;

@@ -85,7 +85,7 @@ function frameIn(message: string | Uint8Array): Frame {
     const frame: unknown = JSON.parse(text);
     if (typeof frame === 'object' && frame !== null) return frame;
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw new Stopped('the server sent a message that is not understood');
+  throw new Stopped('the server sent an invalid message: its version may differ from this one (signalbox version)');
 }

@@ -1,8 +1,10 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Settings, SettingsOverrides } from '../../../src/index.js';
+import { choicesText } from '../command-line/help.js';
 import { listenParts } from '../listen-parts.js';
 import { isLoopback } from '../loopback.js';
 import { columns } from '../output/columns.js';
+import type { Kind } from '../settings/kind.js';
 import { type NodeOptions, nodeOptionsFrom } from '../settings/node-options.js';
 import { readFlags } from '../settings/read-flags.js';
 import { type ResolvedSettings, resolveSettings, type SettingSources } from '../settings/resolve-settings.js';
@@ -57,11 +59,15 @@ interface MailOptions {
   readonly from: string;
 }
 
+function withChoices({ choices }: Kind, summary: string): string {
+  return choices === undefined ? summary : `${summary}: ${choicesText(choices)}`;
+}
+
 export const serveUsage = `signalbox serve [options]
 
 ${columns([
   ...settingTable.flatMap(({ flag, kind, summary }) =>
-    flag === undefined ? [] : [[`  --${flag} ${kind.path === 'file' ? 'FILE' : 'VALUE'}`, summary]],
+    flag === undefined ? [] : [[`  --${flag} ${kind.path === 'file' ? 'FILE' : 'VALUE'}`, withChoices(kind, summary)]],
   ),
   ['  --no-runner', 'run no jobs on this host'],
   ['  --config FILE', 'settings in one file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)'],
@@ -79,7 +85,7 @@ Lists are separated by commas outside the file.
 ${settingTable
   .map(({ key, kind, summary, default: value, flag }) => {
     const printed = value === undefined ? '' : ` (${JSON.stringify(kind.toJson(value))})`;
-    return `  ${key}${printed}\n      ${summary}\n      ${variableOf(key)}${flag === undefined ? '' : `, --${flag}`}\n`;
+    return `  ${key}${printed}\n      ${withChoices(kind, summary)}\n      ${variableOf(key)}${flag === undefined ? '' : `, --${flag}`}\n`;
   })
   .join('')}`;
 

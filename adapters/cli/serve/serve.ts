@@ -50,6 +50,10 @@ const stopGrace = 800;
 /** Milliseconds that the processes of a runner that takes them along may take to end. */
 const runnerGrace = 10_000;
 
+const keepsNothing =
+  'Nothing is kept: jobs, their history and notifications are in memory and are lost when the server ends. ' +
+  'Start with --store sqlite:PATH to keep them';
+
 /** Headers and bodies must come within a minute, so that slow senders cannot keep what the server holds for bodies. */
 const serverOptions = { maxHeaderSize: 32 * 1024, keepAliveTimeout: 65_000, requestTimeout: 60_000 };
 
@@ -100,6 +104,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     const runner: HostRunner | undefined = options.runner
       ? await startHostRunner(engine, options.storePath, { ...options.node, download })
       : undefined;
+    if (options.storePath === null) warn(keepsNothing);
     terminal.out(`listening on ${origin}\n`);
     if (options.examples) terminal.out(examplesFor({ options, origin, seed, terminal }, secret));
     if (secret !== undefined) terminal.out(`management token, shown this once: ${secret}\n`);

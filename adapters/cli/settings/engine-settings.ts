@@ -105,8 +105,8 @@ const engineKinds: readonly (readonly [key: string, kind: Kind, summary: string]
   ['notifications.retention.idempotency', span, 'how long idempotency keys are remembered'],
   ['notifications.maximumRecover', count, 'deliveries that one bulk redelivery sends again'],
   ['notifications.signature.headers', listKind(header), 'headers of the signature'],
-  ['notifications.signature.idHeader', header, 'header that tells which message it is'],
-  ['notifications.signature.timestampHeader', header, 'header that tells when its event was accepted'],
+  ['notifications.signature.idHeader', header, 'header with the ID of the message'],
+  ['notifications.signature.timestampHeader', header, 'header with the time at which its event was accepted'],
   [
     'notifications.signature.standardWebhooks',
     flagKind,

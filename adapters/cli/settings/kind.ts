@@ -19,6 +19,8 @@ export interface Kind {
   toJson(value: unknown): unknown;
   /** JSON Schema of what `fromJson` takes; patterns cannot say everything that it checks. */
   readonly schema: Readonly<Record<string, unknown>>;
+  /** The values of a choice. */
+  readonly choices?: readonly string[];
   /** A path: what is not absolute counts from the folder of the settings file. */
   readonly path?: 'file' | 'store';
 }
@@ -59,7 +61,8 @@ export const fileKind: Kind = {
 
 export function oneOf(...words: readonly string[]): Kind {
   const takes = `takes ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
-  return { ...textKind(takes, (text) => (words.includes(text) ? text : undefined)), schema: { enum: words } };
+  const kind = textKind(takes, (text) => (words.includes(text) ? text : undefined));
+  return { ...kind, schema: { enum: words }, choices: words };
 }
 
 export const flagKind: Kind = {
@@ -68,6 +71,7 @@ export const flagKind: Kind = {
   fromJson: (json) => (typeof json === 'boolean' ? ok(json) : misfit),
   toJson: (value) => value,
   schema: { type: 'boolean' },
+  choices: ['true', 'false'],
 };
 
 /** Numbers within bounds, both included; whole ones unless `fractions`. */

@@ -73,11 +73,11 @@ export function itemsOfJson(text: string, source: string): GivenItems {
     throw new Stopped(`${source}:${fault.line}:${fault.column}: ${fault.message}`);
   }
   const value: unknown = JSON.parse(text);
-  if (!isObject(value)) throw new Stopped(`${source}: an object of texts is expected`);
+  if (!isObject(value)) throw new Stopped(`${source}: an object with string values is expected`);
   if (!isObject(value['Items'])) {
     const items = texts.safeParse(value);
     if (items.success) return { items: items.data };
-    throw new Stopped(`${source}: every item must be a text; ${pointersOf(items.error)}`);
+    throw new Stopped(`${source}: every item must be a string; ${pointersOf(items.error)}`);
   }
   const document = variable.safeParse(value);
   if (!document.success) throw new Stopped(`${source}: the variable cannot be read; ${pointersOf(document.error)}`);

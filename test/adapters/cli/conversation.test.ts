@@ -42,7 +42,7 @@ describe('a question', () => {
   it('cannot be asked where nobody types', async () => {
     const told: string[] = [];
     const { streams: _streams, ...without } = terminalWith([], told);
-    await expect(asker(without)('one?')).rejects.toThrow('there is no terminal to ask on');
+    await expect(asker(without)('one?')).rejects.toThrow('cannot prompt: stdin is not a terminal (use -yes)');
     expect(told).toEqual([]);
   });
 });

@@ -73,7 +73,12 @@ const create = command({
   parameters: '[NAME]',
   summary: 'make a token; its secret is shown once',
   options: {
-    type: { type: 'text', value: 'TYPE', summary: 'client, management or node (client)' },
+    type: {
+      type: 'text',
+      value: 'TYPE',
+      summary: 'its type (client)',
+      choices: ['client', 'management', 'node'],
+    },
     ...granted,
     name: { type: 'text', value: 'NAME', summary: 'its name, as NAME gives it' },
     ttl: { type: 'text', value: 'TIME', summary: 'how long it lasts, 1m to 24h; without end when absent' },
@@ -116,7 +121,12 @@ const update = command({
   options: {
     ...granted,
     name: { type: 'text', value: 'NAME', summary: 'its new name' },
-    type: { type: 'text', value: 'TYPE', summary: 'client or management; a management token loses policies and roles' },
+    type: {
+      type: 'text',
+      value: 'TYPE',
+      summary: 'its new type; a management token loses policies and roles',
+      choices: ['client', 'management'],
+    },
   },
   run: async (invocation) => {
     const { box, options, parameters } = invocation;
@@ -161,7 +171,7 @@ function grantsOf({ Policies, Roles, Workspaces }: TokenDocument) {
 const remove = command({
   words: 'token delete',
   parameters: 'ACCESSOR',
-  summary: 'remove a token: nobody can use it any more',
+  summary: 'remove a token, which is refused from then on',
   options: {},
   run: (invocation) => {
     const [accessor = ''] = invocation.parameters;

@@ -52,7 +52,10 @@ const ofJob = command({
     ...logOptions,
     task: { type: 'text', value: 'TASK', summary: 'the task, as TASK names it' },
     group: { type: 'text', value: 'GROUP', summary: 'in an allocation of this group' },
-    all: { type: 'flag', summary: 'of all allocations, and all tasks when none is named; each line tells whose it is' },
+    all: {
+      type: 'flag',
+      summary: 'of all allocations, and all tasks when none is named; each line begins with its allocation and task',
+    },
   },
   run: async (invocation) => {
     const { parameters, options, box, terminal } = invocation;

@@ -1,4 +1,4 @@
-import type { OptionValues } from '../../command-line/command.js';
+import { type OptionValues, yesOrNo } from '../../command-line/command.js';
 import type { JobSource } from '../../job-source.js';
 import type { Terminal } from '../../terminal.js';
 import { flagOption } from '../option-values.js';
@@ -20,6 +20,7 @@ export const jobFileOptions = {
     type: 'text',
     value: 'BOOL',
     summary: 'whether values for variables that are not declared are refused (true)',
+    choices: yesOrNo,
   },
   hcl1: { type: 'flag', summary: 'read the file in version 1 of the language' },
 } as const;

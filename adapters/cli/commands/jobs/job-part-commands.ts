@@ -95,7 +95,7 @@ const tag = command({
   parameters: 'JOB NAME',
   summary: 'give a version of a job a name, by which it is kept and can be reverted to',
   options: {
-    version: { type: 'text', value: 'N', summary: 'the version; the newest when none is told' },
+    version: { type: 'text', value: 'N', summary: 'the version; the newest when none is given' },
     description: { type: 'text', value: 'TEXT', summary: 'why' },
   },
   run: async (invocation) => {

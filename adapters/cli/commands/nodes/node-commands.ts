@@ -145,7 +145,7 @@ const drain = command({
   options: {
     enable: { type: 'flag', summary: 'begin' },
     disable: { type: 'flag', summary: 'end the drain, and let the node take new allocations' },
-    monitor: { type: 'flag', summary: 'only show how a drain goes on' },
+    monitor: { type: 'flag', summary: 'only show the progress of a drain' },
     ...self,
     ...yes,
     ...drainOptions,

@@ -1,5 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
-import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { type Command, command, type Invocation, yesOrNo } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/columns.js';
 import { timeText } from '../../output/times.js';
 import { Stopped } from '../../stopped.js';
@@ -70,7 +70,7 @@ const jobs = command({
 const apply = command({
   words: 'node pool apply',
   parameters: 'POOL',
-  summary: 'create or change a node pool; what is not told stays as it is',
+  summary: 'create or change a node pool; options that are not given stay unchanged',
   options: {
     description: { type: 'text', value: 'TEXT', summary: 'what it is for' },
     meta: {
@@ -81,12 +81,14 @@ const apply = command({
     'scheduler-algorithm': {
       type: 'text',
       value: 'NAME',
-      summary: 'binpack or spread; empty: as the installation has it',
+      summary: 'how nodes are ranked; empty: as the installation has it',
+      choices: ['binpack', 'spread', ''],
     },
     'memory-oversubscription': {
       type: 'text',
       value: 'BOOL',
-      summary: 'true or false; empty: as the installation has it',
+      summary: 'whether tasks may use more than they reserve; empty: as the installation has it',
+      choices: [...yesOrNo, ''],
     },
   },
   run: async (invocation) => {

@@ -4,7 +4,7 @@ import { type Command, command } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/columns.js';
 import { Stopped } from '../../stopped.js';
 import { jsonOf } from '../event-commands.js';
-import { optional, pageOption } from '../option-values.js';
+import { deliveryOutcomes, optional, pageOption } from '../option-values.js';
 import { confirm, print } from '../print.js';
 
 const list = command({
@@ -70,7 +70,12 @@ const create = command({
   parameters: 'WORKSPACE NAME URL',
   summary: 'create a webhook configuration, verified and enabled',
   options: {
-    type: { type: 'text', value: 'TYPE', summary: 'generic, slack or microsoft-teams (generic)' },
+    type: {
+      type: 'text',
+      value: 'TYPE',
+      summary: 'kind of the destination (generic)',
+      choices: ['generic', 'slack', 'microsoft-teams'],
+    },
     trigger: { type: 'list', value: 'TRIGGER', summary: 'trigger that it is notified of, may be repeated' },
     'token-file': { type: 'text', value: 'FILE', summary: 'file with the secret that signs what is sent; - for input' },
     disabled: { type: 'flag', summary: 'neither verify nor enable it' },
@@ -99,7 +104,12 @@ const put = command({
   parameters: 'WORKSPACE NAME [URL]',
   summary: 'create the configuration of this name, or change it into what is stated',
   options: {
-    type: { type: 'text', value: 'TYPE', summary: 'generic, slack, microsoft-teams or email (generic)' },
+    type: {
+      type: 'text',
+      value: 'TYPE',
+      summary: 'kind of the destination (generic)',
+      choices: ['generic', 'slack', 'microsoft-teams', 'email'],
+    },
     trigger: { type: 'list', value: 'TRIGGER', summary: 'trigger that it is notified of, may be repeated' },
     user: { type: 'list', value: 'USER', summary: 'who gets the mail, may be repeated' },
     'token-file': { type: 'text', value: 'FILE', summary: 'file with the secret that signs what is sent; - for input' },
@@ -127,7 +137,7 @@ const put = command({
     );
     return print(invocation, stated, ({ id, enabled, kind, users }) => {
       const nobody = kind === 'email' && users.length === 0;
-      const hint = nobody ? '; it names no users, so nobody gets a mail: --user names one' : '';
+      const hint = nobody ? '; no recipients: name users with --user' : '';
       return `${id} is ${enabled ? 'enabled' : 'stored'}${hint}\n`;
     });
   },
@@ -211,7 +221,7 @@ const deliveries = command({
   parameters: 'CONFIGURATION',
   summary: 'the delivery log of a configuration, newest first',
   options: {
-    outcome: { type: 'text', value: 'OUTCOME', summary: 'pending, delivered, partly_delivered, dead or cancelled' },
+    outcome: { type: 'text', value: 'OUTCOME', summary: 'only those with this outcome', choices: deliveryOutcomes },
     page: { type: 'text', value: 'N', summary: 'older ones, 20 on each page (1)' },
   },
   run: async (invocation) => {

@@ -6,7 +6,12 @@ import { print, printAnswer } from '../print.js';
 
 const spanOptions = {
   until: { type: 'text', value: 'TIME', summary: 'what ended before then (now)' },
-  outcome: { type: 'text', value: 'OUTCOME', summary: 'dead, cancelled or partly_delivered (dead)' },
+  outcome: {
+    type: 'text',
+    value: 'OUTCOME',
+    summary: 'how the deliveries ended (dead)',
+    choices: ['dead', 'cancelled', 'partly_delivered'],
+  },
   trigger: { type: 'text', value: 'TRIGGER', summary: 'of this trigger or type' },
   configuration: { type: 'text', value: 'ID', summary: 'of this configuration only' },
 } as const;

@@ -42,7 +42,12 @@ const list = command({
   summary: 'the evaluations',
   options: {
     job: { type: 'text', value: 'JOB', summary: 'only those of this job' },
-    status: { type: 'text', value: 'STATUS', summary: 'pending, blocked, complete, failed or canceled' },
+    status: {
+      type: 'text',
+      value: 'STATUS',
+      summary: 'only those with this status',
+      choices: ['pending', 'blocked', 'complete', 'failed', 'canceled'],
+    },
     filter: { type: 'text', value: 'EXPRESSION', summary: 'only those for which it holds' },
     'per-page': {
       type: 'text',

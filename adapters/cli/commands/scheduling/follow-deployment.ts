@@ -32,7 +32,7 @@ export async function followDeployment<T = undefined>(
   let before: DeploymentView | undefined;
   const readDeployment: Read<Deployment> = async (waiting) => {
     const { value, index } = await orThrow(box.deployments.read(id, { ...inNamespace, ...waiting }));
-    if (value === undefined) throw new Stopped(`the deployment ${id} is no longer kept`);
+    if (value === undefined) throw new Stopped(`deployment ${id} was removed before it ended`);
     return { value, index };
   };
   const readAllocations: Read<readonly AllocationListStub[]> = async (waiting) =>
@@ -51,5 +51,5 @@ export async function followDeployment<T = undefined>(
     display.end(frame, news);
     return { code: deployment.Status === 'successful' ? 0 : 1, deployment, watched: ended ? undefined : other };
   }
-  throw new Stopped(`the deployment ${id} cannot be followed`);
+  throw new Stopped(`deployment ${id} cannot be followed`);
 }

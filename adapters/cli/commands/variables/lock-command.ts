@@ -22,7 +22,7 @@ export const lockVariable: Command = command({
   raw: true,
   options: {
     ttl: { type: 'text', value: 'TIME', summary: 'how long the lock is held when nothing renews it, 10s to 24h (15s)' },
-    delay: { type: 'text', value: 'TIME', summary: 'how long nobody else can take it after it is lost (15s)' },
+    delay: { type: 'text', value: 'TIME', summary: 'how long others cannot take it after it is lost (15s)' },
     'max-wait': { type: 'text', value: 'TIME', summary: 'give up when another one still holds it after this time' },
   },
   run: async ({ box, inNamespace, options, parameters, terminal }) => {

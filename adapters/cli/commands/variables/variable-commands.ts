@@ -106,7 +106,10 @@ function assertSameVariable(document: DocumentFacts | undefined, path: string, n
     throw new Stopped(`the document is of the variable ${document.path}, not of ${path}`, 2);
   }
   if (namespace !== undefined && document?.namespace !== undefined && document.namespace !== namespace) {
-    throw new Stopped(`the document is of the namespace ${document.namespace}, not of ${namespace}`, 2);
+    throw new Stopped(
+      `the file is for namespace "${document.namespace}", but --namespace is "${namespace}": change one of them`,
+      2,
+    );
   }
 }
 

@@ -3,6 +3,8 @@ import { command } from '../../../../adapters/cli/command-line/command.js';
 import { commandHelp, generalHelp } from '../../../../adapters/cli/command-line/help.js';
 import { optionsOf, readArguments } from '../../../../adapters/cli/command-line/read-arguments.js';
 import { commands } from '../../../../adapters/cli/commands/index.js';
+import { serveUsage, settingsUsage } from '../../../../adapters/cli/serve/serve-options.js';
+import { settingTable } from '../../../../adapters/cli/settings/setting-table.js';
 
 const options = {
   i: { type: 'flag', summary: 'input' },
@@ -62,6 +64,29 @@ describe('the help', () => {
     const text = commandHelp(each, optionsOf(each));
     for (const name of Object.keys(optionsOf(each))) expect(text).toMatch(new RegExp(`^ {2}--${name}( |$)`, 'm'));
     expect(each.summary).not.toMatch(/\.$/);
+  });
+
+  it.each(
+    commands.flatMap((each) =>
+      Object.entries(optionsOf(each)).flatMap(([name, { choices }]) =>
+        choices === undefined ? [] : [[each.words, name, choices, each] as const],
+      ),
+    ),
+  )('of %s lists the choices of --%s, and others are refused', (_words, name, choices, each) => {
+    const line = new RegExp(`^ {2}--${name} .*`, 'm').exec(commandHelp(each, optionsOf(each)))?.[0] ?? '';
+    for (const choice of choices) expect(line).toContain(choice);
+    const needed = each.parameters.split(' ').filter((word) => word !== '' && !word.startsWith('['));
+    const given = (value: string) => [`--${name}=${value}`, ...needed.map(() => 'x')];
+    for (const choice of choices) expect(() => readArguments(each, given(choice))).not.toThrow();
+    expect(() => readArguments(each, given('neither'))).toThrow(new RegExp(`--${name} takes .*, not "neither"`));
+  });
+
+  it('of a server lists the choices of its settings', () => {
+    expect(serveUsage).toMatch(/--names VALUE +.*: neutral or upstream$/m);
+    expect(serveUsage).toMatch(/--access VALUE +.*: token or open$/m);
+    for (const { kind } of settingTable) {
+      for (const choice of kind.choices ?? []) expect(settingsUsage).toContain(choice);
+    }
   });
 
   it('knows no two commands of the same words', () => {

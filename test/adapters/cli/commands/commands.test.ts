@@ -296,7 +296,7 @@ describe('workspaces, events and recoveries', () => {
       error: expect.stringMatching(/--user is for --type email/),
     });
     expect((await type('notification put -type email -disabled ws-1 mails')).out).toMatch(
-      /^\S+ is stored; it names no users, so nobody gets a mail: --user names one\n$/,
+      /^\S+ is stored; no recipients: name users with --user\n$/,
     );
   });
 

@@ -199,6 +199,6 @@ describe('the server', () => {
     });
     // The log is told from the moment that somebody reads it along: something happens until a line has come.
     await expect.poll(async () => (await run('job', 'eval', '-detach', 'shop-1')) && told).toBe(true);
-    expect((await run('monitor', '-log-level', 'loud')).code).toBe(1);
+    expect((await run('monitor', '-log-level', 'loud')).code).toBe(2);
   });
 });

@@ -46,8 +46,8 @@ describe('the configuration of the scheduler', () => {
   });
 
   it.each([
-    [['-pause-eval-broker', 'maybe'], 2, '--pause-eval-broker is true or false, not "maybe"'],
-    [['-scheduler-algorithm', 'guess'], 1, 'guess'],
+    [['-pause-eval-broker', 'maybe'], 2, '--pause-eval-broker takes true or false, not "maybe"'],
+    [['-scheduler-algorithm', 'guess'], 2, '--scheduler-algorithm takes binpack or spread, not "guess"'],
     // Every node is ranked, so there is no limit to set.
     [['-node-limit', '50'], 2, 'there is no option --node-limit'],
   ])('is not changed to %j', async (options, code, message) => {

@@ -130,13 +130,13 @@ describe('job restart', () => {
     expect(no.out).toMatch(/1 allocation restarted, 0 failed, 1 left as they were\n$/);
     expect((await given({ keyboard, input: ['y\n'] }, ...words)).code).toBe(0);
     expect((await run('job', 'restart', '-yes', '-batch-wait=ask', job)).code).toBe(0);
-    expect((await run(...words)).error).toBe('signalbox: there is no terminal to ask on\n');
+    expect((await run(...words)).error).toBe('signalbox: cannot prompt: stdin is not a terminal (use -yes)\n');
   });
 
   it.each([
     [['-task=a', '-all-tasks'], 2, 'give one of --task and --all-tasks'],
     [['-no-shutdown-delay'], 2, '--no-shutdown-delay needs --reschedule'],
-    [['-on-error=shrug'], 2, '--on-error is one of fail, continue, ask'],
+    [['-on-error=shrug'], 2, '--on-error takes fail, continue or ask, not "shrug"'],
     [['-batch-size=0'], 2, '--batch-size takes a number'],
     [['-batch-wait=soon'], 2, '--batch-wait takes a duration such as 30s, not "soon"'],
     [['-group=none'], 1, 'has no group none'],

@@ -128,7 +128,7 @@ describe('node pools', () => {
   });
 
   it('are refused with a reason', async () => {
-    expect((await run('node', 'pool', 'apply', '-scheduler-algorithm', 'fastest', 'x')).code).toBe(1);
+    expect((await run('node', 'pool', 'apply', '-scheduler-algorithm', 'fastest', 'x')).code).toBe(2);
     expect((await run('node', 'pool', 'apply', '-memory-oversubscription', 'yes', 'x')).code).toBe(2);
     expect((await run('node', 'pool', 'delete', 'default')).code).toBe(1);
     expect((await run('node', 'pool', 'nodes', 'nowhere')).error).toBe('signalbox: there is no node pool nowhere\n');

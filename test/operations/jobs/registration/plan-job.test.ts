@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { applyPlan, hostPrincipal, planJob, registerJob, registerNode, stopJob } from '../../../../src/index.js';
+import {
+  applyPlan,
+  hostPrincipal,
+  planJob,
+  readJob,
+  registerJob,
+  registerNode,
+  stopJob,
+} from '../../../../src/index.js';
 import { evaluations } from '../../../../src/scheduler/evaluation.js';
 import { minute } from '../../../../src/shared/duration.js';
 import { fakeCluster } from '../../../support/fake-agents.js';
@@ -91,6 +99,29 @@ describe('a plan', () => {
     expect(changed).toMatchObject({ jobModifyIndex, index: jobModifyIndex });
     expect(changed.createdEvaluations).toMatchObject([{ JobModifyIndex: jobModifyIndex + 1, Priority: 60 }]);
     for (const member of ['SnapshotIndex', 'CreateIndex', 'ModifyIndex']) expect(first).not.toHaveProperty(member);
+  });
+
+  it('keeps counts and resources as a registration that keeps them would, and is applied with them', async () => {
+    const { engine } = world();
+    const job = (Count: number, MemoryMB: number) => {
+      const task = {
+        Name: 't',
+        Driver: 'raw_exec',
+        Config: { command: '/bin/true' },
+        Resources: { CPU: 10, MemoryMB },
+      };
+      return serviceJob('web', { TaskGroups: [group({ Count, Tasks: [task] })] });
+    };
+    (await registerJob(engine, hostPrincipal, { job: job(3, 32) }))._unsafeUnwrap();
+    const plan = async (preserves: object) =>
+      (await planJob(engine, hostPrincipal, { job: job(1, 64), diff: true, ...preserves }))._unsafeUnwrap();
+    expect((await plan({})).diff?.Type).toBe('Edited');
+    expect(JSON.stringify((await plan({ preserveCounts: true })).diff)).not.toContain('"Name":"Count"');
+    const kept = await plan({ preserveCounts: true, preserveResources: true });
+    expect(kept.diff?.Type).toBe('None');
+    (await applyPlan(engine, hostPrincipal, kept.seal))._unsafeUnwrap();
+    const stored = (await readJob(engine, hostPrincipal, { jobId: 'web' }))._unsafeUnwrap().value?.record;
+    expect(stored).toMatchObject({ Version: 0, TaskGroups: [{ Count: 3, Tasks: [{ Resources: { MemoryMB: 32 } }] }] });
   });
 
   it('counts what a batch job has finished among what stays', async () => {
