@@ -19,6 +19,8 @@ export interface UpcomingLaunch {
 export interface CronFinding {
   readonly kind:
     | 'never'
+    /** All its times have passed. */
+    | 'past'
     /** Clocks that are put forward leave a launch out. */
     | 'skipped'
     /** Clocks that are put back make a launch twice. */
@@ -94,6 +96,9 @@ function upcoming(timetables: readonly Timetable[], zone: TimeZone, from: Instan
 
 function neverDue({ spec, cron }: Timetable, zone: TimeZone, from: Instant): CronFinding[] {
   if (dueAfter(cron, zone, from) !== undefined) return [];
+  if (dueAfter(cron, zone, 0) !== undefined) {
+    return [{ kind: 'past', spec, message: `${quoted(spec)}: all times at which it is due have passed` }];
+  }
   return [{ kind: 'never', spec, message: `${quoted(spec)} is not due again before the end of 2099` }];
 }
 
