@@ -18,18 +18,13 @@ export function validateLifecycles(group: TaskGroup, job: Pick<Job, 'Type'>, rep
 /** The end of the leader ends the other tasks. */
 function validateLeader(task: Task, jobType: string, report: Report): void {
   if (!runsBriefly(task)) return;
-  switch (task.Lifecycle?.Hook) {
-    case 'prestart':
-      report(
-        'a prestart task without sidecar cannot be the leader: its end would end the main tasks before they start',
-      );
-      break;
-    case 'poststart':
-      if (jobType !== 'service' && jobType !== 'system') return;
-      report('a poststart task without sidecar cannot be the leader: its end would end the main tasks');
-      break;
-    default:
-      report('a poststop task cannot be the leader: it starts when the other tasks have ended');
+  const hook = task.Lifecycle?.Hook;
+  if (hook === 'prestart') {
+    report('a prestart task without sidecar cannot be the leader: its end would end the main tasks before they start');
+  } else if (hook === 'poststop') {
+    report('a poststop task cannot be the leader: it starts when the other tasks have ended');
+  } else if (hook === 'poststart' && (jobType === 'service' || jobType === 'system')) {
+    report('a poststart task without sidecar cannot be the leader: its end would end the main tasks');
   }
 }
 
