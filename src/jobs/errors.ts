@@ -128,7 +128,7 @@ export interface ScalingRefused {
   readonly type: 'scaling_refused';
   /**
    * `count_with_error`: the request describes an error and gives a count, too. `below_minimum`, `above_maximum`: bounds of the group's
-   * policy. `active_deployment`: the job is being deployed.
+   * policy. `active_deployment`: the job is being deployed. `volume`: a volume of the group cannot be mounted so often.
    */
   readonly reason:
     | 'negative_count'
@@ -138,7 +138,8 @@ export interface ScalingRefused {
     | 'unknown_group'
     | 'below_minimum'
     | 'above_maximum'
-    | 'active_deployment';
+    | 'active_deployment'
+    | 'volume';
   readonly message: string;
 }
 

@@ -24,7 +24,13 @@ export interface RegistrationRequest {
 /** What to store. `unchanged` asks for a new evaluation of the job that is there, and nothing else. */
 export type Registration =
   | { readonly type: 'created'; readonly job: Job }
-  | { readonly type: 'updated'; readonly job: Job; readonly previous: Job }
+  | {
+      readonly type: 'updated';
+      readonly job: Job;
+      readonly previous: Job;
+      /** Where the caller keeps counts or resources: what its author should know of that. The job differs from the checked document. */
+      readonly kept?: readonly string[];
+    }
   | { readonly type: 'unchanged'; readonly job: Job };
 
 /** Versions stay exact numbers, with room to rise. */
@@ -73,17 +79,18 @@ export function registrationOf(
     };
     return { type: 'created', job };
   }
-  const submitted = { ...request.job, TaskGroups: withPolicyIds(request.job, current, request.policyId, index) };
+  const { groups, kept } = preserved(current, request);
+  const document = { ...request.job, TaskGroups: groups };
+  const submitted = { ...document, TaskGroups: withPolicyIds(document, current, request.policyId, index) };
   if (equalSpec(current, submitted)) return { type: 'unchanged', job: current };
   const job: Job = {
     ...submitted,
     ...stamps,
-    TaskGroups: preserved(current, submitted, request),
     Version: Math.max(current.Version + 1, request.version ?? 0),
     CreateIndex: current.CreateIndex,
     Stable: false,
   };
-  return { type: 'updated', job, previous: current };
+  return { type: 'updated', job, previous: current, ...(kept === undefined ? {} : { kept }) };
 }
 
 /** The conflict, if any, between the index that a caller insists on and the job that is stored. */
@@ -156,17 +163,33 @@ function withIndexes(policy: ScalingPolicy, stored: ScalingPolicy | undefined, i
   return same ? stored : { ...policy, CreateIndex, ModifyIndex: index };
 }
 
-/** The submitted groups, with the stored counts and resources of those that were there before where the caller keeps them. */
-function preserved(current: Job, job: Job, request: RegistrationRequest): readonly TaskGroup[] {
-  const { preserveCounts = false, preserveResources = false } = request;
-  if (!preserveCounts && !preserveResources) return job.TaskGroups;
+/**
+ * The submitted groups, with the stored counts and resources of those that were there before where the caller keeps them. A count
+ * outside of the bounds that the document sets becomes the nearest that it allows.
+ */
+function preserved(
+  current: Job,
+  { job, preserveCounts = false, preserveResources = false }: RegistrationRequest,
+): { readonly groups: readonly TaskGroup[]; readonly kept?: readonly string[] } {
+  if (!preserveCounts && !preserveResources) return { groups: job.TaskGroups };
   const before = new Map(current.TaskGroups.map((group) => [group.Name, group]));
-  return job.TaskGroups.map((group) => {
+  const kept: string[] = [];
+  const groups = job.TaskGroups.map((group) => {
     const stored = before.get(group.Name);
     if (stored === undefined) return group;
-    const Count = preserveCounts ? stored.Count : group.Count;
+    const Count = preserveCounts ? withinBounds(stored.Count, group.Scaling) : group.Count;
+    if (preserveCounts && Count !== stored.Count) {
+      kept.push(
+        `group ${JSON.stringify(group.Name)}: the bounds of scaling do not allow the present count ${stored.Count}: it becomes ${Count}`,
+      );
+    }
     return { ...group, Count, Tasks: preserveResources ? withResourcesOf(stored, group) : group.Tasks };
   });
+  return { groups, kept };
+}
+
+function withinBounds(count: number, policy: ScalingPolicy | null): number {
+  return policy === null ? count : Math.min(Math.max(count, policy.Min), policy.Max);
 }
 
 function withResourcesOf(stored: TaskGroup, group: TaskGroup): TaskGroup['Tasks'] {

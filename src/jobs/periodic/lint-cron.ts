@@ -19,6 +19,8 @@ export interface UpcomingLaunch {
 export interface CronFinding {
   readonly kind:
     | 'never'
+    /** All its times have passed. */
+    | 'past'
     /** Clocks that are put forward leave a launch out. */
     | 'skipped'
     /** Clocks that are put back make a launch twice. */
@@ -57,7 +59,7 @@ interface Timetable {
  */
 export function lintCron(periodic: PeriodicSchedule, from: Instant, count: number): CronLint {
   const zone = timeZone(periodic.TimeZone) ?? utc;
-  const timetables = specsOf(periodic).flatMap((spec) =>
+  const timetables = [...new Set(specsOf(periodic))].flatMap((spec) =>
     parseCron(spec).match(
       (cron) => [{ spec, cron }],
       () => [],
@@ -80,20 +82,26 @@ export function lintCron(periodic: PeriodicSchedule, from: Instant, count: numbe
 
 function upcoming(timetables: readonly Timetable[], zone: TimeZone, from: Instant, count: number): UpcomingLaunch[] {
   const launches: UpcomingLaunch[] = [];
-  let after = from;
+  const next = timetables.map(({ cron }) => dueAfter(cron, zone, from) ?? Infinity);
   while (launches.length < count) {
-    const due = timetables.map(({ spec, cron }) => ({ spec, at: dueAfter(cron, zone, after) ?? Infinity }));
-    const at = Math.min(...due.map((each) => each.at));
+    const at = Math.min(...next);
     if (!Number.isFinite(at)) break;
-    const specs = due.filter((each) => each.at === at).map(({ spec }) => spec);
-    launches.push({ at, wallTime: rfc3339(at / 1000 + zone.offsetAt(at), zone.offsetAt(at)), specs });
-    after = at;
+    const due = timetables.flatMap((timetable, index) => (next[index] === at ? [{ ...timetable, index }] : []));
+    launches.push({
+      at,
+      wallTime: rfc3339(at / 1000 + zone.offsetAt(at), zone.offsetAt(at)),
+      specs: due.map(({ spec }) => spec),
+    });
+    for (const { cron, index } of due) next[index] = dueAfter(cron, zone, at) ?? Infinity;
   }
   return launches;
 }
 
 function neverDue({ spec, cron }: Timetable, zone: TimeZone, from: Instant): CronFinding[] {
   if (dueAfter(cron, zone, from) !== undefined) return [];
+  if (dueAfter(cron, zone, 0) !== undefined) {
+    return [{ kind: 'past', spec, message: `${quoted(spec)}: all times at which it is due have passed` }];
+  }
   return [{ kind: 'never', spec, message: `${quoted(spec)} is not due again before the end of 2099` }];
 }
 
@@ -132,13 +140,17 @@ function surprises({ spec, cron }: Timetable, zone: TimeZone, changes: readonly 
   return (['skipped', 'doubled'] as const).flatMap((kind) => found.find((each) => each.kind === kind) ?? []);
 }
 
+/** Expressions that one message names. */
+const mostNames = 3;
+
 function together(launches: readonly UpcomingLaunch[]): CronFinding[] {
   const found = new Map<string, CronFinding>();
   for (const { wallTime, specs } of launches) {
     const [spec, other] = specs;
     const key = specs.join('\n');
     if (spec === undefined || other === undefined || found.has(key)) continue;
-    const names = specs.map(quoted).join(' and ');
+    const others = specs.length > mostNames ? ` and ${specs.length - mostNames} others` : '';
+    const names = `${specs.slice(0, mostNames).map(quoted).join(' and ')}${others}`;
     found.set(key, { kind: 'together', spec, message: `${names} are both due at ${wallTime}, which is one launch` });
   }
   return [...found.values()];

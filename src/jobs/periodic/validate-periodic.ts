@@ -23,14 +23,19 @@ function expressionProblem(spec: string): string[] {
   );
 }
 
-/** How many launches are checked for warnings. */
-const LOOKED_AT = 50;
+/** Times that are computed to find launches of several expressions at once: those of fewer launches where there are many expressions. */
+const computedTimes = 500;
+const mostLaunches = 50;
+/** More are counted, and not listed. */
+const mostWarnings = 10;
 
 /** Warnings about a valid schedule: what its author may not expect, without the findings of the kind `note`. */
 export function periodicWarnings(periodic: PeriodicSchedule, now: Instant): string[] {
-  return lintCron(periodic, now, LOOKED_AT)
-    .findings.filter(({ kind }) => kind !== 'note')
-    .map(({ message }) => message);
+  const specs = Math.max(1, periodic.Specs?.length ?? 0);
+  const { findings } = lintCron(periodic, now, Math.min(mostLaunches, Math.ceil(computedTimes / specs)));
+  const warnings = findings.filter(({ kind }) => kind !== 'note').map(({ message }) => message);
+  const more = warnings.length - mostWarnings;
+  return more > 0 ? [...warnings.slice(0, mostWarnings), `${more} more warnings about the schedule`] : warnings;
 }
 
 function unknownKind(type: string): string {

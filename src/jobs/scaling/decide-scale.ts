@@ -11,6 +11,7 @@ import {
   type ScalingRefused,
   type TotalCountTooLarge,
 } from '../errors.js';
+import { validateVolume } from '../validation/validate-volume.js';
 
 /** The new count of a group, or the reason why it is not scaled. */
 export interface ScaleRequest {
@@ -114,7 +115,8 @@ function refusedCount(
   { maximumCount, activeDeployment }: ScaleCircumstances,
 ): ScalingRefused | TotalCountTooLarge | undefined {
   if (job.Type === 'system' && count > 1) return refusal('system_job', 'cannot scale system job above a count of 1');
-  const refused = outOfBounds(group, count) ?? overTotal(job, group, count, maximumCount);
+  const refused =
+    outOfBounds(group, count) ?? overTotal(job, group, count, maximumCount) ?? forbiddenByVolume(job, group, count);
   if (refused !== undefined || !activeDeployment) return refused;
   return refusal('active_deployment', blockedByDeployment);
 }
@@ -130,6 +132,17 @@ function outOfBounds({ Scaling: policy }: TaskGroup, count: number): ScalingRefu
   return count > policy.Max
     ? refusal('above_maximum', `group count was greater than scaling policy maximum: ${count} > ${policy.Max}`)
     : undefined;
+}
+
+/** Some volumes allow only one allocation. A job that is refused at its present count, too, can still be made smaller. */
+function forbiddenByVolume(job: Job, group: TaskGroup, count: number): ScalingRefused | undefined {
+  if (count <= group.Count) return undefined;
+  for (const [name, volume] of Object.entries(group.Volumes ?? {})) {
+    const problems: string[] = [];
+    validateVolume(volume, { ...group, Count: count }, job.Type, (problem) => problems.push(problem));
+    if (problems.length > 0) return refusal('volume', `volume ${JSON.stringify(name)}: ${problems.join('; ')}`);
+  }
+  return undefined;
 }
 
 function overTotal(job: Job, scaled: TaskGroup, count: number, maximum: number): TotalCountTooLarge | undefined {

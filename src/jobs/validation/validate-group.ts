@@ -3,6 +3,7 @@ import type { TaskGroup } from '../document/task-group.js';
 import { quoted } from './problem-texts.js';
 import { type Report, within } from './problems.js';
 import { validateGroupServices } from './services/validate-services.js';
+import { validateLifecycles } from './validate-lifecycles.js';
 import { validateNetworks } from './validate-network.js';
 import { validateAffinities, validateConstraints, validateSpreads } from './validate-placement.js';
 import {
@@ -78,7 +79,5 @@ function validateTasks(group: TaskGroup, job: Job, report: Report): void {
     const at = task.Name === '' ? within(report, `task ${index + 1}`) : within(report, 'task', task.Name);
     validateTask(task, group, job, at);
   }
-  if (group.Tasks.length > 0 && group.Tasks.every((task) => task.Lifecycle !== null)) {
-    report('at least one task must have no lifecycle block');
-  }
+  validateLifecycles(group, job, report);
 }

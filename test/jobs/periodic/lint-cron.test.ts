@@ -61,6 +61,25 @@ describe('lint', () => {
     ]);
   });
 
+  it('tells a schedule whose times have all passed from one that has none', () => {
+    const { findings } = lintCron(schedule(['0 0 1 1 * 2020', '0 0 30 2 *']), start, 1);
+    expect(findings).toEqual([
+      { kind: 'past', spec: '0 0 1 1 * 2020', message: '"0 0 1 1 * 2020": all times at which it is due have passed' },
+      { kind: 'never', spec: '0 0 30 2 *', message: '"0 0 30 2 *" is not due again before the end of 2099' },
+    ]);
+  });
+
+  it('warns briefly about many expressions, each of which counts once', () => {
+    const every = Array.from({ length: 99 }, (_, at) => `* * * * ${' '.repeat(at)}*`);
+    expect(periodicWarnings(schedule([...every, '* * * * *'], 'Africa/Casablanca'), start)).toEqual([
+      expect.stringMatching(
+        /^"\* \* \* \* \*" and ".*" and ".*" and 96 others are both due at .*, which is one launch$/,
+      ),
+    ]);
+    const past = Array.from({ length: 30 }, (_, at) => `${at} 0 1 1 * 2020`);
+    expect(periodicWarnings(schedule(past), start).at(-1)).toBe('20 more warnings about the schedule');
+  });
+
   it.each([
     ['0 9 * * 5-7', '"5-7" in the day-of-week field ends with Saturday; add ",0" for Sunday'],
     ['0 9 * * 03', '"03" in the day-of-week field is read as Sunday; write 3'],

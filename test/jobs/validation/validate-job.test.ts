@@ -33,6 +33,20 @@ const ofService = (part: ServiceInput): JobInput =>
   ofGroup({ ShutdownDelay: 1, Services: [{ PortLabel: 'p', ...part }] });
 const ofCheck = (part: NonNullable<ServiceInput['Checks']>[number], service: ServiceInput = {}): JobInput =>
   ofService({ ...service, Checks: [{ Type: 'tcp', Interval: second, Timeout: second, ...part }] });
+/** A task beside the main one. */
+const beside = (part: TaskInput, ofAll: GroupInput = {}): JobInput =>
+  ofGroup({
+    ShutdownDelay: 1,
+    Networks: [{ DynamicPorts: [{ Label: 'p' }] }],
+    Tasks: [task, { ...task, Name: 'u', ShutdownDelay: 1, ...part }],
+    ...ofAll,
+  });
+const checked: ServiceInput = {
+  Name: 's',
+  PortLabel: 'p',
+  Provider: 'nomad',
+  Checks: [{ Name: 'c', Type: 'tcp', Interval: second, Timeout: second }],
+};
 function repeated<T>(count: number, value: T): T[] {
   return new Array<T>(count).fill(value);
 }
@@ -54,6 +68,16 @@ describe('a valid job has no errors', () => {
     ['a service with a check', ofCheck({})],
     ['a service whose name is interpolated', ofService({ Name: `web-\${attr.x}` })],
     ['a count of 0', ofGroup({ Count: 0 })],
+    ['a leader that is a sidecar', beside({ Leader: true, Lifecycle: { Hook: 'prestart', Sidecar: true } })],
+    [
+      'a leader of a batch job that follows the main task',
+      { Type: 'batch', ...beside({ Leader: true, Lifecycle: { Hook: 'poststart' } }) },
+    ],
+    ['a check of a sidecar', beside({ Lifecycle: { Hook: 'prestart', Sidecar: true }, Services: [checked] })],
+    [
+      'a check of a prestart task that no deployment counts on',
+      beside({ Lifecycle: { Hook: 'prestart' }, Services: [checked] }, { Update: { HealthCheck: 'task_states' } }),
+    ],
     ['an artifact with an empty mode', ofTask({ Artifacts: [{ GetterSource: 'https://x.test/a', GetterMode: '' }] })],
     [
       'a mount with an empty propagation mode',
@@ -298,6 +322,26 @@ describe('errors', () => {
     [ofTask({ Actions: repeated(2, { Name: 'a', Command: 'x' }) }), 'used more than once'],
     [ofTask({ DispatchPayload: { File: '../../../x' } }), 'dispatch_payload'],
     [ofTask({ Lifecycle: { Hook: 'x' } }), 'prestart, poststart or poststop'],
+    [beside({ Leader: true, Lifecycle: { Hook: 'prestart' } }), 'a prestart task without sidecar cannot be the leader'],
+    [
+      beside({ Leader: true, Lifecycle: { Hook: 'poststart' } }),
+      'a poststart task without sidecar cannot be the leader',
+    ],
+    [beside({ Leader: true, Lifecycle: { Hook: 'poststop', Sidecar: true } }), 'a poststop task cannot be the leader'],
+    [
+      { Type: 'batch', ...beside({ Leader: true, Lifecycle: { Hook: 'prestart' } }) },
+      'a prestart task without sidecar cannot be the leader',
+    ],
+    ...(['prestart', 'poststart', 'poststop'] as const).flatMap((Hook): [JobInput, string][] => [
+      [
+        beside({ Lifecycle: { Hook }, Services: [checked] }),
+        'task "u": service "s": check "c": the task "u" does not run',
+      ],
+      [
+        { ...beside({ Lifecycle: { Hook } }, { Services: [{ ...checked, TaskName: 'u' }] }) },
+        'service "s": check "c": the task "u" does not run beside the main tasks',
+      ],
+    ]),
     [ofTask({ VolumeMounts: [{ Volume: 'v' }] }), 'the group has no volume "v"'],
     [ofTask({ VolumeMounts: [{ Volume: 'v', PropagationMode: 'x' }] }), 'propagation_mode'],
     [ofTask({ CSIPluginConfig: { ID: 'x', Type: 'y' } }), 'node, controller or monolith'],

@@ -6,6 +6,7 @@ import { errorsText } from '../../../jobs/validation/problem-texts.js';
 import { type JobProblems, type ValidationContext, validateJob } from '../../../jobs/validation/validate-job.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Settings } from '../../../settings.js';
+import type { Instant } from '../../../shared/instant.js';
 import type { PermissionDenied } from '../../authorise.js';
 import { readNamespace } from '../../books/namespace-rows.js';
 import { readNodePool } from '../../books/node-pool-rows.js';
@@ -13,8 +14,13 @@ import { unmetByNodes } from '../../books/scheduling/node-provisions.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
 /** The warnings about a document, or all its faults in one error: those of its own and those against its surroundings. */
-export function checkJob(view: ReadView, job: Job, settings: Settings): Result<readonly string[], InvalidJob> {
-  const { errors, warningsByPart } = problemsOfJob(view, job, settings);
+export function checkJob(
+  view: ReadView,
+  job: Job,
+  settings: Settings,
+  now: Instant,
+): Result<readonly string[], InvalidJob> {
+  const { errors, warningsByPart } = problemsOfJob(view, job, settings, now);
   return errors.length === 0 ? ok(warningsByPart) : err({ type: 'invalid_job', errors, message: errorsText(errors) });
 }
 
@@ -23,18 +29,18 @@ export function checkJob(view: ReadView, job: Job, settings: Settings): Result<r
  * caller never starts a write.
  */
 export function faultsOrRefusal(
-  { storage, settings }: EngineContext,
+  { storage, settings, clock }: EngineContext,
   job: Job,
   refusal: PermissionDenied,
 ): ResultAsync<never, InvalidJob | PermissionDenied | StorageError> {
   return storage
-    .read((view) => checkJob(view, job, settings))
+    .read((view) => checkJob(view, job, settings, clock.now()))
     .andThen((checked) => (checked.isErr() ? err(checked.error) : err(refusal)));
 }
 
-/** Everything that is wrong or questionable about a document, by itself and against its surroundings. */
-export function problemsOfJob(view: ReadView, job: Job, settings: Settings): JobProblems {
-  return validateJob(job, surroundings(view, job, settings));
+/** Everything that is wrong or questionable about a document, by itself and against its surroundings. Launches after `now` are checked. */
+export function problemsOfJob(view: ReadView, job: Job, settings: Settings, now: Instant): JobProblems {
+  return validateJob(job, { ...surroundings(view, job, settings), now });
 }
 
 function surroundings(view: ReadView, job: Job, settings: Settings): ValidationContext {

@@ -9,16 +9,30 @@ import {
 } from '../../../jobs/admission/namespace-quota.js';
 import type { Registration } from '../../../jobs/changes/decide-registration.js';
 import type { Job } from '../../../jobs/document/job.js';
-import type { DispatchRateExceeded, QuotaExceeded } from '../../../jobs/errors.js';
+import type { DispatchRateExceeded, InvalidJob, QuotaExceeded } from '../../../jobs/errors.js';
 import { dispatchRates } from '../../../jobs/namespaces/quota-usage.js';
 import { usageOf } from '../../books/jobs/quota-books.js';
 import type { Transaction } from '../../commit.js';
+import { checkJob } from './check-job.js';
 
-/** The registration, if its job stays within the quota. A registration without changes requests nothing more. */
-export function keepQuota(tx: Transaction, registration: Registration): Result<Registration, QuotaExceeded> {
+/**
+ * The registration, if its job stays within the quota, and is valid with what was kept of the previous one. A registration without changes
+ * requests nothing more.
+ */
+export function keepQuota(
+  tx: Transaction,
+  registration: Registration,
+): Result<Registration, QuotaExceeded | InvalidJob> {
   if (registration.type === 'unchanged') return ok(registration);
-  const previous = registration.type === 'updated' ? registration.previous : undefined;
-  return withinQuota(tx, previous, registration.job).map(() => registration);
+  const { job } = registration;
+  if (registration.type === 'created') return withinQuota(tx, undefined, job).map(() => registration);
+  const checked = registration.kept === undefined ? ok([]) : checkJob(tx, job, tx.settings, tx.now);
+  return checked.andThen(() => withinQuota(tx, registration.previous, job)).map(() => registration);
+}
+
+/** Warnings about what was kept of the previous job. */
+export function keptWarnings(registration: Registration): readonly string[] {
+  return registration.type === 'updated' ? (registration.kept ?? []) : [];
 }
 
 /** Passes when the job, as it is to become, stays within the quota of its namespace. Asked before anything of it is written. */

@@ -23,7 +23,7 @@ export function checkDemands(
   { job, policyOverride }: { readonly job: Job; readonly policyOverride?: boolean | undefined },
   existing: Job | undefined,
 ): Result<readonly string[], InvalidJob | PolicyRefused> {
-  return checkJob(tx, job, tx.settings).andThen((warnings) =>
+  return checkJob(tx, job, tx.settings, tx.now).andThen((warnings) =>
     meetPolicies(tx, job, existing, policyOverride === true).map((texts) => [...warnings, ...texts]),
   );
 }

@@ -20,7 +20,7 @@ import type { KnownCluster } from '../../books/scheduling/known-cluster.js';
 import { newEvaluation } from '../../books/scheduling/new-evaluation.js';
 import { snapshotInSteps } from '../../books/scheduling/scheduling-snapshot.js';
 import type { Transaction } from '../../commit.js';
-import { keepQuota } from './keep-quota.js';
+import { keepQuota, keptWarnings } from './keep-quota.js';
 import { checkDemands } from './meet-policies.js';
 import type { JobRegistration } from './register-job.js';
 import { type PlanSeal, sealOf } from './sealed-plan.js';
@@ -106,7 +106,7 @@ export function* planInSteps(
     createdEvaluations: result.followUps.length === 0 ? null : result.followUps.map((one) => neverStored(one, current)),
     diff,
     nextPeriodicLaunch: nextLaunchOf(job, tx.now),
-    warnings: warningsText([...checked.value, ...(registration.warnings ?? [])]),
+    warnings: warningsText([...checked.value, ...keptWarnings(decided), ...(registration.warnings ?? [])]),
     index: jobModifyIndex,
     seal,
   };

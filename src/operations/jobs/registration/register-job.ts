@@ -32,7 +32,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { acceptsRegistrations } from './accepts-registrations.js';
 import { authoriseVolumes } from './authorise-volumes.js';
 import { faultsOrRefusal } from './check-job.js';
-import { keepQuota } from './keep-quota.js';
+import { keepQuota, keptWarnings } from './keep-quota.js';
 import { checkDemands } from './meet-policies.js';
 
 /** A job document as a caller hands it over. */
@@ -182,7 +182,8 @@ export function registerWithin(
       const { source, warnings } = sourceOf(tx, registration);
       const priority = evalPriority === undefined || evalPriority === 0 ? {} : { priority: evalPriority };
       const written = writeRegistration(tx, decided, { triggeredBy, ...priority }, source);
-      const texts = warningsText([...checked.value, ...(registration.warnings ?? []), ...warnings]);
+      const own = [...keptWarnings(decided), ...(registration.warnings ?? []), ...warnings];
+      const texts = warningsText([...checked.value, ...own]);
       return answerOf(decided, written, texts, tx.index);
     });
 }

@@ -45,7 +45,7 @@ export function validateSubmittedJob(
   const namespace = namespaceOf({ namespace: decoded.value.Namespace ?? '' });
   const allowed = authorise(caller, namespace, ['read-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
-  const { settings, storage } = context;
+  const { settings, storage, clock } = context;
   const submitted = { ...decoded.value, ID: decoded.value.ID ?? '', Namespace: namespace };
   const admitted = admitJob(canonicaliseJob(submitted), { region: settings.jobs.region });
   if (admitted.isErr()) return errAsync(admitted.error);
@@ -55,7 +55,7 @@ export function validateSubmittedJob(
     .read((view) => {
       const existing = readJobRow(view, job.Namespace, job.ID)?.record;
       const judgement = judgePolicies(context.policies, { job, existing, callerName: caller.name }, false);
-      return { ...problemsOfJob(view, job, settings), judgement };
+      return { ...problemsOfJob(view, job, settings, clock.now()), judgement };
     })
     .map(({ errors, errorsByPart, warningsByPart, judgement: { refusals, warnings } }) => ({
       errors: [...errorsByPart, ...refusals],
