@@ -23,7 +23,7 @@ import type { Clock } from '../../src/ports/clock.js';
 import type { Download } from '../../src/ports/download.js';
 import type { Ids } from '../../src/ports/ids.js';
 import type { Logger } from '../../src/ports/logger.js';
-import { timerOf } from '../../src/shared/duration.js';
+import { day, timerOf } from '../../src/shared/duration.js';
 import type { Surroundings } from './allocation/surroundings.js';
 import { canReadArchives } from './artifacts/archive-entries.js';
 import type { ArtifactLimits } from './artifacts/task-artifacts.js';
@@ -44,6 +44,7 @@ import { linkOfProcess } from './link/link-of-process.js';
 import { Agent } from './node/agent.js';
 import { agentFolder } from './node/agent-folder.js';
 import { describeHost, type HostOptions, type HostVolume } from './node/describe-host.js';
+import type { KeptFinished } from './node/finished-allocations.js';
 import { type VolumeUnusable, volumeFault } from './node/host-volumes.js';
 import { type NodeIdentity, persistentNodeId } from './node/node-identity.js';
 import { ServerTime } from './node/server-time.js';
@@ -74,8 +75,12 @@ export interface RunnerOptions extends HostOptions {
   readonly download?: Download;
   /** What one artifact may cost. */
   readonly artifacts?: ArtifactLimits;
-  /** Directories of finished allocations that are kept for their logs. */
+  /** Directories of the newest finished allocations that are kept for their logs; 50 when absent. */
   readonly keepFinished?: number;
+  /** Milliseconds that directories of allocations that failed are kept besides, whatever other jobs do; when absent a day, or 0 with `keepFinished: 0`. */
+  readonly keepFailedFor?: number;
+  /** Later runs of the same job after which the directory of one that failed need not be kept; 200 when absent. */
+  readonly keepFailedRuns?: number;
 }
 
 /** Why a runner cannot begin. */
@@ -106,6 +111,7 @@ export interface Runner {
 }
 
 const defaultKeepFinished = 50;
+const defaultKeepFailedRuns = 200;
 const defaultDeadline = 10_000;
 /** How long a stop waits for a disk that is full. */
 const notesPatience = 2000;
@@ -138,6 +144,8 @@ const optionTable: OptionTable<RunnerOptions> = {
     }),
   ),
   keepFinished: optional(amount),
+  keepFailedFor: optional(amount),
+  keepFailedRuns: optional(amount),
   name: optional(text),
   datacenter: optional(text),
   nodePool: optional(text),
@@ -274,7 +282,7 @@ class HostRunner implements Runner {
       instance: randomUUID(),
       ...(folder === null ? {} : { folder: folder.secret, boot: folder.boot }),
     });
-    const { drivers, onStop, keepFinished = defaultKeepFinished } = this.#options;
+    const { drivers, onStop } = this.#options;
     this.#notes = this.#newNotes();
     const memory = this.#memory();
     const surroundings: Surroundings = {
@@ -292,7 +300,17 @@ class HostRunner implements Runner {
       node: this.#describe(),
       leavesTasks: this.#directory !== null && onStop !== 'kill',
     };
-    return new Agent({ link, surroundings, keepFinished, past: folder?.past ?? 'unknown' });
+    return new Agent({ link, surroundings, keep: this.#kept(), past: folder?.past ?? 'unknown' });
+  }
+
+  #kept(): KeptFinished {
+    const { keepFinished, keepFailedFor, keepFailedRuns } = this.#options;
+    return {
+      newest: keepFinished ?? defaultKeepFinished,
+      // Whoever wants no folders at all gets none.
+      failedFor: keepFailedFor ?? (keepFinished === 0 ? 0 : day),
+      failedRuns: keepFailedRuns ?? defaultKeepFailedRuns,
+    };
   }
 
   #newNotes(): NoteKeeper {
