@@ -184,6 +184,8 @@ class HostRunner implements Runner {
   /** Of the present agent: those of one that has ended write nothing any more. */
   #notes: NoteKeeper;
   #agent: Agent | undefined;
+  /** Takes back what was offered of the drivers' functions. */
+  #withdraw = (): void => undefined;
   /** The end of an agent that is under way. */
   #ending: Promise<void> | undefined;
   /** Whether a start came after the last stop. */
@@ -218,9 +220,17 @@ class HostRunner implements Runner {
     if (prepared.isErr()) return errAsync(prepared.error);
     const agent = prepared.value;
     this.#agent = agent;
+    this.#withdraw = this.#offerFunctions();
     // Nothing else need keep the process alive: a runner waits for work.
     this.#alive = setInterval(() => undefined, 2 ** 30);
     return new ResultAsync(this.#begin(agent));
+  }
+
+  #offerFunctions(): () => void {
+    const drivers = this.#options.drivers.filter(({ functions }) => functions !== undefined);
+    if (drivers.length === 0) return () => undefined;
+    const names = drivers.flatMap(({ functions = [] }) => functions);
+    return this.#ports.link.offer?.(this.nodeId, names) ?? (() => undefined);
   }
 
   async #begin(agent: Agent): Promise<Result<void, RunnerFault>> {
@@ -240,6 +250,7 @@ class HostRunner implements Runner {
   /** `leaves`: the server is told that the node will not come back. */
   async #end(agent: Agent, limit: AbortSignal, node: 'leaves' | 'stays'): Promise<void> {
     this.#agent = undefined;
+    this.#withdraw();
     this.#ending = this.#endNow(agent, limit, node).finally(() => {
       this.#ending = undefined;
     });
