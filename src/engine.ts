@@ -206,6 +206,7 @@ function contextOf(ports: EnginePorts, settings: Settings): EngineContext {
     parked: new ParkedQueries(ports.storage, ports.clock, watchedTables, rightsIndex),
     agents: new NodeSwitch(),
     ownNodes: new Set(),
+    functions: new Map(),
     accepted: new AcceptedEventsFeed(),
     cluster: new ClusterMemory(),
     turns: new Turns(),

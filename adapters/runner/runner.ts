@@ -23,7 +23,7 @@ import type { Clock } from '../../src/ports/clock.js';
 import type { Download } from '../../src/ports/download.js';
 import type { Ids } from '../../src/ports/ids.js';
 import type { Logger } from '../../src/ports/logger.js';
-import { timerOf } from '../../src/shared/duration.js';
+import { day, timerOf } from '../../src/shared/duration.js';
 import type { Surroundings } from './allocation/surroundings.js';
 import { canReadArchives } from './artifacts/archive-entries.js';
 import type { ArtifactLimits } from './artifacts/task-artifacts.js';
@@ -44,6 +44,7 @@ import { linkOfProcess } from './link/link-of-process.js';
 import { Agent } from './node/agent.js';
 import { agentFolder } from './node/agent-folder.js';
 import { describeHost, type HostOptions, type HostVolume } from './node/describe-host.js';
+import type { KeptFinished } from './node/finished-allocations.js';
 import { type VolumeUnusable, volumeFault } from './node/host-volumes.js';
 import { type NodeIdentity, persistentNodeId } from './node/node-identity.js';
 import { ServerTime } from './node/server-time.js';
@@ -74,8 +75,12 @@ export interface RunnerOptions extends HostOptions {
   readonly download?: Download;
   /** What one artifact may cost. */
   readonly artifacts?: ArtifactLimits;
-  /** Directories of finished allocations that are kept for their logs. */
+  /** Directories of the newest finished allocations that are kept for their logs; 50 when absent. */
   readonly keepFinished?: number;
+  /** Milliseconds that directories of allocations that failed are kept besides, whatever other jobs do; when absent a day, or 0 with `keepFinished: 0`. */
+  readonly keepFailedFor?: number;
+  /** Later runs of the same job after which the directory of one that failed need not be kept; 200 when absent. */
+  readonly keepFailedRuns?: number;
 }
 
 /** Why a runner cannot begin. */
@@ -106,6 +111,7 @@ export interface Runner {
 }
 
 const defaultKeepFinished = 50;
+const defaultKeepFailedRuns = 200;
 const defaultDeadline = 10_000;
 /** How long a stop waits for a disk that is full. */
 const notesPatience = 2000;
@@ -138,6 +144,8 @@ const optionTable: OptionTable<RunnerOptions> = {
     }),
   ),
   keepFinished: optional(amount),
+  keepFailedFor: optional(amount),
+  keepFailedRuns: optional(amount),
   name: optional(text),
   datacenter: optional(text),
   nodePool: optional(text),
@@ -176,6 +184,8 @@ class HostRunner implements Runner {
   /** Of the present agent: those of one that has ended write nothing any more. */
   #notes: NoteKeeper;
   #agent: Agent | undefined;
+  /** Takes back what was offered of the drivers' functions. */
+  #withdraw = (): void => undefined;
   /** The end of an agent that is under way. */
   #ending: Promise<void> | undefined;
   /** Whether a start came after the last stop. */
@@ -210,9 +220,17 @@ class HostRunner implements Runner {
     if (prepared.isErr()) return errAsync(prepared.error);
     const agent = prepared.value;
     this.#agent = agent;
+    this.#withdraw = this.#offerFunctions();
     // Nothing else need keep the process alive: a runner waits for work.
     this.#alive = setInterval(() => undefined, 2 ** 30);
     return new ResultAsync(this.#begin(agent));
+  }
+
+  #offerFunctions(): () => void {
+    const drivers = this.#options.drivers.filter(({ functions }) => functions !== undefined);
+    if (drivers.length === 0) return () => undefined;
+    const names = drivers.flatMap(({ functions = [] }) => functions);
+    return this.#ports.link.offer?.(this.nodeId, names) ?? (() => undefined);
   }
 
   async #begin(agent: Agent): Promise<Result<void, RunnerFault>> {
@@ -232,6 +250,7 @@ class HostRunner implements Runner {
   /** `leaves`: the server is told that the node will not come back. */
   async #end(agent: Agent, limit: AbortSignal, node: 'leaves' | 'stays'): Promise<void> {
     this.#agent = undefined;
+    this.#withdraw();
     this.#ending = this.#endNow(agent, limit, node).finally(() => {
       this.#ending = undefined;
     });
@@ -274,7 +293,7 @@ class HostRunner implements Runner {
       instance: randomUUID(),
       ...(folder === null ? {} : { folder: folder.secret, boot: folder.boot }),
     });
-    const { drivers, onStop, keepFinished = defaultKeepFinished } = this.#options;
+    const { drivers, onStop } = this.#options;
     this.#notes = this.#newNotes();
     const memory = this.#memory();
     const surroundings: Surroundings = {
@@ -292,7 +311,17 @@ class HostRunner implements Runner {
       node: this.#describe(),
       leavesTasks: this.#directory !== null && onStop !== 'kill',
     };
-    return new Agent({ link, surroundings, keepFinished, past: folder?.past ?? 'unknown' });
+    return new Agent({ link, surroundings, keep: this.#kept(), past: folder?.past ?? 'unknown' });
+  }
+
+  #kept(): KeptFinished {
+    const { keepFinished, keepFailedFor, keepFailedRuns } = this.#options;
+    return {
+      newest: keepFinished ?? defaultKeepFinished,
+      // Whoever wants no folders at all gets none.
+      failedFor: keepFailedFor ?? (keepFinished === 0 ? 0 : day),
+      failedRuns: keepFailedRuns ?? defaultKeepFailedRuns,
+    };
   }
 
   #newNotes(): NoteKeeper {

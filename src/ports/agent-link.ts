@@ -69,6 +69,11 @@ export interface AgentLink {
   report(report: NodeReport): ResultAsync<ReportOutcome, AgentLinkError>;
   /** Lets the server give commands for the node's allocations, until the function that it gives is called. */
   serve(nodeId: string, perform: CommandPerformer, instance?: string): () => void;
+  /**
+   * Tells which functions the agent can run, until the function that it gives is called; registrations warn of others. Only for agents in the
+   * engine's process, absent elsewhere.
+   */
+  offer?(nodeId: string, functions: readonly string[]): () => void;
   /** The node will not come back: it is down from now on, and its allocations are replaced at once. */
   leave(nodeId: string, instance?: string): ResultAsync<void, AgentLinkError>;
 }

@@ -42,6 +42,7 @@ const engineKinds: readonly (readonly [key: string, kind: Kind, summary: string]
   ['collection.interval', durationKind(1000), 'time between two collections of what has ended, at least'],
   ['collection.evaluation', span, 'how long ended evaluations are kept'],
   ['collection.batchEvaluation', span, 'how long ended evaluations of batch jobs are kept'],
+  ['collection.failedRun', span, 'how long allocations that failed are kept at least, with their jobs and logs'],
   ['collection.job', span, 'how long ended jobs are kept'],
   ['collection.deployment', span, 'how long ended deployments are kept'],
   ['collection.node', span, 'how long nodes that are down are kept'],

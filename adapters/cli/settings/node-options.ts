@@ -2,7 +2,8 @@ import type { HostOptions, RunnerOptions } from '../../runner/index.js';
 import { hostVolumesFrom } from '../host-volumes.js';
 
 /** What settings say of the node of this host. */
-export type NodeOptions = HostOptions & Pick<RunnerOptions, 'nodeId'>;
+export type NodeOptions = HostOptions &
+  Pick<RunnerOptions, 'nodeId' | 'keepFinished' | 'keepFailedFor' | 'keepFailedRuns'>;
 
 type Read = <T>(key: string) => T;
 
@@ -23,6 +24,9 @@ export function nodeOptionsFrom(read: Read): NodeOptions {
     ...given('cpu', read<number | undefined>('node.cpu')),
     ...given('memory', read<number | undefined>('node.memory')),
     ...given('disk', read<number | undefined>('node.disk')),
+    keepFinished: read('node.keepFinished'),
+    keepFailedFor: read('node.keepFailedFor'),
+    keepFailedRuns: read('node.keepFailedRuns'),
     volumes: hostVolumesFrom(read('volumes')),
     reserved: { ...reserved, disk: read<number>('node.reserved.disk') },
   };

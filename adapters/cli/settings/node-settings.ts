@@ -1,5 +1,5 @@
 import { nodeName, nodePoolName, recordId } from '../../../src/options/node-kinds.js';
-import { listKind, numberKind, textKind, textOf } from './kind.js';
+import { durationKind, listKind, numberKind, textKind, textOf } from './kind.js';
 import type { Setting } from './setting.js';
 
 const nodeText = textOf(nodeName);
@@ -20,4 +20,22 @@ export const nodeSettings: readonly Setting[] = [
   { key: 'node.reserved.cpu', kind: amount, default: 0, summary: 'MHz that jobs do not get' },
   { key: 'node.reserved.memory', kind: amount, default: 0, summary: 'MiB of memory that jobs do not get' },
   { key: 'node.reserved.disk', kind: amount, default: 0, summary: 'MiB of disk that jobs do not get' },
+  {
+    key: 'node.keepFinished',
+    kind: amount,
+    default: 50,
+    summary: 'newest ended allocations whose files and logs are kept',
+  },
+  {
+    key: 'node.keepFailedFor',
+    kind: durationKind(),
+    default: 86_400_000,
+    summary: 'how long files and logs of allocations that failed are kept besides',
+  },
+  {
+    key: 'node.keepFailedRuns',
+    kind: amount,
+    default: 200,
+    summary: 'later runs of the same job after which those of one that failed may go earlier',
+  },
 ];

@@ -229,6 +229,13 @@ export class AllocationActor {
     return { allocationId: this.id, ...toldState(this.#life), ...(healthy === undefined ? {} : { healthy }) };
   }
 
+  /** Of which job it is a run, and whether that failed. */
+  get end(): { readonly job: string; readonly failed: boolean } {
+    const { ID, ParentID, Namespace } = this.#work.job;
+    const failed = failedTask(this.#life) !== undefined || toldState(this.#life).clientStatus === 'failed';
+    return { job: `${Namespace} ${ParentID === '' ? ID : ParentID}`, failed };
+  }
+
   /** The last lines of the task that made it fail or take too long; undefined while it has not ended so, and when there are none. */
   async failureOutput(): Promise<FailureOutput | undefined> {
     const task = failedTask(this.#life);

@@ -124,7 +124,7 @@ class Desk implements Handlers {
   async collect({ command: { allocationId } }: Asked<'collect'>): Promise<Answer> {
     const isCollected = await this.#options.collect(allocationId);
     if (isCollected || allocationId === null) return ok(one(null));
-    if (this.#options.find(allocationId) === undefined) return err(unknown(allocationId));
+    if (this.#options.find(allocationId) === undefined) return err(filesAreGone(allocationId));
     return err(callerFailed('state', 'The allocation has not ended on its node'));
   }
 
@@ -140,7 +140,7 @@ class Desk implements Handlers {
     return actor === undefined ? err(unknown(allocationId)) : ok(actor);
   }
 
-  /** The answer about an allocation that has ended here; one whose data is removed is unknown. */
+  /** The answer about an allocation that has ended here, as long as its files are kept. */
   #ended(allocationId: string, answer: AllocationUsage | Readonly<Record<string, never>>): Answer {
     return this.#folder(allocationId).map(() => one(answer));
   }
@@ -153,11 +153,24 @@ class Desk implements Handlers {
     const { memory } = this.#options.surroundings;
     if (memory.root === null) return err(commandRefused('not_found', keepsNothing));
     const folder = memory.folder(allocationId);
-    return folder !== null && existsSync(folder) ? ok(folder) : err(unknown(allocationId));
+    if (folder !== null && existsSync(folder)) return ok(folder);
+    // The server asks the node of an allocation that it knows.
+    const isHere = this.#options.find(allocationId) !== undefined;
+    return err(isHere ? commandRefused('not_found', notBegun) : filesAreGone(allocationId));
   }
 }
 
 const keepsNothing = 'The runner of this node has no directory: it keeps no files and no logs of allocations';
+
+const notBegun = 'The allocation has no files yet: its tasks have not been prepared';
+
+function filesAreGone(allocationId: string): CommandRefused {
+  const why = 'they were removed to make room, or collected; see the settings node.keepFinished and node.keepFailedFor';
+  return commandRefused(
+    'not_found',
+    `The files and logs of allocation "${allocationId}" are no longer on its node: ${why}`,
+  );
+}
 
 function unknown(allocationId: string): CommandRefused {
   return commandRefused('not_found', `Unknown allocation "${allocationId}"`);

@@ -3,6 +3,7 @@ import { rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { TaskRecord } from '../../../src/agent/task/task-record.js';
 import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
+import type { AllocationEnd } from '../node/finished-allocations.js';
 import { makeFolder } from './make-folder.js';
 import type { NoteKeeper } from './note-keeper.js';
 import { removeFolder } from './remove-folder.js';
@@ -34,6 +35,10 @@ export interface TaskMemory {
   kept(allocationId: string, task: string): Promise<boolean>;
   /** Allocations, the oldest first, and their tasks with notes, for finding orphaned processes. Throws when they cannot be read at present. */
   known(): readonly KnownTasks[];
+  /** Notes how an allocation has ended. */
+  saveEnd(allocationId: string, end: AllocationEnd): void;
+  /** Undefined when nothing was noted. */
+  loadEnd(allocationId: string): AllocationEnd | undefined;
   forget(allocationId: string): Promise<void>;
   /** Finishes removals that an earlier runner began. */
   finishRemovals(): Promise<void>;
@@ -54,6 +59,9 @@ export function diskTaskMemory(directory: string, notes: NoteKeeper): TaskMemory
   const removed = join(directory, 'removed');
   mkdirSync(root, { recursive: true, mode: 0o700 });
   const paths = (allocationId: string, task: string): TaskPaths => taskPaths(join(root, allocationId), task);
+  const endFile = (allocationId: string, task: string): string => join(paths(allocationId, task).notes, 'ended.json');
+  const tasksOf = (allocationId: string): readonly string[] =>
+    subdirectories(join(root, allocationId)).filter((name) => existsSync(paths(allocationId, name).notes));
   const noteFile = (allocationId: string, task: string): string => join(paths(allocationId, task).notes, 'state.json');
   return {
     paths,
@@ -85,6 +93,17 @@ export function diskTaskMemory(directory: string, notes: NoteKeeper): TaskMemory
       }));
     },
     root,
+    saveEnd(allocationId, end) {
+      const [task] = tasksOf(allocationId);
+      if (task !== undefined) notes.set(endFile(allocationId, task), JSON.stringify(end));
+    },
+    loadEnd(allocationId) {
+      for (const task of tasksOf(allocationId)) {
+        const end = readEnd(endFile(allocationId, task));
+        if (end !== undefined) return end;
+      }
+      return undefined;
+    },
     async finishRemovals() {
       for (const name of subdirectories(removed)) await removeFolder(join(removed, name));
     },
@@ -133,6 +152,18 @@ function readNote(file: string): StoredNote | undefined {
   }
 }
 
+function readEnd(file: string): AllocationEnd | undefined {
+  const text = textIn(file);
+  if (text === undefined) return undefined;
+  try {
+    const { job, failed, at } = JSON.parse(text) as Partial<AllocationEnd>;
+    if (typeof job !== 'string' || typeof failed !== 'boolean' || typeof at !== 'number') return undefined;
+    return { job, failed, at };
+  } catch {
+    return undefined;
+  }
+}
+
 /** Notes were lost, as after a power cut, but starts have left their folders: the last one is looked for. */
 function recordFromAttempts(notes: string): TaskRecord | undefined {
   const attempt = Math.max(0, ...subdirectories(join(notes, 'attempts')).map(Number).filter(Number.isInteger));
@@ -172,6 +203,8 @@ export function volatileTaskMemory(): TaskMemory {
     kept: () => Promise.resolve(true),
     known: () => [...records].map(([allocationId, tasks]) => ({ allocationId, tasks: [...tasks.keys()] })),
     root: null,
+    saveEnd: () => undefined,
+    loadEnd: () => undefined,
     finishRemovals: () => Promise.resolve(),
     forget(allocationId) {
       records.delete(allocationId);

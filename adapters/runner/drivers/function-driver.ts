@@ -38,6 +38,7 @@ export function functionDriver(functions: Readonly<Record<string, TaskFunction>>
   return {
     name: 'function',
     survives: false,
+    functions: Object.keys(functions),
     async start(start) {
       const name = start.config['function'];
       const run = typeof name === 'string' && Object.hasOwn(functions, name) ? functions[name] : undefined;

@@ -86,6 +86,8 @@ export interface TaskDriver {
   readonly name: string;
   /** Whether tasks outlive the runner's process. */
   readonly survives: boolean;
+  /** The names that tasks of this driver can have in `Config.function`; absent for drivers of other things. */
+  readonly functions?: readonly string[];
   /**
    * Starts the task. A rejection with an error whose `code` says that the system lacks something for now (`ENOSPC`, `EMFILE`,
    * `EAGAIN`, …) means that nothing was started: it is asked again, until it answers or the task is no longer wanted.

@@ -6,6 +6,7 @@ import { commandDesk } from '../commands/command-desk.js';
 import { messageOf } from '../disk/transient-fault.js';
 import { within } from '../waiting.js';
 import type { AgentFolder } from './agent-folder.js';
+import type { KeptFinished } from './finished-allocations.js';
 import { NodeAllocations } from './node-allocations.js';
 import { type NotTheAgent, Registration } from './registration.js';
 import { endUnwanted } from './unwanted-tasks.js';
@@ -14,7 +15,7 @@ import { WorkWatch } from './work-watch.js';
 interface AgentOptions {
   readonly link: AgentLink;
   readonly surroundings: Surroundings;
-  readonly keepFinished: number;
+  readonly keep: KeptFinished;
   /** What is known of the agent before this one; `unknown` without a directory. */
   readonly past: AgentFolder['past'] | 'unknown';
 }
@@ -39,7 +40,7 @@ export class Agent {
   #lost: Promise<void> | undefined;
   #stopServing = (): void => undefined;
 
-  constructor({ link, surroundings, keepFinished, past }: AgentOptions) {
+  constructor({ link, surroundings, keep, past }: AgentOptions) {
     this.#link = link;
     this.#surroundings = surroundings;
     this.#past = past;
@@ -58,7 +59,7 @@ export class Agent {
     this.#allocations = new NodeAllocations({
       link,
       surroundings,
-      keepFinished,
+      keep,
       stopping: this.#stopping.signal,
       onPatience: () => this.#registration.reconsiderBeat(),
       onFailure,

@@ -1,3 +1,6 @@
+import type { Clock } from '../../../src/ports/clock.js';
+import type { Milliseconds } from '../../../src/shared/duration.js';
+import type { Instant } from '../../../src/shared/instant.js';
 import type { Background } from '../background.js';
 import type { DiskSuccession } from '../disk/disk-succession.js';
 import type { TaskMemory } from '../disk/task-memory.js';
@@ -6,8 +9,33 @@ interface FinishedOptions {
   readonly memory: TaskMemory;
   readonly disks: DiskSuccession | null;
   readonly background: Background;
-  /** How many are kept for their logs. */
-  readonly keep: number;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly keep: KeptFinished;
+}
+
+/** Which ended allocations are kept for their logs. */
+export interface KeptFinished {
+  /** So many of the newest, whatever became of them. */
+  readonly newest: number;
+  /** Besides, those that failed: for so long, in milliseconds, … */
+  readonly failedFor: Milliseconds;
+  /** … as long as there were fewer later runs of their job than this. */
+  readonly failedRuns: number;
+}
+
+/** What is known of the end of an allocation. */
+export interface AllocationEnd {
+  /** Its namespace and job; for an instance the job that made it. */
+  readonly job: string;
+  /** It failed or took too long. */
+  readonly failed: boolean;
+  /** Wall time. */
+  readonly at: Instant;
+}
+
+interface KnownEnd extends AllocationEnd {
+  /** Number of the run among those of its job that ended here. */
+  readonly run: number;
 }
 
 /** Of allocations with data that a replacement may want, this many are kept besides. */
@@ -18,6 +46,9 @@ export class FinishedAllocations {
   readonly #options: FinishedOptions;
   /** The oldest first. */
   #ids: readonly string[] = [];
+  readonly #ends = new Map<string, KnownEnd>();
+  /** Runs that have ended here, by job. */
+  readonly #runs = new Map<string, number>();
   readonly #beingRemoved = new Set<string>();
   /** Those of which nothing is to be kept. */
   readonly #unwanted = new Set<string>();
@@ -26,7 +57,9 @@ export class FinishedAllocations {
     this.#options = options;
   }
 
-  add(id: string): void {
+  /** `end`: absent for one that ended under an earlier agent, which has noted it. */
+  add(id: string, end?: AllocationEnd): void {
+    this.#learn(id, end);
     this.#ids = [...this.#ids.filter((each) => each !== id), id];
     this.trim();
   }
@@ -82,13 +115,40 @@ export class FinishedAllocations {
     const wanted = removable.filter((id) => !this.#unwanted.has(id));
     const withData = wanted.filter((id) => this.#holdsData(id));
     const others = wanted.filter((id) => !this.#holdsData(id));
-    return [...unwanted, ...beyondNewest(withData, keptForData), ...beyondNewest(others, keep)];
+    const tooMany = beyondNewest(others, keep.newest).filter((each) => !this.#isKeptAsFailed(each));
+    return [...unwanted, ...beyondNewest(withData, keptForData), ...tooMany];
+  }
+
+  #learn(id: string, given: AllocationEnd | undefined): void {
+    if (given !== undefined) this.#options.memory.saveEnd(id, given);
+    const end = given ?? this.#options.memory.loadEnd(id);
+    if (end === undefined || this.#ends.has(id)) return;
+    const run = (this.#runs.get(end.job) ?? 0) + 1;
+    this.#runs.set(end.job, run);
+    this.#ends.set(id, { ...end, run });
+  }
+
+  #isKeptAsFailed(id: string): boolean {
+    const end = this.#ends.get(id);
+    if (end === undefined || !end.failed) return false;
+    const { keep, clock } = this.#options;
+    const later = (this.#runs.get(end.job) ?? 0) - end.run;
+    return clock.now() - end.at < keep.failedFor && later < keep.failedRuns;
+  }
+
+  #forgetEnd(id: string): void {
+    const end = this.#ends.get(id);
+    this.#ends.delete(id);
+    if (end === undefined) return;
+    const others = [...this.#ends.values()].some(({ job }) => job === end.job);
+    if (!others) this.#runs.delete(end.job);
   }
 
   /** What is noted of it goes at once, its folder when nothing works in it any more. */
   async #remove(id: string): Promise<void> {
     this.#ids = this.#ids.filter((each) => each !== id);
     this.#unwanted.delete(id);
+    this.#forgetEnd(id);
     this.#beingRemoved.add(id);
     try {
       await this.#options.disks?.forget(id);

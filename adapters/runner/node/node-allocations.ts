@@ -6,7 +6,7 @@ import type { AllocationWork } from '../allocation/allocation-work.js';
 import type { Surroundings } from '../allocation/surroundings.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { beforeAbort, within } from '../waiting.js';
-import { FinishedAllocations } from './finished-allocations.js';
+import { FinishedAllocations, type KeptFinished } from './finished-allocations.js';
 import { predecessors } from './predecessors.js';
 import { type Reported, Reporter } from './reporter.js';
 import { endLeft } from './unwanted-tasks.js';
@@ -14,7 +14,7 @@ import { endLeft } from './unwanted-tasks.js';
 interface NodeAllocationsOptions {
   readonly link: AgentLink;
   readonly surroundings: Surroundings;
-  readonly keepFinished: number;
+  readonly keep: KeptFinished;
   /** Aborts when no new work is taken any more. */
   readonly stopping: AbortSignal;
   /** The patience of an allocation has become known, or has changed. */
@@ -48,12 +48,12 @@ export class NodeAllocations {
   readonly #finished: FinishedAllocations;
   readonly #reporter: Reporter;
 
-  constructor({ link, surroundings, keepFinished, stopping, onPatience, onFailure }: NodeAllocationsOptions) {
+  constructor({ link, surroundings, keep, stopping, onPatience, onFailure }: NodeAllocationsOptions) {
     this.#surroundings = surroundings;
     this.#stopping = stopping;
     this.#onPatience = onPatience;
     const { memory, disks, background, clock, node } = surroundings;
-    this.#finished = new FinishedAllocations({ memory, disks, background, keep: keepFinished });
+    this.#finished = new FinishedAllocations({ memory, disks, background, clock, keep });
     const present = { actors: this.#actors, untaken: this.#untaken, finished: this.#finished };
     if (disks !== null) disks.predecessors = predecessors(surroundings, present);
     this.#reporter = new Reporter({
@@ -284,9 +284,10 @@ export class NodeAllocations {
   }
 
   #end(id: string): void {
-    this.#actors.get(id)?.close();
+    const actor = this.#actors.get(id);
+    actor?.close();
     this.#actors.delete(id);
     this.#over.add(id);
-    this.#finished.add(id);
+    this.#finished.add(id, actor && { ...actor.end, at: this.#surroundings.clock.now() });
   }
 }

@@ -62,6 +62,8 @@ export interface EngineContext {
   readonly agents: NodeSwitch;
   /** @internal Nodes that are alive because their agents serve in this process, without heartbeats. */
   readonly ownNodes: Set<string>;
+  /** @internal The functions that runners in this process can run, by node. */
+  readonly functions: Map<string, readonly string[]>;
   /** @internal What was read of nodes and allocations, as long as it is still so. */
   readonly cluster: ClusterMemory;
   /** @internal Turns of the event loop for work in parts. */

@@ -6,6 +6,7 @@ import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { type CollectionMoment, collectableEvaluation } from '../../scheduler/collection/collectable-evaluation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import type { Steps } from '../../scheduler/steps.js';
+import type { Milliseconds } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import { readJobRow, readJobVersions } from '../books/jobs/job-rows.js';
 import { allocationsAtOnce } from '../books/jobs/remove-job.js';
@@ -39,8 +40,9 @@ export async function trimEvaluation(
   trimming: Trimming,
   evaluation: Evaluation,
   cutoff: Instant,
+  failedRun: Milliseconds,
 ): Promise<Result<boolean, StorageError>> {
-  const rule: Rule = { cutoff, endsJob: false };
+  const rule: Rule = { cutoff, failedRun, endsJob: false };
   const going = await lookedThrough(trimming, [evaluation], rule);
   if (going.isErr()) return err(going.error);
   const removed = await removeInParts(trimming, going.value.gone, rule);
@@ -48,7 +50,12 @@ export async function trimEvaluation(
 }
 
 /** Removes the allocations of a job that may go as a whole. False when it has to stay: then nothing is removed. */
-export async function trimJob(trimming: Trimming, job: Job, cutoff: Instant): Promise<Result<boolean, StorageError>> {
+export async function trimJob(
+  trimming: Trimming,
+  job: Job,
+  cutoff: Instant,
+  failedRun: Milliseconds,
+): Promise<Result<boolean, StorageError>> {
   const { context } = trimming;
   const seen = await context.storage.read((view) => ({
     tagged: hasTag(view, job),
@@ -56,7 +63,7 @@ export async function trimJob(trimming: Trimming, job: Job, cutoff: Instant): Pr
   }));
   if (seen.isErr()) return err(seen.error);
   if (seen.value.tagged || instantFromUnixNanos(job.SubmitTime) > cutoff) return ok(false);
-  const rule = { cutoff, endsJob: true };
+  const rule = { cutoff, failedRun, endsJob: true };
   const going = await lookedThrough(trimming, seen.value.own, rule);
   if (going.isErr()) return err(going.error);
   return going.value.all ? removeInParts(trimming, going.value.gone, rule) : ok(false);
@@ -64,6 +71,8 @@ export async function trimJob(trimming: Trimming, job: Job, cutoff: Instant): Pr
 
 interface Rule {
   readonly cutoff: CollectionMoment['cutoff'];
+  /** How long failed allocations are kept at least. */
+  readonly failedRun: Milliseconds;
   /** The job is to go with its allocations: that it is dead is enough. */
   readonly endsJob: boolean;
 }
@@ -81,7 +90,7 @@ async function lookedThrough(
   own: readonly Evaluation[],
   rule: Rule,
 ): Promise<Result<Going, StorageError>> {
-  const moment = { now: context.clock.now(), cutoff: rule.cutoff };
+  const moment = momentOf(rule, context.clock.now());
   const looked = await stepsInTurns(
     context,
     steppedWork((view) => goingInSteps(view, own, { moment, endsJob: rule.endsJob })),
@@ -132,14 +141,18 @@ async function removeInParts(
   return ok(true);
 }
 
-function removePart(tx: Transaction, gone: Going['gone'], { cutoff, endsJob }: Rule): boolean {
+function momentOf({ cutoff, failedRun }: Rule, now: Instant): CollectionMoment {
+  return { now, cutoff, failuresFrom: now - failedRun };
+}
+
+function removePart(tx: Transaction, gone: Going['gone'], rule: Rule): boolean {
   return gone.every(({ ID, EvalID }) => {
     const allocation = tx.get(allocations, [ID])?.record;
     const evaluation = tx.get(evaluations, [EvalID])?.record;
     if (allocation === undefined || evaluation === undefined) return true;
     const job = readJobRow(tx, allocation.Namespace, allocation.JobID)?.record;
     const question = { evaluation, allocations: [allocation], job };
-    const going = collectableEvaluation(question, { now: tx.now, cutoff }, endsJob);
+    const going = collectableEvaluation(question, momentOf(rule, tx.now), rule.endsJob);
     if (!going.evaluation) return false;
     removeAllocation(tx, allocation);
     return true;

@@ -165,18 +165,19 @@ function remove<R>(
   });
 }
 
-function jobCollection({ job: keep }: CollectionThresholds): Collection<Job> {
+function jobCollection({ job: keep, failedRun }: CollectionThresholds): Collection<Job> {
   return {
     table: jobs,
     keep: () => keep,
     candidate: hasEnded,
     changedAt: ({ SubmitTime }) => instantFromUnixNanos(SubmitTime),
-    parts: { isLarge: isLargeJob, trim: trimJob },
+    parts: { isLarge: isLargeJob, trim: (trimming, job, cutoff) => trimJob(trimming, job, cutoff, failedRun) },
     collect: (tx, job, cutoff) => {
       const tagged = hasTag(tx, job);
       const own = tx.list(evaluations, { index: 'by_job', prefix: [job.Namespace, job.ID] });
       const question = { job, tagged, evaluations: own.map(({ record }) => withAllocations(tx, record)) };
-      if (collectableJob(question, { now: tx.now, cutoff }) === undefined || isLargeJob(tx, job)) return;
+      const moment = { now: tx.now, cutoff, failuresFrom: tx.now - failedRun };
+      if (collectableJob(question, moment) === undefined || isLargeJob(tx, job)) return;
       for (const { record } of own) tx.remove(evaluations, [record.ID]);
       tx.cause = 'JobBatchDeregistered';
       removeJob(tx, job);
@@ -185,16 +186,24 @@ function jobCollection({ job: keep }: CollectionThresholds): Collection<Job> {
   };
 }
 
-function evaluationCollection({ evaluation, batchEvaluation }: CollectionThresholds): Collection<Evaluation> {
+function evaluationCollection({
+  evaluation,
+  batchEvaluation,
+  failedRun,
+}: CollectionThresholds): Collection<Evaluation> {
   return {
     table: evaluations,
     keep: ({ Type }) => (Type === 'batch' || Type === 'sysbatch' ? batchEvaluation : evaluation),
     candidate: isTerminalEvaluation,
     changedAt: ({ ModifyTime }) => instantFromUnixNanos(ModifyTime),
-    parts: { isLarge: isLargeEvaluation, trim: trimEvaluation },
+    parts: {
+      isLarge: isLargeEvaluation,
+      trim: (trimming, record, cutoff) => trimEvaluation(trimming, record, cutoff, failedRun),
+    },
     collect: (tx, record, cutoff) => {
       const job = readJobRow(tx, record.Namespace, record.JobID)?.record;
-      const gone = collectableEvaluation({ ...withAllocations(tx, record), job }, { now: tx.now, cutoff });
+      const moment = { now: tx.now, cutoff, failuresFrom: tx.now - failedRun };
+      const gone = collectableEvaluation({ ...withAllocations(tx, record), job }, moment);
       for (const allocation of gone.allocations) removeAllocation(tx, allocation);
       if (gone.evaluation) tx.remove(evaluations, [record.ID]);
     },

@@ -92,6 +92,10 @@ export function agentLink(context: EngineContext): AgentLink {
     variables: (query, signal) => readTaskVariables(context, hostPrincipal, query, signal).mapErr(linkError),
     report: (report) => reportAllocations(context, hostPrincipal, report).mapErr(linkError),
     serve: (nodeId, perform) => context.agents.attach(nodeId, perform),
+    offer: (nodeId, functions) => {
+      context.functions.set(nodeId, functions);
+      return () => void context.functions.delete(nodeId);
+    },
     leave: (nodeId, instance) =>
       leaveNode(context, hostPrincipal, nodeId, instance)
         .map(() => undefined)

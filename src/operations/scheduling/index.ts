@@ -1,6 +1,7 @@
 import type { BackgroundLoop } from '../context/engine-context.js';
 import { evaluationLoop } from './evaluation-loop.js';
 import { nodeLivenessLoop } from './node-liveness-loop.js';
+import { waitingJobsLoop } from './waiting-jobs-loop.js';
 
 export { type AgentPorts, type AgentPortsOptions, agentLink, agentPorts } from './agent-link.js';
 export { listNodeWork } from './list-node-work.js';
@@ -11,4 +12,4 @@ export { reportAllocations } from './report-allocations.js';
 export { leaveNode } from './take-node-down.js';
 
 /** The background loops of this area. */
-export const schedulingLoops: readonly BackgroundLoop[] = [evaluationLoop, nodeLivenessLoop];
+export const schedulingLoops: readonly BackgroundLoop[] = [evaluationLoop, nodeLivenessLoop, waitingJobsLoop];

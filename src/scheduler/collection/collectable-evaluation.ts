@@ -1,4 +1,5 @@
 import type { Job } from '../../jobs/document/job.js';
+import { allocationOutcome } from '../../jobs/runs/run-outcome.js';
 import { type Instant, instantFromUnixNanos, unixNanosFromInstant } from '../../shared/instant.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
 import { type Evaluation, isTerminalEvaluation } from '../evaluation.js';
@@ -16,6 +17,8 @@ export interface CollectionMoment {
   readonly now: Instant;
   /** Records changed after this moment stay. */
   readonly cutoff: Instant;
+  /** Allocations that failed and were changed after this moment stay, too; absent as `cutoff`. */
+  readonly failuresFrom?: Instant;
 }
 
 interface CollectableEvaluation {
@@ -54,7 +57,7 @@ export function isCollectableAllocation(
   job: Job | undefined,
   moment: CollectionMoment,
 ): boolean {
-  if (!isTerminalAllocation(allocation) || isRecent(allocation, moment)) return false;
+  if (!isTerminalAllocation(allocation) || isRecentAllocation(allocation, moment)) return false;
   if (allocation.ClientStatus === 'running') return false;
   if (job === undefined || job.Stop || job.Status === 'dead') return true;
   if (allocation.DesiredStatus === 'stop' || allocation.ClientStatus !== 'failed') return true;
@@ -71,9 +74,22 @@ function mayBeReplaced({ TaskGroup, RescheduleTracker: tracker }: Allocation, jo
 
 function isOfOlderVersion(allocation: Allocation, job: Job | undefined, moment: CollectionMoment): boolean {
   const older = job === undefined || allocation.CreateIndex < job.JobModifyIndex;
-  return older && isTerminalAllocation(allocation) && !isRecent(allocation, moment);
+  return older && isTerminalAllocation(allocation) && !isRecentAllocation(allocation, moment);
 }
 
-function isRecent({ ModifyTime }: { readonly ModifyTime: number }, { cutoff }: CollectionMoment): boolean {
+function isRecentAllocation(allocation: Allocation, moment: CollectionMoment): boolean {
+  const { cutoff, failuresFrom = cutoff } = moment;
+  return isRecent(allocation, { cutoff: isFailure(allocation) ? Math.min(cutoff, failuresFrom) : cutoff });
+}
+
+function isFailure(allocation: Allocation): boolean {
+  const outcome = allocationOutcome(allocation);
+  return outcome === 'failed' || outcome === 'timed_out' || outcome === 'lost';
+}
+
+function isRecent(
+  { ModifyTime }: { readonly ModifyTime: number },
+  { cutoff }: Pick<CollectionMoment, 'cutoff'>,
+): boolean {
   return instantFromUnixNanos(ModifyTime) > cutoff;
 }

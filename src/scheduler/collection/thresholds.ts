@@ -6,6 +6,8 @@ export interface CollectionThresholds {
   readonly evaluation: Milliseconds;
   /** Evaluations of batch jobs, whose allocations are the record of finished work. */
   readonly batchEvaluation: Milliseconds;
+  /** Allocations that failed, took too long or were lost, with their job and evaluation, if that is longer: their logs are wanted. */
+  readonly failedRun: Milliseconds;
   /** Jobs that are dead. */
   readonly job: Milliseconds;
   /** Deployments that are over. */
@@ -17,6 +19,7 @@ export interface CollectionThresholds {
 export const defaultThresholds: CollectionThresholds = {
   evaluation: hour,
   batchEvaluation: day,
+  failedRun: day,
   job: 4 * hour,
   deployment: hour,
   node: day,
@@ -26,6 +29,7 @@ export const defaultThresholds: CollectionThresholds = {
 export const forcedThresholds: CollectionThresholds = {
   evaluation: 1,
   batchEvaluation: 1,
+  failedRun: 1,
   job: 1,
   deployment: 1,
   node: 1,

@@ -78,6 +78,22 @@ describe('allocations that may go', () => {
   });
 });
 
+describe('allocations that failed', () => {
+  const withFailures = { ...moment, failuresFrom: moment.now - 1000 * hour };
+  const dead: Job = { ...service, Stop: true, Status: 'dead' };
+  it.each<[string, Partial<Allocation>, boolean]>([
+    ['failed', { ClientStatus: 'failed' }, false],
+    ['lost', { ClientStatus: 'lost' }, false],
+    ['took too long', { ClientDescription: 'Allocation exceeded its maximum run duration' }, false],
+    ['completed', {}, true],
+  ])('stay for longer: %s', (_name, how, goes) => {
+    expect(isCollectableAllocation(allocation(how), dead, withFailures)).toBe(goes);
+    expect(isCollectableAllocation(allocation(how), dead, moment)).toBe(true);
+    const asked = { evaluation: evaluation(), allocations: [allocation(how)], job: dead };
+    expect(collectableEvaluation(asked, withFailures, true).evaluation).toBe(goes);
+  });
+});
+
 describe('evaluations that may go', () => {
   const stays = allocation({ ID: 'stays', ModifyTime: recent });
   it('go with their allocations', () => {

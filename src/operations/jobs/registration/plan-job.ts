@@ -14,6 +14,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { refreshCluster } from '../../context/learn-cluster.js';
 import { stepsInTurns } from '../../context/steps-in-turns.js';
 import { faultsOrRefusal } from './check-job.js';
+import { functionWarnings } from './function-warnings.js';
 import { type JobPlan, type MadePlan, type PlanRefusal, type PlanRequest, planInSteps } from './plan-steps.js';
 import { type JobRegistration, type RegisterJobError, type RegisterJobInput, readAdmitted } from './register-job.js';
 
@@ -51,7 +52,10 @@ export function planJob(
     preserveCounts: input.preserveCounts,
     preserveResources: input.preserveResources,
     triggeredBy: 'job-register',
-    warnings: input.fromWire === true ? [] : documentWarnings(input.job, read.value.submitted),
+    warnings: [
+      ...(input.fromWire === true ? [] : documentWarnings(input.job, read.value.submitted)),
+      ...functionWarnings(context, read.value.job),
+    ],
   };
   const { capabilities, policyOverride, job } = registration;
   const allowed = authorise(caller, job.Namespace, capabilities).andThen(() =>

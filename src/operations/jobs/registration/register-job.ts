@@ -32,6 +32,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { acceptsRegistrations } from './accepts-registrations.js';
 import { authoriseVolumes } from './authorise-volumes.js';
 import { faultsOrRefusal } from './check-job.js';
+import { functionWarnings } from './function-warnings.js';
 import { keepQuota, keptWarnings } from './keep-quota.js';
 import { checkDemands } from './meet-policies.js';
 
@@ -122,7 +123,10 @@ export function registerJob(
     triggeredBy: 'job-register',
     submission: input.submission ?? undefined,
     inheritsFrom: submitted.Version ?? undefined,
-    warnings: input.fromWire === true ? [] : documentWarnings(input.job, submitted),
+    warnings: [
+      ...(input.fromWire === true ? [] : documentWarnings(input.job, submitted)),
+      ...functionWarnings(context, job),
+    ],
   };
   const allowed = authoriseRegistration(caller, registration);
   if (allowed.isErr()) return faultsOrRefusal(context, job, allowed.error);

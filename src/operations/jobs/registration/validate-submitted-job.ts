@@ -13,6 +13,7 @@ import { authorise, type PermissionDenied } from '../../authorise.js';
 import { readJobRow } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { problemsOfJob } from './check-job.js';
+import { functionWarnings } from './function-warnings.js';
 import type { JobDocumentInput } from './register-job.js';
 
 /** What is wrong with a job, and what its author should know. */
@@ -60,6 +61,6 @@ export function validateSubmittedJob(
     .map(({ errors, errorsByPart, warningsByPart, judgement: { refusals, warnings } }) => ({
       errors: [...errorsByPart, ...refusals],
       error: errors.length + refusals.length === 0 ? '' : errorsText([...errors, ...refusals]),
-      warnings: warningsText([...warningsByPart, ...warnings, ...dropped]),
+      warnings: warningsText([...warningsByPart, ...warnings, ...dropped, ...functionWarnings(context, job)]),
     }));
 }

@@ -36,7 +36,13 @@ function node({
   const prepare: TaskMemory['prepare'] = (...named) => beforePrepare().then(() => onDisk.prepare(...named));
   const memory: TaskMemory = { ...onDisk, prepare };
   const disks = new DiskSuccession(new DiskNotes(directory), memory);
-  const finished = new FinishedAllocations({ memory, disks, background, keep });
+  const finished = new FinishedAllocations({
+    memory,
+    disks,
+    background,
+    clock,
+    keep: { newest: keep, failedFor: 0, failedRuns: 0 },
+  });
   const actors = new Map<string, { isDone: boolean }>();
   const premises = { memory, drivers: new Map(), logger, clock };
   disks.predecessors = predecessors(premises, { actors, untaken: new Map(), finished });

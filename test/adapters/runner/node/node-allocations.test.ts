@@ -71,7 +71,7 @@ function nodeWith(driver: TaskDriver, memory: TaskMemory) {
   const allocationsOfNode = new NodeAllocations({
     link: link as AgentLink,
     surroundings,
-    keepFinished: 10,
+    keep: { newest: 10, failedFor: 0, failedRuns: 0 },
     stopping: new AbortController().signal,
     onPatience: nothing,
     onFailure: async () => undefined,
