@@ -228,11 +228,10 @@ export function printJson<T>(codec: JsonCodec<T>, value: T): unknown {
   return codec.print === undefined ? value : codec.print(value);
 }
 
-/** Finds members by exact name, otherwise case-insensitively; the last match is used. */
+/** Finds members case-insensitively. Of a name in several spellings the last counts, as in job documents, whichever is the exact one. */
 export function membersIn(value: JsonObject): (name: string) => unknown {
   let folded: Map<string, string> | undefined;
   return (name) => {
-    if (Object.hasOwn(value, name)) return value[name];
     folded ??= new Map(Object.keys(value).map((key) => [key.toLowerCase(), key]));
     const key = folded.get(name.toLowerCase());
     return key === undefined ? undefined : value[key];
