@@ -1,4 +1,5 @@
 import type { FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from '../../../src/jobs/index.js';
+import { inOneLine } from './cells.js';
 import type { Colours } from './colours.js';
 
 type Change = Pick<ObjectDiff, 'Type' | 'Fields' | 'Objects'>;
@@ -6,7 +7,7 @@ type Change = Pick<ObjectDiff, 'Type' | 'Fields' | 'Objects'>;
 /** What differs between two jobs, indented, each line with `+`, `-` or `+/-` in front. */
 export function jobDiffText(diff: JobDiff, colours: Colours): string {
   const lines = [
-    `${sign(diff.Type, colours)}Job: "${diff.ID}"`,
+    `${sign(diff.Type, colours)}Job: "${inOneLine(diff.ID)}"`,
     ...membersOf(diff, 1, colours),
     ...(diff.TaskGroups ?? []).flatMap((group) => groupLines(group, colours)),
   ];
@@ -17,7 +18,7 @@ function groupLines(group: TaskGroupDiff, colours: Colours): string[] {
   const updates = Object.entries(group.Updates ?? {}).map(([kind, count]) => `${count} ${kind}`);
   const tasks = (group.Tasks ?? []).filter(({ Type }) => Type !== 'None');
   return [
-    `${sign(group.Type, colours)}Group: "${group.Name}"${updates.length === 0 ? '' : ` (${updates.join(', ')})`}`,
+    `${sign(group.Type, colours)}Group: "${inOneLine(group.Name)}"${updates.length === 0 ? '' : ` (${updates.join(', ')})`}`,
     ...membersOf(group, 1, colours),
     ...tasks.flatMap((task) => taskLines(task, colours)),
   ];
@@ -25,7 +26,7 @@ function groupLines(group: TaskGroupDiff, colours: Colours): string[] {
 
 function taskLines(task: TaskDiff, colours: Colours): string[] {
   return [
-    `  ${sign(task.Type, colours)}Task: "${task.Name}"${notes(task.Annotations)}`,
+    `  ${sign(task.Type, colours)}Task: "${inOneLine(task.Name)}"${notes(task.Annotations)}`,
     ...membersOf(task, 2, colours),
   ];
 }
@@ -39,7 +40,7 @@ function membersOf(change: Change, depth: number, colours: Colours): string[] {
     ...(change.Objects ?? [])
       .filter(({ Type }) => Type !== 'None')
       .flatMap((object) => [
-        `${blank}${sign(object.Type, colours)}${object.Name} {`,
+        `${blank}${sign(object.Type, colours)}${inOneLine(object.Name)} {`,
         ...membersOf(object, depth + 1, colours),
         `${blank}    }`,
       ]),
@@ -48,7 +49,8 @@ function membersOf(change: Change, depth: number, colours: Colours): string[] {
 
 function fieldText({ Type, Name, Old, New, Annotations }: FieldDiff): string {
   const values = Type === 'Edited' ? `"${Old}" => "${New}"` : `"${Type === 'Deleted' ? Old : New}"`;
-  return `${Name}: ${values}${notes(Annotations)}`;
+  // Names and values of jobs are their owners': a terminal must not obey them.
+  return inOneLine(`${Name}: ${values}${notes(Annotations)}`);
 }
 
 function notes(annotations: readonly string[] | null): string {
