@@ -49,12 +49,11 @@ function membersOf(change: Change, depth: number, colours: Colours): string[] {
 
 function fieldText({ Type, Name, Old, New, Annotations }: FieldDiff): string {
   const values = Type === 'Edited' ? `"${Old}" => "${New}"` : `"${Type === 'Deleted' ? Old : New}"`;
-  // Names and values of jobs are their owners': a terminal must not obey them.
-  return inOneLine(`${Name}: ${values}${notes(Annotations)}`);
+  return `${inOneLine(`${Name}: ${values}`)}${notes(Annotations)}`;
 }
 
 function notes(annotations: readonly string[] | null): string {
-  return annotations === null || annotations.length === 0 ? '' : ` (${annotations.join(', ')})`;
+  return annotations === null || annotations.length === 0 ? '' : ` (${inOneLine(annotations.join(', '))})`;
 }
 
 function sign(type: JobDiff['Type'], colours: Colours): string {
