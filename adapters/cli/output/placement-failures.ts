@@ -1,25 +1,33 @@
 import type { AllocationMetric } from '../../../src/index.js';
+import { inOneLine } from './cells.js';
 
 type Failures = Readonly<Record<string, AllocationMetric>>;
 
-/** The part of a job that the reasons of its failures are named with. */
+type Optional<T> = { readonly [K in keyof T]?: T[K] | null };
+
+/** The part of a job that the reasons of its failures are named with, as it is stored or submitted. */
 export interface PlacedJob {
-  readonly TaskGroups?:
-    | readonly {
-        readonly Name?: string | null;
-        readonly Tasks?: readonly { readonly Driver?: string | null }[] | null;
-      }[]
-    | null;
+  readonly TaskGroups?: readonly PlacedGroup[] | null;
 }
+
+type PlacedGroup = Optional<{
+  readonly Name: string;
+  readonly Tasks: readonly Optional<{
+    readonly Driver: string;
+    readonly Resources: Optional<{ readonly Devices: readonly Optional<{ readonly Name: string }>[] }>;
+  }>[];
+  readonly Volumes: Readonly<Record<string, Optional<{ readonly Source: string }>>>;
+  readonly Networks: readonly Optional<{ readonly Mode: string }>[];
+}>;
 
 /** Placement failures in lines: filtered nodes with the constraint or driver, exhausted resources, missing nodes. */
 export function placementFailures(failed: Failures, job?: PlacedJob): string {
   return Object.entries(failed)
     .flatMap(([group, metric]) => [
       `Group "${group}": ${unplacedIn(metric)} unplaced`,
-      ...reasonsOf(metric, driversOf(job, group)).map((reason) => `  * ${reason}`),
+      ...reasonsOf(metric, groupOf(job, group)).map((reason) => `  * ${reason}`),
     ])
-    .map((line) => `${line}\n`)
+    .map((line) => `${inOneLine(line)}\n`)
     .join('');
 }
 
@@ -27,7 +35,7 @@ export function placementFailures(failed: Failures, job?: PlacedJob): string {
 export function placementFailuresInLine(failed: Failures, job?: PlacedJob): string {
   return Object.entries(failed)
     .map(([group, metric]) => {
-      const reasons = reasonsOf(metric, driversOf(job, group)).join(', ');
+      const reasons = reasonsOf(metric, groupOf(job, group)).join(', ');
       return `group "${group}" (${unplacedIn(metric)} unplaced)${reasons === '' ? '' : `: ${reasons}`}`;
     })
     .join('; ');
@@ -37,21 +45,40 @@ function unplacedIn({ CoalescedFailures }: AllocationMetric): number {
   return 1 + CoalescedFailures;
 }
 
-function driversOf(job: PlacedJob | undefined, group: string): readonly string[] {
-  const tasks = job?.TaskGroups?.find(({ Name }) => Name === group)?.Tasks ?? [];
-  return [...new Set(tasks.flatMap(({ Driver }) => (typeof Driver === 'string' && Driver !== '' ? [Driver] : [])))];
+/** What the scheduler counts nodes under that lack something, with what a group wants of it. */
+const lacks: Readonly<Record<string, readonly [what: string, wanted: (group: PlacedGroup) => readonly unknown[]]>> = {
+  'missing drivers': ['driver', ({ Tasks }) => (Tasks ?? []).map(({ Driver }) => Driver)],
+  'missing devices': [
+    'device',
+    ({ Tasks }) => (Tasks ?? []).flatMap(({ Resources }) => (Resources?.Devices ?? []).map(({ Name }) => Name)),
+  ],
+  'missing compatible host volumes': [
+    'host volume',
+    ({ Volumes }) => Object.values(Volumes ?? {}).map(({ Source }) => Source),
+  ],
+  'missing network': ['network mode', ({ Networks }) => (Networks ?? []).map(({ Mode }) => Mode)],
+};
+
+/** `missing driver "docker"`; with several of which some may be there, `missing drivers (the group needs "docker", "java")`. */
+function lackText(name: string, group: PlacedGroup | undefined): string | undefined {
+  const [what, wanted] = (Object.hasOwn(lacks, name) ? lacks[name] : undefined) ?? [];
+  if (what === undefined || wanted === undefined || group === undefined) return undefined;
+  const names = [...new Set(wanted(group))].filter((each) => typeof each === 'string' && each !== '');
+  if (names.length === 0) return undefined;
+  const list = names.map((each) => `"${each}"`).join(', ');
+  return names.length === 1 ? `missing ${what} ${list}` : `missing ${what}s (the group needs ${list})`;
 }
 
-/** The key under which the scheduler counts nodes without the drivers of a group. */
-const missingDrivers = 'missing drivers';
+function groupOf(job: PlacedJob | undefined, name: string): PlacedGroup | undefined {
+  return job?.TaskGroups?.find(({ Name }) => Name === name);
+}
 
-function reasonsOf(metric: AllocationMetric, drivers: readonly string[]): string[] {
+function reasonsOf(metric: AllocationMetric, group: PlacedGroup | undefined): string[] {
   const reasons = [
     ...counted(metric.ClassFiltered, (name, nodes) => `class "${name}": filtered ${nodes}`),
-    ...counted(metric.ConstraintFiltered, (name, nodes) =>
-      name === missingDrivers && drivers.length > 0
-        ? `${driversText(drivers)}: filtered ${nodes}`
-        : `constraint "${name}": filtered ${nodes}`,
+    ...counted(
+      metric.ConstraintFiltered,
+      (name, nodes) => `${lackText(name, group) ?? `constraint "${name}"`}: filtered ${nodes}`,
     ),
     ...(metric.NodesExhausted > 0 ? [`resources exhausted on ${nodesText(metric.NodesExhausted)}`] : []),
     ...counted(metric.ClassExhausted, (name, nodes) => `class "${name}": exhausted on ${nodes}`),
@@ -67,11 +94,6 @@ function reasonsOf(metric: AllocationMetric, drivers: readonly string[]): string
     );
   }
   return reasons;
-}
-
-function driversText(drivers: readonly string[]): string {
-  const names = drivers.map((name) => `"${name}"`).join(', ');
-  return drivers.length === 1 ? `missing driver ${names}` : `missing drivers (the group needs ${names})`;
 }
 
 function counted(

@@ -66,7 +66,7 @@ const start = command({
     const [jobId = ''] = parameters;
     const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
     if (!job.Stop)
-      throw new Stopped(`job ${jobId} is not stopped: job start is for stopped jobs, job restart restarts what runs`);
+      throw new Stopped(`job ${jobId} is not stopped`);
     checkWaitFor(options, job);
     const answer = await orThrow(
       box.jobs.register(inThe(inNamespace.namespace, { ...job, Stop: false }), {
