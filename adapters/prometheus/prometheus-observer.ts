@@ -38,6 +38,10 @@ export function prometheusObserver(): Required<Observer> {
     return series;
   };
 
+  for (const [name, { initial = [] }] of Object.entries<Instrument>(instruments)) {
+    for (const labels of initial) seriesOf(name as MetricName, labels);
+  }
+
   return {
     count: (name, amount, labels) => {
       const series = seriesOf(name, labels);

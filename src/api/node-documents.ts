@@ -38,7 +38,7 @@ function nodeStub(node: Node, resources: boolean, os: boolean): NodeListStub {
     SchedulingEligibility: node.SchedulingEligibility,
     Status: node.Status,
     StatusDescription: node.StatusDescription,
-    Drivers: node.Drivers,
+    Drivers: driversOf(node),
     HostVolumes: node.HostVolumes ?? null,
     LastDrain: node.LastDrain ?? null,
     CreateIndex: node.CreateIndex,
@@ -57,20 +57,18 @@ const emptyNodeResources = {
   Processors: { Topology: null },
   Devices: null,
   NodeNetworks: null,
-  Networks: null,
 };
 
 /** The whole node; members that this server does not use have their empty form. The node's secret is never shown. */
 export function nodeDocument(node: Node) {
   return {
     TLSEnabled: false,
-    Links: null,
     ComputedClass: '',
     DrainStrategy: null,
     Drain: (node.DrainStrategy ?? null) !== null,
     Events: null,
-    CSIControllerPlugins: null,
-    CSINodePlugins: null,
+    CSIControllerPlugins: {},
+    CSINodePlugins: {},
     HostVolumes: null,
     HostNetworks: null,
     LastDrain: null,
@@ -81,14 +79,30 @@ export function nodeDocument(node: Node) {
     LastAllocUpdateIndex: 0,
     IdentitySigningKeyID: '',
     ...node,
+    // Clients fail at a null where Nomad always has an object or a list.
+    Meta: node.Meta ?? {},
+    Links: node.Links ?? {},
+    Drivers: driversOf(node),
     ...resourcesOf(node),
     SecretID: '',
   };
 }
 
+function driversOf({ Drivers }: Node): Node['Drivers'] {
+  const entries = Object.entries(Drivers);
+  return Object.fromEntries(
+    entries.map(([name, driver]) => [name, { ...driver, Attributes: driver.Attributes ?? {} }]),
+  );
+}
+
 function resourcesOf({ NodeResources, ReservedResources }: Node) {
   return {
-    NodeResources: { ...emptyNodeResources, ...NodeResources },
+    NodeResources: {
+      ...emptyNodeResources,
+      ...NodeResources,
+      Cpu: { ...NodeResources.Cpu, ReservableCpuCores: NodeResources.Cpu.ReservableCpuCores ?? [] },
+      Networks: NodeResources.Networks ?? [],
+    },
     ReservedResources: {
       ...ReservedResources,
       Cpu: { ReservedCpuCores: null, ...ReservedResources.Cpu },

@@ -7,6 +7,8 @@ export interface Instrument {
   readonly description: string;
   /** Names of its labels; their values come from closed sets. */
   readonly labels: readonly string[];
+  /** Of a counter: the sets of labels that are exported at zero before anything is counted. */
+  readonly initial?: readonly MetricLabels[];
   /** Upper bounds of the buckets of a histogram, ascending. */
   readonly buckets?: readonly number[];
 }
@@ -16,8 +18,17 @@ const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1
 /** The same for what may wait longer. */
 const waitingSeconds = [...requestSeconds, 30, 60, 300, 1800, 7200, 43_200];
 
-function counter(unit: string, description: string, ...labels: string[]): Instrument {
-  return { kind: 'counter', unit, description, labels };
+/** `values`: the usual values of each label. Alerts on an increase miss the first event of a series that does not begin at zero. */
+function counter(
+  unit: string,
+  description: string,
+  values: Readonly<Record<string, readonly string[]>> = {},
+): Instrument {
+  const initial = Object.entries(values).reduce<readonly MetricLabels[]>(
+    (sets, [label, texts]) => sets.flatMap((set) => texts.map((text) => ({ ...set, [label]: text }))),
+    [{}],
+  );
+  return { kind: 'counter', unit, description, labels: Object.keys(values), initial };
 }
 
 function gauge(unit: string, description: string, ...labels: string[]): Instrument {
@@ -27,6 +38,23 @@ function gauge(unit: string, description: string, ...labels: string[]): Instrume
 function seconds(buckets: readonly number[], description: string, ...labels: string[]): Instrument {
   return { kind: 'histogram', unit: 's', description, labels, buckets };
 }
+
+const destinations = ['generic', 'chat-a', 'chat-b', 'email'];
+/** The names of the background loops. */
+const loops = [
+  'collection',
+  'command-relay',
+  'deployments',
+  'drains',
+  'evaluations',
+  'node-liveness',
+  'notification-deliveries',
+  'notification-recoveries',
+  'notification-retention',
+  'periodic-launches',
+  'token-expiry',
+  'variable-locks',
+];
 
 /** Everything that is measured. */
 export const instruments = {
@@ -38,22 +66,42 @@ export const instruments = {
     'http.response.status_code',
   ),
   'signalbox.evaluation.duration': seconds(requestSeconds, 'Duration of the work on one evaluation and its write'),
-  'signalbox.evaluations': counter('{evaluation}', 'Evaluations that ended', 'status'),
-  'signalbox.allocations': counter('{allocation}', 'Changes of the client status of allocations', 'client_status'),
-  'signalbox.deployments': counter('{deployment}', 'Changes of the status of deployments', 'status'),
-  'signalbox.job.starts': counter('{job}', 'Jobs that were registered, dispatched or launched', 'reason'),
-  'signalbox.loop.failures': counter('{failure}', 'Failures of background loops, which start again', 'loop'),
+  'signalbox.evaluations': counter('{evaluation}', 'Evaluations that ended', {
+    status: ['complete', 'failed', 'canceled', 'blocked'],
+  }),
+  'signalbox.allocations': counter('{allocation}', 'Changes of the client status of allocations', {
+    client_status: ['pending', 'running', 'complete', 'failed', 'lost', 'unknown'],
+  }),
+  'signalbox.deployments': counter('{deployment}', 'Changes of the status of deployments', {
+    status: ['running', 'paused', 'successful', 'failed', 'cancelled'],
+  }),
+  'signalbox.job.starts': counter('{job}', 'Jobs that were registered, dispatched or launched', {
+    reason: ['registered', 'dispatched', 'launched'],
+  }),
+  'signalbox.loop.failures': counter('{failure}', 'Failures of background loops, which start again', { loop: loops }),
   'signalbox.notification.events': counter('{event}', 'Notification events that were accepted'),
-  'signalbox.notification.deliveries': counter('{delivery}', 'Deliveries that ended', 'outcome'),
-  'signalbox.notification.attempts': counter('{attempt}', 'Attempts at destinations', 'kind', 'outcome', 'class'),
+  'signalbox.notification.deliveries': counter('{delivery}', 'Deliveries that ended', {
+    outcome: ['delivered', 'partly_delivered', 'dead', 'cancelled'],
+  }),
+  'signalbox.notification.attempts': counter('{attempt}', 'Attempts at destinations', {
+    kind: destinations,
+    outcome: ['delivered'],
+    class: ['none'],
+  }),
   'signalbox.notification.attempt.duration': seconds(requestSeconds, 'Duration of attempts at destinations', 'kind'),
   'signalbox.notification.attempt.lag': seconds(
     waitingSeconds,
     'Time from when an attempt was due to its start',
     'kind',
   ),
-  'signalbox.notification.verifications': counter('{verification}', 'Verifications of destinations', 'kind', 'outcome'),
-  'signalbox.notification.breaker.changes': counter('{change}', 'Circuit breakers that opened or closed', 'kind', 'to'),
+  'signalbox.notification.verifications': counter('{verification}', 'Verifications of destinations', {
+    kind: destinations,
+    outcome: ['verified', 'refused', 'unanswered'],
+  }),
+  'signalbox.notification.breaker.changes': counter('{change}', 'Circuit breakers that opened or closed', {
+    kind: destinations,
+    to: ['open', 'closed'],
+  }),
   'signalbox.notification.queues': gauge('{queue}', 'Delivery queues that this process works on'),
   'signalbox.store.index': gauge('1', 'Index of the last write'),
   'signalbox.queries.waiting': gauge('{query}', 'Readers that wait for a change'),

@@ -22,6 +22,23 @@ export const systemSchemas: Readonly<Record<string, JsonSchema>> = {
     'Gauges',
   ]),
   Address: text,
+  RaftConfiguration: objectSchema(
+    {
+      Index: count,
+      Servers: {
+        type: 'array',
+        items: objectSchema({ ID: text, Node: text, Address: text, Leader: flag, Voter: flag, RaftProtocol: text }, [
+          'ID',
+          'Node',
+          'Address',
+          'Leader',
+          'Voter',
+          'RaftProtocol',
+        ]),
+      },
+    },
+    ['Index', 'Servers'],
+  ),
   Addresses: texts,
   RegionNames: texts,
   EvaluatedNode: objectSchema(

@@ -125,7 +125,7 @@ class Desk implements Handlers {
     const isCollected = await this.#options.collect(allocationId);
     if (isCollected || allocationId === null) return ok(one(null));
     if (this.#options.find(allocationId) === undefined) return err(filesAreGone(allocationId));
-    return err(callerFailed('state', 'The allocation has not ended on its node'));
+    return err(callerFailed('state', notCollectable));
   }
 
   exec({ command, input, signal }: Asked<'exec'>): Promise<Answer> | Answer {
@@ -159,6 +159,9 @@ class Desk implements Handlers {
     return err(isHere ? commandRefused('not_found', notBegun) : filesAreGone(allocationId));
   }
 }
+
+/** Clients of Nomad know it up to the colon. */
+const notCollectable = 'No such allocation on client, or allocation not eligible for GC: it has not ended on its node';
 
 const keepsNothing = 'The runner of this node has no directory: it keeps no files and no logs of allocations';
 

@@ -69,7 +69,8 @@ export const allocationCommandCalls = {
     args: ['id'],
     inputs: { id: allocationInPath },
     errors: commandErrors,
-    answer: nothing(200),
+    // Clients of Nomad read a JSON body.
+    answer: { ...nothing(200), schema: { type: 'object' }, toWire: () => '{}' },
   }),
 
   /** What the tasks of an allocation use at present. */

@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../operations/context/log-feed.js';
-import type { AgentMembers, AgentSelf, Metrics } from '../../operations/store/index.js';
+import type { AgentMembers, AgentSelf, Metrics, RaftConfiguration } from '../../operations/store/index.js';
 import { everybody, inArea } from '../access.js';
 import { type AnswerForm, computed } from '../answers.js';
 import { streamServer, system, writeServer } from '../call.js';
@@ -166,6 +166,17 @@ export const systemCalls = {
     inputs: {},
     judgesWaiting: true,
     answer: computed<readonly string[]>('Addresses'),
+  }),
+
+  /** The servers of the cluster: this one, which leads. */
+  raftConfiguration: writeServer({
+    methods: ['GET'],
+    path: '/v1/operator/raft/configuration',
+    access: inArea('operator', 'read'),
+    summary: 'The servers of the cluster: this one, which leads',
+    inputs: {},
+    judgesWaiting: true,
+    answer: computed<RaftConfiguration>('RaftConfiguration'),
   }),
 
   /** The regions known: this one. */

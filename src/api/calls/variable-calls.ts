@@ -19,7 +19,8 @@ const writtenVariable: AnswerForm<VariableWritten, VariableWritten> = {
   statusOf: ({ conflict }) => (conflict ? 409 : 200),
   otherStatuses: [409],
   toClient: (value) => value,
-  toWire: ({ value }) => JSON.stringify(value),
+  // Clients read an object also from a variable that has only a lock.
+  toWire: ({ value }) => JSON.stringify({ ...value, Items: value.Items ?? {} }),
   indexOf: ({ index }) => index,
 };
 

@@ -4,7 +4,7 @@ import type { NamespaceError } from '../../jobs/errors.js';
 import { jobs } from '../../jobs/job-record.js';
 import { defaultNamespaceName, namespaces } from '../../jobs/namespaces/namespace.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import { allocations, isTerminalAllocation } from '../../scheduler/allocation.js';
+import { allocations, isClientTerminal } from '../../scheduler/allocation.js';
 import { variables } from '../../variables/variable.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
@@ -33,19 +33,20 @@ export function removeNamespace(
       return err({ type: 'namespace_not_found', name, message: `namespace "${name.slice(0, 140)}" not found` });
     }
     const use = useOf(tx, name);
-    if (use !== undefined) return err({ type: 'namespace_in_use', name, message: `namespace "${name}" has ${use}` });
+    if (use !== undefined) {
+      const message = `namespace "${name}" has ${use} in regions: [${context.settings.jobs.region}]`;
+      return err({ type: 'namespace_in_use', name, message });
+    }
     tx.remove(namespaces, [name]);
     return ok(undefined);
   }).map(({ index }) => ({ index }));
 }
 
+/** In words that clients recognise: they ask again until the jobs and allocations have ended. */
 function useOf(view: ReadView, name: string): string | undefined {
-  if (view.list(jobs, { prefix: [name] }).some(({ record }) => record.Status !== 'dead')) {
-    return 'jobs that are not dead in this region';
-  }
-  if (view.list(variables, { prefix: [name], limit: 1 }).length > 0) return 'variables';
-  const living = view.list(allocations, { index: 'live_by_job', prefix: [name] });
-  return living.some(({ record }) => !isTerminalAllocation(record))
-    ? 'allocations that are not terminal in this region'
-    : undefined;
+  if (view.list(jobs, { prefix: [name] }).some(({ record }) => record.Status !== 'dead')) return 'non-terminal jobs';
+  // An allocation of a stopped job runs until its node has ended it.
+  const present = view.list(allocations, { index: 'by_job', prefix: [name] });
+  if (present.some(({ record }) => !isClientTerminal(record))) return 'non-terminal allocations';
+  return view.list(variables, { prefix: [name], limit: 1 }).length > 0 ? 'variables' : undefined;
 }

@@ -35,6 +35,19 @@ export interface AgentMembers {
   readonly Members: readonly AgentMember[];
 }
 
+/** The servers of a cluster as clients of Nomad read them, to find the leader. */
+export interface RaftConfiguration {
+  readonly Index: number;
+  readonly Servers: readonly {
+    readonly ID: string;
+    readonly Node: string;
+    readonly Address: string;
+    readonly Leader: boolean;
+    readonly Voter: boolean;
+    readonly RaftProtocol: string;
+  }[];
+}
+
 /** The version of the interface that is spoken; clients decide by it what they may ask for. */
 const interfaceVersion = '1.10.0';
 
@@ -74,6 +87,17 @@ export function listServers(
 ): ResultAsync<readonly string[], PermissionDenied> {
   if (!allowsArea(caller, 'agent', 'read')) return errAsync({ type: 'permission_denied' });
   return okAsync([ownAddress(context)]);
+}
+
+/** This server, which needs no consensus with others, as the leader of itself. Needs `operator:read`. */
+export function readRaftConfiguration(
+  context: EngineContext,
+  caller: Principal,
+): ResultAsync<RaftConfiguration, PermissionDenied> {
+  if (!allowsArea(caller, 'operator', 'read')) return errAsync({ type: 'permission_denied' });
+  const { Name } = memberOf(context);
+  const server = { ID: Name, Node: Name, Address: ownAddress(context), Leader: true, Voter: true, RaftProtocol: '3' };
+  return okAsync({ Index: 0, Servers: [server] });
 }
 
 export function memberOf(context: EngineContext): AgentMember {

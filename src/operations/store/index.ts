@@ -1,4 +1,4 @@
-export type { AgentMembers, AgentSelf } from './describe-agent.js';
+export type { AgentMembers, AgentSelf, RaftConfiguration } from './describe-agent.js';
 export { type ExportSink, exportStore } from './export/export-store.js';
 export { type InvalidExport, readStoreExport } from './export/read-store-export.js';
 export { probeStore } from './probe-store.js';

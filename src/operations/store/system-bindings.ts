@@ -3,7 +3,7 @@ import type { Health, systemCalls } from '../../api/calls/system-calls.js';
 import type { Bindings } from '../binding.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { ownAddress } from '../context/own-address.js';
-import { describeAgent, listMembers, listServers } from './describe-agent.js';
+import { describeAgent, listMembers, listServers, readRaftConfiguration } from './describe-agent.js';
 import { monitorLog } from './monitor-log.js';
 import { readMetrics } from './read-metrics.js';
 import { storeHealth } from './store-health.js';
@@ -24,6 +24,7 @@ export const systemBindings: Bindings<typeof systemCalls> = {
   metrics: readMetrics,
   leader: (context) => okAsync(ownAddress(context)),
   peers: (context) => okAsync([ownAddress(context)]),
+  raftConfiguration: readRaftConfiguration,
   regions: ({ settings }) => okAsync([settings.jobs.region]),
 };
 

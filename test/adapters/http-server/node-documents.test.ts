@@ -15,7 +15,7 @@ async function ask(target: string): Promise<unknown> {
 }
 
 const resources = {
-  NodeResources: { Processors: { Topology: null }, Devices: null, NodeNetworks: null, Networks: null },
+  NodeResources: { Processors: { Topology: null }, Devices: null, NodeNetworks: null, Networks: [] },
   ReservedResources: { Cpu: { ReservedCpuCores: null }, Networks: { ReservedHostPorts: '' } },
 };
 
@@ -34,6 +34,50 @@ describe('nodes in lists', () => {
     expect(node).toMatchObject(resources);
     expect(stub?.['NodeResources']).toEqual(node['NodeResources']);
     expect(stub?.['ReservedResources']).toEqual(node['ReservedResources']);
+  });
+});
+
+describe('a single node', () => {
+  it('has objects and lists where clients fail at a null', async () => {
+    const driver = { Attributes: null, Detected: true, Healthy: true, HealthDescription: '', UpdateTime: '' };
+    const engine = engineUnderTest();
+    const bare = sampleNode(id, { Meta: null, Drivers: { function: driver } });
+    (await registerNode(engine, hostPrincipal, bare))._unsafeUnwrap();
+    const handler = createHttpHandler(engine, { access: 'open' });
+    const read = async (target: string) => JSON.parse((await handler(requestFrom({ target }))).body.toString());
+    const drivers = { function: { ...driver, Attributes: {} } };
+    expect(await read(`/v1/node/${id}`)).toMatchObject({
+      Meta: {},
+      Links: {},
+      CSIControllerPlugins: {},
+      CSINodePlugins: {},
+      Drivers: drivers,
+      NodeResources: { Cpu: { ReservableCpuCores: [] }, Networks: [] },
+    });
+    expect(await read('/v1/nodes')).toMatchObject([{ Drivers: drivers }]);
+  });
+});
+
+describe('the configuration of the cluster', () => {
+  it('has this server as its leader', async () => {
+    const handler = createHttpHandler(engineUnderTest(), { access: 'open' });
+    const { status, body } = await handler(requestFrom({ target: '/v1/operator/raft/configuration' }));
+    const Leader = { Leader: true, Voter: true };
+    expect([status, JSON.parse(body.toString())]).toEqual([
+      200,
+      { Index: 0, Servers: [expect.objectContaining(Leader)] },
+    ]);
+    const leader = JSON.parse((await handler(requestFrom({ target: '/v1/status/leader' }))).body.toString());
+    expect(JSON.parse(body.toString()).Servers[0].Address).toBe(leader);
+  });
+});
+
+describe('a variable that has only a lock', () => {
+  it('has an object of items', async () => {
+    const handler = createHttpHandler(engineUnderTest(), { access: 'open' });
+    const request = { method: 'PUT', target: '/v1/var/locks/one?lock-acquire', body: { Path: 'locks/one' } };
+    const { status, body } = await handler(requestFrom(request));
+    expect([status, JSON.parse(body.toString())]).toMatchObject([200, { Items: {} }]);
   });
 });
 

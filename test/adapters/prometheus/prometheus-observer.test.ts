@@ -13,6 +13,7 @@ import {
   sendNotificationEvent,
 } from '../../../src/index.js';
 import { prometheusText } from '../../../src/metrics/prometheus-text.js';
+import { sourceFiles } from '../../support/source-imports.js';
 
 describe('prometheusObserver', () => {
   it('adds counters up, keeps the last gauge, sorts values into buckets', () => {
@@ -38,10 +39,31 @@ describe('prometheusObserver', () => {
     expect(text).toContain(`${name}_sum{kind="generic"} 63.0101\n${name}_count{kind="generic"} 4\n`);
   });
 
+  it('exports every counter at zero before anything is counted', () => {
+    const text = prometheusText(prometheusObserver().families());
+    for (const [name, { kind }] of Object.entries(instruments)) {
+      if (kind === 'counter')
+        expect(text).toMatch(new RegExp(`^${name.replaceAll('.', '_')}_total(?:\\{.+\\})? 0$`, 'm'));
+    }
+    expect(text).toContain('signalbox_notification_deliveries_total{outcome="dead"} 0\n');
+    expect(text).toContain('signalbox_notification_events_total 0\n');
+  });
+
+  it('exports the failures of every background loop at zero', () => {
+    const text = prometheusText(prometheusObserver().families());
+    const source = sourceFiles(['src']);
+    const names = source.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/BackgroundLoop = \{\s+name: '([^']+)'/g)].map((match) => match[1]),
+    );
+    expect(names.length).toBeGreaterThan(8);
+    for (const name of names) expect(text).toContain(`signalbox_loop_failures_total{loop="${name}"} 0\n`);
+  });
+
   it('keeps no more sets of labels than a closed set can have', () => {
     const observer = prometheusObserver();
     for (let i = 0; i < 5000; i++) observer.count('signalbox.evaluations', 1, { status: `${i}` });
-    expect(observer.families()[0]?.measured).toHaveLength(2000);
+    const counted = observer.families().find(({ name }) => name === 'signalbox.evaluations');
+    expect(counted?.measured).toHaveLength(2000);
   });
 });
 

@@ -1,3 +1,4 @@
+import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
 import { namespaces } from '../../../src/jobs/namespaces/namespace.js';
@@ -6,6 +7,7 @@ import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import { putNamespace } from '../../../src/operations/namespaces/put-namespace.js';
 import { listNamespaces, readNamespace } from '../../../src/operations/namespaces/read-namespaces.js';
 import { removeNamespace } from '../../../src/operations/namespaces/remove-namespace.js';
+import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { parameterizedJob, serviceJob, type World, world } from '../jobs/world.js';
 
 const put = (w: World, name: string, more: object = {}) => putNamespace(w.engine, hostPrincipal, { name, ...more });
@@ -80,6 +82,33 @@ describe('namespaces', () => {
     await stopJob(w.engine, hostPrincipal, { namespace: 'b', jobId: 'p' });
     expect(await remove('b')).toBe('removed');
     expect(await names(w)).toEqual(['default']);
+  });
+
+  it('say what they hold in words that clients recognise', async () => {
+    const w = world();
+    const remove = async () =>
+      (await removeNamespace(w.engine, hostPrincipal, { name: 'b' })).match(
+        () => 'removed',
+        (error) => ('message' in error ? error.message : error.type),
+      );
+    await put(w, 'b');
+    await registerJob(w.engine, hostPrincipal, { job: serviceJob('web'), namespace: 'b' });
+    expect(await remove()).toBe('namespace "b" has non-terminal jobs in regions: [global]');
+    await stopJob(w.engine, hostPrincipal, { namespace: 'b', jobId: 'web', purge: true });
+    // The job is gone, and its node still ends the task.
+    const stopping = {
+      ...{ ID: 'a1', Namespace: 'b', JobID: 'web', NodeID: 'n1', TaskGroup: 'g', JobVersion: 0, JobType: 'service' },
+      ...{ DesiredStatus: 'stop', EvalID: 'e1', CreateIndex: 1, ModifyIndex: 1 },
+      AllocatedResources: { Tasks: {}, TaskLifecycles: {}, Shared: { DiskMB: 300, Networks: null, Ports: null } },
+    };
+    const write = (ClientStatus: string) =>
+      w.engine.storage.write((view) =>
+        ok(view.put(allocations, { ...stopping, ClientStatus } as unknown as Allocation)),
+      );
+    (await write('running'))._unsafeUnwrap();
+    expect(await remove()).toBe('namespace "b" has non-terminal allocations in regions: [global]');
+    (await write('complete'))._unsafeUnwrap();
+    expect(await remove()).toBe('removed');
   });
 
   it('limit drivers', async () => {
