@@ -1,7 +1,7 @@
 // Divides modules among files that entries share. Each file costs a loader some time, and so does text that an entry does not need.
 
 /** The cost of a file, in characters that are read in the same time. */
-const costOfFile = 12_000;
+const costOfFile = 30_000;
 
 /**
  * The file of every module that is not an entry itself. Modules that the same entries need begin in one file; files are then united as

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
+import { madeOnce } from '../shared/remembered.js';
 import { positionsIn, unquoted } from '../shared/source-text.js';
 import type { Expression, Match, Names, Selector, Test } from './expression.js';
 import { Scanner } from './scanner.js';
@@ -199,7 +200,7 @@ function readWords(scanner: Scanner, words: readonly string[]): boolean {
 const NAME = /[a-zA-Z][a-zA-Z0-9_/]*/y;
 const NAME_OR_BLANK = /[a-zA-Z][a-zA-Z0-9_/]*|_/y;
 const DIGITS = /[0-9]+/y;
-const POINTER = /"(?:\/[\p{L}\p{N}\-_.~:|]+)*"/uy;
+const pointer = madeOnce(() => /"(?:\/[\p{L}\p{N}\-_.~:|]+)*"/uy);
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?/y;
 const AFTER_NUMBER = /(?=[ \t\r\n)]|$)/y;
 const QUOTED = /"[^"]*"|`[^`]*`/y;
@@ -236,7 +237,7 @@ function readIndex(scanner: Scanner): string | undefined {
 }
 
 function readPointer(scanner: Scanner): string[] | undefined {
-  const quoted = scanner.attempt(() => scanner.read(POINTER, 'a name'));
+  const quoted = scanner.attempt(() => scanner.read(pointer(), 'a name'));
   if (quoted === undefined) return undefined;
   const parts = quoted.slice(1, -1).split('/').slice(1);
   return parts.length === 0 ? [''] : parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));

@@ -1,3 +1,4 @@
+import { madeOnce } from '../shared/remembered.js';
 import { table } from '../shared/table.js';
 
 /** A person of an organization: a possible recipient of e-mail notifications. */
@@ -10,11 +11,11 @@ export interface User {
   readonly organization: string;
 }
 
-const mailAddress = /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,253}$/u;
+const mailAddress = madeOnce(() => /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,253}$/u);
 
 /** Whether the text is one plain address, `name@host`, which can stand in the envelope and in a header of a mail. */
 export function isMailAddress(text: unknown): text is string {
-  return typeof text === 'string' && mailAddress.test(text);
+  return typeof text === 'string' && mailAddress().test(text);
 }
 
 export const users = table<User>('users', (user) => [user.id], {

@@ -14,3 +14,15 @@ export function remembered<V>(compute: (text: string) => V, count: number, lengt
     return answer.value;
   };
 }
+
+/**
+ * A value that is made at its first use. For what is slow to make and seldom needed, such as regular expressions with classes of
+ * Unicode: made at the import of a module, it would delay the start of every process.
+ */
+export function madeOnce<V extends object>(make: () => V): () => V {
+  let made: V | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
+import { madeOnce } from '../shared/remembered.js';
 import type { FaultAt } from './template-fault.js';
 
 export type TokenKind =
@@ -103,7 +104,7 @@ function spaceEnd(source: string, start: number): number {
   return at;
 }
 
-const WORDS: readonly (readonly [TokenKind, RegExp])[] = [
+const words = madeOnce((): readonly (readonly [TokenKind, RegExp])[] => [
   ['space', /[ \t\r\n]+/y],
   ['string', /"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"|`[^`]*`/y],
   [
@@ -115,7 +116,7 @@ const WORDS: readonly (readonly [TokenKind, RegExp])[] = [
   ['variable', /\$(?:[\p{L}_][\p{L}\p{Nd}_]*)?/uy],
   ['name', /[\p{L}_][\p{L}\p{Nd}_]*/uy],
   ['mark', /:=|[()|,=]/y],
-];
+]);
 
 interface Action extends Delimiters {
   /** The left delimiter. */
@@ -142,7 +143,7 @@ function actionTokens(source: string, action: Action, tokens: Token[]): Result<A
 }
 
 function wordAt(source: string, at: number): Token | undefined {
-  for (const [kind, pattern] of WORDS) {
+  for (const [kind, pattern] of words()) {
     pattern.lastIndex = at;
     const [text] = pattern.exec(source) ?? [];
     if (text !== undefined) return { kind, text, offset: at };

@@ -1,3 +1,4 @@
+import { madeOnce } from '../../shared/remembered.js';
 import type { Problem } from '../diagnostics/diagnostic.js';
 import { literalNumber, readLiteralHeredoc, readLiteralString } from './literal-texts.js';
 import type { ParseLimits } from './parser.js';
@@ -229,11 +230,12 @@ function readKeyString(reader: LiteralReader): Label | undefined {
   return { text: found.text, start, end: found.end };
 }
 
-const WORD = /[\p{L}_][\p{L}\p{N}_.-]*/uy;
+const wordForm = madeOnce(() => /[\p{L}_][\p{L}\p{N}_.-]*/uy);
 
 function readWord(reader: LiteralReader): Label | undefined {
-  WORD.lastIndex = reader.at;
-  const text = WORD.exec(reader.text)?.[0];
+  const form = wordForm();
+  form.lastIndex = reader.at;
+  const text = form.exec(reader.text)?.[0];
   if (text === undefined) return undefined;
   const start = reader.at;
   reader.at += text.length;

@@ -1,3 +1,4 @@
+import { madeOnce } from '../../shared/remembered.js';
 import type { Problem } from '../diagnostics/diagnostic.js';
 import type { Steps } from '../steps.js';
 import { advance, continueAt } from './lexer.js';
@@ -62,7 +63,7 @@ function isAcceptable(source: SourceText, limits: ParseLimits, parser: Parser): 
     report(parser, 'too_long', { start: 0, end: 0 }, message);
     return false;
   }
-  const half = text.search(LONE_SURROGATE);
+  const half = text.search(loneSurrogate());
   if (half < 0) return true;
   report(
     parser,
@@ -73,4 +74,4 @@ function isAcceptable(source: SourceText, limits: ParseLimits, parser: Parser): 
   return false;
 }
 
-const LONE_SURROGATE = /\p{Surrogate}/u;
+const loneSurrogate = madeOnce(() => /\p{Surrogate}/u);

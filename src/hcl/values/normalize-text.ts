@@ -1,3 +1,5 @@
+import { madeOnce } from '../../shared/remembered.js';
+
 /**
  * Normalises a text to Unicode normal form C, as required for every text of the language. Text below U+0300 is already normalised, so
  * nearly all texts skip the real check.
@@ -18,7 +20,8 @@ function holdsLongRun(text: string): boolean {
   let previous = false;
   for (let at = 0; at < text.length; at += LONGEST_RUN) {
     const unit = text.charCodeAt(at);
-    const mark = unit >= 0x300 && MARK.test(String.fromCodePoint(text.codePointAt(isLow(unit) ? at - 1 : at) ?? 0));
+    const mark =
+      unit >= 0x300 && singleMark().test(String.fromCodePoint(text.codePointAt(isLow(unit) ? at - 1 : at) ?? 0));
     if (mark && previous) return true;
     previous = mark;
   }
@@ -28,7 +31,7 @@ function holdsLongRun(text: string): boolean {
 function normalizedInPieces(text: string): string {
   let result = '';
   let start = 0;
-  for (const { 0: run, index } of text.matchAll(MARKS)) {
+  for (const { 0: run, index } of text.matchAll(marks())) {
     for (let cut = index + LONGEST_RUN; cut < index + run.length; cut += LONGEST_RUN) {
       const end = isLow(text.charCodeAt(cut)) ? cut + 1 : cut;
       result += text.slice(start, end).normalize('NFC');
@@ -38,8 +41,8 @@ function normalizedInPieces(text: string): string {
   return result + text.slice(start).normalize('NFC');
 }
 
-const MARK = /^\p{M}$/u;
-const MARKS = /\p{M}+/gu;
+const singleMark = madeOnce(() => /^\p{M}$/u);
+const marks = madeOnce(() => /\p{M}+/gu);
 
 function isLow(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;

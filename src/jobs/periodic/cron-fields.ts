@@ -1,4 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
+import { madeOnce } from '../../shared/remembered.js';
 
 export interface DaysOfMonth {
   /** False when every day will do (`*`, `?`). */
@@ -34,7 +35,7 @@ interface Field {
   readonly pattern: string;
   readonly names: ReadonlyMap<string, number>;
   /** `*`, a value or a range, each perhaps with an interval. */
-  readonly entry: RegExp;
+  readonly entry: () => RegExp;
 }
 
 /** One of the entries of a field, which commas separate. */
@@ -172,7 +173,7 @@ function parseEntries(text: string, of: Field): Result<CronEntry[], string> {
 
 function parseEntry(text: string, of: Field): Result<CronEntry, string> {
   if (text === '*' || text === '?') return ok({ kind: 'any', text });
-  const match = of.entry.exec(text);
+  const match = of.entry().exec(text);
   if (match === null) return ok({ kind: 'other', text });
   const [, first, last, interval] = match;
   const step = interval === undefined ? 1 : stepOf(interval, of);
@@ -224,6 +225,6 @@ function field(
 ): Field {
   const words = [...names.keys()].filter((each) => /^[a-z]+$/.test(each));
   const pattern = [digits, ...words].join('|');
-  const entry = new RegExp(`^(?:\\*|(${pattern})(?:-(${pattern}))?)(?:/(\\d+))?$`, 'i');
+  const entry = madeOnce(() => new RegExp(`^(?:\\*|(${pattern})(?:-(${pattern}))?)(?:/(\\d+))?$`, 'i'));
   return { name, least, greatest, pattern, names, entry };
 }

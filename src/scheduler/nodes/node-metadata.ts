@@ -1,4 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
+import { madeOnce } from '../../shared/remembered.js';
 import { table } from '../../shared/table.js';
 import { type NodeRefused, nodeRefused } from './node-errors.js';
 
@@ -30,7 +31,7 @@ const mostNames = 256;
 const longestValue = 4096;
 const longestName = 128;
 /** What a constraint can name, `${meta.NAME}`: identifiers of the configuration language, with dots between them. */
-const nameForm = /^[\p{ID_Start}_][\p{ID_Continue}-]*(?:\.[\p{ID_Start}_][\p{ID_Continue}-]*)*$/u;
+const nameForm = madeOnce(() => /^[\p{ID_Start}_][\p{ID_Continue}-]*(?:\.[\p{ID_Start}_][\p{ID_Continue}-]*)*$/u);
 
 export function mergedMeta(
   told: Readonly<Record<string, string>>,
@@ -47,7 +48,7 @@ export function decideNodeMetadata(
 ): Result<StoredNodeMetadata, NodeRefused> {
   if (Object.keys(changes).length === 0) return err(refused('no name of meta is given'));
   for (const [name, value] of Object.entries(changes)) {
-    if (name.length > longestName || !nameForm.test(name))
+    if (name.length > longestName || !nameForm().test(name))
       return err(refused(`the name ${JSON.stringify(name.slice(0, 40))} cannot be one of meta`));
     if ((value ?? '').length > longestValue) {
       return err(refused(`the value of ${name} is longer than ${longestValue} characters`));

@@ -1,7 +1,8 @@
+import { madeOnce } from '../../shared/remembered.js';
 import { simpleEscapes } from '../../shared/source-text.js';
 
 /** What is printed as it is: letters, marks, numbers, punctuation, symbols and the space. */
-const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
+const printable = madeOnce(() => /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u);
 
 const ESCAPES: ReadonlyMap<string, string> = new Map(
   Object.entries(simpleEscapes)
@@ -24,7 +25,7 @@ function escaped(character: string, quote: string, onlyAscii: boolean): string {
   const simple = ESCAPES.get(character);
   if (simple !== undefined) return simple;
   const point = character.codePointAt(0) ?? 0;
-  if (PRINTABLE.test(character) && (point < 0x80 || !onlyAscii)) return character;
+  if (printable().test(character) && (point < 0x80 || !onlyAscii)) return character;
   const digits = point.toString(16);
   if (point < 0x20 || point === 0x7f) return `\\x${digits.padStart(2, '0')}`;
   return point > 0xffff ? `\\U${digits.padStart(8, '0')}` : `\\u${digits.padStart(4, '0')}`;

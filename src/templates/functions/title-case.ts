@@ -1,11 +1,12 @@
+import { madeOnce } from '../../shared/remembered.js';
 import { upperCase } from '../../shared/text-values.js';
 
 /** A word: letters, numbers and marks, with a single apostrophe, dot, colon or comma within. */
-const WORD = /[\p{L}\p{M}\p{N}\p{Pc}]+(?:['’.:·․﹒＇．﹕︓][\p{L}\p{M}\p{N}\p{Pc}]+)*/gu;
+const word = madeOnce(() => /[\p{L}\p{M}\p{N}\p{Pc}]+(?:['’.:·․﹒＇．﹕︓][\p{L}\p{M}\p{N}\p{Pc}]+)*/gu);
 
 /** The first letter of each word in title case, and the rest as it is. */
 export function titleCase(text: string): string {
-  return text.replace(WORD, (word) => word.replace(/\p{Cased}/u, title));
+  return text.replace(word(), (each) => each.replace(/\p{Cased}/u, title));
 }
 
 /** Letters that are written as two, and have a form of their own in title case. */

@@ -2,6 +2,7 @@ import type { Result } from 'neverthrow';
 import { err, ok } from 'neverthrow';
 import type { Matcher, RE2JS } from 're2js';
 import { programBound } from '../../../shared/regular-expression.js';
+import { madeOnce } from '../../../shared/remembered.js';
 import type { Budget } from '../../evaluate/budget.js';
 import type { HclValue } from '../../values/value.js';
 import { stringType, stringValue } from '../../values/value.js';
@@ -86,7 +87,7 @@ function compiled(pattern: string, budget: Budget): Result<RE2JS, FunctionError>
 }
 
 /** `$$`, `$name` with the longest name possible, `${name}`. */
-const REFERENCE = /\$(?:\$|([\p{L}\p{Nd}_]+)|\{([\p{L}\p{Nd}_]+)\})/gu;
+const reference = madeOnce(() => /\$(?:\$|([\p{L}\p{Nd}_]+)|\{([\p{L}\p{Nd}_]+)\})/gu);
 
 /** A replacement in pieces: text, or the number of a group. */
 type Template = readonly (string | number)[];
@@ -96,7 +97,7 @@ function readTemplate(replacement: string, pattern: RE2JS): Template {
   const groups = pattern.groupCount();
   const pieces: (string | number)[] = [];
   let done = 0;
-  for (const { 0: whole, 1: bare, 2: braced, index } of replacement.matchAll(REFERENCE)) {
+  for (const { 0: whole, 1: bare, 2: braced, index } of replacement.matchAll(reference())) {
     pieces.push(replacement.slice(done, index));
     done = index + whole.length;
     const name = bare ?? braced ?? '';
