@@ -12,7 +12,7 @@ const output: Readonly<Record<string, RegExp>> = {
   'http-with-tokens.mjs': /^the operator sees 0 jobs\nwithout a token: permission_denied\n$/,
   'job-file.mjs': /^hello world\n$/,
   'job-with-input.mjs': /^https:\/\/example\.net\/cat\.png to 200\n$/,
-  'mail-when-a-job-fails.mjs': /^\[acme\/reports] Run Errored \(.+\)\n$/,
+  'mail-when-a-job-fails.mjs': /^\[acme\/reports] Run Errored: failed with exit code 1 \(report\)\n$/,
   'nightly-function.mjs': /^reported for acme\n$/,
   'plan-and-revert.mjs': /^count 1 => 3\nversion 2 is version 0 again\n$/,
   'retries-in-a-test.mjs': /^delivered at attempt \d+\n$/,
