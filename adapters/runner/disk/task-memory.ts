@@ -3,7 +3,7 @@ import { rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { TaskRecord } from '../../../src/agent/task/task-record.js';
 import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
-import type { AllocationEnd } from '../node/finished-allocations.js';
+import type { Instant } from '../../../src/shared/instant.js';
 import { makeFolder } from './make-folder.js';
 import type { NoteKeeper } from './note-keeper.js';
 import { removeFolder } from './remove-folder.js';
@@ -44,6 +44,16 @@ export interface TaskMemory {
   finishRemovals(): Promise<void>;
   /** Where the folders of allocations are; null when they are nowhere. */
   readonly root: string | null;
+}
+
+/** What is known of the end of an allocation. */
+export interface AllocationEnd {
+  /** Its namespace and job; for an instance the job that made it. */
+  readonly job: string;
+  /** It failed or took too long. */
+  readonly failed: boolean;
+  /** Wall time. */
+  readonly at: Instant;
 }
 
 /** A note says whose it is, so that a note that was moved elsewhere is not used. */

@@ -1,9 +1,8 @@
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Milliseconds } from '../../../src/shared/duration.js';
-import type { Instant } from '../../../src/shared/instant.js';
 import type { Background } from '../background.js';
 import type { DiskSuccession } from '../disk/disk-succession.js';
-import type { TaskMemory } from '../disk/task-memory.js';
+import type { AllocationEnd, TaskMemory } from '../disk/task-memory.js';
 
 interface FinishedOptions {
   readonly memory: TaskMemory;
@@ -21,16 +20,6 @@ export interface KeptFinished {
   readonly failedFor: Milliseconds;
   /** … as long as there were fewer later runs of their job than this. */
   readonly failedRuns: number;
-}
-
-/** What is known of the end of an allocation. */
-export interface AllocationEnd {
-  /** Its namespace and job; for an instance the job that made it. */
-  readonly job: string;
-  /** It failed or took too long. */
-  readonly failed: boolean;
-  /** Wall time. */
-  readonly at: Instant;
 }
 
 interface KnownEnd extends AllocationEnd {

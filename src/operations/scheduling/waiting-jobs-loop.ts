@@ -1,9 +1,12 @@
+import type { Job } from '../../jobs/document/job.js';
 import type { ReadView } from '../../ports/storage.js';
 import { blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
-import { placementReason } from '../../scheduler/explain/placement-reason.js';
+import { driversMissing, placementReason } from '../../scheduler/explain/placement-reason.js';
+import { type Node, nodes } from '../../scheduler/node.js';
 import { type Milliseconds, second } from '../../shared/duration.js';
-import { instantFromUnixNanos } from '../../shared/instant.js';
+import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
+import { readJobRow } from '../books/jobs/job-rows.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 
 /** How long a job waits for room before that is logged. */
@@ -12,6 +15,8 @@ const noticeable: Milliseconds = 10 * second;
 const checkedAtOnce = 200;
 /** Jobs that are watched, and evaluations that are remembered as logged; the oldest are dropped. */
 const mostWatched = 20_000;
+/** Nodes that are read to name missing drivers. */
+const nodesRead = 50;
 /** Warnings of one check; the others are counted in one more. */
 const mostWarnings = 50;
 
@@ -96,32 +101,52 @@ class WaitingJobs {
     const now = clock.monotonic();
     const due = [...this.#due].filter(([, { at }]) => at <= now).slice(0, checkedAtOnce);
     if (due.length === 0) return;
-    const read = await storage.read((view) => due.flatMap(([, job]) => blockedOf(view, job)));
+    const latest = clock.now() - noticeable;
+    const read = await storage.read((view) => {
+      const waiting = due.flatMap(([, job]) => blockedOf(view, job)).filter((each) => this.#isNews(each, latest));
+      const known = waiting.length === 0 ? [] : view.list(nodes, { limit: nodesRead }).map(({ record }) => record);
+      return { waiting, known };
+    });
     // The store is asked again when it answers.
     if (read.isErr()) return clock.sleep(second, signal);
     for (const [key] of due) this.#due.delete(key);
-    const latest = clock.now() - noticeable;
-    this.#log(
-      read.value.filter(({ ID, CreateTime }) => !this.#logged.has(ID) && instantFromUnixNanos(CreateTime) <= latest),
-    );
+    this.#log(read.value.waiting, read.value.known);
   }
 
-  #log(waiting: readonly Evaluation[]): void {
+  #isNews({ evaluation: { ID, CreateTime } }: Waiting, latest: Instant): boolean {
+    return !this.#logged.has(ID) && instantFromUnixNanos(CreateTime) <= latest;
+  }
+
+  #log(waiting: readonly Waiting[], known: readonly Node[]): void {
     const { logger } = this.#context;
-    for (const { ID, Namespace, JobID, FailedTGAllocs = {} } of waiting.slice(0, mostWarnings)) {
+    for (const each of waiting.slice(0, mostWarnings)) {
+      const { ID, Namespace, JobID } = each.evaluation;
       const about = { namespace: Namespace, job: JobID, evaluation: ID };
-      logger.warn({ ...about, reason: placementReason(FailedTGAllocs) }, 'A job waits for room');
+      logger.warn({ ...about, reason: reasonOf(each, known) }, 'A job waits for room');
     }
-    for (const { ID } of waiting) this.#logged.add(ID);
+    for (const { evaluation } of waiting) this.#logged.add(evaluation.ID);
     dropOldest(this.#logged.keys(), this.#logged.size, (oldest) => this.#logged.delete(oldest));
     const others = waiting.length - mostWarnings;
     if (others > 0) logger.warn({ jobs: others }, 'More jobs wait for room');
   }
 }
 
-function blockedOf(view: ReadView, { namespace, jobId }: WaitingJob): Evaluation[] {
+interface Waiting {
+  readonly evaluation: Evaluation;
+  readonly job: Job | undefined;
+}
+
+function blockedOf(view: ReadView, { namespace, jobId }: WaitingJob): Waiting[] {
   const prefix = [namespace, jobId, 'blocked'];
-  return view.list(evaluations, { index: 'open_by_job', prefix, limit: 1 }).map(({ record }) => record);
+  const found = view.list(evaluations, { index: 'open_by_job', prefix, limit: 1 });
+  return found.map(({ record }) => ({ evaluation: record, job: readJobRow(view, namespace, jobId)?.record }));
+}
+
+function reasonOf({ evaluation, job }: Waiting, known: readonly Node[]): string {
+  return placementReason(evaluation.FailedTGAllocs ?? {}, (name) => {
+    const group = job?.TaskGroups.find(({ Name }) => Name === name);
+    return group === undefined ? [] : driversMissing(group, known);
+  });
 }
 
 function dropOldest(keys: Iterator<string>, size: number, drop: (key: string) => void): void {

@@ -28,9 +28,12 @@ export function meets(
   return checkConstraint(Operand, resolveTarget(LTarget, node), resolveTarget(RTarget, node));
 }
 
+/** Clients of Nomad know this rule by its name. */
+export const missingDrivers = 'missing drivers';
+
 /** What the group asks of the node's kind: drivers, constraints, devices and network, in this order. */
 export function groupReason(wanted: GroupRequirements, node: Node): string | undefined {
-  if (!wanted.drivers.every((driver) => hasDriver(node, driver))) return 'missing drivers';
+  if (!wanted.drivers.every((driver) => hasDriver(node, driver))) return missingDrivers;
   const needs = lackingNeeds(wanted, node);
   if (needs.length > 0) return `tasks need what the node does not provide: ${needs.join(', ')}`;
   const constraint = constraintReason(wanted.groupConstraints, node);

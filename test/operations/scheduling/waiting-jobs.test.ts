@@ -32,7 +32,11 @@ const wants = (task: object) =>
 
 describe('a job that waits for room', () => {
   it.each<[string, JobInput, RegExp]>([
-    ['a driver', wants({ Driver: 'docker', Config: { image: 'x' } }), /^group "g": missing drivers.*\(1 node\)$/],
+    [
+      'a driver',
+      wants({ Driver: 'docker', Config: { image: 'x' } }),
+      /^group "g": missing drivers "docker" \(1 node\)$/,
+    ],
     ['a resource', wants({ Resources: { CPU: 1_000_000, MemoryMB: 10 } }), /^group "g": cpu exhausted on 1 node$/],
     [
       'a constraint',

@@ -363,7 +363,12 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
         expect(checks._unsafeUnwrap()).toEqual({});
         const limit = AbortSignal.timeout(patience);
         while ((await files()).isOk() && !limit.aborted) await collect(ended.ID);
-        expect((await files())._unsafeUnwrapErr()).toMatchObject({ type: 'command_not_found' });
+        expect((await files())._unsafeUnwrapErr()).toMatchObject({
+          type: 'command_not_found',
+          message: expect.stringMatching(
+            /^The files and logs of allocation "[0-9a-f-]{36}" are no longer on its node: /,
+          ),
+        });
         for (const measure of [readAllocationStats, readAllocationChecks]) {
           const removed = await measure(engine, hostPrincipal, { allocationId: ended.ID });
           expect(removed._unsafeUnwrapErr()).toMatchObject({ type: 'command_not_found' });
