@@ -66,7 +66,7 @@ const denied = { type: 'permission_denied' } as const;
 const never = new AbortController().signal;
 const immediately: Waiting = {};
 
-/** As over a network: what a caller writes that can have no right to it is not looked at. */
+/** As over a network: what a caller writes that can have no right to it is not considered. */
 function mayAsk({ call }: NamedCall, caller: Principal, input: CallInput): boolean {
   if (call.methods[0] === 'GET' && caller.node === undefined) return true;
   const [first] = call.args;

@@ -51,7 +51,7 @@ export interface SignatureFault {
   readonly message: string;
 }
 
-/** Checks the HMAC-SHA512 signature and gives the payload, typed. Own events have bodies of their own: see `verifySignedJson`. */
+/** Checks the HMAC-SHA512 signature and gives the payload, typed. Own events have separate bodies: see `verifySignedJson`. */
 export function verifySignature(check: SignatureCheck): Result<NotificationPayload, SignatureFault> {
   return checkSignature(check).andThen(() => payloadFrom(check.body));
 }
@@ -121,7 +121,7 @@ function checkStandardSignature(check: StandardSignatureCheck): Result<string, S
 /** Which message a request is: the same over all its repetitions. */
 export interface MessageIdentity {
   readonly id: string;
-  /** When the event was accepted, in milliseconds since 1970; null when the request does not tell. */
+  /** When the event was accepted, in milliseconds since 1970; null when the request does not report. */
   readonly acceptedAt: number | null;
 }
 
@@ -159,7 +159,7 @@ export interface SeenMessages {
 /** `busy`: somebody works on the message. `done`: the work has succeeded. */
 export type SeenState = 'new' | 'busy' | 'done';
 
-/** Which message is processed, and how long it is remembered. */
+/** Which message is processed, and how long it is cached. */
 export interface OnceOptions {
   readonly store: SeenMessages;
   /** From `messageIdentity`, or of `verifyStandardSignature`. */
@@ -168,7 +168,7 @@ export interface OnceOptions {
   readonly now?: () => number;
   /** How long the work may take before a repetition may begin it again, in milliseconds; a minute when absent. */
   readonly busyFor?: number;
-  /** How long a finished message is remembered, in milliseconds; two days when absent, twice the time of all repetitions. */
+  /** How long a finished message is cached, in milliseconds; two days when absent, twice the time of all repetitions. */
   readonly keepFor?: number;
 }
 

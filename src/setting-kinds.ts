@@ -44,7 +44,7 @@ const runNotificationRule = group<RunNotificationRule>({
   meta: optional(mapOf(text)),
 });
 
-/** Settings whose defaults do not tell what else they may be. */
+/** Settings whose defaults do not say what else they may be. */
 const kinds: Kinds = {
   'jobs.policies': listOf(policyRule),
   'jobs.runUrl': textLike(runUrlForm, "a URL such as 'https://ci.example.net/{job}/{run}', or '' for no links"),

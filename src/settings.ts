@@ -197,7 +197,7 @@ export interface Settings {
      * An empty list stores everything as it came.
      */
     readonly redactedHeaders: readonly string[];
-    /** Messages of events that belong to a trace tell it, in the header `traceparent`. */
+    /** Messages of events that belong to a trace report it, in the header `traceparent`. */
     readonly traceparent: boolean;
     /** When an update of an enabled configuration probes: only if url or token change, or always. */
     readonly verifyOnUpdate: 'relevant' | 'always';
@@ -212,7 +212,7 @@ export interface Settings {
       /** Why e-mail cannot be sent when there is no mailer, and what to do. */
       readonly mailer: string;
     };
-    /** `neutral` uses the interface's own spellings; `upstream` those of the clients that exist for this interface. */
+    /** `neutral` uses the interface's own forms; `upstream` those of the clients that exist for this interface. */
     readonly names: 'neutral' | 'upstream';
   };
   /** Which jobs report their runs to which workspace; the first rule that matches decides. */

@@ -14,7 +14,7 @@ const banned = [
   [/\bmoments?\b/i, 'time, due time'],
   [/\b(?:deeds?|hungry|crowded|fruitless|doubtful|strangers?|patience|surroundings|succession|predecessors?|hinder(?:s|ed)?)\b/i, 'the term of the field'],
   [/\bspell(?:ed|ings?)\b/i, 'written, form, header names'],
-  [/\bthe upstream\b/i, 'Nomad or HCP Terraform, by name'],
+  [/\bthe upstream\b(?! service| goes)/i, 'Nomad or HCP Terraform, by name'],
   [/\bthat (?:is|are) no (?!longer\b|more\b)/i, 'an adjective: "an invalid UUID", not "a text that is no UUID"'],
   [/\bnot available in this edition\b/i, 'Signalbox does not support …'],
 ];

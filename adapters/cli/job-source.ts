@@ -90,7 +90,7 @@ function variablesIn(environment: Terminal['environment']): Readonly<Record<stri
   return Object.fromEntries(values);
 }
 
-/** Whether a text is what `job inspect` prints, or a job alone; the language has a JSON form, too, which begins with `job`. */
+/** Whether a string is what `job inspect` prints, or a job alone; the language has a JSON form, too, which begins with `job`. */
 function isJobDocument(source: string): boolean {
   if (!/^\ufeff?\s*\{/.test(source) || findJsonFault(source) !== undefined) return false;
   const document: unknown = jsonValueOf(source);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 /*
  * npm and npx run a program in a shell and pass signals on to that shell only, which does not pass them on. A server that was started as
- * `npx signalbox serve` would go on without its terminal, its port taken. So it ends when npm does. A program that was put in the background
+ * `npx signalbox serve` would continue without its terminal, its port taken. So it ends when npm does. A program that was put in the background
  * before it started (its parent is gone by then) or has its own session (setsid, a service manager) is not npm's to end.
  */
 

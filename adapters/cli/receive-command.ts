@@ -85,7 +85,7 @@ function inOneWord(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** The headers of both spellings of names, and those of Standard Webhooks. */
+/** The headers of both forms of names, and those of Standard Webhooks. */
 const signatureHeaders = ['x-svc-notification-signature', 'x-tfe-notification-signature'] as const;
 const idHeaders = ['x-svc-notification-id', 'x-tfe-notification-id', 'webhook-id'] as const;
 
@@ -100,7 +100,7 @@ function signatureOf({ headers }: IncomingMessage, body: string, token: string):
     ...signatureHeaders.map((header) => verifySignature({ body, headers, token, header })),
     verifyStandardSignature({ body, headers, token, now: Date.now() }),
   ];
-  // A body that is no payload of this interface is looked at after its signature.
+  // A body that is no payload of this interface is considered after its signature.
   const faults = checks.map((check) =>
     check.isOk() || check.error.type === 'payload_malformed' ? null : check.error.type,
   );

@@ -25,7 +25,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
   }
 }
 
-/** What to look at first when a caller may not do something, or asks at a path that the server does not have. */
+/** What to consider first when a caller may not do something, or asks at a path that the server does not have. */
 function hintFor(error: Error, { environment }: Terminal): string {
   if (!(error instanceof SignalboxError)) return '';
   if (error.type === 'refused' && error.message === 'there is no such path') {

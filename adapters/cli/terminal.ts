@@ -18,7 +18,7 @@ export interface Terminal {
 }
 
 interface Screen {
-  /** In cells, at this moment. */
+  /** In cells, at this time. */
   size(): { readonly rows: number; readonly columns: number };
 }
 

@@ -30,7 +30,7 @@ export interface HandlerParts {
   readonly bodies: Shares;
   readonly maximumBodyBytes: number;
   readonly notificationsPath: string;
-  /** Whether answers are worded for clients of the upstream. */
+  /** Whether answers are worded for clients of Nomad. */
   readonly upstream: boolean;
   readonly locate: Locate;
   readonly handshakes: Handshakes;
@@ -84,7 +84,7 @@ function answerAdmitted(
   return told ?? refusal(parts.engine, asked, admission, route);
 }
 
-/** Clients of the upstream expect its order of checks: errors of a small body precede a missing right. */
+/** Clients of Nomad expect its order of checks: errors of a small body precede a missing right. */
 function answerTo(
   caller: Principal,
   { route, pathValues }: Found,

@@ -1,4 +1,4 @@
-/** Header names are lower-case, as `node:http` gives them; a repeated header is a list, or one text joined by commas. */
+/** Header names are lower-case, as `node:http` gives them; a repeated header is a list, or one string joined by commas. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** What the handler needs to know of a request. No socket, no framework: a test writes one by hand (`requestFrom`). */
@@ -59,7 +59,7 @@ export interface HttpResponse {
   readonly body: string | Buffer | StreamedBody;
 }
 
-/** Whether the body is complete: a text or bytes. */
+/** Whether the body is complete: a string or bytes. */
 export function isWhole(body: HttpResponse['body']): body is string | Buffer {
   return typeof body === 'string' || Buffer.isBuffer(body);
 }

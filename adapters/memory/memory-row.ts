@@ -9,7 +9,7 @@ export interface ParsedRows {
 
 /**
  * The store keeps text: with a hundred thousand parsed documents every full garbage collection takes hundreds of milliseconds,
- * with their texts almost none. Two generations: when the young one is full, the values of the old one are dropped (and parsed
+ * with their strings almost none. Two generations: when the young one is full, the values of the old one are dropped (and parsed
  * again when needed) and the young one becomes the old one. A read that hits changes nothing.
  */
 export function parsedRows(budget: number): ParsedRows {
@@ -74,7 +74,7 @@ export class StoredRow implements KeyedRow {
     return this.owner.sortKeyOf(this, table, index);
   }
 
-  /** The row is no longer the store's; a reader that has it may go on reading it. */
+  /** The row is no longer the store's; a reader that has it may continue reading it. */
   retire(): void {
     if (this.parsed !== undefined) this.owner.recent.release(this);
   }

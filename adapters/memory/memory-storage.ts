@@ -7,10 +7,10 @@ import { type Store, storageOver } from '../storage-kit/index.js';
 import { parsedRows } from './memory-row.js';
 import { MemoryTable } from './memory-table.js';
 
-/** How much a store in memory keeps beside its texts. */
+/** How much a store in memory keeps beside its strings. */
 export interface MemoryStorageOptions {
   /**
-   * How many characters of stored text may have their parsed values kept beside them; 64 million when absent. A larger number
+   * How many characters of stored string may have their parsed values kept beside them; 64 million when absent. A larger number
    * makes repeated reads of many rows faster and full garbage collections slower.
    */
   readonly parsedBudget?: number;

@@ -4,9 +4,9 @@ import { checkOptions, type OptionKind } from '../../src/options/check-options.j
 import { group, listOf, text } from '../../src/options/option-kinds.js';
 import type { Cipher, CipherError } from '../../src/ports/cipher.js';
 
-/** A key with the name by which sealed texts refer to it. */
+/** A key with the name by which sealed strings refer to it. */
 export interface AesKey {
-  /** 1 to 64 letters, digits, `-` and `_`. Every sealed text contains it in the clear. */
+  /** 1 to 64 letters, digits, `-` and `_`. Every sealed string contains it in the clear. */
   readonly id: string;
   /** 32 bytes, as they are, in base64 or as 64 hexadecimal digits. */
   readonly key: Uint8Array | string;
@@ -14,9 +14,9 @@ export interface AesKey {
 
 /** The keys of a cipher. */
 export interface AesCipherSettings {
-  /** All keys that texts may still be sealed with. A key is retired by leaving it out when no text needs it any more. */
+  /** All keys that strings may still be sealed with. A key is retired by leaving it out when no string needs it any more. */
   readonly keys: readonly AesKey[];
-  /** The id of the key that new texts are sealed with. */
+  /** The id of the key that new strings are sealed with. */
   readonly current: string;
 }
 
@@ -30,7 +30,7 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * AES-256-GCM with a random nonce. The sealed text is `v1.<key id>.<base64url of nonce, ciphertext and tag>`; version and key
+ * AES-256-GCM with a random nonce. The sealed string is `v1.<key id>.<base64url of nonce, ciphertext and tag>`; version and key
  * id are authenticated too. To rotate, add a key, make it the current one, and keep the old one until `resealStoredSecrets` has
  * sealed everything with the new one. Throws a TypeError for unusable keys, without disclosing them.
  */

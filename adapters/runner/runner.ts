@@ -69,7 +69,7 @@ export interface RunnerOptions extends HostOptions {
   readonly directory?: string;
   /** ID of the node, a UUID in lower case. Absent: made at the first start, and kept in the directory. */
   readonly nodeId?: string;
-  /** What a stop does to processes that could go on: `leave` (they are found again at the next start) or `kill`. Default `leave` with a directory. */
+  /** What a stop does to processes that could continue: `leave` (they are found again at the next start) or `kill`. Default `leave` with a directory. */
   readonly onStop?: 'leave' | 'kill';
   /** Fetches the artifacts of tasks, for example `undiciDownload()`; if absent, tasks with artifacts are not placed here. */
   readonly download?: Download;
@@ -96,7 +96,7 @@ export interface StopRunnerOptions {
 export interface Runner {
   readonly nodeId: string;
   /**
-   * Takes the directory, registers the node and begins to look after its allocations; resolves when the node is
+   * Takes the directory, registers the node and begins to handle its allocations; resolves when the node is
    * registered. From then on the process stays alive until `stop`. A server that cannot be reached is asked again; one that refuses the
    * node, or has another agent for it that lives, is a fault. A runner without a directory, or on a host that was started anew, waits until
    * the server takes the agent before it for dead. A runner that was stopped can be started again: a start during the stop waits for its
@@ -247,7 +247,7 @@ class HostRunner implements Runner {
     await this.#end(agent, AbortSignal.timeout(timerOf(deadline)), this.#directory === null ? 'leaves' : 'stays');
   }
 
-  /** `leaves`: the server is told that the node will not come back. */
+  /** `leaves`: the server is reported that the node will not come back. */
   async #end(agent: Agent, limit: AbortSignal, node: 'leaves' | 'stays'): Promise<void> {
     this.#agent = undefined;
     this.#withdraw();

@@ -47,7 +47,7 @@ export async function insist<T>(
 /** Between two attempts of `untilPossible`. In milliseconds of the host's wall time. */
 const attemptPause = 100;
 
-/** The same, for as long as it takes: for work without which nothing can go on. */
+/** The same, for as long as it takes: for work without which nothing can continue. */
 export async function untilPossible<T>(work: () => T | Promise<T>): Promise<T> {
   for (;;) {
     try {

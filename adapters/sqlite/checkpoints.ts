@@ -124,7 +124,7 @@ function copyRest(handle: SqliteHandle): void {
   try {
     handle.exec('PRAGMA wal_checkpoint(PASSIVE)');
   } catch {
-    // Nothing is lost: the pages stay in the log. If the disk is full, the next write tells it.
+    // Nothing is lost: the pages stay in the log. If the disk is full, the next write reports it.
   }
 }
 

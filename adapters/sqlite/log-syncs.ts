@@ -31,12 +31,12 @@ interface SyncTerms {
 const usualTerms: SyncTerms = { commitsBefore: 32, fewWrites: 4, fastSync: 1 };
 
 /**
- * Syncs in a thread of its own: the event loop would stand still for each, 0.2 ms on a fast disk and several on the volume of a cloud. Until
+ * Syncs in a separate thread: the event loop would stand still for each, 0.2 ms on a fast disk and several on the volume of a cloud. Until
  * the thread runs, and where there can be none, commits wait for the disk themselves.
  *
  * With `synchronous = NORMAL` SQLite orders everything else that has to be on the disk before something else: it syncs the log before a
  * checkpoint copies it, the file after that, and the head of a log that begins anew. What it leaves out is the sync after each commit, and
- * that is made here, through a descriptor of our own for the same log. SQLite keeps no locks on the log, so closing the descriptor frees
+ * that is made here, through a separate descriptor for the same log. SQLite keeps no locks on the log, so closing the descriptor frees
  * none, and the log is not removed while the connection is open.
  */
 export function threadedSyncs(
@@ -67,7 +67,7 @@ class SyncThread implements LogSyncs {
   #lastTook = 0;
   /**
    * `threaded`: commits do not wait for the disk. `alone`: they still do not, but the thread has ended and the event loop makes the syncs. In
-   * the other states commits sync by themselves.
+   * the other states commits sync on their own.
    */
   #state: 'whole' | 'starting' | 'threaded' | 'alone' | 'over' = 'whole';
   #descriptor: number | undefined;
@@ -184,7 +184,7 @@ class SyncThread implements LogSyncs {
   }
 }
 
-/** What the thread tells: that it listens, and how each sync ended and how many milliseconds it took. */
+/** What the thread reports: that it listens, and how each sync ended and how many milliseconds it took. */
 type Told = 'ready' | { readonly fault: string | undefined; readonly took: number };
 
 const program = `

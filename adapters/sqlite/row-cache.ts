@@ -22,7 +22,7 @@ const slots = 4096;
 
 /**
  * A row is cached when it is read for the second time within a few thousand reads: caching rows that are not read again costs
- * more in garbage collection than it saves. Two generations, counted in characters of text: when the young one is full, the old
+ * more in garbage collection than it saves. Two generations, counted in characters of a string: when the young one is full, the old
  * one is dropped and the young one becomes the old one. A row that is read from the old one moves to the young one.
  */
 export function rowCache<R extends { readonly text: string }>(budget: number): RowCache<R> {

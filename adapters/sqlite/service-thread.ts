@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 
 /**
- * Starts a thread whose program is text: a file of its own would have to be found beside the bundles of hosts. It does not keep the
+ * Starts a thread whose program is text: a separate file would have to be found beside the bundles of hosts. It does not keep the
  * process alive. Undefined where there can be none: Node's permission model, no more handles.
  */
 export function serviceThread(name: string, program: string, workerData: unknown): Worker | undefined {

@@ -186,7 +186,7 @@ export class Tables implements IndexIds {
     this.epoch += 1;
   }
 
-  /** Whether the newest row of the table tells that it changed last at this index: then nothing else has to. */
+  /** Whether the newest row of the table says that it changed last at this index: then nothing else has to. */
   tellsByItself(name: string, index: number): boolean {
     const newest = this.catalog.tables.get(name)?.newest ?? null;
     return newest !== null && modifiedOf(newest) === index;

@@ -3,7 +3,7 @@ import { type SqliteStatement, withValues } from './sqlite-handle.js';
 
 /*
  * Tables whose keys are whole numbers: the number is SQLite's own row number, so that rows need no index over their keys.
- * Everything outside of these statements goes on working with encoded keys.
+ * Everything outside of these statements continues working with encoded keys.
  */
 
 const digits = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
@@ -27,7 +27,7 @@ const pastAllNumbers = 2 ** 53;
 export function numberFromBound(text: string): number {
   const exact = numberFrom(text);
   if (exact !== undefined) return Math.max(0, Math.ceil(Math.min(exact, pastAllNumbers)));
-  // Encoded numbers begin with n: a text that does not, as that of a query without a bound, stands before or after all of them.
+  // Encoded numbers begin with n: a string that does not, as that of a query without a bound, stands before or after all of them.
   if (text < 'n') return 0;
   if (text >= 'o') return pastAllNumbers;
   let [least, most] = [0, pastAllNumbers];
@@ -39,7 +39,7 @@ export function numberFromBound(text: string): number {
   return least;
 }
 
-/** The number that a text encodes, if it is one number and nothing else; see `encodeKey`. */
+/** The number that a string encodes, if it is one number and nothing else; see `encodeKey`. */
 function numberFrom(text: string): number | undefined {
   if (!encodedNumber.test(text)) return undefined;
   const at = (place: number): number => valueOfDigit.get(text[place] as string) as number;

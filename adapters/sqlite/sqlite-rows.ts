@@ -15,7 +15,7 @@ export interface EntryTexts {
   readonly [indexId: number]: string;
 }
 
-/** Equal entries have equal texts: members named by numbers come in their order. */
+/** Equal entries have equal strings: members named by numbers come in their order. */
 export function printEntries(entries: EntryTexts): string {
   return JSON.stringify(entries);
 }

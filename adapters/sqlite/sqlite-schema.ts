@@ -75,7 +75,7 @@ function addVersionsAndSums(handle: SqliteHandle): void {
 }
 
 /**
- * Tables may be told to have changed last when their newest row did, and may be numbered (see `declareTable`). The column is
+ * Tables may be given changed last when their newest row did, and may be numbered (see `declareTable`). The column is
  * renamed so that a program of before that has the file open fails, instead of taking an old index for the last one.
  */
 function addHints(handle: SqliteHandle): void {
@@ -107,7 +107,7 @@ interface CheckedRow {
 
 /**
  * The reason why a file may not be opened, or undefined. Only reads: a damaged or foreign file is not changed in any byte. A
- * read-only connection cannot judge a file that a crash has left in the middle of a change: then undefined. `thoroughly` reads
+ * read-only connection cannot check a file that a crash has left in the middle of a change: then undefined. `thoroughly` reads
  * the whole file: every page's structure, every row's checksums, every index entry of every row.
  */
 export function refuseFile(handle: SqliteHandle, thoroughly: boolean): StorageError | undefined {
@@ -149,7 +149,7 @@ function damageOf(handle: SqliteHandle, hasSums: boolean): string | undefined {
   }
 }
 
-/** Checks what the structure of the pages does not show: changed texts, and missing or surplus entries. */
+/** Checks what the structure of the pages does not show: changed strings, and missing or surplus entries. */
 function damageOfRows(handle: SqliteHandle): string | undefined {
   for (const { id, name, noted_at: notedAt, growing, numbered } of keptTables(handle)) {
     const changedAt = growing === 0 ? notedAt : Math.max(notedAt, newestChange(handle, id));

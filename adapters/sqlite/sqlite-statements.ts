@@ -59,7 +59,7 @@ export function scansOver(handle: SqliteHandle, from: string, column: string): S
   );
 }
 
-/** Scans whose statements are prepared by this function, from the columns and the end of the text: the direction and the limit. */
+/** Scans whose statements are prepared by this function, from the columns and the end of the source: the direction and the limit. */
 export function scansBy(prepare: (columns: string, order: string) => SqliteStatement): Scans {
   // SQLite reads a plain parameter of LIMIT during compilation and compiles the statement again for every bound value. As
   // an operand of an addition it does not, and the scan takes a quarter of the time.

@@ -151,7 +151,7 @@ function lookAt(path: string, open: OpenFile, options: SqliteStorageOptions): St
   }
 }
 
-/** Why there can be no store at the path, and what to do; SQLite itself only tells of an I/O error. */
+/** Why there can be no store at the path, and what to do; SQLite itself only reports an I/O error. */
 function placeFault(path: string): string | undefined {
   if (!isOfFileSystem(path)) return undefined;
   const present = statSync(path, { throwIfNoEntry: false });

@@ -27,7 +27,7 @@ interface OpenedFile {
 
 /** The size of each row cache in characters; SQLite's own page cache comes on top. */
 const rememberedCharacters = 8_000_000;
-/** Rows of a list that are remembered, at most: longer ones would replace everything else. */
+/** Rows of a list that are cached, at most: longer ones would replace everything else. */
 const shortList = 256;
 
 /**
@@ -157,7 +157,7 @@ export class SqliteStore implements Store {
     try {
       this.#statements.rollback.run();
     } catch {
-      // SQLite has rolled back by itself, or never began: both leave nothing to undo.
+      // SQLite has rolled back on its own, or never began: both leave nothing to undo.
     }
   }
 

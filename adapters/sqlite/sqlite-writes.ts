@@ -49,7 +49,7 @@ interface StoredChange {
 
 /**
  * About how many pages a commit of these rows appends to the log. One row with its keys and entries lies on three pages; rows of a
- * large commit share theirs, until their text fills pages of its own.
+ * large commit share theirs, until their text fills own pages.
  */
 export function pagesOf(stored: readonly StoredChange[]): number {
   const characters = stored.reduce((sum, { row }) => sum + (row?.text.length ?? 0), 0);

@@ -52,7 +52,7 @@ export interface Batch {
 const preparationLimit = 200;
 
 /**
- * Runs works one after the other in one transaction, each on an overlay of its own and with an index of its own, and commits
+ * Runs works one after the other in one transaction, each on a separate overlay and with a separate index, and commits
  * what the successful ones changed. A work that fails changes nothing and does not affect the others. Calls `more` for the next
  * work until there is none. Throws when the transaction cannot start or commit: then nothing was stored.
  */
@@ -133,7 +133,7 @@ function outcomeOf(
     outcome = failed(thrown, failureOf);
   }
   view.end();
-  // Also when the work caught it and went on.
+  // Also when the work caught it and continued.
   if (view.failure instanceof UnpreparedTableError) return { unprepared: view.failure.table };
   return view.failure === undefined ? outcome : failed(view.failure, failureOf);
 }

@@ -21,7 +21,7 @@ export interface WriteQueue {
 export interface WriteQueueOptions {
   /**
    * When the next batch is cut: `setImmediate` for a store whose commits cost a disk sync, because requests complete in
-   * callbacks of their own and a microtask would never see two of them; a microtask for a store without that cost.
+   * separate callbacks and a microtask would never see two of them; a microtask for a store without that cost.
    */
   readonly schedule: (cut: () => void) => void;
   /** How long a write waits while another process writes, before it fails as `busy`. */

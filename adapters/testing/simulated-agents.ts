@@ -25,7 +25,7 @@ export interface SimulatedAgents {
 
 type Told = 'running' | 'complete' | 'failed';
 
-/** The states of all tasks of an allocation, as an agent tells them at this moment (Unix milliseconds). */
+/** The states of all tasks of an allocation, as an agent reports them at this time (Unix milliseconds). */
 function taskStatesOf(
   { AllocatedResources, TaskStates }: Pick<Allocation, 'AllocatedResources' | 'TaskStates'>,
   status: Told | 'pending',
@@ -129,7 +129,7 @@ class SimulatedAgent {
 
   async #work(turn: AbortSignal): Promise<void> {
     const { link, clock } = this.#around;
-    // What happened in silence is told first.
+    // What happened in silence is reported first.
     await this.#tell([...this.#held.values()], turn);
     for (let after = 0; !turn.aborted; ) {
       const list = await link.work({ nodeId: this.#node.ID, after }, turn);
@@ -147,7 +147,7 @@ class SimulatedAgent {
     }
   }
 
-  /** What becomes of an allocation that the server has changed: what is to be told of it. */
+  /** What becomes of an allocation that the server has changed: what is to be notified of it. */
   #take(allocation: Allocation): readonly Held[] {
     const before = this.#held.get(allocation.ID);
     if (allocation.DesiredStatus !== 'run') {
@@ -182,7 +182,7 @@ class SimulatedAgent {
     this.#held.delete(id);
   }
 
-  /** Tells the states, again until the server has them or the signal aborts. */
+  /** Reports the states, again until the server has them or the signal aborts. */
   async #tell(held: readonly Held[], signal: AbortSignal): Promise<void> {
     if (held.length === 0) return;
     const { link, clock } = this.#around;
@@ -199,7 +199,7 @@ class SimulatedAgent {
     }
   }
 
-  /** What has ended, and whose end the server knows, is not told again. */
+  /** What has ended, and whose end the server knows, is not reported again. */
   #letGo(told: readonly Held[]): void {
     for (const { allocation, status } of told) if (status !== 'running') this.#forget(allocation.ID);
   }

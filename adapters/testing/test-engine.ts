@@ -32,7 +32,7 @@ export interface TestEngineOptions {
   readonly functions?: Readonly<Record<string, TaskFunction>>;
   /** The answers of receivers; 204 when absent. Change it later with `delivery.answer`. */
   readonly answer?: AnswerScript;
-  /** Where the clock starts, in milliseconds since 1970; when absent the moment of the export, else 2026-01-01T00:00:00Z. */
+  /** Where the clock starts, in milliseconds since 1970; when absent the time of the export, else 2026-01-01T00:00:00Z. */
   readonly start?: number;
   /**
    * Path of a file that `signalbox export` or `exportStore` wrote: the engine begins with what that store held. The nodes that were

@@ -19,7 +19,7 @@ export function faultError(type: FaultType, message: string): Error {
 export type Phase = 'connecting' | 'handshaking' | 'tunnelled' | 'exchanging';
 
 /**
- * The fault behind an error of Node or undici. Messages contain only the codes: the texts of these errors may contain addresses
+ * The fault behind an error of Node or undici. Messages contain only the codes: the strings of these errors may contain addresses
  * and certificates of third parties.
  */
 export function faultFromError(error: unknown, phase: Phase): Fault {
@@ -57,6 +57,6 @@ function isTlsCode(code: string): boolean {
 function isBadAnswer(error: object, code: string): boolean {
   if (code.startsWith('HPE_') || code.startsWith('UND_ERR_RES') || code === 'UND_ERR_HEADERS_OVERFLOW') return true;
   if ('name' in error && error.name === 'HTTPParserError') return true;
-  // An unrequested upgrade, or bytes before there is a request, are a socket error with one of these texts.
+  // An unrequested upgrade, or bytes before there is a request, are a socket error with one of these strings.
   return 'message' in error && (error.message === 'bad response' || error.message === 'bad upgrade');
 }

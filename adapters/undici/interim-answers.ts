@@ -7,7 +7,7 @@ const headEnd = '\r\n\r\n';
 
 /**
  * Lets an unasked `100 Continue` pass, which a client has to accept before any answer (RFC 9110, 15.2): undici passes over every other
- * interim answer, but takes this one for an error. Its status is read as 102, which means as little. `expected` tells whether the next
+ * interim answer, but takes this one for an error. Its status is read as 102, which means as little. `expected` says whether the next
  * bytes belong to the head of an answer, interim ones included; what a body contains is left as it is.
  */
 export function withInterimAnswers(socket: Socket, expected: () => boolean): Socket {

@@ -100,7 +100,7 @@ const loopback: readonly ResolvedAddress[] = [
 ];
 
 /**
- * A resolver for one name. The library under it shortens the timeout of one that has had a few quick answers, whatever it was told, to
+ * A resolver for one name. The library under it shortens the timeout of one that has had a few quick answers, whatever it was reported, to
  * 250 ms at least: a name that the server has to ask others for would fail, and so would any in a process that is busy for a second.
  */
 function newResolver({ servers, timeout = 2500 }: NameResolverSettings): DnsResolver {

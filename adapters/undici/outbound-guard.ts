@@ -94,7 +94,7 @@ export function bareHost(host: string): string {
   return host.endsWith('.') ? host.slice(0, -1) : host;
 }
 
-/** The host in the spelling of a parsed URL, so that both sides of a comparison went through the same rules. */
+/** The host in the form of a parsed URL, so that both sides of a comparison went through the same rules. */
 function hostFromText(text: string): string | null {
   const bracketed = isIP(text) === 6 ? `[${text}]` : text;
   if (isIP(text) !== 6 && /[:/?#@\\]/.test(text)) return null;

@@ -85,7 +85,7 @@ function destination(text: string, settings: UndiciDownloadSettings): DeliveryUr
   return settings.forbiddenPorts?.includes(number) === true ? `port ${number} is not connected to` : target;
 }
 
-/** One request on a connection of its own, which is closed whatever happens. */
+/** One request on a separate connection, which is closed whatever happens. */
 async function oneHop(
   fetching: Fetching,
   target: DeliveryUrl,

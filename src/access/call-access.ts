@@ -49,7 +49,7 @@ export interface Concerned {
 }
 
 /**
- * Whether a caller can have the right that a call requires, judged by path and query alone. The operation makes the final
+ * Whether a caller can have the right that a call requires, checked by path and query alone. The operation makes the final
  * decision; this check spares the server from reading bodies of callers that cannot have the right.
  */
 export function mayCall(access: CallAccess, caller: Principal, { namespace, workspace }: Concerned): boolean {

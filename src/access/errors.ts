@@ -5,7 +5,7 @@
 /** The policy, role or token is invalid; `errors` lists all problems. */
 export interface InvalidAccess {
   readonly type: 'invalid_access';
-  /** All problems, one text each. */
+  /** All problems, one string each. */
   readonly errors: readonly string[];
   readonly message: string;
 }

@@ -4,7 +4,7 @@ import type { Policy } from './policy/policy.js';
 import type { RulesFault } from './policy/rules-reader.js';
 import type { Workload } from './principal.js';
 
-/** The tasks that a policy also applies to: those of a namespace, a job, a group, or one task. An empty text means all. */
+/** The tasks that a policy also applies to: those of a namespace, a job, a group, or one task. An empty string means all. */
 export interface PolicyJob {
   /** The namespace of the job; needed for the other members. */
   readonly Namespace: string;
@@ -50,7 +50,7 @@ export function policyStub({ Rules: _rules, ...stub }: StoredPolicy): PolicyStub
 
 const parsed = new WeakMap<StoredPolicy, Policy | undefined>();
 
-/** The rules of a stored policy, parsed once per record. A text that this version cannot parse any more grants nothing. */
+/** The rules of a stored policy, parsed once per record. A string that this version cannot parse any more grants nothing. */
 export function rulesOf(policy: StoredPolicy): Policy | undefined {
   if (!parsed.has(policy)) parsed.set(policy, parsePolicy(policy.Rules).unwrapOr(undefined));
   return parsed.get(policy);

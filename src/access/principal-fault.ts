@@ -39,7 +39,7 @@ const members: OptionTable<Principal> = {
   traceparent: optional(anything),
 };
 
-/** Principals that were looked at before: hosts give the same one for many calls. */
+/** Principals that were considered before: hosts give the same one for many calls. */
 const sound = new WeakSet<object>();
 
 /**

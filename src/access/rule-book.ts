@@ -3,7 +3,7 @@ import { globMatches } from '../shared/glob.js';
 /** Rules by name or glob, indexed to find the applicable one. */
 export interface RuleBook<T> {
   readonly exact: ReadonlyMap<string, T>;
-  /** In matching order: most literal characters first, then by text. */
+  /** In matching order: most literal characters first, then by a string. */
   readonly globs: readonly (readonly [pattern: string, rule: T])[];
 }
 
@@ -21,7 +21,7 @@ export function ruleBookFrom<T>(rules: Iterable<readonly [pattern: string, rule:
 
 /**
  * The rule that applies to a name: an exact one before every glob, then the glob whose stars match the fewest characters (job
- * interface, matching); ties are resolved by text order.
+ * interface, matching); ties are resolved by string order.
  */
 export function ruleFor<T>(book: RuleBook<T>, name: string): T | undefined {
   return book.exact.get(name) ?? book.globs.find(([pattern]) => globMatches(pattern, name))?.[1];

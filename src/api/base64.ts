@@ -6,7 +6,7 @@ export function base64From(bytes: Uint8Array): string {
   return btoa(characters);
 }
 
-/** Undefined for a text that is not base 64. */
+/** Undefined for a string that is not base 64. */
 export function bytesFromBase64(text: string): Uint8Array | undefined {
   let characters: string;
   try {

@@ -16,7 +16,7 @@ export type Interface = 'jobs' | 'notifications' | 'system';
 
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** `lines`: one JSON text per line; `joined`: concatenated JSON texts; `bytes`: raw. */
+/** `lines`: one JSON text per line; `joined`: concatenated JSON strings; `bytes`: raw. */
 export type Framing = 'lines' | 'joined' | 'bytes';
 
 /** The definition of a call as it is written. */
@@ -56,7 +56,7 @@ interface CallDefinition<
   readonly framesType?: string;
   /** Answered once, but with the headers of a read; the leader headers have the values that clients of such calls expect. */
   readonly leaderHeaders?: 'known' | 'unknown';
-  /** Answered once; clients of the upstream are told of invalid parameters of waits and pages all the same, as by every read. */
+  /** Answered once; clients of Nomad are notified of invalid parameters of waits and pages all the same, as by every read. */
   readonly judgesWaiting?: true;
   /** Whether an absent body means an empty one, always or beside a query parameter. If not set, the body is required if any input is in it. */
   readonly optionalBody?: true | { readonly withParameter: string };

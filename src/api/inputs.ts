@@ -13,7 +13,7 @@ export type InputLocation =
       /** Accepted aliases; the first one present is used. */
       readonly aliases: readonly string[];
     }
-  /** A query parameter that may be repeated: a list of texts. */
+  /** A query parameter that may be repeated: a list of strings. */
   | { readonly in: 'queries'; readonly name: string; readonly description: string }
   | { readonly in: 'body'; readonly name: string; readonly codec: JsonCodec<unknown> }
   /** Several members of the body that form one value. */

@@ -38,7 +38,7 @@ export const jsonBoolean: JsonCodec<boolean> = codec(
 
 export const jsonText: JsonCodec<string> = codec({ type: 'string' }, 'a string', (value) => typeof value === 'string');
 
-/** A text; the empty text means "not given". */
+/** A string; the empty string means "not given". */
 export const jsonName: JsonCodec<string> = {
   ...jsonText,
   read: (value) => (value === '' ? { value: undefined as unknown as string } : jsonText.read(value)),
@@ -76,7 +76,7 @@ export const jsonTextMap: JsonCodec<Readonly<Record<string, string>>> = codec(
     isJsonObject(value) && Object.values(value).every((item) => typeof item === 'string'),
 );
 
-/** Texts, of which null removes one. */
+/** Strings, of which null removes one. */
 export const jsonTextsOrNulls: JsonCodec<Readonly<Record<string, string | null>>> = codec(
   { type: 'object', additionalProperties: { type: ['string', 'null'] } },
   'an object whose values are strings or null',
@@ -91,7 +91,7 @@ export const jsonMap: JsonCodec<JsonObject> = codec(
   isJsonObject,
 );
 
-/** A text, or a bool that refers to another member. */
+/** A string, or a bool that refers to another member. */
 export const jsonTextOrBoolean: JsonCodec<string | boolean> = codec(
   { type: ['string', 'boolean'] },
   'a string or a bool',
@@ -182,7 +182,7 @@ export function jsonList<T>(items: JsonCodec<T>): JsonCodec<readonly T[]> {
   };
 }
 
-/** A duration as a text such as `1h30m`, or in whole nanoseconds; none when it is empty or 0. In milliseconds. */
+/** A duration as a string such as `1h30m`, or in whole nanoseconds; none when it is empty or 0. In milliseconds. */
 export const jsonDurationText: JsonCodec<Milliseconds> = {
   schema: () => ({ type: ['string', 'integer'], examples: ['1h30m', '30s', ''] }),
   expected: 'a duration such as "1h30m", or whole nanoseconds',
@@ -228,7 +228,7 @@ export function printJson<T>(codec: JsonCodec<T>, value: T): unknown {
   return codec.print === undefined ? value : codec.print(value);
 }
 
-/** Finds members case-insensitively. Of a name in several spellings the last counts, as in job documents, whichever is the exact one. */
+/** Finds members case-insensitively. Of a name in several forms the last counts, as in job documents, whichever is the exact one. */
 export function membersIn(value: JsonObject): (name: string) => unknown {
   let folded: Map<string, string> | undefined;
   return (name) => {

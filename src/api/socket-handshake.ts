@@ -9,7 +9,7 @@ export function isHandshakeAnnounced(text = ''): boolean | { readonly fault: str
 }
 
 /**
- * The token of a handshake message, `{"version":1,"auth_token":"…"}`, or why the message is invalid. An empty text means no token.
+ * The token of a handshake message, `{"version":1,"auth_token":"…"}`, or why the message is invalid. An empty string means no token.
  * Names are case-insensitive, null means absent, and anything after the first JSON value is ignored.
  */
 export function tokenOfHandshake(message: string): string | { readonly fault: string } {

@@ -13,11 +13,11 @@ export interface TextCodec<T> {
   readonly status?: 500;
   /** The type of the value where it is another one than that of the text. */
   readonly holds?: 'milliseconds' | 'instant';
-  /** How clients of the upstream write it, if that is read more strictly. */
+  /** How clients of Nomad write it, if that is read more strictly. */
   readonly upstream?: TextCodec<T>;
 }
 
-/** Any text. */
+/** Any string. */
 export const text: TextCodec<string> = {
   schema: { type: 'string' },
   parse: (written) => ok(written),
@@ -49,7 +49,7 @@ const beginningOfUuid: TextCodec<string> = {
 /** The beginning of an ID that is a UUID. */
 export const beginningOfId: TextCodec<string> = { ...text, upstream: beginningOfUuid };
 
-/** A text; the empty text means "not given". */
+/** A string; the empty string means "not given". */
 export const name: TextCodec<string> = {
   schema: { type: 'string' },
   parse: (written) => ok(written === '' ? (undefined as unknown as string) : written),

@@ -30,7 +30,7 @@ export async function carryOut(channel: Channel, perform: CommandPerformer, inFo
 }
 
 /**
- * Ends with the caller's input, and when the caller has gone. A command that has ended reads no further input, and its end is told all the same: what
+ * Ends with the caller's input, and when the caller has gone. A command that has ended reads no further input, and its end is reported all the same: what
  * still comes is dropped, since a channel that nobody reads is broken off.
  */
 async function* inputsOf(items: AsyncGenerator<Item>): AsyncGenerator<CommandInput> {

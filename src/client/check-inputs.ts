@@ -5,7 +5,7 @@ import { isJsonObject, type JsonCodec, type JsonMembers, printJson } from '../ap
 import type { TextCodec } from '../api/text-codecs.js';
 import type { BadRequest } from './client-error.js';
 
-/** Inputs are judged before any transport has them, and as a server reads them: in process and over HTTP the same ones are refused. */
+/** Inputs are checked before any transport has them, and as a server reads them: in process and over HTTP the same ones are refused. */
 export function wrongInput(call: Call, input: CallInput): BadRequest | undefined {
   for (const name in call.inputs) {
     if (input[name] === undefined && call.inputs[name]?.required === true)

@@ -33,7 +33,7 @@ export interface BadRequest {
   readonly pointer?: string;
 }
 
-/** The server refused the request before it looked at the call (busy, stopping, another host, not provided). */
+/** The server refused the request before it considered the call (busy, stopping, another host, not provided). */
 export interface Refused {
   readonly type: 'refused';
   /** The status code of HTTP. */
@@ -49,7 +49,7 @@ export interface UnexpectedAnswer {
   readonly message: string;
 }
 
-/** What a call over HTTP can fail with; `type` tells which. In the same process a call fails with the errors of its operation. */
+/** What a call over HTTP can fail with; `type` says which. In the same process a call fails with the errors of its operation. */
 export type ClientError = Unreachable | TimedOut | Aborted | BadRequest | Refused | UnexpectedAnswer;
 
 export const aborted: Aborted = { type: 'aborted', message: 'the call was ended by its signal' };

@@ -20,7 +20,7 @@ export interface CallOptions {
 export interface WaitingOptions extends CallOptions {
   /** Wait until the answer's index is greater than this one, which an earlier answer gave. */
   readonly index?: number;
-  /** How long at most, in milliseconds or as a text such as `60s`; 5 minutes when absent. */
+  /** How long at most, in milliseconds or as a string such as `60s`; 5 minutes when absent. */
   readonly wait?: Milliseconds | string;
 }
 

@@ -1,6 +1,6 @@
 import type { ChangeOf, StateChange } from './state-change.js';
 
-/** What a transaction is about. All of its events that have no type of their own have this one. */
+/** What a transaction is about. All of its events that have no own type have this one. */
 export type Cause =
   | 'JobRegistered'
   | 'JobDeregistered'
@@ -13,7 +13,7 @@ export type Cause =
   | 'DeploymentStatusUpdate';
 
 /**
- * The cause of a transaction by what it changed; undefined where the changes are all that there is to tell, such as an evaluation by
+ * The cause of a transaction by what it changed; undefined where the changes are all that there is to report, such as an evaluation by
  * request. A job that goes back to an earlier version because its deployment failed is not registered.
  */
 export function causeOf(changes: readonly StateChange[], index: number): Cause | undefined {
@@ -54,7 +54,7 @@ function isPlanned({ before, after }: ChangeOf<'Allocation'>): boolean {
   return before.ClientStatus !== after.ClientStatus && after.ClientStatus === 'unknown';
 }
 
-/** The agent of its node has said how it is: whatever the servers change takes an index of its own, except for the end of a canary. */
+/** The agent of its node has said how it is: whatever the servers change takes a separate index, except for the end of a canary. */
 function isReported(change: ChangeOf<'Allocation'>): boolean {
   const { before, after } = change;
   if (before === undefined || after === undefined || isPlanned(change) || isToMove(change)) return false;

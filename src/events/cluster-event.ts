@@ -15,20 +15,20 @@ export interface Notice {
   readonly Deleted?: true;
 }
 
-/** A change of the cluster as the event stream tells it (job interface, event stream). */
+/** A change of the cluster as the event stream reports it (job interface, event stream). */
 export interface ClusterEvent extends Omit<Notice, 'Deleted'> {
   readonly Index: number;
   /** The record after the change, under its topic's name; before it, where it was removed. */
   readonly Payload: Readonly<Record<string, unknown>>;
 }
 
-/** The events of one transaction, which a stream tells together. */
+/** The events of one transaction, which a stream reports together. */
 export interface EventBatch {
   readonly Index: number;
   readonly Events: readonly ClusterEvent[];
 }
 
-/** The event that a notice tells of a record, which is given as readers see it. */
+/** The event that a notice reports a record, which is given as readers see it. */
 export function eventFrom({ Deleted, ...notice }: Notice, Index: number, shown: unknown): ClusterEvent {
   return { ...notice, Index, Payload: { [notice.Topic]: shown, ...(Deleted === undefined ? {} : { Deleted }) } };
 }

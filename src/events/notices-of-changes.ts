@@ -21,7 +21,7 @@ export function noticesOfChanges(changes: readonly StateChange[], index: number,
 
 const ofJobs: ReadonlySet<Cause | undefined> = new Set(['JobRegistered', 'JobDeregistered', 'JobBatchDeregistered']);
 
-/** A registration tells the job first; everything else tells the job's status last. */
+/** A registration reports the job first; everything else reports the job's status last. */
 function inOrderOfTelling(changes: readonly StateChange[], cause: Cause | undefined): readonly StateChange[] {
   const jobs = changes.filter(({ topic }) => topic === 'Job');
   const others = changes.filter(({ topic }) => topic !== 'Job');
@@ -77,7 +77,7 @@ function typeOfJob({ before, after }: ChangeOf<'Job'>, cause: Cause | undefined,
   return cause === undefined || (cause === 'PlanResult' && after?.Status !== 'running') ? 'EvaluationUpdated' : cause;
 }
 
-/** What the scheduler plans is told apart from its evaluations, also from those that it makes. */
+/** What the scheduler plans is reported apart from its evaluations, also from those that it makes. */
 function typeOfEvaluation({ after }: ChangeOf<'Evaluation'>, cause: Cause | undefined, index: number) {
   if (ofJobs.has(cause)) return cause;
   return cause === undefined || cause === 'PlanResult' || after?.CreateIndex !== index ? 'EvaluationUpdated' : cause;

@@ -243,7 +243,7 @@ function readPointer(scanner: Scanner): string[] | undefined {
   return parts.length === 0 ? [''] : parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** A word, a number or a quoted text. A word with dots or brackets stands for its parts with dots between them. */
+/** A word, a number or a quoted string. A word with dots or brackets stands for its parts with dots between them. */
 function readValue(scanner: Scanner): string | undefined {
   return (
     scanner.attempt(() => readPath(scanner)?.join('.')) ??

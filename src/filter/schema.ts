@@ -1,6 +1,6 @@
 /*
- * The members of a record that a filter may name. Selectors use the upstream's member names. The meaning of a missing or null member
- * depends on its type in the upstream, which the JSON does not show, so each kind of record has a schema.
+ * The members of a record that a filter may name. Selectors use Nomad's member names. The meaning of a missing or null member
+ * depends on its type in Nomad, which the JSON does not show, so each kind of record has a schema.
  */
 
 export type FilterType = ScalarType | ListType | MapType | StructType;

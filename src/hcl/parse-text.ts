@@ -22,7 +22,7 @@ export function parseFile(text: string, options: ParseOptions = {}): Result<Body
   return problems.length > 0 ? err(diagnosticsFrom(problems)) : ok(body);
 }
 
-/** The syntax tree of a text that is one expression, or its syntax mistakes sorted by position. */
+/** The syntax tree of a string that is one expression, or its syntax mistakes sorted by position. */
 export function parseText(text: string, options: ParseOptions = {}): Result<Expression, Diagnostic[]> {
   const problems: Problem[] = [];
   const source: SourceText = { name: options.file ?? 'expression', text };

@@ -1,12 +1,12 @@
 /*
  * Everything that can be wrong with a request about a job, as one closed union per operation. `message` says what is
- * wrong in a form fit for the caller; texts that existing clients recognise are exact.
+ * wrong in a form fit for the caller; strings that existing clients recognise are exact.
  */
 
-/** The document breaks rules; `message` lists all of them in one text. */
+/** The document breaks rules; `message` lists all of them in one string. */
 export interface InvalidJob {
   readonly type: 'invalid_job';
-  /** All problems, one text for each part of the job. */
+  /** All problems, one string for each part of the job. */
   readonly errors: readonly string[];
   readonly message: string;
 }
@@ -45,7 +45,7 @@ export interface InvalidRequest {
   readonly message: string;
 }
 
-/** The check-and-set failed. The beginning of the text is recognised by clients. */
+/** The check-and-set failed. The beginning of the string is recognised by clients. */
 export interface IndexConflict {
   readonly type: 'index_conflict';
   /** The index that the request gave. */
@@ -115,7 +115,7 @@ export interface DispatchRefused {
   readonly message: string;
 }
 
-/** A periodic or parameterized job has no allocations of its own, so it cannot be evaluated. */
+/** A periodic or parameterized job has no own allocations, so it cannot be evaluated. */
 export interface EvaluationRefused {
   readonly type: 'evaluation_refused';
   /** What the job is. */

@@ -14,9 +14,9 @@ import { jobFromSpecification, specificationSchema } from './specification/read-
 export interface ParseJobOptions {
   /** Values of variables: `name = value` lines, or their JSON form. */
   readonly variables?: string;
-  /** Further texts like `variables`, with their names in diagnostics; a later one wins, and all win over `variables`. */
+  /** Further strings like `variables`, with their names in diagnostics; a later one wins, and all win over `variables`. */
   readonly variableFiles?: readonly VariableFile[];
-  /** Single values by name; they win over the texts. */
+  /** Single values by name; they win over the strings. */
   readonly variableFlags?: Readonly<Record<string, string>>;
   /** Single values by name, of which those for declared variables count, as in an environment; all others win over them. */
   readonly variableEnvironment?: Readonly<Record<string, string>>;
@@ -57,13 +57,13 @@ export interface ParsedJob {
  * Synchronous and pure; checks the language and the table of the specification, not the meaning (see `validateJob`).
  * Errors are all problems found, sorted by position. Without `files` the file functions fail.
  *
- * A text that costs more than the budget of one turn is refused; a service reads texts by `parseJobSource`, which takes several.
+ * A string that costs more than the budget of one turn is refused; a service reads strings by `parseJobSource`, which takes several.
  */
 export function parseJob(source: string, options: ParseJobOptions = {}): Result<ParsedJob, Diagnostic[]> {
   return finish(parseJobInSteps(source, options));
 }
 
-/** The same in parts, for texts that may be large. */
+/** The same in parts, for strings that may be large. */
 export function* parseJobInSteps(
   source: string,
   options: ParseJobOptions = {},

@@ -22,7 +22,7 @@ export type TaskNeed =
   | 'volumes'
   /** Mounts of volumes that can be written, which the task is not to write. */
   | 'read_only_mounts'
-  /** Mounts with a propagation mode or a label of their own. */
+  /** Mounts with a propagation mode or a separate label. */
   | 'mount_options'
   | 'user'
   | 'secrets'
@@ -92,7 +92,7 @@ function artifactNeeds(artifacts: readonly TaskArtifact[]): TaskNeed[] {
   return needs;
 }
 
-/** The text has references, so its final value is not known yet. */
+/** The string has references, so its final value is not known yet. */
 function isOpen(text: string): boolean {
   return text.includes('${');
 }

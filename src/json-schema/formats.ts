@@ -1,5 +1,5 @@
 /*
- * Formats of texts. Every expression reads a text once from its beginning: no part of one can be repeated in two ways.
+ * Formats of strings. Every expression reads a string once from its beginning: no part of one can be repeated in two ways.
  */
 
 const days = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -131,7 +131,7 @@ const base64 = (text: string): boolean => text.length % 4 === 0 && /^[A-Za-z0-9+
 const uuid = by(/^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$/);
 const isAnything = (): boolean => true;
 
-/** Formats of texts, by name. */
+/** Formats of strings, by name. */
 export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['date-time', isDateTime],
   ['date', isDate],

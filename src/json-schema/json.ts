@@ -14,7 +14,7 @@ export function quoted(value: unknown): string {
   return text.length <= 100 ? text : `${text.slice(0, 99)}…`;
 }
 
-/** A text that two values share exactly when they are equal as JSON: whatever the order of members, and however a number is written. */
+/** A string that two values share exactly when they are equal as JSON: whatever the order of members, and however a number is written. */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => {
     if (!isObject(member)) return member;

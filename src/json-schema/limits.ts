@@ -1,7 +1,7 @@
 /** Levels of schemas within each other. */
 export const deepestSchema = 100;
 
-/** Levels of judgements within each other: each level of the data needs one or more. */
+/** Levels of checks within each other: each level of the data needs one or more. */
 export const deepestValue = 1_000;
 
 /** What all patterns of a schema may take to compile, in microseconds. */

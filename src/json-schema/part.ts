@@ -20,7 +20,7 @@ export interface Reference {
 export interface Part {
   readonly schema: JsonObject;
   readonly node: SchemaNode;
-  /** Tells that a keyword cannot be enforced. The check leaves the value open. */
+  /** Says that a keyword cannot be enforced. The check leaves the value open. */
   refuse(keyword: string, message: string): Check;
   /** A part for what is inside the value: a member or an element. */
   inner(schema: unknown, ...path: readonly (string | number)[]): SchemaNode;

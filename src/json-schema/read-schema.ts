@@ -16,7 +16,7 @@ import { compilingTime, deepestSchema } from './limits.js';
 import { leaveOpen, type Part, type Reference, type SchemaProblem } from './part.js';
 import type { Check, SchemaNode } from './run.js';
 
-/** In the order in which a value is judged: what is cheap and says most comes first. */
+/** In the order in which a value is checked: what is cheap and says most comes first. */
 const groups = [
   ...identificationKeywords,
   ...valueKeywords,
@@ -38,7 +38,7 @@ const besideReference: ReadonlySet<string> = new Set([
 /** The most problems that are reported. */
 const mostProblems = 20;
 
-/** A schema, ready to judge values. Where it has a problem, it leaves values open. */
+/** A schema, ready to check values. Where it has a problem, it leaves values open. */
 interface ReadSchema {
   readonly root: SchemaNode;
   readonly problems: readonly SchemaProblem[];
@@ -165,7 +165,7 @@ class SchemaReader {
     return local.startsWith('#') ? decoded(local.slice(1)) : undefined;
   }
 
-  /** A part that judges a value by itself, whatever is between, would never come to an end. */
+  /** A part that checks a value on its own, whatever is between, would never reach an end. */
   #findCircles(): void {
     const finished = new Set<SchemaNode>();
     const open = new Set<SchemaNode>();

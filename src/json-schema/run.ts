@@ -1,20 +1,20 @@
 import { deepestValue, wholeWork } from './limits.js';
 
-/** One judgement: a value that fits, one that does not, and one of which it cannot be said because a part of the schema is not usable. */
+/** One check: a value that fits, one that does not, and one of which it cannot be said because a part of the schema is not usable. */
 export type Verdict = -1 | 0 | 1;
 
 export const UNFIT = -1;
 export const OPEN = 0;
 export const FITS = 1;
 
-/** A part of a schema, ready to judge values. */
+/** A part of a schema, ready to check values. */
 export interface SchemaNode {
   /** JSON pointer of the part within the schema; empty for the whole. */
   readonly pointer: string;
   readonly checks: Check[];
-  /** The parts that judge the same value. */
+  /** The parts that check the same value. */
   readonly inPlace: SchemaNode[];
-  /** Whether a reference leads here: the same value can be judged by it many times. */
+  /** Whether a reference leads here: the same value can be checked by it many times. */
   isTarget: boolean;
 }
 
@@ -41,10 +41,10 @@ const mostFaults = 20;
 /** Marks the value itself; its name is not used. */
 export const top: Place = { name: '', outer: null };
 
-/** The judgement of one value: what may still be spent on it, and the faults found. */
+/** The check of one value: what may still be spent on it, and the faults found. */
 export class Run {
   readonly faults: SchemaFault[] = [];
-  /** Why the judgement stopped before its end. */
+  /** Why the check stopped before its end. */
   stopped: string | null = null;
   #left = wholeWork;
   #depth = 0;
@@ -62,7 +62,7 @@ export class Run {
     return this.#silence > 0;
   }
 
-  /** Judges without telling faults: of one alternative among several, for example. */
+  /** Checks without reporting faults: of one alternative among several, for example. */
   silently(judge: () => Verdict): Verdict {
     this.#silence += 1;
     const verdict = judge();
@@ -80,7 +80,7 @@ export class Run {
     if (!node.isTarget || typeof value !== 'object' || value === null) return this.#judgeAnew(node, value, place);
     const known = this.#known.get(node) ?? new Map<unknown, Verdict>();
     const verdict = known.get(value);
-    // What does not fit is judged again where its faults are to be told.
+    // What does not fit is checked again where its faults are to be reported.
     if (verdict !== undefined && (verdict !== UNFIT || this.isSilent)) return verdict;
     const judged = this.#judgeAnew(node, value, place);
     this.#known.set(node, known.set(value, judged));

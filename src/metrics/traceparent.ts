@@ -26,12 +26,12 @@ export function parseTraceparent(text: string): TraceParent | undefined {
   return isVersion && isSpan ? { traceId, spanId, flags: Number.parseInt(flags, 16) & knownFlags } : undefined;
 }
 
-/** In the spelling of version 00, whatever version it came in. */
+/** In the form of version 00, whatever version it came in. */
 export function printTraceparent({ traceId, spanId, flags }: TraceParent): string {
   return `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
 }
 
-/** The same trace in the spelling of version 00; undefined for what is none. */
+/** The same trace in the form of version 00; undefined for what is none. */
 export function cleanTraceparent(text: string | undefined): string | undefined {
   const parsed = text === undefined ? undefined : parseTraceparent(text);
   return parsed === undefined ? undefined : printTraceparent(parsed);

@@ -14,7 +14,7 @@ export interface VerificationResponse {
   readonly url: string;
   /** The beginning of the answer's text. */
   readonly body: string;
-  /** The status code of HTTP as a text; empty when there was no answer. */
+  /** The status code of HTTP as a string; empty when there was no answer. */
   readonly code: string;
   /** Of the answer, by lower-case name. */
   readonly headers: Readonly<Record<string, readonly string[]>>;

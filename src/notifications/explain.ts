@@ -26,7 +26,7 @@ export interface ExplainedConfiguration {
   readonly name: string;
   readonly kind: DestinationKind;
   readonly enabled: boolean;
-  /** Triggers in any spelling. */
+  /** Triggers in any form. */
   readonly triggers: readonly string[];
   /** Recipients of e-mail, by ID. */
   readonly users: readonly string[];

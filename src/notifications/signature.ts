@@ -50,7 +50,7 @@ export function isBlank(token: string): boolean {
   return token.trim() === '';
 }
 
-/** A name for a URL that does not tell it. */
+/** A name for a URL that does not report it. */
 export function digestOfUrl(url: string): string {
   return nodeCrypto().createHash('sha256').update(url).digest('base64url');
 }

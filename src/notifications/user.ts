@@ -13,7 +13,7 @@ export interface User {
 
 const mailAddress = madeOnce(() => /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,253}$/u);
 
-/** Whether the text is one plain address, `name@host`, which can stand in the envelope and in a header of a mail. */
+/** Whether the string is one plain address, `name@host`, which can stand in the envelope and in a header of a mail. */
 export function isMailAddress(text: unknown): text is string {
   return typeof text === 'string' && mailAddress().test(text);
 }

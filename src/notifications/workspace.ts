@@ -27,7 +27,7 @@ export interface Workspace {
   readonly createdAt: Instant;
 }
 
-/** What messages tell of a workspace. */
+/** What messages report a workspace. */
 export type WorkspaceNames = Pick<Workspace, 'id' | 'name' | 'organization' | 'url'>;
 
 export const workspaces = table<Workspace>('workspaces', (workspace) => [workspace.id], {

@@ -44,7 +44,7 @@ export interface Transaction extends WriteView {
   readonly caller: Principal;
   /** The trace that what is written belongs to, as a clean `traceparent`: the caller's, until the work sets another one. */
   trace: string | undefined;
-  /** What the event stream tells as the cause of the changes, if they do not show it. */
+  /** What the event stream reports as the cause of the changes, if they do not show it. */
   cause: Cause | undefined;
   /** The name of the person behind the change; undefined when the system itself acts. */
   readonly actor: string | undefined;
@@ -54,11 +54,11 @@ export interface Transaction extends WriteView {
 
 /**
  * The one way in which state changes. Runs `work` in one serialisable transaction; an `err` from it, or an exception, leaves
- * no trace. Resolves when the write is durable by the store's promise, and after the facts that it told were emitted.
+ * no trace. Resolves when the write is durable by the store's promise, and after the facts that it reported were emitted.
  *
  * The store may run the work several times and commits one of the runs: the work is synchronous, decides by the transaction
  * alone, and keeps nothing outside of it. An operation reads from top to bottom: authorise, then commit: read, decide by a
- * pure function, write, tell.
+ * pure function, write, report.
  *
  * ```ts
  * commit(context, caller, (tx) => {
@@ -145,7 +145,7 @@ export function rehearse<T, E>(
 
 /**
  * A rehearsal in steps, for work that takes longer than a turn of the event loop should: each turn reads what is stored by then, under the
- * changes that the work has made before. Whoever uses the result looks at what has changed meanwhile.
+ * changes that the work has made before. Whoever uses the result considers what has changed meanwhile.
  */
 export function rehearseInSteps<T>(
   context: EngineContext,

@@ -46,7 +46,7 @@ export function faultIn(
   return undefined;
 }
 
-/** The same without a look at names that the table does not have. */
+/** The same without a scan at names that the table does not have. */
 export function faultOfMembers(
   given: Readonly<Record<string, unknown>>,
   table: Readonly<Record<string, OptionKind>>,

@@ -38,7 +38,7 @@ export const headerName: OptionKind = {
 
 export const milliseconds: OptionKind = { ...amount, takes: 'a number of milliseconds' };
 
-/** A moment, in milliseconds since 1970. */
+/** A time, in milliseconds since 1970. */
 export const instant: OptionKind = {
   takes: 'a number of milliseconds since 1970',
   fits: (value) => typeof value === 'number' && Number.isFinite(value),
@@ -46,7 +46,7 @@ export const instant: OptionKind = {
 
 export const callable: OptionKind = { takes: 'a function', fits: (value) => typeof value === 'function' };
 
-/** Not looked at here. */
+/** Not considered here. */
 export const anything: OptionKind = { takes: 'a value', fits: () => true };
 
 export function optional(kind: OptionKind): OptionKind {
@@ -64,7 +64,7 @@ export function either(first: OptionKind, second: OptionKind): OptionKind {
   return { takes: `${first.takes} or ${second.takes}`, fits: (value) => first.fits(value) || second.fits(value) };
 }
 
-/** A text that `pattern` matches. */
+/** A string that `pattern` matches. */
 export function textLike(pattern: RegExp, takes: string): OptionKind {
   return { takes, fits: (value) => typeof value === 'string' && pattern.test(value) };
 }
@@ -89,7 +89,7 @@ export function mapOf(kind: OptionKind): OptionKind {
   return { takes: 'an object', fits: (value) => isRecord(value) && !(value instanceof Map), faultWithin };
 }
 
-/** An object with options of its own. */
+/** An object with own options. */
 export function group<T extends object>(table: OptionTable<T>): OptionKind {
   const faultWithin = (value: unknown, path: string): string | undefined =>
     faultIn(value as Readonly<Record<string, unknown>>, table, `${path}.`);

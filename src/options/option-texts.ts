@@ -1,5 +1,5 @@
 /**
- * What texts of options have in common with the configuration language. Programs that only call a server import it from here: the entry of
+ * What strings of options have in common with the configuration language. Programs that only call a server import it from here: the entry of
  * the language brings its parser and all its functions.
  */
 export { parseDuration } from '../hcl/decode/duration.js';

@@ -23,7 +23,7 @@ export interface AgentRefused {
   readonly message: string;
 }
 
-/** Another agent looks after the node and is alive: this one may not run anything for it. */
+/** Another agent handles the node and is alive: this one may not run anything for it. */
 export interface NodeTaken {
   readonly type: 'node_taken';
   readonly message: string;
@@ -40,7 +40,7 @@ export type AgentLinkError = UnknownNode | AgentRefused | NodeTaken | LinkFailed
 
 /**
  * What the agent of a node may ask of its server, and nothing else: in the same process, or over a connection that the
- * agent holds. Every call may be repeated: the server's state after a repetition is that after the first time. `instance` tells which
+ * agent holds. Every call may be repeated: the server's state after a repetition is that after the first time. `instance` says which
  * process asks (`AgentProcess`); it is absent for agents that do not say.
  */
 export interface AgentLink {
@@ -49,7 +49,7 @@ export interface AgentLink {
    * others are answered as if the node were not known. Refused with `node_taken` while another agent of the node is alive.
    */
   register(node: NodeDescription, agent?: AgentProcess): ResultAsync<RegisteredNode, AgentLinkError>;
-  /** Tells that the node lives. */
+  /** Says that the node lives. */
   heartbeat(nodeId: string, instance?: string): ResultAsync<Pick<RegisteredNode, 'heartbeatTtl'>, AgentLinkError>;
   /**
    * The work of a node; with `after` above 0 only what has changed since that index, waiting until something has. An
@@ -60,17 +60,17 @@ export interface AgentLink {
     signal: AbortSignal,
   ): ResultAsync<NodeWorkList, AgentLinkError>;
   /**
-   * The variables of the store that a task's templates look at, with the rights of the task: those of its own job, and what the
+   * The variables of the store that a task's templates consider, with the rights of the task: those of its own job, and what the
    * policies for its job grant. With `known` waits until the answer is another one; an answer without a change may come at any
    * time. Aborting the signal ends the wait.
    */
   variables(query: TaskVariablesQuery, signal: AbortSignal): ResultAsync<TaskVariables, AgentLinkError>;
-  /** Tells the state of allocations. Resolves when the server will not forget it. */
+  /** Reports the state of allocations. Resolves when the server will not forget it. */
   report(report: NodeReport): ResultAsync<ReportOutcome, AgentLinkError>;
   /** Lets the server give commands for the node's allocations, until the function that it gives is called. */
   serve(nodeId: string, perform: CommandPerformer, instance?: string): () => void;
   /**
-   * Tells which functions the agent can run, until the function that it gives is called; registrations warn of others. Only for agents in the
+   * Says which functions the agent can run, until the function that it gives is called; registrations warn of others. Only for agents in the
    * engine's process, absent elsewhere.
    */
   offer?(nodeId: string, functions: readonly string[]): () => void;

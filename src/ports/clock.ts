@@ -10,13 +10,13 @@ export interface Clock {
   /** Wall time: milliseconds since 1970-01-01T00:00:00Z. May step forward and back. */
   now(): Instant;
   /**
-   * Milliseconds from a fixed but arbitrary moment. Never steps and never goes back. Continues while the process is stopped.
+   * Milliseconds from a fixed but arbitrary time. Never steps and never goes back. Continues while the process is stopped.
    * Whether it continues while the host is suspended depends on the host (Linux: no; macOS and Windows: yes), so a loop that
-   * judges others by their silence must treat a gap in its own progress as a pause of its own.
+   * checks others by their silence must treat a gap in its own progress as a separate pause.
    */
   monotonic(): Milliseconds;
   /**
-   * Names the moment that `monotonic` counts from: readings of two clocks are comparable exactly when their timelines are
+   * Names the time that `monotonic` counts from: readings of two clocks are comparable exactly when their timelines are
    * equal, as they are in two processes of one host between two of its starts.
    */
   readonly timeline: string;

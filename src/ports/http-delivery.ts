@@ -90,7 +90,7 @@ export interface HttpDelivery {
   send(request: DeliveryRequest): ResultAsync<DeliveryResponse, DeliveryError>;
   /**
    * Whether the URL could ever be sent to: scheme, host and, for an address literal, the outbound rules. A name is
-   * judged when it is resolved. Gives the reason in a sentence when it is refused.
+   * checked when it is resolved. Gives the reason in a sentence when it is refused.
    */
   check(url: string): { readonly allowed: true } | { readonly allowed: false; readonly message: string };
   /** Closes the connections; later calls of `send` fail. */

@@ -21,7 +21,7 @@ export interface ListQuery {
   readonly index?: string;
   /** Only keys that begin with these parts. */
   readonly prefix?: Key;
-  /** Only keys whose next part after `prefix` is a string that begins with this text. */
+  /** Only keys whose next part after `prefix` is a string that begins with this string. */
   readonly textPrefix?: string;
   /** First key of the range, included. A shorter tuple stands before all its extensions. */
   readonly from?: Key;
@@ -85,7 +85,7 @@ export interface StorageError {
 /**
  * An ordered table store with one monotonic write index. The work functions are synchronous and decide only by what they
  * read from the view: an adapter may run them again (after a conflict) and may commit several waiting writes together,
- * each with indexes of its own (one, unless the work takes more), one failing alone.
+ * each with own indexes (one, unless the work takes more), one failing alone.
  */
 export interface Storage {
   /** Runs `work` on one snapshot. */
@@ -97,7 +97,7 @@ export interface Storage {
   write<T, E>(work: (view: WriteView) => Result<T, E>): ResultAsync<Written<T>, E | StorageError>;
   /**
    * Resolves when a committed write with an index greater than `after` has changed one of the tables (at once when it
-   * already has), or when the signal aborts or the store closes; gives the highest index of those tables at that moment.
+   * already has), or when the signal aborts or the store closes; gives the highest index of those tables at that time.
    * Sees the writes of other processes on the same store.
    */
   waitForChange(tables: readonly TableName[], after: number, signal: AbortSignal): Promise<number>;

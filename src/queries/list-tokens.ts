@@ -1,5 +1,5 @@
 /**
- * Page tokens are texts that clients only pass back. A malformed one is never an error: it names a position in the order all
+ * Page tokens are strings that clients only pass back. A malformed one is never an error: it names a position in the order all
  * the same (job interface, pagination).
  */
 
@@ -29,7 +29,7 @@ export function changedTokenOf(job: Changed, isFirst: boolean): string {
   return isFirst ? index : `${index}.${namedTokenOf(job.Namespace, job.ID)}`;
 }
 
-/** Undefined for a text that names no change. Without a namespace and an ID: the first one of the write. */
+/** Undefined for a string that names no change. Without a namespace and an ID: the first one of the write. */
 export function changedPositionOf(
   token: string,
 ): readonly [modifyIndex: number, job: readonly [namespace: string, id: string] | undefined] | undefined {
@@ -47,7 +47,7 @@ interface Changed {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Whether a text can be the whole ID of an evaluation, allocation, deployment or node. */
+/** Whether a string can be the whole ID of an evaluation, allocation, deployment or node. */
 export function isUuid(text: string): boolean {
   return uuid.test(text);
 }

@@ -33,7 +33,7 @@ export interface ExhaustedResources {
 
 /** Why nodes were chosen or not (job interface, AllocMetric). Counters by name are null while they are empty. */
 export interface AllocationMetric {
-  /** Nodes that were looked at. */
+  /** Nodes that were considered. */
   readonly NodesEvaluated: number;
   /** Nodes that can never take the group. */
   readonly NodesFiltered: number;

@@ -43,7 +43,7 @@ export interface TaskEvent {
   readonly Message: string;
   /** A sentence for people. */
   readonly DisplayMessage: string;
-  /** The values of this event as texts, by name. */
+  /** The values of this event as strings, by name. */
   readonly Details: Readonly<Record<string, string>> | null;
   /** Whether the task ends as failed by it. */
   readonly FailsTask: boolean;
@@ -53,7 +53,7 @@ export interface TaskEvent {
   readonly SetupError: string;
   /** Why the driver could not start the task. */
   readonly DriverError: string;
-  /** Of a process that ended by itself; 0 otherwise. */
+  /** Of a process that ended on its own; 0 otherwise. */
   readonly ExitCode: number;
   /** Number of the signal that ended the process; 0 for none. */
   readonly Signal: number;
@@ -79,7 +79,7 @@ export interface TaskEvent {
   readonly TaskSignalReason: string;
   /** The signal that was sent to the task. */
   readonly TaskSignal: string;
-  /** What the driver tells of its work. */
+  /** What the driver reports its work. */
   readonly DriverMessage: string;
   /** Always empty. */
   readonly GenericSource: string;
@@ -121,7 +121,7 @@ export interface AllocationDeploymentStatus {
   readonly Healthy: boolean | null;
   /** When the health became known, RFC 3339; null before. */
   readonly Timestamp: string | null;
-  /** It was placed beside those of the older version, to be judged before they are replaced. */
+  /** It was placed beside those of the older version, to be checked before they are replaced. */
   readonly Canary: boolean;
   /** Index of the write that last changed the health. */
   readonly ModifyIndex: number;
@@ -147,7 +147,7 @@ export interface RescheduleTracker {
   readonly LastReschedule: '' | 'ok' | 'no placement';
 }
 
-/** The address of an allocation whose network is a namespace of its own; empty for one of the host's network, which all are here. */
+/** The address of an allocation whose network is a separate namespace; empty for one of the host's network, which all are here. */
 export interface AllocationNetworkStatus {
   readonly InterfaceName: string;
   readonly Address: string;
@@ -277,7 +277,7 @@ export const allocations = table<Allocation>('allocations', (allocation) => [all
   /** What has changed since a write. */
   by_modify: { version: 1, key: (allocation) => [allocation.ModifyIndex] },
   by_namespace: { version: 2, key: (allocation) => [allocation.Namespace, allocation.CreateIndex, allocation.ID] },
-  /** Those whose node has not finished with them, by job: they use its resources, and its agent has to look after them. */
+  /** Those whose node has not finished with them, by job: they use its resources, and its agent has to handle them. */
   open_by_node: {
     version: 2,
     key: (allocation) =>
@@ -299,7 +299,7 @@ export const allocations = table<Allocation>('allocations', (allocation) => [all
         ? [allocation.Namespace, allocation.JobID]
         : undefined,
   },
-  /** Live ones that an evaluation for a later moment will look at, by its ID. */
+  /** Live ones that an evaluation for a later time will consider, by its ID. */
   by_follow_up: {
     version: 1,
     key: (allocation) =>

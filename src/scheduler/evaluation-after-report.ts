@@ -6,7 +6,7 @@ import { hasAttemptsLeft } from './reconcile/reschedule.js';
 
 /**
  * The evaluation that a node's report of an allocation calls for; undefined for none. The allocation is back after its node was out of
- * contact; or it has failed, and its policy may replace it; or a service ended by itself, and is replaced.
+ * contact; or it has failed, and its policy may replace it; or a service ended on its own, and is replaced.
  */
 export function triggerAfterReport(
   job: Job,

@@ -66,7 +66,7 @@ export interface PlanAnnotations {
   readonly PreemptedAllocs: readonly AllocationListStub[] | null;
 }
 
-/** A request to look at one job and bring its allocations to what it wants. Members with an empty value are left out, as on the wire. */
+/** A request to consider one job and bring its allocations to what it wants. Members with an empty value are left out, as on the wire. */
 export interface Evaluation {
   /** A UUID. */
   readonly ID: string;
@@ -90,7 +90,7 @@ export interface Evaluation {
   readonly Status: EvaluationStatus;
   /** Why it has this status, for people. */
   readonly StatusDescription?: string;
-  /** RFC 3339: not before this moment. */
+  /** RFC 3339: not before this time. */
   readonly WaitUntil?: string;
   /** ID of the evaluation that continues at a later time. */
   readonly NextEval?: string;

@@ -2,12 +2,12 @@ import { table } from '../shared/table.js';
 import { type Allocation, isClientTerminal } from './allocation.js';
 
 /**
- * What a node's agent has to look after: one narrow row for each allocation that the node has not finished with. An
+ * What a node's agent has to handle: one narrow row for each allocation that the node has not finished with. An
  * agent asks for the rows that changed since it last asked, so what it already runs costs nothing.
  */
 export interface NodeAssignment {
   readonly nodeId: string;
-  /** `collected` in the row that tells that ended allocations of the node were removed. */
+  /** `collected` in the row that says that ended allocations of the node were removed. */
   readonly allocationId: string;
   /** The write that the scheduler last changed the allocation in, or that removed allocations. */
   readonly index: number;
@@ -23,7 +23,7 @@ export const nodeAssignments = table<NodeAssignment>(
 
 const collected = 'collected';
 
-/** Tells the agent of a node that ended allocations were removed: it need not keep their folders any more. */
+/** Reports the agent of a node that ended allocations were removed: it need not keep their folders any more. */
 export function collectedRow(nodeId: string, index: number): NodeAssignment {
   return { nodeId, allocationId: collected, index, gone: true };
 }

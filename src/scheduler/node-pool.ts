@@ -16,7 +16,7 @@ export interface NodePool {
   readonly Name: string;
   /** For people. */
   readonly Description: string;
-  /** Names and texts for people and programs; null for none. */
+  /** Names and values for people and programs; null for none. */
   readonly Meta: Readonly<Record<string, string>> | null;
   /** Overrides of the installation's configuration; null for none. */
   readonly SchedulerConfiguration: NodePoolSchedulerConfiguration | null;
@@ -32,7 +32,7 @@ export const nodePools = table<NodePool>('node_pools', (pool) => [pool.Name]);
 const defaultNodePool = 'default';
 export const allNodePool = 'all';
 
-/** A pool without settings of its own. */
+/** A pool without own settings. */
 export function newNodePool(name: string, index: number, description = ''): NodePool {
   return {
     Name: name,

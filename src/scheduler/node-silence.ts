@@ -11,9 +11,9 @@ export interface Heartbeat {
 
 /** The state of a watcher of heartbeats. All times are those of its own monotonic clock. */
 export interface SilenceWatch {
-  /** Since when heartbeats can be received: no node counts as silent from an earlier moment. */
+  /** Since when heartbeats can be received: no node counts as silent from an earlier time. */
   readonly since: Milliseconds;
-  /** When the watcher meant to look again; if it looks much later, the watcher itself was absent. */
+  /** When the watcher meant to check again; if it looks much later, the watcher itself was absent. */
   readonly expected: Milliseconds;
   /** When each heartbeat of another timeline was first seen. */
   readonly seen: ReadonlyMap<string, { readonly token: number; readonly at: Milliseconds }>;
@@ -32,8 +32,8 @@ interface Silence {
 }
 
 /**
- * Judges the nodes by their silence. Wall time has no part in it, and a watcher that was absent itself (started just now, stopped,
- * suspended, late) gives every node one full time to live before it judges again.
+ * Checks the nodes by their silence. Wall time has no part in it, and a watcher that was absent itself (started just now, stopped,
+ * suspended, late) gives every node one full time to live before it checks again.
  */
 export function observeHeartbeats(
   watch: SilenceWatch,

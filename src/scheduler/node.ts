@@ -117,7 +117,7 @@ export interface DrainMetadata {
   readonly StartedAt: string;
   /** When the status last changed, RFC 3339. */
   readonly UpdatedAt: string;
-  /** Whether the drain goes on, has emptied the node, or was ended early. */
+  /** Whether the drain continues, has emptied the node, or was ended early. */
   readonly Status: 'draining' | 'complete' | 'canceled';
   /** The token that asked for the drain; empty for the host. */
   readonly AccessorID: string;
@@ -142,7 +142,7 @@ export interface NodeEvent {
 export interface Node {
   /** A UUID, which the agent keeps over restarts. */
   readonly ID: string;
-  /** For people; the host name unless the agent is told another. Need not be unique. */
+  /** For people; the host name unless the agent is given another. Need not be unique. */
   readonly Name: string;
   /** The datacenter that the node says it is in, by which jobs choose. */
   readonly Datacenter: string;
@@ -152,11 +152,11 @@ export interface Node {
   readonly NodeClass: string;
   /** Equal for nodes that every rule of feasibility sees as the same. */
   readonly ComputedClass?: string;
-  /** The address that the agent is told to have; empty if none. The server does not connect to it. */
+  /** The address that the agent is given; empty if none. The server does not connect to it. */
   readonly HTTPAddr: string;
   /** What the agent found out about the host, for constraints (`${attr.cpu.arch}`). */
   readonly Attributes: Readonly<Record<string, string>>;
-  /** Names and texts about the node, for constraints (`${meta.rack}`): those that the agent reports, with the changes made by the interface. */
+  /** Names and values about the node, for constraints (`${meta.rack}`): those that the agent reports, with the changes made by the interface. */
   readonly Meta: Readonly<Record<string, string>> | null;
   /** Not set here. */
   readonly Links?: Readonly<Record<string, string>> | null;
@@ -228,7 +228,7 @@ export const nodes = table<Node>('nodes', (node) => [node.ID], {
   by_provision: { version: 1, key: (node) => [provisionOf(node) ?? '', node.ID] },
 });
 
-/** When each node was last heard from. A record of its own, so that a heartbeat does not count as a change of the node. */
+/** When each node was last heard from. A separate record, so that a heartbeat does not count as a change of the node. */
 interface NodeHeartbeat {
   readonly ID: string;
   /** The monotonic time of the process that marked the node as down, and its timeline. */

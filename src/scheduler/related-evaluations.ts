@@ -1,7 +1,7 @@
 import type { Evaluation } from './evaluation.js';
 
 /**
- * What an evaluation shows of another one (job interface, evaluations). Members are those of `Evaluation`; an ID or a text that is
+ * What an evaluation shows of another one (job interface, evaluations). Members are those of `Evaluation`; an ID or a string that is
  * not there is empty.
  */
 export interface EvaluationStub {

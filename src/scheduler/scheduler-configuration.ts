@@ -27,7 +27,7 @@ export interface SchedulerConfiguration {
   readonly RejectJobRegistration: boolean;
   /** Evaluations are made and wait: none is worked on. */
   readonly PauseEvalBroker: boolean;
-  /** Kept for existing clients: every node is looked at whatever it says. */
+  /** Kept for existing clients: every node is considered whatever it says. */
   readonly NodeLimitForFeasibilityChecks: number;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;

@@ -1,7 +1,7 @@
 /** Work in steps, between which its caller can do other work. */
 export type Steps<T> = Generator<void, T>;
 
-/** Allocations that are looked at between two yields. */
+/** Allocations that are considered between two yields. */
 export const lookedAtInStep = 256;
 
 /** All steps at once. */

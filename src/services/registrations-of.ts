@@ -24,7 +24,7 @@ export interface Serving {
 export type NewRegistration = Omit<ServiceRegistration, 'CreateIndex' | 'ModifyIndex'>;
 
 /**
- * What an allocation offers at present: the services of its group while it runs and is to go on, those of a task while that
+ * What an allocation offers at present: the services of its group while it runs and is to continue, those of a task while that
  * task runs.
  */
 export function registrationsOf(serving: Serving): OfferedServices {

@@ -29,7 +29,7 @@ export function chooseInstances<T extends Pick<ServiceRegistration, 'ID'>>(
     .slice(0, count);
 }
 
-/** FNV-1a of both texts. */
+/** FNV-1a of both strings. */
 function weight(key: string, id: string): number {
   let hash = 0x811c9dc5;
   for (const character of `${key}/${id}`) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;

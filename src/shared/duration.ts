@@ -16,7 +16,7 @@ export function timerOf(duration: Milliseconds): Milliseconds {
   return Math.min(Math.ceil(duration), longestTimer);
 }
 
-/** The text is no duration. */
+/** The string is no duration. */
 export interface DurationError {
   readonly type: 'invalid_duration';
   /** The text, cut to 64 characters. */

@@ -1,4 +1,4 @@
-/** A moment as whole or fractional milliseconds since 1970-01-01T00:00:00Z: what a `Clock` returns. */
+/** A time as whole or fractional milliseconds since 1970-01-01T00:00:00Z: what a `Clock` returns. */
 export type Instant = number;
 
 /** The write that a decision becomes part of: its time, and the index that it takes. */
@@ -7,13 +7,13 @@ export interface WriteMoment {
   readonly index: number;
 }
 
-/** RFC 3339 in UTC with milliseconds and a literal `Z`: the one spelling that every client of the two interfaces reads. */
+/** RFC 3339 in UTC with milliseconds and a literal `Z`: the one form that every client of the two interfaces reads. */
 export function isoFromInstant(instant: Instant): string {
   return new Date(instant).toISOString();
 }
 
 /**
- * The moment of an RFC 3339 timestamp, cut to milliseconds; undefined for any other text. A text without an offset is none: it
+ * The time of an RFC 3339 timestamp, cut to milliseconds; undefined for any other string. A string without an offset is none: it
  * would depend on the time zone of the process.
  */
 export function instantFromRfc3339(text: string): Instant | undefined {

@@ -1,6 +1,6 @@
-/** Where a text stops being JSON. Positions count UTF-16 units from the start of the text. */
+/** Where a string stops being JSON. Positions count UTF-16 units from the start of the string. */
 export interface JsonFault {
-  /** The first character that does not fit; the length of the text when it ends too early. */
+  /** The first character that does not fit; the length of the string when it ends too early. */
   readonly at: number;
   /** Where the text, number or word begins that this character stands in; `at` itself outside of them. */
   readonly token: number;
@@ -18,7 +18,7 @@ interface Step {
 type Container = '{' | '[';
 
 /**
- * Where the first JSON value of a text ends, blanks behind it not counted, or what is wrong with it. Keeps no values and
+ * Where the first JSON value of a string ends, blanks behind it not counted, or what is wrong with it. Keeps no values and
  * does not recurse, so that nesting costs no stack.
  */
 export function jsonValueEnd(text: string, from = 0): number | JsonFault {
@@ -32,7 +32,7 @@ export function jsonValueEnd(text: string, from = 0): number | JsonFault {
   }
 }
 
-/** The first fault of a text that has to hold one JSON value and nothing else; undefined when it does. */
+/** The first fault of a string that has to hold one JSON value and nothing else; undefined when it does. */
 export function jsonFaultIn(text: string, from = 0): JsonFault | undefined {
   const end = jsonValueEnd(text, from);
   if (typeof end !== 'number') return end;
@@ -40,7 +40,7 @@ export function jsonFaultIn(text: string, from = 0): JsonFault | undefined {
   return at === text.length ? undefined : faultAt(at, 'after top-level value');
 }
 
-/** The fault in the words that clients of the job interface know; `ended` is said of a text that ends too early. */
+/** The fault in the words that clients of the job interface know; `ended` is said of a string that ends too early. */
 export function jsonFaultText(
   text: string,
   { at, context }: JsonFault,
@@ -115,7 +115,7 @@ function wordEnd(text: string, token: number, word: string): number | JsonFault 
   return token + word.length;
 }
 
-/** The parts of a number: what may stand there, and what to say when it is begun and does not go on. */
+/** The parts of a number: what may stand there, and what to say when it is begun and does not continue. */
 const numberParts: readonly (readonly [begin: RegExp, rest: RegExp, context: string])[] = [
   [/-?/y, /0|[1-9][0-9]*/y, 'in numeric literal'],
   [/\./y, /[0-9]+/y, 'after decimal point in numeric literal'],

@@ -4,7 +4,7 @@ import { remembered } from './remembered.js';
 
 /** A compiled expression in RE2's syntax. */
 interface RegularExpression {
-  /** Whether any part of the text matches. Takes at most about `size` × 100 ns for each character, and mostly far less. */
+  /** Whether any part of the string matches. Takes at most about `size` × 100 ns for each character, and mostly far less. */
   readonly matches: (text: string) => boolean;
   /** The text with all matches replaced. `$1`, `$name` and `${name}` stand for groups, `$$` for a dollar sign. */
   readonly replaceAll: (text: string, replacement: string) => string;
@@ -15,11 +15,11 @@ interface RegularExpression {
 /** Characters of a pattern; compiling takes up to a few microseconds for each. */
 export const MAX_PATTERN_LENGTH = 1_000;
 
-/** Instructions of the compiled program. Each character of a text is compared with at most all of them. */
+/** Instructions of the compiled program. Each character of a string is compared with at most all of them. */
 const MAX_PROGRAM = 5_000;
 
 /**
- * Compiles a pattern in RE2's syntax, or says why it is invalid. Matching takes time linear in the text, whatever the pattern. The
+ * Compiles a pattern in RE2's syntax, or says why it is invalid. Matching takes time linear in the string, whatever the pattern. The
  * last few hundred patterns are kept compiled.
  */
 export const regularExpression: (pattern: string) => Result<RegularExpression, string> = remembered(compile, 256);
@@ -66,14 +66,14 @@ function replacedIn(expression: RE2JS, text: string, replacement: string): strin
 }
 
 /**
- * Quoted text, a character or class, a repetition with its numbers, or any other character. What is not closed goes to the end, so that
+ * A quoted string, a character or class, a repetition with its numbers, or any other character. What is not closed goes to the end, so that
  * each character is read once.
  */
 const TOKEN =
   /\\Q.*?(?:\\E|$)|\\[pPx]\{[^}]*(?:\}|$)|\\.|\[\^?\]?(?:\[:\w*:\]|\\.|[^\]\\])*(?:\]|$)|\{(\d*),?(\d*)\}|./gsu;
 
 /**
- * The number of instructions that the pattern compiles to, or somewhat more: repetitions multiply what they repeat. Looked at before
+ * The number of instructions that the pattern compiles to, or somewhat more: repetitions multiply what they repeat. Considered before
  * compiling, which takes time and memory in proportion to it.
  */
 export function programBound(pattern: string): number {

@@ -1,5 +1,5 @@
 /**
- * The function with a cache of its results for the last `count` texts, so that a repeated text is parsed once. Texts longer
+ * The function with a cache of its results for the last `count` strings, so that a repeated string is parsed once. Strings longer
  * than `length` are not cached, so that the size of the cache is bounded.
  */
 export function remembered<V>(compute: (text: string) => V, count: number, length = 1_000): (text: string) => V {

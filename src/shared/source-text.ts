@@ -1,4 +1,4 @@
-/* What the languages of the project read alike: positions in their texts, and texts in quotes. */
+/* What the languages of the project read alike: positions in their strings, and strings in quotes. */
 
 /** A position in an expression, from 1; a column is a character. */
 export interface TextPosition {
@@ -6,7 +6,7 @@ export interface TextPosition {
   readonly column: number;
 }
 
-/** Tells the positions of offsets in 16-bit units. Offsets in ascending order are found in one pass over the text. */
+/** Reports the positions of offsets in 16-bit units. Offsets in ascending order are found in one pass over the text. */
 export function positionsIn(text: string): (offset: number) => TextPosition {
   let [at, line, column] = [0, 1, 1];
   return (offset) => {
@@ -21,7 +21,7 @@ export function positionsIn(text: string): (offset: number) => TextPosition {
 }
 
 /**
- * The text that a literal stands for: between backquotes as it is, between double quotes with the escapes of the upstream's language.
+ * The text that a literal stands for: between backquotes as it is, between double quotes with the escapes of Nomad's language.
  * Undefined when an escape is invalid, or a line ends within double quotes.
  */
 export function unquoted(literal: string): string | undefined {

@@ -22,7 +22,7 @@ export interface IndexDefinition<R> {
 
 /** How a table is used, for stores that can make something of it. What is stored and found does not depend on it. */
 export interface TableHints {
-  /** Nearly every write adds rows: when the table changed last can be told by its newest row. */
+  /** Nearly every write adds rows: when the table changed last can be reported by its newest row. */
   readonly grows?: boolean;
   /** Every key is one whole number from 0 up. */
   readonly numbered?: boolean;

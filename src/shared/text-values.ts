@@ -1,12 +1,12 @@
 /*
- * What a text stands for where the interface compares texts with numbers: the number syntax of the upstream's language, its white
- * space, its order of texts, its upper and lower case, base64 and valid Unicode.
+ * What a string stands for where the interface compares strings with numbers: the number syntax of Nomad's language, its white
+ * space, its order of strings, its upper and lower case, base64 and valid Unicode.
  */
 
 const INT64_LIMIT = 2n ** 63n;
 const UINT64_LIMIT = 2n ** 64n;
 
-/** A signed 64-bit integer in decimal digits with an optional sign; undefined when the text is anything else. */
+/** A signed 64-bit integer in decimal digits with an optional sign; undefined when the string is anything else. */
 export function parseInt64(text: string): bigint | undefined {
   return /^[+-]?[0-9]{1,400}$/.test(text) ? withinInt64(BigInt(text.replace(/^\+/, ''))) : undefined;
 }
@@ -29,7 +29,7 @@ export function parseUint64Literal(text: string): bigint | undefined {
 
 /**
  * The nearest double: decimal or hexadecimal (`0x1.8p4`, where the exponent is needed), `inf`, `infinity` and `nan` in any case.
- * A finite number that no double can hold is undefined, as is any other text.
+ * A finite number that no double can hold is undefined, as is any other string.
  */
 export function parseFloat64(text: string): number | undefined {
   if (/^[+-]?inf(?:inity)?$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity;
@@ -38,18 +38,18 @@ export function parseFloat64(text: string): number | undefined {
   return value === undefined || !Number.isFinite(value) ? undefined : value;
 }
 
-/** `1`, `t`, `T`, `true`, `True`, `TRUE` and their opposites; undefined for any other text. */
+/** `1`, `t`, `T`, `true`, `True`, `TRUE` and their opposites; undefined for any other string. */
 export function parseBoolean(text: string): boolean | undefined {
   if (/^(?:1|t|T|true|True|TRUE)$/.test(text)) return true;
   return /^(?:0|f|F|false|False|FALSE)$/.test(text) ? false : undefined;
 }
 
-/** The message for a text that `parseBoolean` does not accept. The text is cut to keep the message short. */
+/** The message for a string that `parseBoolean` does not accept. The string is cut to keep the message short. */
 export function noBooleanText(name: string, text: string): string {
   return `${name} value is not a boolean: strconv.ParseBool: parsing ${JSON.stringify(text.slice(0, 80))}: invalid syntax`;
 }
 
-/** Whether a text has half of a surrogate pair: no UTF-8 and no path can carry it. */
+/** Whether a string has half of a surrogate pair: no UTF-8 and no path can carry it. */
 export function hasLoneSurrogate(text: string): boolean {
   return /\p{Surrogate}/u.test(text);
 }
@@ -61,7 +61,7 @@ export function wellFormed(text: string): string {
 
 const standardBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Whether a text is base64 with the standard letters and padding (RFC 4648, section 4); line ends are none of them. */
+/** Whether a string is base64 with the standard letters and padding (RFC 4648, section 4); line ends are none of them. */
 export function isBase64(text: string): boolean {
   return standardBase64.test(text);
 }
@@ -93,7 +93,7 @@ function codePointOrder(unit: number): number {
 
 /**
  * Simple (one-to-one) case mapping: `ß` stays `ß`, and a final sigma is mapped like any other. JavaScript's own mapping
- * may lengthen texts and depends on neighbouring characters.
+ * may lengthen strings and depends on neighbouring characters.
  */
 export function upperCase(text: string): string {
   if (!LENGTHENED.test(text)) return text.toUpperCase();
@@ -105,7 +105,7 @@ export function lowerCase(text: string): string {
   return text.replaceAll('\u0130', 'i').replaceAll('\u03a3', '\u03c3').toLowerCase();
 }
 
-/** Whether a text has characters whose upper case is longer in JavaScript, so that mapping it costs more. */
+/** Whether a string has characters whose upper case is longer in JavaScript, so that mapping it costs more. */
 export function lengthens(text: string): boolean {
   return LENGTHENED.test(text);
 }
@@ -157,7 +157,7 @@ function decimalFloat(text: string): number | undefined {
 const HEXADECIMAL_FLOAT =
   /^(?<sign>[+-]?)0[xX](?<whole>(?:_?[0-9a-fA-F])*)(?:\.(?<fraction>(?:[0-9a-fA-F](?:_?[0-9a-fA-F])*)?))?[pP](?<exponent>[+-]?\d(?:_?\d)*)$/;
 
-/** More digits than a double can tell apart are refused rather than read. */
+/** More digits than a double can distinguish are refused rather than read. */
 const MAX_HEXADECIMAL_FLOAT = 400;
 
 function hexadecimalFloat(text: string): number | undefined {
@@ -171,7 +171,7 @@ function hexadecimalFloat(text: string): number | undefined {
   return sign === '-' ? -value : value;
 }
 
-/** `mantissa` × 2^`power`. At most 64 bits are kept, the last of them telling whether bits were lost, so that rounding is right. */
+/** `mantissa` × 2^`power`. At most 64 bits are kept, the last of them reporting whether bits were lost, so that rounding is right. */
 function scaled(mantissa: bigint, power: number): number {
   if (mantissa === 0n) return 0;
   const surplus = Math.max(0, mantissa.toString(2).length - 64);

@@ -7,7 +7,7 @@ import type { StorageError } from '../ports/storage.js';
 export class UnstorableError extends Error {}
 
 /**
- * A stored text that is no JSON: only damage does that. Thrown by a row at its first access, through the work function;
+ * A stored string that is no JSON: only damage does that. Thrown by a row at its first access, through the work function;
  * the read or write then fails with `corrupt`.
  */
 export class DamagedRowError extends Error {}

@@ -1,7 +1,7 @@
 import type { Key, KeyPart } from '../shared/table.js';
 
 /*
- * Storage adapters keep keys as text. The text is chosen so that plain text order, by code point, is the order that the
+ * Storage adapters keep keys as a string. The string is chosen so that plain string order, by code point, is the order that the
  * table contract asks of tuples, and so that the start of a tuple is the start of its text. Then one sorted column
  * (UTF-8 bytes compare like code points) answers point reads, prefixes and ranges alike.
  *
@@ -10,7 +10,7 @@ import type { Key, KeyPart } from '../shared/table.js';
  *
  * Inside a string, the end mark (a blank) and everything below are written as '!' and a letter, so that a string ends
  * before it continues; lone surrogates, which UTF-8 cannot carry, are written after U+D7FF, where they belong in order.
- * The text is never decoded: a record computes its keys, keys never give back a record.
+ * The string is never decoded: a record computes its keys, keys never give back a record.
  */
 
 /** The least text that is greater than every encoded key. */
@@ -143,7 +143,7 @@ function digit(value: number): number {
   return DIGITS[value & 63] as number;
 }
 
-/** The least text greater than every text that begins with `prefix` (which is not empty and not all U+10FFFF). */
+/** The least text greater than every string that begins with `prefix` (which is not empty and not all U+10FFFF). */
 function afterPrefix(prefix: string): string {
   const characters = Array.from(prefix);
   while (characters.length > 0) {

@@ -97,12 +97,12 @@ function printed(table: AnyTable, record: unknown): string | undefined {
   return printedAround(record as object, member, value) ?? JSON.stringify(record);
 }
 
-/** Texts of values that records share. Values of records do not change. */
+/** Strings of values that records share. Values of records do not change. */
 const sharedTexts = new WeakMap<object, string>();
 
 /**
- * The JSON text of a record whose member has this value. In a memory store all texts made with the value share its text. Undefined when
- * its place in the text is not certain: quotes within texts are escaped, so only a member of this name can look like it.
+ * The JSON text of a record whose member has this value. In a memory store all strings made with the value share its text. Undefined when
+ * its place in the string is not certain: quotes within strings are escaped, so only a member of this name can look like it.
  */
 function printedAround(record: object, member: string, value: object): string | undefined {
   const place = `${JSON.stringify(member)}:null`;
@@ -117,7 +117,7 @@ function printedAround(record: object, member: string, value: object): string | 
   return frame.slice(0, at + place.length - 'null'.length) + text + frame.slice(at + place.length);
 }
 
-/** The value of a stored text. */
+/** The value of a stored string. */
 export function parseRecord(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Values under text keys in `<` order. Inserts and removals shift at most one chunk, so they stay cheap at any size. */
+/** Values under string keys in `<` order. Inserts and removals shift at most one chunk, so they stay cheap at any size. */
 export interface SortedValues<V> {
   set(key: string, value: V): void;
   remove(key: string): void;

@@ -20,9 +20,9 @@ export interface TableContents {
   readonly rows: readonly RecordContents[];
 }
 
-/** What a store held at one moment. */
+/** What a store held at one time. */
 export interface StoreContents {
-  /** The wall time at that moment. */
+  /** The wall time at that time. */
   readonly at: Instant;
   /** Index of the last write that it contains. */
   readonly index: number;

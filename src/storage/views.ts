@@ -7,7 +7,7 @@ import { type AnyTable, entriesOf, indexPosition, type KeyedRow, rowKeyOf, sortK
 
 /**
  * The view of one run of a read's work. It ends with the run, so that it cannot show a later state as if it were the old
- * one, and it remembers what the snapshot has thrown, so that a work that catches it does not decide by half of what is
+ * one, and it keeps what the snapshot has thrown, so that a work that catches it does not decide by half of what is
  * there.
  */
 export class SnapshotView<S extends Snapshot = Snapshot> implements ReadView {

@@ -1,4 +1,4 @@
-/* Texts of floats, as the upstream's language writes them. */
+/* Strings of floats, as Nomad's language writes them. */
 
 /** Decimal digits without trailing zeros; the number is 0.DIGITS × 10^`point`. */
 interface Decimal {
@@ -7,7 +7,7 @@ interface Decimal {
 }
 
 /**
- * A finite number in the form `e`, `f` or `g`. Without a precision it has as many digits as it takes to tell it from others. Exact for any
+ * A finite number in the form `e`, `f` or `g`. Without a precision it has as many digits as it takes to distinguish it from others. Exact for any
  * precision, and halves are rounded to the even digit, unlike in `Number.toFixed`.
  */
 export function floatText(value: number, form: 'e' | 'f' | 'g', precision?: number): string {

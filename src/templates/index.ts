@@ -1,5 +1,5 @@
 /*
- * Templates of tasks: a subset of the upstream's language as pure functions, without files, network, clock or catalogue. A rendering
+ * Templates of tasks: a subset of Nomad's language as pure functions, without files, network, clock or catalogue. A rendering
  * reports which variables of the store it read, so that it can be repeated when they change.
  */
 export { functionNames } from './functions/index.js';

@@ -6,7 +6,7 @@
 /** Characters of a template. */
 export const MAX_TEMPLATE_LENGTH = 262_144;
 
-/** Characters of one text or number in an action. Text outside of actions may be longer. */
+/** Characters of one string or number in an action. Text outside of actions may be longer. */
 export const MAX_LITERAL = 65_536;
 
 /** Variables that are in scope at once. */
@@ -21,5 +21,5 @@ export const MAX_WORK = 500_000;
 /** Characters of the rendered text, and of any intermediate text. */
 export const MAX_OUTPUT = 4_194_304;
 
-/** Characters of text that cost one step. */
+/** Characters of a string that cost one step. */
 export const CHARACTERS_PER_STEP = 64;

@@ -34,7 +34,7 @@ export class PipelineParser {
     return undefined;
   }
 
-  /** The next token if it has this kind and, if given, this text. */
+  /** The next token if it has this kind and, if given, this string. */
   take(kind: TokenKind, text?: string): Token | undefined {
     const token = this.tokens[this.#at];
     if (token?.kind !== kind || (text !== undefined && token.text !== text)) return undefined;

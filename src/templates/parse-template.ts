@@ -33,7 +33,7 @@ interface Around {
   readonly inRange: boolean;
 }
 
-/** Parts of the upstream's language that are not supported. */
+/** Parts of Nomad's language that are not supported. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ['define', 'templates within templates are not supported'],
   ['template', 'templates within templates are not supported'],

@@ -14,7 +14,7 @@ export interface Rendering {
   readonly variables: readonly VariableRead[];
   /** Path prefixes that were listed. */
   readonly prefixes: readonly VariableRead[];
-  /** Variables that were read but do not exist: the text must not be used until they do. */
+  /** Variables that were read but do not exist: the string must not be used until they do. */
   readonly missing: readonly VariableRead[];
 }
 

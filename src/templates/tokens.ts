@@ -37,7 +37,7 @@ export interface Delimiters {
 /** White space, for trimming and for separating words. */
 const SPACE = /[ \t\r\n]/;
 
-/** Splits a template into text and actions. `{{-` and `-}}` trim adjacent space; an action that begins with a slash and a star is a comment. */
+/** Splits a template into a string and actions. `{{-` and `-}}` trim adjacent space; an action that begins with a slash and a star is a comment. */
 export function tokensOf(source: string, { left, right }: Delimiters): Result<readonly Token[], FaultAt> {
   const tokens: Token[] = [];
   let at = 0;

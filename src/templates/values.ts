@@ -7,7 +7,7 @@ interface VariableItem {
   readonly Key: string;
   readonly Value: string;
   readonly Path: string;
-  /** It came from `Tuples`: a pair of its key and its text, and no text itself. */
+  /** It came from `Tuples`: a pair of its key and its text, and no string itself. */
   readonly tuple?: true;
 }
 
@@ -42,7 +42,7 @@ export function isMap(value: Value): value is ReadonlyMap<string, Value> {
   return value instanceof Map;
 }
 
-/** The text of a text value or of an item of a variable; undefined for everything else. */
+/** The text of a string value or of an item of a variable; undefined for everything else. */
 export function textOf(value: Value): string | undefined {
   if (typeof value === 'string') return value;
   return isItem(value) && value.tuple === undefined ? value.Value : undefined;

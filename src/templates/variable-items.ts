@@ -7,7 +7,7 @@ export class VariableItems extends Map<string, Value> {
     return super.get(name) ?? NO_ITEM;
   }
 
-  /** `Keys`, `Values` and `Tuples` are lists sorted by name, `ItemsMap` a map of plain texts. */
+  /** `Keys`, `Values` and `Tuples` are lists sorted by name, `ItemsMap` a map of plain strings. */
   own(name: string): Value {
     switch (name) {
       case 'Keys':

@@ -1,7 +1,7 @@
 import { hasLoneSurrogate } from '../shared/text-values.js';
 import type { VariableItems } from './variable.js';
 
-/** Bytes of all names and texts of a variable together. */
+/** Bytes of all names and values of a variable together. */
 const maximumVariableSize = 64 * 1024;
 
 /** What is wrong with a path; undefined when a variable may stand there (job interface, variables). */

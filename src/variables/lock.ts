@@ -20,7 +20,7 @@ export type LockState =
   | { readonly type: 'held'; readonly lock: StoredLock }
   | { readonly type: 'delayed' };
 
-/** The state at a moment: a lock whose time is over is lost, whether that was written down or not. */
+/** The state at a time: a lock whose time is over is lost, whether that was written down or not. */
 export function lockState(variable: StoredVariable, moment: Moment): LockState {
   const { lock, delayedUntil } = variable;
   if (lock !== null) {

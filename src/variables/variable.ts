@@ -2,11 +2,11 @@ import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 
-/** A text at rest: sealed by the host's cipher, or as it is when the host gives none. */
+/** A string at rest: sealed by the host's cipher, or as it is when the host gives none. */
 export type StoredText = { readonly sealed: string } | { readonly plain: string };
 
 /**
- * A moment that a clock step does not move: by monotonic time for the process that set it, by wall time for every other one.
+ * A time that a clock step does not move: by monotonic time for the process that set it, by wall time for every other one.
  */
 export interface Deadline {
   readonly at: Instant;
@@ -24,7 +24,7 @@ export interface StoredLock {
   readonly until: Deadline;
 }
 
-/** A stored variable: a few named texts under a path of a namespace. */
+/** A stored variable: a few named strings under a path of a namespace. */
 export interface StoredVariable {
   readonly Namespace: string;
   readonly Path: string;
@@ -47,7 +47,7 @@ export const variables = table<StoredVariable>('variables', (variable) => [varia
   },
 });
 
-/** The content of a variable: names and texts. */
+/** The content of a variable: names and values. */
 export type VariableItems = Readonly<Record<string, string>>;
 
 /** A lock as callers see it. Whoever has its ID may change the variable, so it is shown to its holder only. */

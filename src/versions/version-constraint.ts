@@ -49,7 +49,7 @@ function withoutBlanksAround(text: string): string {
 const MAX_LENGTH = 10_000;
 
 /**
- * A comma-separated list of comparisons; one without operator is `=`. The error tells which part is none. The same few
+ * A comma-separated list of comparisons; one without operator is `=`. The error says which part is none. The same few
  * constraints are checked on many nodes and implied by many jobs, so the most recent ones are kept parsed.
  */
 export function parseVersionConstraint(text: string, syntax: VersionSyntax): Result<VersionConstraint, string> {

@@ -4,7 +4,7 @@ import { compareBytes } from '../shared/text-values.js';
 /** A version number as constraints compare it. Written `v1.2.3-rc1+build5`; at least three segments, missing ones are 0. */
 export interface Version {
   readonly segments: readonly bigint[];
-  /** How many segments the text gave. */
+  /** How many segments the string gave. */
   readonly given: number;
   /** Identifiers separated by dots; empty for a release. */
   readonly prerelease: string;
@@ -93,9 +93,9 @@ function comparePrereleases(left: string, right: string): number {
 }
 
 /**
- * Numbers by value and before texts, texts by their bytes. A missing identifier stands before a number, yet behind a text, as
- * existing schedulers have it: `1.0.0-rc` is newer than `1.0.0-rc.x`. Two more of their rules depend on the side: of two spellings of
- * one number (`1`, `01`) the left one is older, and a number beyond 64 bits is a text that is newer than every text on its right.
+ * Numbers by value and before strings, strings by their bytes. A missing identifier stands before a number, yet behind a string, as
+ * existing schedulers have it: `1.0.0-rc` is newer than `1.0.0-rc.x`. Two more of their rules depend on the side: of two forms of
+ * one number (`1`, `01`) the left one is older, and a number beyond 64 bits is a string that is newer than every string on its right.
  */
 function compareIdentifiers(left: string | undefined, right: string | undefined): number {
   if (left === right) return 0;
@@ -116,7 +116,7 @@ function isNumber(identifier: string | undefined): identifier is string {
   return value >= MIN_SEGMENT && value <= MAX_SEGMENT;
 }
 
-/** The nearest number of 64 bits; 0 for a text. */
+/** The nearest number of 64 bits; 0 for a string. */
 function clamped(identifier: string): bigint {
   if (!DIGITS.test(identifier)) return 0n;
   const value = BigInt(identifier);

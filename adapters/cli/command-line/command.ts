@@ -9,7 +9,7 @@ export interface OptionDefinition {
   readonly value?: string;
   /** One line for the help; the choices are added to it. */
   readonly summary: string;
-  /** The values that a text option accepts, in lower case; absent for free values. */
+  /** The values that a string option accepts, in lower case; absent for free values. */
   readonly choices?: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export interface Invocation<O extends OptionDefinitions = OptionDefinitions> {
   readonly send: (path: string, request: RawRequest) => Promise<Response>;
   /** The requested namespace as an option of calls; empty if none was given. */
   readonly inNamespace: { readonly namespace?: string };
-  /** The answer itself is wanted, as JSON, instead of text for people. */
+  /** The answer itself is wanted, as JSON, instead of a string for people. */
   readonly json: boolean;
 }
 

@@ -2,7 +2,7 @@ import { type Command, command } from '../command-line/command.js';
 import { Stopped } from '../stopped.js';
 import { passOn } from './print.js';
 
-/** Any request, for what has no command of its own. */
+/** Any request, for what has no own command. */
 export const sendRequest: Command = command({
   words: 'operator api',
   parameters: 'PATH',

@@ -18,7 +18,7 @@ export async function found<T>(answer: Answer<T>, what: string): Promise<T> {
 }
 
 /**
- * What a list is asked for to find an ID that begins so: servers with the upstream's names know beginnings of whole bytes only, two
+ * What a list is asked for to find an ID that begins so: servers with Nomad's names know beginnings of whole bytes only, two
  * digits each. `theOnly` compares the rest.
  */
 export function askedBeginning(beginning: string): string {

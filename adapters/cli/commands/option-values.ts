@@ -45,7 +45,7 @@ export function durationOption(name: string, text: string): number {
   return Number(nanos) / 1_000_000;
 }
 
-/** `KEY=VALUE` texts as a map. */
+/** `KEY=VALUE` strings as a map. */
 export function pairs(name: string, texts: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     texts.map((text) => {

@@ -8,7 +8,7 @@ import type { Terminal } from '../terminal.js';
 /** What a call gives: its value, or why there is none. */
 type Answer<T> = ResultAsync<T, { readonly type: string }>;
 
-/** Prints a value as JSON if requested, otherwise as text, without control characters of its strings. Returns the exit code 0. */
+/** Prints a value as JSON if requested, otherwise as a string, without control characters of its strings. Returns the exit code 0. */
 export function print<T>({ terminal, json }: Invocation, value: T, text: (value: T) => string): number {
   terminal.out(json ? `${inJson(value, 2)}\n` : shownText(text(value)));
   return 0;

@@ -102,7 +102,7 @@ async function writeLog(
 /** Bytes after which a line that has not ended is written all the same. */
 const longestLine = 64 * 1024;
 
-/** Whole lines of a text that comes in pieces, with a word before each. */
+/** Whole lines of a string that comes in pieces, with a word before each. */
 export class PrefixedLines {
   readonly #prefix: Buffer;
   #begun: Buffer = Buffer.alloc(0);

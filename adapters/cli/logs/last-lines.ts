@@ -1,7 +1,7 @@
 const lineFeed = 0x0a;
 
 /**
- * Where the last so many lines of a text begin. Undefined when the text holds fewer line ends than that needs: its first
+ * Where the last so many lines of a string begin. Undefined when the text holds fewer line ends than that needs: its first
  * line may be cut, or there are not so many. A line feed at the end closes the last line, it begins none.
  */
 export function startOfLastLines(text: Uint8Array, lines: number): number | undefined {

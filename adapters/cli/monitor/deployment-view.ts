@@ -38,7 +38,7 @@ function groupLines({ TaskGroups }: Deployment): Readonly<Record<string, string>
   );
 }
 
-/** It goes no further by itself. */
+/** It goes no further on its own. */
 export function isOver({ Status }: Pick<Deployment, 'Status'>): boolean {
   return Status === 'successful' || Status === 'failed' || Status === 'cancelled';
 }

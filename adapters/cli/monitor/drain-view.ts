@@ -58,7 +58,7 @@ function stateOf(node: DrainedNode): string {
 
 /**
  * Lines for the changes since the previous view; at first for the whole state, and for what has ended since the drain was
- * ordered. A small drain may be over before it is first looked at.
+ * ordered. A small drain may be over before it is first considered.
  */
 export function drainNews(
   before: DrainView | undefined,

@@ -7,7 +7,7 @@ interface ScreenSize {
 }
 
 /**
- * Lines of a text that can be drawn again in place: none is wider than the screen, and all of them leave its last row for
+ * Lines of a string that can be drawn again in place: none is wider than the screen, and all of them leave its last row for
  * the cursor, because what has left the screen at the top cannot be reached again. What is left out is counted in one line.
  */
 export function fittedLines(text: string, { rows, columns }: ScreenSize): readonly string[] {

@@ -1,5 +1,5 @@
 /*
- * Texts from elsewhere on a terminal: names, messages and values may hold anything, and a terminal obeys control
+ * Strings from elsewhere on a terminal: names, messages and values may hold anything, and a terminal obeys control
  * characters.
  */
 
@@ -7,12 +7,12 @@ const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2
 /** All but line feeds and tabs. */
 const controlsInLines = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
-/** A text in one line: control characters, and those that turn the direction, as escapes such as `\n` and `\u001b`. */
+/** A string in one line: control characters, and those that turn the direction, as escapes such as `\n` and `\u001b`. */
 export function inOneLine(text: string): string {
   return text.replace(controls, escaped);
 }
 
-/** The same for a text of several lines. */
+/** The same for a string of several lines. */
 export function inLines(text: string): string {
   return text.replace(controlsInLines, escaped);
 }
@@ -33,7 +33,7 @@ const wide =
 /** Characters that take none: they stand on the one before, or join it with the next. */
 const joined = /\p{Mn}|\p{Me}|[\u200b-\u200d]/u;
 
-/** Cells of a terminal that a text without control characters takes; of joined pictures, more than it may draw. */
+/** Cells of a terminal that a string without control characters takes; of joined pictures, more than it may draw. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const character of text) width += cellsOf(character);
@@ -45,7 +45,7 @@ function cellsOf(character: string): number {
   return joined.test(character) ? 0 : wide.test(character) ? 2 : 1;
 }
 
-/** A text truncated with `…`. */
+/** A string truncated with `…`. */
 export function cutTo(text: string, cells: number): string {
   if (widthOf(text) <= cells) return text;
   let kept = '';

@@ -114,7 +114,7 @@ function refused({ type, message, faults }: Refusal, pointer: string): string {
   return `the seed file cannot be applied at ${reasons?.join('; ') ?? `${pointer}: ${message ?? type}`}`;
 }
 
-/** Faults of a configuration point into a request document; the seed has its attributes without that, with its own spelling. */
+/** Faults of a configuration point into a request document; the seed has its attributes without that, with its own form. */
 function pointerInSeed(pointer: string): string {
   return pointer.replace(/^\/data(?:\/attributes|\/relationships)?/, '').replaceAll('-', '_');
 }

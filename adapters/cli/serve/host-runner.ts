@@ -15,7 +15,7 @@ const retryPause = 2000;
 /**
  * Starts a runner for this host. With a store in a file the allocations live beside it, and processes survive a stop to
  * be found again; with a store in memory nobody could find them again, so they end with the server. A second server on
- * the same file serves without a runner until the directory is free, and then goes on with the tasks of the first. So does one whose node
+ * the same file serves without a runner until the directory is free, and then continues with the tasks of the first. So does one whose node
  * has another agent that lives.
  */
 export async function startHostRunner(

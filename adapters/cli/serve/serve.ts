@@ -201,7 +201,7 @@ async function readSeed(path: string): Promise<SeedFile> {
   return seed.value;
 }
 
-/** A store in memory needs no persistent key. A store in a file without a key works, and the operator is told what that means. */
+/** A store in memory needs no persistent key. A store in a file without a key works, and the operator is reported what that means. */
 async function cipherOf(options: ServeOptions, warn: (message: string) => void): Promise<Cipher | null> {
   if (options.encryptionKeyFile !== null) return cipherFromFile(options.encryptionKeyFile, warn);
   if (options.storePath === null) return passingCipher();

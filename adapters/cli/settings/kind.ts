@@ -7,11 +7,11 @@ interface Misfit {
   readonly pointer: string;
 }
 
-/** What values of a setting are: how they are written as text and as JSON. */
+/** What values of a setting are: how they are written as a string and as JSON. */
 export interface Kind {
   /** `takes HOST:PORT, such as 127.0.0.1:4646`: the message of a fault, after the setting's name. */
   readonly takes: string;
-  /** The value of a text on the command line or in the environment. */
+  /** The value of a string on the command line or in the environment. */
   fromText(text: string): Result<unknown, Misfit>;
   /** The value of parsed JSON. */
   fromJson(json: unknown): Result<unknown, Misfit>;
@@ -136,7 +136,7 @@ export function durationText(milliseconds: number): string {
   return text === '' ? '0s' : text;
 }
 
-/** A list, in text separated by commas. */
+/** A list, in a string separated by commas. */
 export function listKind(item: Kind): Kind {
   const all = (
     entries: readonly unknown[],
@@ -163,7 +163,7 @@ export function listKind(item: Kind): Kind {
   };
 }
 
-/** Also `none` in text and null in JSON. */
+/** Also `none` in a string and null in JSON. */
 export function orNone(kind: Kind): Kind {
   return {
     ...kind,

@@ -75,7 +75,7 @@ function nameOf(text: string): string {
   return text.slice(2).split('=')[0] ?? '';
 }
 
-/** A setting without a flag of its own is named as `--set` takes it. */
+/** A setting without a separate flag is named as `--set` takes it. */
 function flagHint(given: string, names: readonly string[]): string {
   const asKey = given.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const setting = settingTable.find(({ key, flag }) => flag === undefined && key.split('.').at(-1) === asKey);

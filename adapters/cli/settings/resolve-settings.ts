@@ -6,7 +6,7 @@ import { settingTable } from './setting-table.js';
 
 /** Where settings come from; the first that has a value wins: flags, environment, file, default. */
 export interface SettingSources {
-  /** Texts of flags, in their order. */
+  /** Strings of flags, in their order. */
   readonly flags: readonly FlagText[];
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly file: SettingsFile | null;

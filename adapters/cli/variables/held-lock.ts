@@ -40,7 +40,7 @@ interface Waiting {
 }
 
 /**
- * Acquires the lock as soon as it is free; undefined if it is still held when the patience or the signal ends. A lock whose acquisition
+ * Acquires the lock as soon as it is free; undefined if it is still held when the timeout or the signal ends. A lock whose acquisition
  * was under way when the signal aborted is given: nobody else knows its ID.
  */
 export async function acquireLock(

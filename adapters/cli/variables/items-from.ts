@@ -19,13 +19,13 @@ export interface DocumentFacts {
 type ReadFile = (path: string) => Promise<string>;
 
 /*
- * What is told here never holds a value, nor a word that may be one: words are named by their number, and files by
+ * What is reported here never holds a value, nor a word that may be one: words are named by their number, and files by
  * their path.
  */
 
 /**
  * The items of a command line: `KEY=VALUE`, `KEY=@FILE` and `KEY=-` for the content of a file or of standard input,
- * `@FILE` and `-` for JSON. Later ones win. `KEY=\@…` and `KEY=\-` are texts that begin so. Rejects with `Stopped`.
+ * `@FILE` and `-` for JSON. Later ones win. `KEY=\@…` and `KEY=\-` are strings that begin so. Rejects with `Stopped`.
  */
 export async function itemsFrom(words: readonly string[], read: ReadFile): Promise<GivenItems> {
   if (words.filter((word) => word === '-' || /^[^=]+=-$/.test(word)).length > 1) {
@@ -66,7 +66,7 @@ const variable = z.object({
   ModifyIndex: z.int().nonnegative().optional(),
 });
 
-/** An object of texts, or a variable as `var get --json` prints it. Rejects with `Stopped`, which names the members in question. */
+/** An object of strings, or a variable as `var get --json` prints it. Rejects with `Stopped`, which names the members in question. */
 export function itemsOfJson(text: string, source: string): GivenItems {
   const fault = findJsonFault(text);
   if (fault !== undefined) {

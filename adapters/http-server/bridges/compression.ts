@@ -15,8 +15,8 @@ const level = 3;
 const shared = new WeakMap<Buffer, Promise<Buffer>>();
 
 /**
- * The response with its body in gzip, when the client takes that; off the main thread. Existing clients of the upstream (`upstream`)
- * get small answers in gzip too, but only for that exact word: the upstream knows no `*` and no other spelling.
+ * The response with its body in gzip, when the client takes that; off the main thread. Existing clients of Nomad (`upstream`)
+ * get small answers in gzip too, but only for that exact word: Nomad knows no `*` and no other form.
  */
 export function compressFor(
   request: HttpRequest,
@@ -52,7 +52,7 @@ function compressOnce(body: Buffer): Promise<Buffer> {
   return pending;
 }
 
-/** Whether the list of codings holds `gzip`, spelled so, with a weight above zero. */
+/** Whether the list of codings holds `gzip`, written so, with a weight above zero. */
 function namesGzip(accepted: string): boolean {
   return accepted.split(',').some((item) => {
     const [coding, ...options] = item.split(';');

@@ -106,7 +106,7 @@ function answerer(
 function write(response: ServerResponse, answer: HttpResponse, stallTimeout: number): void | Promise<void> {
   const { status, headers, body } = answer;
   if (!isWhole(body)) return writeStream(response, { status, headers, body }, stallTimeout);
-  // The client has gone, or the host has answered in our place (a time limit of its own).
+  // The client has gone, or the host has answered in our place (a separate time limit).
   if (response.headersSent || isGone(response)) return;
   const length = Buffer.byteLength(body);
   if (status !== 204 && status !== 304) headers.push('Content-Length', String(length));

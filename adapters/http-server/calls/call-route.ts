@@ -19,7 +19,7 @@ import type { Route, RouteCall } from './route.js';
 import { streamResponse } from './stream-response.js';
 import { firstPageOf, gathered, listPieces } from './whole-list.js';
 
-/** Looks at what was read before the operation does; gives the answer when it refuses. */
+/** Considers what was read before the operation does; gives the answer when it refuses. */
 export type InputCheck = (call: RouteCall, read: ReadInputs) => Promise<HttpResponse | undefined>;
 
 /** The route of a call: reads its inputs, has the engine make the call, and prints the result. */
@@ -139,7 +139,7 @@ function signalOf(definition: Call, call: RouteCall): AbortSignal {
 }
 
 /**
- * How a reader waits, and the cancellation when the client goes away. To clients of the upstream an invalid page length is an error
+ * How a reader waits, and the cancellation when the client goes away. To clients of Nomad an invalid page length is an error
  * of every read.
  */
 export function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
@@ -170,7 +170,7 @@ function isNeutral({ names, plain }: RouteCall): boolean {
 
 /**
  * A client that sends a filter must not take an unfiltered answer for a filtered one, so calls that take no filter refuse it. Clients of
- * the upstream expect it to be ignored.
+ * Nomad expect it to be ignored.
  */
 function unwantedFilter(call: RouteCall): BadInput | undefined {
   const { query } = call;

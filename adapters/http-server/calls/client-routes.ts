@@ -18,7 +18,7 @@ function routes(methods: ClientRoute['methods'], prefix: string, ...paths: reado
 
 /**
  * Every route of the job interface that existing clients call. Those that the route table has are served by it; a
- * request for any other one is told that this server does not do it, instead of being taken for something else.
+ * request for any other one is reported that this server does not do it, instead of being taken for something else.
  */
 export const clientRoutes: readonly ClientRoute[] = [
   ...routes(read, '/v1/jobs', '', '/statuses'),

@@ -7,7 +7,7 @@ import type { Route, RouteCall } from './route.js';
 
 /**
  * Lists that are empty on a server without storage plugins. Existing clients read them along with nodes and jobs, and take any other
- * answer for a failure. With the upstream names only; changes are refused as not provided.
+ * answer for a failure. With Nomad names only; changes are refused as not provided.
  */
 export const emptyListRoutes: readonly Route[] = [
   emptyList('volumes.list', '/v1/volumes'),

@@ -53,7 +53,7 @@ function parseText(text: string): Result<unknown, BadInput> {
       try {
         return ok(JSON.parse(text.slice(0, end)));
       } catch {
-        // The whole text's message is the better one.
+        // The whole string's message is the better one.
       }
     }
     return err(badInput('malformed', 'the request body is not valid JSON: ' + reasonOf(error, text)));
@@ -67,7 +67,7 @@ function reasonOf(error: unknown, text: string): string {
   return JSON.stringify(message.slice(0, 160)).slice(1, -1);
 }
 
-/** Where the object or list at the start of the text closes; 0 when the text begins with anything else or never closes. */
+/** Where the object or list at the start of the string closes; 0 when the text begins with anything else or never closes. */
 function endOfFirstValue(text: string): number {
   let depth = 0;
   let inString = false;

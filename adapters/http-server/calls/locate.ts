@@ -24,7 +24,7 @@ interface Mounts {
 
 /**
  * Finds the interface of a path, and the route in it; undefined for a path of neither. Only clients of Nomad may use any method where
- * Nomad ignores it, and are told of methods that Nomad has and this server does not.
+ * Nomad ignores it, and are notified of methods that Nomad has and this server does not.
  */
 export function locator(routes: readonly Route[], { basePath, notificationsPath, vocabulary }: Mounts): Locate {
   const isForNomad = vocabulary === 'upstream';

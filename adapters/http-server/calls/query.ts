@@ -41,7 +41,7 @@ export class Query {
   }
 }
 
-/** Reads of clients of the upstream are answered as there, without what cannot be decoded; what would change something is refused. */
+/** Reads of clients of Nomad are answered as there, without what cannot be decoded; what would change something is refused. */
 export function queryFrom(
   request: HttpRequest,
   { vocabulary }: HeaderNames,

@@ -22,7 +22,7 @@ export interface ReadInputs {
 /** Sources of a request's values, in addition to the query. */
 interface Sources {
   readonly call: RouteCall;
-  /** The value of a parameter of the path; an empty text when there is none of that name. */
+  /** The value of a parameter of the path; an empty string when there is none of that name. */
   readonly path: (name: string) => string;
   readonly body: Body;
 }
@@ -54,7 +54,7 @@ export function inputReader(
     ({ pathValues }: RouteCall): Sources['path'] =>
     (name) =>
       pathValues[pathNames.indexOf(name)] ?? '';
-  // Path and query are judged before a body is read, and are read without one where a call has none.
+  // Path and query are checked before a body is read, and are read without one where a call has none.
   const early = inputs.filter(([, input]) =>
     input.locations.every(({ in: location }) => location === 'path' || location === 'query' || location === 'queries'),
   );
@@ -76,7 +76,7 @@ export function inputReader(
   };
 }
 
-/** A write without an ID. Clients of the upstream get the status that it uses for incomplete jobs. */
+/** A write without an ID. Clients of Nomad get the status that it uses for incomplete jobs. */
 function missing({ names }: RouteCall, message: string): BadInput {
   const fault = badInput('absent', message);
   return names.vocabulary === 'upstream' && message === missingJob ? { ...fault, status: 500 } : fault;
@@ -116,7 +116,7 @@ function readInput(name: string, input: Input<unknown>, sources: Sources): Resul
   }
   const [location] = input.locations;
   if (!input.required || Object.hasOwn(input, 'fallback')) return ok(undefined);
-  // An absent parameter is read as an empty text, which gives the parameter's own message.
+  // An absent parameter is read as an empty string, which gives the parameter's own message.
   if (location.in === 'query') {
     const { codec, name: parameter } = location;
     return codec.parse('', parameter).mapErr((message) => badParameter(parameter, message, codec.status));
@@ -148,7 +148,7 @@ function readLocation(location: InputLocation, { call, path, body }: Sources): R
   }
 }
 
-/** Of several spellings the first one present counts. */
+/** Of several forms the first one present counts. */
 function readQuery(
   { name, aliases, codec }: Extract<InputLocation, { readonly in: 'query' }>,
   call: RouteCall,
@@ -244,7 +244,7 @@ async function readBody(definition: Call, call: RouteCall): Promise<Result<Body,
 async function membersOf(definition: Call, call: RouteCall): Promise<Result<Body, BadInput>> {
   const read = await call.readBody();
   if (read.type === 'absent' && mayLackBody(definition, call)) return ok(noBody);
-  // To clients of the upstream a `null` is a body without members.
+  // To clients of Nomad a `null` is a body without members.
   const empty = call.names.vocabulary === 'upstream' ? noMembers : undefined;
   return parseJsonBody(read)
     .map((value) => (value === null ? (empty ?? value) : value))

@@ -42,7 +42,7 @@ interface Branch {
 
 interface SuffixEndpoint extends Endpoint {
   readonly suffix: string;
-  /** Segments of a suffix that has a parameter of its own; then the first parameter takes exactly one segment. */
+  /** Segments of a suffix that has a separate parameter; then the first parameter takes exactly one segment. */
   readonly segments: readonly string[] | undefined;
 }
 

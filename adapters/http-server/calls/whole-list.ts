@@ -4,9 +4,9 @@ import type { Call } from '../../../src/api/call.js';
 /** A page of a list, or the error answer if it cannot be read. */
 type ReadPage<F> = (input: CallInput) => Promise<{ readonly value: unknown } | { readonly failure: F }>;
 
-/** Rows of the first page. Most lists are not longer, and are answered as one text. */
+/** Rows of the first page. Most lists are not longer, and are answered as one string. */
 const firstRows = 500;
-/** Readers that wait share one text, so that of theirs is longer. */
+/** Readers that wait share one string, so that of theirs is longer. */
 const sharedRows = 2000;
 /** Approximate size of later pages, in characters: reading one keeps the event loop from other work for some milliseconds. */
 const pageLength = 1 << 18;

@@ -19,7 +19,7 @@ import { tokenHeaders } from './header-names.js';
 export type AccessOptions =
   | {
       /**
-       * Undefined or null refuses the request. An exception, a rejected promise and a value that is no principal give a 500, and are
+       * Undefined or null refuses the request. An exception, a rejected promise and a value that is not a principal give a 500, and are
        * logged: the host could not authenticate.
        */
       readonly authenticate: (

@@ -17,7 +17,7 @@ const roots: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Where existing clients of the upstream expect to be redirected from a path: to the path without empty, `.` and `..` segments, from the
+ * Where existing clients of Nomad expect to be redirected from a path: to the path without empty, `.` and `..` segments, from the
  * root of a resource to the same with a slash, and from `/` to the pages. Undefined for a path that stays as it is.
  */
 export function redirected(method: string, path: string, query: string): HttpResponse | undefined {

@@ -3,7 +3,7 @@ import { type HttpRequest, headerValue } from '../http-message.js';
 import { authorityOf } from './target.js';
 
 /**
- * Why a request is refused before anything else is looked at. 421: it was sent to a name that this server does not answer
+ * Why a request is refused before anything else is considered. 421: it was sent to a name that this server does not answer
  * to, as a browser does after the name's DNS answer was replaced. 403: a page of another origin sent it.
  */
 interface EdgeRefusal {
@@ -19,7 +19,7 @@ interface EdgeGuardOptions {
 }
 
 /**
- * Gives the refusal, or undefined for a request that may go on. `changes`: the request leads to a call that changes something,
+ * Gives the refusal, or undefined for a request that may continue. `changes`: the request leads to a call that changes something,
  * whatever its method says.
  */
 export type EdgeGuard = (request: HttpRequest, changes?: boolean) => EdgeRefusal | undefined;

@@ -1,11 +1,11 @@
-/** The spellings of the headers that the job interface adds, and of the token headers it reads. */
+/** The forms of the headers that the job interface adds, and of the token headers it reads. */
 export interface HeaderNames {
   readonly vocabulary: Vocabulary;
   readonly index: string;
   readonly lastContact: string;
   readonly knownLeader: string;
   readonly nextToken: string;
-  /** Of requests; the other spelling is read, too. */
+  /** Of requests; the other form is read, too. */
   readonly token: string;
 }
 
@@ -22,7 +22,7 @@ export function headerNamesFor(vocabulary: Vocabulary): HeaderNames {
   return families[vocabulary];
 }
 
-/** Request headers that carry a token, in the order they are looked at. */
+/** Request headers that carry a token, in the order they are considered. */
 export const tokenHeaders: readonly string[] = ['x-svc-token', 'x-nomad-token'];
 
 function family(vocabulary: Vocabulary, prefix: string): HeaderNames {

@@ -43,7 +43,7 @@ export function clientNetwork(address: string | undefined): string {
 }
 
 /**
- * An amount that all callers share. An eighth is reserved for privileged callers. All strangers together can hold an eighth, each of them
+ * An amount that all callers share. An eighth is reserved for privileged callers. All unauthenticated callers together can hold an eighth, each of them
  * half of that, and each other caller without privilege a quarter of all. Each can hold `least` if its group can.
  */
 export class Shares {

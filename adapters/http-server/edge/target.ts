@@ -34,7 +34,7 @@ export function authorityOf(target: string): string | undefined {
   return /^[^/?#]*/.exec(target.slice(scheme + 3))?.[0];
 }
 
-/** Decodes percent-encoding; most texts have none and come back as they are. */
+/** Decodes percent-encoding; most strings have none and come back as they are. */
 export function decodePathText(text: string): Result<string, BadInput> {
   if (!text.includes('%')) return ok(text);
   try {

@@ -16,7 +16,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const denied = 'Permission denied';
 
 /**
- * How clients of the upstream are told that a token is unknown, on the paths where that is not a 403. A token that is no UUID is
+ * How clients of Nomad are reported that a token is unknown, on the paths where that is not a 403. A token that is no UUID is
  * taken for a signed identity there, and its signature cannot be read.
  */
 export function refusedToken(path: string, secret: string): HttpResponse | undefined {
@@ -33,7 +33,7 @@ export function refusedSocketToken(secret: string): string {
   return `rpc error: ${uuid.test(secret) ? denied : noSignature}`;
 }
 
-/** With the words of the upstream's library for signatures: on some paths it is the content of the answer. */
+/** With the words of Nomad's library for signatures: on some paths it is the content of the answer. */
 const noSignature = 'failed to parse signed token: go-jose/go-jose: compact JWS format must have three parts';
 
 /** Answers for a missing right, on the paths where it is not a 403. */

@@ -10,7 +10,7 @@ interface TracedRequest {
 }
 
 /**
- * Answers within the trace that the request's `traceparent` names, and as a span of its own, when somebody records: what the
+ * Answers within the trace that the request's `traceparent` names, and as a separate span, when somebody records: what the
  * call causes finds the span in its caller. A header that is no `traceparent` is taken for none, by the engine and by the tracer.
  */
 export function withinTrace(

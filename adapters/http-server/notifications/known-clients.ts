@@ -4,11 +4,11 @@ import { headerValue } from '../http-message.js';
 import { responseMember } from './resource-documents.js';
 
 /*
- * With the upstream names, existing clients find what they read: the name of the application, and members in the types that they
+ * With HCP Terraform names, existing clients find what they read: the name of the application, and members in the types that they
  * declare.
  */
 
-/** The same route; with the upstream names its answer says which interface this is and how fast a client may ask. */
+/** The same route; with HCP Terraform names its answer says which interface this is and how fast a client may ask. */
 export function introducing(route: Route): Route {
   return {
     ...route,
@@ -21,7 +21,7 @@ export function introducing(route: Route): Route {
 }
 
 /**
- * Clients tell two kinds of servers apart by the name of the application, and limit themselves to two thirds of the
+ * Clients distinguish two kinds of servers by the name of the application, and limit themselves to two thirds of the
  * requests a second that are given here; with less than 4 they make none.
  */
 const introduction = ['TFP-API-Version', '2.6', 'TFP-AppName', 'HCP Terraform', 'X-RateLimit-Limit', '30'];

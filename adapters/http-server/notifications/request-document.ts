@@ -21,7 +21,7 @@ export interface RequestDocument {
 
 /**
  * Reads the request's document. Only what cannot be read for its size, media type or an early end is an error here; all
- * other faults are collected, because whether the resource exists for the caller is told first.
+ * other faults are collected, because whether the resource exists for the caller is reported first.
  */
 export async function readDocument(
   call: RouteCall,
@@ -62,7 +62,7 @@ function documentFrom(value: unknown, types: readonly [string, ...string[]]): Re
   };
 }
 
-/** An absent member, or null, has no members of its own. */
+/** An absent member, or null, has no own members. */
 function membersOf(
   data: Readonly<Record<string, unknown>>,
   name: string,

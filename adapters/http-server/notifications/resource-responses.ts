@@ -60,7 +60,7 @@ function configurationList({ items, pagination }: ConfigurationList, call: Route
   };
 }
 
-/** A document of records that are plain values: their members are its attributes, in the spelling of the interface. */
+/** A document of records that are plain values: their members are its attributes, in the form of the interface. */
 function recordDocument(type: string, value: unknown): object {
   return { data: Array.isArray(value) ? value.map((each) => recordResource(type, each)) : recordResource(type, value) };
 }

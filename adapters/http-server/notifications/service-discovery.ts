@@ -4,7 +4,7 @@ import type { Route } from '../calls/route.js';
 
 /**
  * The service discovery document, from which existing clients take the path of the notification interface. Paths are
- * relative to where the handler is mounted and end with a slash. For the upstream names only: without them those clients
+ * relative to where the handler is mounted and end with a slash. For HCP Terraform names only: without them those clients
  * cannot work with the interface.
  */
 export const discoveryRoute: Route = {

@@ -2,8 +2,8 @@ import { everybody } from '../../../src/api/access.js';
 import type { Route } from '../calls/route.js';
 
 /**
- * Where links in messages lead for a workspace whose host names no page of its own (`workspaceUrl`): on to the
- * workspace's document. The redirect follows from the path alone, so it tells nobody whether the workspace exists;
+ * Where links in messages lead for a workspace whose host names no own page (`workspaceUrl`): on to the
+ * workspace's document. The redirect follows from the path alone, so it reports nobody whether the workspace exists;
  * reading the document takes a right on it.
  */
 export const workspacePageRoute: Route = {

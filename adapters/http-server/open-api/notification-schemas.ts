@@ -24,7 +24,7 @@ const deliveryResponse = objectSchema({
   // Null for clients that cannot read it.
   headers: { type: ['object', 'null'], additionalProperties: texts },
   'sent-at': time,
-  // As a text with the upstream names.
+  // As a string with Nomad names.
   successful: { type: ['boolean', 'string'] },
 });
 

@@ -12,7 +12,7 @@ import { errorStatuses, headerComponents, responseComponents, responsesOf } from
 
 /**
  * The OpenAPI 3.1 document of the interface; `notificationsPath` is where the notification interface is mounted, `names`
- * the spelling of the headers.
+ * the form of the headers.
  */
 export function openApiDocument(notificationsPath: string, names: HeaderNames): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
@@ -118,7 +118,7 @@ function pathParameters(path: string): JsonSchema[] {
   }));
 }
 
-/** The parameters of the query, by their first spelling; one that stands for several inputs is listed once. */
+/** The parameters of the query, by their first form; one that stands for several inputs is listed once. */
 export function queryParameters(call: Call): readonly JsonSchema[] {
   const inputs: Inputs = call.kind === 'waiting' ? { ...waitingInputs, ...call.inputs } : call.inputs;
   const parameters = Object.values(inputs).flatMap((input) =>

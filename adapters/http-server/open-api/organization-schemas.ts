@@ -1,7 +1,7 @@
 import { anyObject, flag, type JsonSchema, objectSchema, orNull, text, time } from './json-schema.js';
 
 function resource(type: string, attributes: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  // A resource without attributes of its own still has the member.
+  // A resource without own attributes still has the member.
   const described = Object.keys(attributes).length === 0 ? anyObject : objectSchema(attributes);
   const members = { id: text, type: { const: type }, attributes: described };
   return objectSchema({ ...members, relationships: anyObject, links: anyObject }, ['id', 'type', 'attributes']);

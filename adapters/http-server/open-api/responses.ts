@@ -122,7 +122,7 @@ const refusals: Readonly<Record<number, string>> = {
 const textContent: JsonSchema = { 'text/plain': { schema: { type: 'string' } } };
 const documentContent: JsonSchema = { [jsonApiType]: { schema: { $ref: '#/components/schemas/NotificationErrors' } } };
 
-/** What is answered when something is wrong: a text by the job interface, a JSON:API document by the notification interface. */
+/** What is answered when something is wrong: a string by the job interface, a JSON:API document by the notification interface. */
 export const responseComponents: JsonSchema = Object.fromEntries(
   Object.entries(refusals).flatMap(([status, description]) => [
     [`TextError${status}`, { description, content: textContent }],

@@ -24,7 +24,7 @@ type SocketAdmission =
 export interface Gate {
   readonly authenticate: Authenticator;
   readonly handshakes: Handshakes;
-  /** Whether refusals are worded for clients of the upstream. */
+  /** Whether refusals are worded for clients of Nomad. */
   readonly upstream: boolean;
 }
 
@@ -81,7 +81,7 @@ function admissionOf(authentication: Authentication, whenUnknown: string): Socke
   }
 }
 
-/** The first message as text; undefined when the socket ended, or was closed because none came. */
+/** The first message as a string; undefined when the socket ended, or was closed because none came. */
 async function firstMessage(socket: MessageSocket): Promise<string | undefined> {
   const timer = setTimeout(() => socket.close(1008, 'the handshake did not come'), handshakeTimeout);
   const first = await socket.messages[Symbol.asyncIterator]().next();

@@ -16,7 +16,7 @@ interface OpenedSocket {
   readonly gate: Gate;
 }
 
-/** A right that the record decides is the operation's to judge: it alone knows whether there is such a record. */
+/** A right that the record decides is the operation's to check: it alone knows whether there is such a record. */
 function isJudgedHere(access: CallAccess, caller: Principal): boolean {
   return caller.node !== undefined || access.type !== 'namespace' || access.namedBy !== 'record';
 }

@@ -58,7 +58,7 @@ export class AllocationActor {
   #limit = new AbortController();
   #contact = new AbortController();
   readonly #running: RunningTimes;
-  /** The moment of the allocation's creation on the monotonic clock. */
+  /** The time of the allocation's creation on the monotonic clock. */
   readonly #createdAt: Milliseconds;
   readonly #resting: (() => void)[] = [];
 

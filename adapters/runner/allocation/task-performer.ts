@@ -21,7 +21,7 @@ import type { TaskAssignment } from './task-assignment.js';
 import { TaskPreparation } from './task-preparation.js';
 import { taskStart } from './task-start.js';
 
-/** How long notes may take before users are told that they are waited for. In milliseconds. */
+/** How long notes may take before users are reported that they are waited for. In milliseconds. */
 const noticeablePause = 3000;
 
 /**
@@ -128,7 +128,7 @@ export class TaskPerformer {
     return outputTail({ stdout, stderr }, secrets);
   }
 
-  /** Tells the running task something; false while it does not run. */
+  /** Reports the running task something; false while it does not run. */
   signal(signal: string): boolean {
     const attempt = this.#present;
     if (attempt === undefined) return false;

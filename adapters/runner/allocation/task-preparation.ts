@@ -31,7 +31,7 @@ export class TaskPreparation {
   readonly #surroundings: Surroundings;
   readonly #running: PreparedTask;
   #templates: TaskTemplates | undefined;
-  /** Of the preparation whose downloads were told: it may be repeated while the disk is full. */
+  /** Of the preparation whose downloads were reported: it may be repeated while the disk is full. */
   #downloads: AbortSignal | undefined;
   readonly #saidOfDisk = new Set<string>();
 
@@ -84,7 +84,7 @@ export class TaskPreparation {
     this.#templates?.watch();
   }
 
-  /** The task has ended, or the runner looks after it no more. */
+  /** The task has ended, or the runner handles it no more. */
   ended(): void {
     this.#templates?.end();
   }

@@ -33,7 +33,7 @@ function lookByTcp({ address, port }: Endpoint, timeout: number): Promise<CheckR
   });
 }
 
-/** The beginning of an answer as text. A character that is cut is left out. */
+/** The beginning of an answer as a string. A character that is cut is left out. */
 function outputOf(pieces: readonly Buffer[]): string {
   const text = beginningOf(Buffer.concat(pieces));
   // Bytes that are no UTF-8 become characters of three bytes.

@@ -1,6 +1,6 @@
 import { openToRead } from './open-to-read.js';
 
-/** Bytes of a file that its type is told from. */
+/** Bytes of a file that its type is reported from. */
 const looked = 512;
 const unknown = 'application/octet-stream';
 
@@ -21,7 +21,7 @@ export async function contentTypeOf(file: string, isFile: boolean): Promise<stri
   }
 }
 
-/** Beginnings that tell the type, first match first. */
+/** Beginnings that report the type, first match first. */
 const signatures: readonly (readonly [beginning: string, type: string])[] = [
   ['%PDF-', 'application/pdf'],
   ['%!PS-Adobe-', 'application/postscript'],
@@ -47,7 +47,7 @@ const signatures: readonly (readonly [beginning: string, type: string])[] = [
 const html =
   /^(?:<!doctype html|<html|<head|<script|<iframe|<h1|<div|<font|<table|<a|<style|<title|<b|<body|<br|<p)[ >]|^<!--/i;
 
-/** The algorithm by which browsers tell a type, without sound and fonts in containers. */
+/** The algorithm by which browsers report a type, without sound and fonts in containers. */
 export function contentTypeOfBytes(bytes: Buffer): string {
   const text = bytes.toString('latin1');
   const begun = text.replace(/^[\t\n\f\r ]+/, '');

@@ -7,10 +7,10 @@ import { logNumbers } from '../logs/log-files.js';
 import { pieceBytes } from './allocation-files.js';
 import { openToRead } from './open-to-read.js';
 
-/** How often a file that is followed is looked at. In milliseconds. */
+/** How often a file that is followed is considered. In milliseconds. */
 const lookInterval = 100;
 
-/** How many times longer than a look into the folder of the logs the rest after it is at least. */
+/** How many times longer than a read the folder of the logs the rest after it is at least. */
 const restFactor = 4;
 
 interface FileOffset {
@@ -66,7 +66,7 @@ export async function* followLogs(
   }
 }
 
-/** Action at the end of a file: stop, look again, or read the bytes that have been added meanwhile. */
+/** Action at the end of a file: stop, check again, or read the bytes that have been added meanwhile. */
 type AtEnd = () => Promise<'end' | 'again' | 'last'>;
 
 async function* contents(from: FileOffset, name: string, atEnd: AtEnd): AsyncGenerator<CommandOutput> {

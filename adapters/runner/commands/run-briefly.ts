@@ -18,7 +18,7 @@ const maximumOutput = 3 * 1024;
 
 /**
  * Runs a command to its end, or for as long as it may take; then it is ended and counts as failed. Its process group ends with it: such
- * commands are repeated, and what each of them left would add up. Never rejects: whoever repeats it goes on.
+ * commands are repeated, and what each of them left would add up. Never rejects: whoever repeats it continues.
  */
 export async function runBriefly(exec: Exec, command: readonly string[], timeout: number): Promise<BriefCommand> {
   const signal = AbortSignal.timeout(timerOf(Math.max(1, timeout)));

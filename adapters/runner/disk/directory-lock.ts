@@ -32,13 +32,13 @@ interface Holder extends ProcessIdentity, ProcessScope {
   readonly token: string;
 }
 
-/** A holder whose process cannot be looked at, on another host or in another container, is alive while it touches its lock. */
+/** A holder whose process cannot be considered, on another host or in another container, is alive while it touches its lock. */
 const touchInterval = 10_000;
 const silence = 40_000;
 
 /**
  * Takes a directory for this process alone. The lock is a file that names its holder; one whose holder is dead is taken
- * over at once, and only one of several that try at the same moment succeeds.
+ * over at once, and only one of several that try at the same time succeeds.
  */
 export function lockDirectory(
   directory: string,

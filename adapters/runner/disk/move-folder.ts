@@ -5,7 +5,7 @@ import { removeFolder } from './remove-folder.js';
 
 /**
  * `absent`: the source does not exist, or is empty: a takeover that was cut short leaves folders that it had only created. `kept`: the
- * target has data of its own, which stays. `refused`: the source is a link or a file, or lies behind one, so that its data may be
+ * target has separate data, which stays. `refused`: the source is a link or a file, or lies behind one, so that its data may be
  * anywhere.
  */
 type MoveResult = 'absent' | 'kept' | 'refused' | Moved;

@@ -32,7 +32,7 @@ export function ownScope(): ProcessScope {
   };
 }
 
-/** A zombie counts as ended; a process that is there and cannot be looked at, as when file handles are used up, as alive. */
+/** A zombie counts as ended; a process that is there and cannot be considered, as when file handles are used up, as alive. */
 export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
   try {
     process.kill(pid, 0);

@@ -27,7 +27,7 @@ export interface TaskMemory {
   folder(allocationId: string): string | null;
   /** Whether the folder of an allocation exists. */
   has(allocationId: string): boolean;
-  /** Throws when notes cannot be read at present: they may tell of a process that runs. */
+  /** Throws when notes cannot be read at present: they may report a process that runs. */
   load(allocationId: string, task: string): TaskRecord | undefined;
   /** Takes the newest record of a task; it is written when the disk allows. */
   save(allocationId: string, task: string, record: TaskRecord): void;

@@ -9,7 +9,7 @@ const reading = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
  * The text of a small file; undefined when there is none to read: nothing is there, or no regular file, or a longer one. Throws when
- * that cannot be told at present, as when file handles are used up: a file that cannot be read now is not a file that is missing.
+ * that cannot be determined at present, as when file handles are used up: a file that cannot be read now is not a file that is missing.
  */
 export function textIn(file: string): string | undefined {
   try {
@@ -25,7 +25,7 @@ export function textIn(file: string): string | undefined {
   }
 }
 
-/** To the end, and not to the size that is told: that of files below `/proc` is 0. */
+/** To the end, and not to the size that is reported: that of files below `/proc` is 0. */
 function textOf(handle: number): string | undefined {
   const pieces: Buffer[] = [];
   for (let length = 0; length <= longestText; ) {

@@ -79,7 +79,7 @@ export function commandOutlet(
   });
   signal.addEventListener('abort', endWithAsker);
   taskEnded.addEventListener('abort', endWithTask);
-  // A signal that has aborted tells nobody any more.
+  // A signal that has aborted reports nobody any more.
   if (signal.aborted) endWithAsker();
   if (taskEnded.aborted) endWithTask();
   return outlet;

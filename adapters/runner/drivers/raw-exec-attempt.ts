@@ -50,7 +50,7 @@ const claimOfRunner = 'runner\n';
 
 /**
  * True when the command of the attempt has not begun; from now on it cannot. It stays true for every runner that asks later: one that
- * claimed an attempt may be killed before it has noted it. Throws when nobody can tell at present.
+ * claimed an attempt may be killed before it has noted it. Throws when it is unknown at present.
  */
 export function claimForRunner(attempt: string): boolean {
   const claim = join(attempt, 'claim');
@@ -60,7 +60,7 @@ export function claimForRunner(attempt: string): boolean {
   const written = join(attempt, 'claim.runner');
   rmSync(written, { recursive: true, force: true });
   writeFileSync(written, claimOfRunner, { flag: 'wx' });
-  // A link appears with its content, or not at all; where there are none, the content comes a moment later.
+  // A link appears with its content, or not at all; where there are none, the content comes a time later.
   if (makes(() => linkSync(written, claim), ['EPERM', 'ENOTSUP', 'ENOSYS'])) return true;
   return makes(() => writeFileSync(claim, claimOfRunner, { flag: 'wx' }), []) || isOfRunner(claim);
 }
@@ -91,7 +91,7 @@ export function readExit(attempt: string): TaskExit | undefined {
 }
 
 /**
- * Who runs the attempt, which may have been claimed a moment ago; undefined when nobody says so. On a busy machine or a full
+ * Who runs the attempt, which may have been claimed a time ago; undefined when nobody says so. On a busy machine or a full
  * disk the note comes late: it is waited for as long as `isThere` sees a process of the task. Where that cannot be seen
  * (undefined), it has to come soon. Throws when it cannot be read at present.
  */

@@ -8,7 +8,7 @@ export interface Command {
   readonly directory: string;
 }
 
-/** Reads the task's `Config`; a text says what is wrong with it. */
+/** Reads the task's `Config`; a string says what is wrong with it. */
 export function parseRawExecConfig(config: Readonly<Record<string, unknown>>, root: string): Command | string {
   const { command, args = [], work_dir: directory } = config;
   if (typeof command !== 'string' || command === '')

@@ -28,7 +28,7 @@ import { knownSignal } from './signal-name.js';
 import type { RecoverOutcome, RunningTask, StartOutcome, TaskDriver, TaskStart } from './task-driver.js';
 import { endStrays, hasProcesses } from './task-processes.js';
 
-/** How often a process that is not our child is looked at. */
+/** How often a process that is not our child is considered. */
 const pollInterval = 100;
 /** How long the end of a task waits for its last output. */
 const logPatience = 2000;
@@ -44,7 +44,7 @@ export interface RawExecOptions {
 const harmless = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
 /**
- * Runs commands of the host as they are, each in a process group of its own: `driver = "raw_exec"`,
+ * Runs commands of the host as they are, each in a separate process group: `driver = "raw_exec"`,
  * `config { command = "…", args = […], work_dir = "…" }`. No isolation: whoever may submit jobs may run anything.
  */
 export function rawExecDriver(options: RawExecOptions = {}): TaskDriver {
@@ -247,7 +247,7 @@ async function openLogs(start: TaskStart, paths: TaskPaths, when: 'first' | 'aga
   return collector.ready ? collector : undefined;
 }
 
-/** The collector went on while the runner was away, or is started again. */
+/** The collector continued while the runner was away, or is started again. */
 async function findLogs(start: TaskStart, paths: TaskPaths): Promise<Logs> {
   const collector = livingCollector(attemptDirectory(start));
   if (collector !== undefined) return { ended: endOfStranger(collector) };

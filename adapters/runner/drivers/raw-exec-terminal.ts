@@ -20,7 +20,7 @@ const messageBytes = 4096;
 const script = 'stty rows 0 columns 0 2>/dev/null; printf "\\001"; exec "$@"';
 const ready = 1;
 
-/** A command beside a task, in a terminal of its own. Needs the package `node-pty`. */
+/** A command beside a task, in a separate terminal. Needs the package `node-pty`. */
 export async function runInTerminal(
   request: ExecRequest,
 ): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>> {
@@ -130,7 +130,7 @@ function keepUntil(terminal: IPty, untilIdle: () => Promise<void>): void {
   };
 }
 
-/** Undefined for a library that does not tell the number of its file, or closes it on its own. */
+/** Undefined for a library that does not report the number of its file, or closes it on its own. */
 function inputOf(terminal: IPty): TerminalInput | undefined {
   const { fd, _socket: socket } = terminal as IPty & { readonly fd?: number; readonly _socket?: Readable };
   return fd === undefined || socket === undefined ? undefined : new TerminalInput(fd);
@@ -149,7 +149,7 @@ async function feed(fed: Fed, input: AsyncIterable<CommandInput>): Promise<void>
     try {
       await passOn(fed, message);
     } catch {
-      // A terminal whose process has just ended takes no more: that end is told.
+      // A terminal whose process has just ended takes no more: that end is reported.
     }
   }
 }
@@ -172,7 +172,7 @@ async function resize({ terminal, device }: Fed, rows: number, columns: number):
 }
 
 function kill({ pid }: IPty): void {
-  // The library does not wait until its process has a group of its own.
+  // The library does not wait until its process has a separate group.
   for (const target of [-pid, pid]) {
     try {
       process.kill(target, 'SIGKILL');

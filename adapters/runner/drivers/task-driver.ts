@@ -71,10 +71,10 @@ export interface ExecRequest {
   readonly taskEnded: AbortSignal;
   /**
    * What becomes of processes that the command has left in its process group when its first process ends: `end` ends them, as for
-   * commands that are repeated; otherwise they go on until the task ends.
+   * commands that are repeated; otherwise they continue until the task ends.
    */
   readonly leftovers?: 'end';
-  /** Told of the first process of the command; the function that it gives is called at the end of that. */
+  /** Notified of the first process of the command; the function that it gives is called at the end of that. */
   readonly begun: (pid: number) => () => void;
 }
 
@@ -93,7 +93,7 @@ export interface TaskDriver {
    * `EAGAIN`, …) means that nothing was started: it is asked again, until it answers or the task is no longer wanted.
    */
   start(start: TaskStart): Promise<StartOutcome>;
-  /** Says what became of a start. A rejection of the same kind means that nobody can tell yet: it is asked again. */
+  /** Says what became of a start. A rejection of the same kind means that it is unknown yet: it is asked again. */
   recover(start: TaskStart): Promise<RecoverOutcome>;
   /** Runs a command beside a running task; absent if the driver does not support it. */
   exec?(start: TaskStart, request: CommandRequest): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>>;

@@ -14,7 +14,7 @@ interface Request extends ProcessOwner {
 
 /** Ends that come close together share one look through the processes. In milliseconds. */
 const gathering = 10;
-/** Processes that are looked at in one turn of the loop. */
+/** Processes that are considered in one turn of the loop. */
 const slice = 64;
 /** A process may have forked while it was looked for. */
 const rounds = 5;
@@ -33,7 +33,7 @@ export function endStrays(owner: ProcessOwner): Promise<void> {
     setTimeout(() => {
       const requests = waiting;
       waiting = [];
-      // Processes that cannot be looked at at present may live: they are looked for again.
+      // Processes that cannot be considered at present may live: they are looked for again.
       untilPossible(() => sweep(requests)).then(
         () => settle(requests),
         () => settle(requests),
@@ -42,7 +42,7 @@ export function endStrays(owner: ProcessOwner): Promise<void> {
   });
 }
 
-/** Whether any process of a task lives; undefined without `/proc`. Rejects when they cannot be looked at at present. */
+/** Whether any process of a task lives; undefined without `/proc`. Rejects when they cannot be considered at present. */
 export async function hasProcesses(owner: ProcessOwner): Promise<boolean | undefined> {
   if (process.platform !== 'linux') return undefined;
   return (await processesOf(new Set([keyOf(owner)]))).length > 0;

@@ -8,7 +8,7 @@ const longestPause = 50;
 
 /**
  * Writes to a terminal as fast as its process reads. The library's own writer holds any amount in memory, asks without a pause whether there
- * is room, and goes on after the terminal was closed, when its number may be that of another file. For one writer at a time.
+ * is room, and continues after the terminal was closed, when its number may be that of another file. For one writer at a time.
  */
 export class TerminalInput {
   readonly #terminal: number;

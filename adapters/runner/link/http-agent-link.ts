@@ -118,7 +118,7 @@ async function keepServing(
     const fields = { server: server.url, reason: ended };
     if (failures === 1) logger?.warn(fields, 'The connection for commands has ended and is opened again');
     else logger?.debug(fields, 'The connection for commands could not be opened');
-    // Agents that lost the same server do not all come back in the same moment.
+    // Agents that lost the same server do not all come back in the same time.
     await clock.sleep(pause * (0.75 + Math.random() / 2), served.signal);
     pause = Math.min(pause * 2, longestPause);
   }

@@ -8,10 +8,10 @@ import { findLogPosition, type LogLimits } from './log-files.js';
 
 /**
  * Takes a task's output from two named pipes and writes it to `<base>.N`, each file up to its limit, and removes the oldest.
- * It is a process of its own, outside of the task's group: it goes on when the runner does not, nothing that the task
+ * It is a separate process, outside of the task's group: it continues when the runner does not, nothing that the task
  * writes passes through the runner, and a task that writes faster than the disk waits. `dd` copies at once what it
  * reads. It counts reads and not bytes, so each call is given reads that fit in the file even if all are full, and says
- * what it copied; fewer reads than it was given mean the end. What a full disk does not take is dropped, and the task goes on at its
+ * what it copied; fewer reads than it was given mean the end. What a full disk does not take is dropped, and the task continues at its
  * own pace: of a task that writes without a pause, so that most reads are full, ever more is dropped between two attempts to write. If
  * the disk is still full at the end, the end of the file is given back: its restart needs room for notes.
  */
@@ -141,7 +141,7 @@ async function collectorParameters(
 }
 
 /**
- * The collector of an attempt, for a runner that came back; undefined when it has ended. Throws when that cannot be told at
+ * The collector of an attempt, for a runner that came back; undefined when it has ended. Throws when that cannot be determined at
  * present.
  */
 export function livingCollector(attempt: string): ProcessIdentity | undefined {

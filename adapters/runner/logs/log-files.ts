@@ -9,7 +9,7 @@ export interface LogLimits {
   readonly disabled: boolean;
 }
 
-/** Where a stream of output goes on: in `<base>.<number>`, which holds `size` bytes already. */
+/** Where a stream of output continues: in `<base>.<number>`, which holds `size` bytes already. */
 interface LogPosition {
   readonly number: number;
   readonly size: number;
@@ -17,7 +17,7 @@ interface LogPosition {
 
 const fileNumber = /^(?:0|[1-9][0-9]{0,14})$/;
 
-/** Files of one stream that are looked at, the newest; a task can make any number of files beside them. */
+/** Files of one stream that are considered, the newest; a task can make any number of files beside them. */
 const mostFiles = 10_000;
 
 /** Entries of a folder that are read in one step. */

@@ -7,7 +7,7 @@ import { ownScope } from '../disk/process-identity.js';
 export interface AgentFolder {
   /** Goes to the server; different in a copy of the folder. */
   readonly secret: string;
-  /** The start of the host; empty where it cannot be told. */
+  /** The start of the host; empty where it cannot be determined. */
   readonly boot: string;
   /**
    * `new`: no agent has had this folder, or it is a copy. `restarted`: the host was started since the last agent, so that no process of it
@@ -24,7 +24,7 @@ interface FolderNote {
 }
 
 /**
- * Reads and renews the note of a folder that this process holds and that has the ID of its node. A copy gets a secret of its own; so does a
+ * Reads and renews the note of a folder that this process holds and that has the ID of its node. A copy gets a separate secret; so does a
  * folder that was restored from a backup. Throws when the disk fails.
  */
 export function agentFolder(directory: string): AgentFolder {
@@ -42,7 +42,7 @@ export function agentFolder(directory: string): AgentFolder {
   return { secret, boot, past };
 }
 
-/** The number of the file on its disk and the moment of its creation, which no copy keeps. */
+/** The number of the file on its disk and the time of its creation, which no copy keeps. */
 function placeOf(file: string): string {
   const { ino, birthtimeNs } = statSync(file, { bigint: true });
   return createHash('sha256').update(`${ino} ${birthtimeNs}`).digest('hex');

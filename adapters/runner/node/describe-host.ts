@@ -16,7 +16,7 @@ export interface HostOptions {
   readonly nodePool?: string;
   /** Class of the node, for constraints; none when absent. */
   readonly nodeClass?: string;
-  /** Names and texts about the node, for constraints (`${meta.rack}`). */
+  /** Names and values about the node, for constraints (`${meta.rack}`). */
   readonly meta?: Readonly<Record<string, string>>;
   /** MHz of the node; those of all cores of the host when absent. */
   readonly cpu?: number;

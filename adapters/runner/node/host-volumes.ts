@@ -10,7 +10,7 @@ export interface VolumeUnusable {
   readonly message: string;
 }
 
-/** The first volume that cannot be what the options say. Looked at once, when the runner starts. */
+/** The first volume that cannot be what the options say. Considered once, when the runner starts. */
 export function volumeFault(volumes: Readonly<Record<string, HostVolume>>): VolumeUnusable | undefined {
   for (const [name, volume] of Object.entries(volumes)) {
     const problem = problemOf(name, volume);

@@ -17,7 +17,7 @@ interface NodeAllocationsOptions {
   readonly keep: KeptFinished;
   /** Aborts when no new work is taken any more. */
   readonly stopping: AbortSignal;
-  /** The patience of an allocation has become known, or has changed. */
+  /** The timeout of an allocation has become known, or has changed. */
   readonly onPatience: () => void;
   /** A report has failed. */
   readonly onFailure: (error: AgentLinkError) => Promise<void>;
@@ -122,7 +122,7 @@ export class NodeAllocations {
   }
 
   /**
-   * Leaves everything to the next agent: tasks that go on without this process are released, those that may finish do so until the
+   * Leaves everything to the next agent: tasks that continue without this process are released, those that may finish do so until the
    * deadline aborts, and the others are interrupted. `ending`: everything is being ended already.
    */
   async handOver(deadline: AbortSignal, ending: Promise<void> | undefined): Promise<void> {
@@ -279,7 +279,7 @@ export class NodeAllocations {
       this.#end(id);
     }
     for (const id of new Set(unknown)) if (!this.#finished.has(id)) this.#drop(id);
-    // Also those that have just ended: the server may have collected them before it was told by this report.
+    // Also those that have just ended: the server may have collected them before it was reported by this report.
     this.#finished.forget(unknown);
   }
 

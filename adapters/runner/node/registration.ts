@@ -83,7 +83,7 @@ export class Registration {
     }
   }
 
-  /** The patience of an allocation has become known: the next heartbeat may be due earlier. */
+  /** The timeout of an allocation has become known: the next heartbeat may be due earlier. */
   reconsiderBeat(): void {
     this.#nextBeat.abort();
   }

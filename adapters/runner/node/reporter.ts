@@ -98,7 +98,7 @@ export class Reporter {
     const { changed, ended, kept } = this.#takeNews();
     const found = changed.flatMap((id) => find(id) ?? []);
     if (found.length === 0 && ended.length === 0 && kept.length === 0) return;
-    // Both are read now: an allocation may go on to its end while the report is under way.
+    // Both are read now: an allocation may continue to its end while the report is under way.
     const states = found.map((allocation) => ({ allocation, done: allocation.isDone, report: allocation.report() }));
     const all = await Promise.all(states.map(withOutput));
     const reports = reportsOfOneMessage(all);
@@ -120,7 +120,7 @@ export class Reporter {
     await clock.sleep(retryPause, this.#closed.signal);
   }
 
-  /** Some changes; with the last of them, what else there is to tell. */
+  /** Some changes; with the last of them, what else there is to report. */
   #takeNews(): { readonly changed: string[]; readonly ended: string[]; readonly kept: readonly string[] } {
     const changed = [...this.#changed].slice(0, reportedAtOnce);
     for (const id of changed) this.#changed.delete(id);

@@ -41,7 +41,7 @@ export class WorkWatch {
         this.#after = listed.value.index;
         return listed.value;
       }
-      // The server may come back with an older store, whose indexes are lower and tell something else.
+      // The server may come back with an older store, whose indexes are lower and report something else.
       this.#after = 0;
       await onFailure(listed.error);
       await clock.sleep(retryPause, signal);
@@ -49,7 +49,7 @@ export class WorkWatch {
     return undefined;
   }
 
-  /** The server may have forgotten what there was to tell: the next answer is everything. */
+  /** The server may have forgotten what there was to report: the next answer is everything. */
   startOver(): void {
     this.#after = 0;
     this.#asking.abort();

@@ -68,7 +68,7 @@ export class TaskTemplates {
   readonly #files: TemplateFiles;
   readonly #texts = new Map<number, string>();
   readonly #values = new Set<string>();
-  /** New texts that wait, and the moment when the first of them is to be written. */
+  /** New strings that wait, and the time when the first of them is to be written. */
   #held: HeldTexts = new Map();
   #heldUntil: number | undefined;
   /**
@@ -124,7 +124,7 @@ export class TaskTemplates {
     this.#environment(this.#texts);
   }
 
-  /** The task runs: from now on it is told of changes. */
+  /** The task runs: from now on it is notified of changes. */
   watch(): void {
     this.#watching.abort();
     const controller = new AbortController();
@@ -187,7 +187,7 @@ export class TaskTemplates {
     }
   }
 
-  /** Waits for another answer, or until a text has waited for long enough. */
+  /** Waits for another answer, or until a string has waited for long enough. */
   async #changedOrDue(version: string, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#surroundings;
     const until = this.#heldUntil;
@@ -288,7 +288,7 @@ export class TaskTemplates {
     while (!signal.aborted) {
       const answer = await link.variables(query, signal);
       if (answer.isOk()) return answer.value;
-      // A question that was broken off tells nothing of the server.
+      // A question that was broken off reports nothing of the server.
       if (signal.aborted) return undefined;
       const { error } = answer;
       if (error.type === 'node_refused') throw new TemplateRefused(error.message);

@@ -30,9 +30,9 @@ const blocks: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Parses the rules of a policy (job interface, policies), in version 1 of the configuration language or in JSON. An empty text has no
- * rules. Refused, with line and column: syntax errors, unknown names, words and blocks, and a text without any block.
- * Unknown members of a known block are ignored, as in the upstream.
+ * Parses the rules of a policy (job interface, policies), in version 1 of the configuration language or in JSON. An empty string has no
+ * rules. Refused, with line and column: syntax errors, unknown names, words and blocks, and a string without any block.
+ * Unknown members of a known block are ignored, as in Nomad.
  */
 export function parsePolicy(text: string): Result<Policy, RulesFault> {
   if (text === '') return ok(emptyPolicy);

@@ -1,7 +1,7 @@
 import { shown } from './rules-reader.js';
 import type { RulesItem, RulesValue } from './rules-text.js';
 
-/** The first error of a rules text, by position. */
+/** The first error of a rules source, by position. */
 export class Faults {
   first: { readonly message: string; readonly at: number } | undefined;
 
@@ -70,7 +70,7 @@ export function textMember(items: readonly RulesItem[], name: string, faults: Fa
   return faults.note(`"${name}" must be a text`, member.at);
 }
 
-/** The texts of a member, given as a list or as a single text; undefined if absent or null. Repeated members are concatenated. */
+/** The strings of a member, given as a list or as a single string; undefined if absent or null. Repeated members are concatenated. */
 export function textList(items: readonly RulesItem[], name: string, faults: Faults): readonly string[] | undefined {
   const members = membersNamed(items, name).filter(({ value }) => value.type !== 'nothing');
   if (members.length === 0) return undefined;

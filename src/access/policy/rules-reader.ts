@@ -1,4 +1,4 @@
-/** An error in a rules text; line and column count from 1. */
+/** An error in a rules source; line and column count from 1. */
 export interface RulesFault {
   readonly message: string;
   /** From 1. */
@@ -7,7 +7,7 @@ export interface RulesFault {
   readonly column: number;
 }
 
-/** Reads a rules text from left to right and stops at the first error. */
+/** Reads a rules source from left to right and stops at the first error. */
 export interface RulesReader {
   readonly text: string;
   /** `:` instead of `=`, as in JSON. */
@@ -23,14 +23,14 @@ export function fail(reader: RulesReader, message: string, at = reader.at): unde
   return undefined;
 }
 
-/** Line and column, from 1, of an offset in a text. */
+/** Line and column, from 1, of an offset in a string. */
 export function positionOf(text: string, at: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, at);
   const lineStart = before.lastIndexOf('\n') + 1;
   return { line: before.split('\n').length, column: at - lineStart + 1 };
 }
 
-/** A text truncated for a message. */
+/** A string truncated for a message. */
 export function shown(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

@@ -15,7 +15,7 @@ const escapes: Readonly<Record<string, string>> = {
 const plain = /[^"\\\n\r]+/y;
 const codePoint = /u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})/y;
 
-/** A quoted text on one line. Undefined, with an error recorded, if it is not closed or contains an invalid escape. */
+/** A quoted string on one line. Undefined, with an error recorded, if it is not closed or contains an invalid escape. */
 export function readQuoted(reader: RulesReader): string | undefined {
   const start = reader.at;
   const parts: string[] = [];

@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { fail, positionOf, type RulesFault, type RulesReader, shown } from './rules-reader.js';
 import { readHeredoc, readQuoted } from './rules-strings.js';
 
-/** One setting of a rules text: `name = value`, or a block `name "label" { … }`. */
+/** One setting of a rules source: `name = value`, or a block `name "label" { … }`. */
 export interface RulesItem {
   /** The name, and the labels after it. */
   readonly keys: readonly [string, ...string[]];
@@ -14,21 +14,21 @@ export interface RulesItem {
 }
 
 export type RulesValue =
-  /** A quoted text, a heredoc, or a number as written. */
+  /** A quoted string, a heredoc, or a number as written. */
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'flag'; readonly value: boolean }
   | { readonly type: 'nothing' }
   | { readonly type: 'list'; readonly values: readonly RulesValue[] }
   | { readonly type: 'object'; readonly items: readonly RulesItem[] };
 
-/** Limits that keep the cost of a hostile text at a few milliseconds; real rules are far smaller. */
+/** Limits that keep the cost of a hostile string at a few milliseconds; real rules are far smaller. */
 const maximumRulesLength = 256 * 1024;
 const maximumItems = 10_000;
 const maximumDepth = 16;
 
 /**
  * Parses the text of a policy's rules, in version 1 of the language or in JSON (policy language). Line ends are white space, commas
- * are optional, and there are no expressions. Linear in the length of the text.
+ * are optional, and there are no expressions. Linear in the length of the string.
  */
 export function readRulesText(text: string): Result<readonly RulesItem[], RulesFault> {
   if (text.length > maximumRulesLength) {

@@ -29,7 +29,7 @@ export type AllocationEvent =
   /** The agent has taken it over, for the first time or again. */
   | { readonly type: 'assigned' }
   | { readonly type: 'stop'; readonly cause: EndCause; readonly skipDelay: boolean }
-  /** The job version was replaced by one that the tasks can go on under. */
+  /** The job version was replaced by one that the tasks can continue under. */
   | { readonly type: 'updated'; readonly plan: AllocationPlan }
   /** `tasks`: those that run, by name, or everything from its beginning. */
   | { readonly type: 'restart'; readonly tasks: readonly string[] | 'all'; readonly reason: string }
@@ -65,7 +65,7 @@ export function isAtRest(life: AllocationLife): boolean {
   return life.tasks.every(isOver);
 }
 
-/** Whether a task may end by itself soon: an agent that stops waits for that, up to its deadline. */
+/** Whether a task may end on its own soon: an agent that stops waits for that, up to its deadline. */
 export function mayFinish(life: AllocationLife): boolean {
   return life.tasks.some(
     (task, at) =>

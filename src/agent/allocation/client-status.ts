@@ -64,7 +64,7 @@ function clientStatusOf(life: AllocationLife, states: readonly TaskState[]): Tol
     return life.cause === 'expired' || !states.some(({ Failed }) => Failed) ? 'complete' : 'failed';
   }
   if (states.some(({ State }) => State === 'running')) return 'running';
-  // Between two tasks everything may be dead or waiting for a moment.
+  // Between two tasks everything may be dead or waiting for a time.
   const begun = states.some(({ State }) => State === 'dead');
   return begun && !states.some(({ State }) => State === 'pending') ? 'running' : 'pending';
 }
@@ -84,7 +84,7 @@ function descriptionOf(life: AllocationLife, status: ToldStatus): string {
 }
 
 /**
- * A task that would have ended by itself was stopped before. A stop is the ordinary end of services, and what still runs beside a
+ * A task that would have ended on its own was stopped before. A stop is the ordinary end of services, and what still runs beside a
  * leader that has succeeded is not needed any more.
  */
 function wasStoppedEarly({ cause, plan, tasks }: AllocationLife): boolean {

@@ -26,7 +26,7 @@ export type TaskOrder =
  * What each task has to do now. This depends on the present state of the tasks alone, so that an agent that was restarted decides
  * the same (job interface, lifecycle order and termination):
  *
- *   phase               begins when                                              ends, besides by itself, when
+ *   phase               begins when                                              ends, besides on its own, when
  *   prestart            at once                                                  the allocation ends or a task failed
  *   prestart sidecar    at once                                                  … or only sidecars are left
  *   main                prestart tasks have succeeded, their sidecars started    … or the leader is dead

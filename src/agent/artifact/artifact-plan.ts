@@ -18,7 +18,7 @@ export interface ArtifactPlan {
 /** Options of a source that concern the download, and are not sent to its server. */
 const ownOptions = ['checksum', 'archive', 'filename'];
 
-/** What to fetch for an artifact, once `fill` has replaced its references; a text says what is not supported, or wrong. */
+/** What to fetch for an artifact, once `fill` has replaced its references; a string says what is not supported, or wrong. */
 export function artifactPlan(artifact: TaskArtifact, fill: (text: string) => string): Result<ArtifactPlan, string> {
   const source = fill(artifact.GetterSource);
   const filled = { ...artifact, GetterSource: source, GetterOptions: filledMap(artifact.GetterOptions, fill) };

@@ -3,7 +3,7 @@ import { interpolate } from './task-environment.js';
 
 type Lookup = (name: string) => string | undefined;
 
-/** A service with the references of its texts filled in, and those of its checks: as it is registered and looked at. */
+/** A service with the references of its strings filled in, and those of its checks: as it is registered and considered. */
 export function filledService(service: Service, lookup: Lookup): Service {
   const fill = (text: string): string => interpolate(text, lookup);
   return {

@@ -17,7 +17,7 @@ export function portVariables(allocation: Allocation, task: string | undefined):
   return variables;
 }
 
-/** The ports of the group's network; of older allocations only the network itself tells them. */
+/** The ports of the group's network; of older allocations only the network itself reports them. */
 export function groupPorts({
   Ports,
   Networks,

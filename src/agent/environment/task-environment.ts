@@ -51,12 +51,12 @@ function variableName(name: string): string {
   return prefixes.some((prefix) => name.startsWith(prefix)) ? cleanName(name) : name;
 }
 
-/** Fills the references of a text; one that is not known stays as it is written. */
+/** Fills the references of a string; one that is not known stays as it is written. */
 export function interpolate(text: string, lookup: (name: string) => string | undefined): string {
   return text.replace(/\$\{([a-zA-Z0-9_\-.]+)\}/g, (whole, name: string) => lookup(name) ?? whole);
 }
 
-/** What `${name}` means in the texts of a service; the environment is made when a text asks for it. */
+/** What `${name}` means in the strings of a service; the environment is made when a string asks for it. */
 export function serviceLookup(context: Omit<TaskContext, 'directories'>): (name: string) => string | undefined {
   let lookup: ((name: string) => string | undefined) | undefined;
   return (name) => {

@@ -5,7 +5,7 @@ const note = text(16_384);
 
 const used = { residentBytes: amount, userPercent: amount, systemPercent: amount };
 const measured = objectOf({ ...used, pid: amount });
-/** Agents of earlier versions tell only the number of each process. */
+/** Agents of earlier versions report only the number of each process. */
 const processUsage: typeof measured = (value, at) =>
   typeof value === 'number'
     ? { pid: amount(value, at), residentBytes: 0, userPercent: 0, systemPercent: 0 }

@@ -77,7 +77,7 @@ export type CommandOutput =
   | { readonly type: 'data'; readonly stream: OutputStream; readonly bytes: Uint8Array }
   | { readonly type: 'closed'; readonly stream: OutputStream }
   | { readonly type: 'exited'; readonly code: number }
-  /** A command that had begun cannot go on; the last output. */
+  /** A command that had begun cannot continue; the last output. */
   | { readonly type: 'failed'; readonly message: string }
   /** A piece of a file; `offset` is where the next one begins. */
   | { readonly type: 'piece'; readonly file: string; readonly offset: number; readonly bytes: Uint8Array }
@@ -120,7 +120,7 @@ export interface FileDescription {
   readonly ContentType?: string;
 }
 
-/** What is used, as far as the driver can tell: bytes, and percent of one processor. */
+/** What is used, as far as the driver knows: bytes, and percent of one processor. */
 export interface Usage {
   readonly residentBytes: number;
   readonly userPercent: number;

@@ -27,7 +27,7 @@ export interface NodeWork {
   readonly job: Job | undefined;
 }
 
-/** What an agent has to look after, or what has changed of it. */
+/** What an agent has to handle, or what has changed of it. */
 export interface NodeWorkList {
   /** The index to give in the next request, which waits for a change after it. */
   readonly index: number;
@@ -70,7 +70,7 @@ export interface NodeReport {
   readonly reports: readonly AllocationReport[];
   /** Those of the allocations listed as `gone` of which nothing is left on the node. */
   readonly ended?: readonly string[];
-  /** Ended allocations whose folders are still there: the answer tells which of them the server does not know any more. */
+  /** Ended allocations whose folders are still there: the answer says which of them the server does not know any more. */
   readonly kept?: readonly string[];
 }
 

@@ -40,7 +40,7 @@ export function text(longest = 1024): Shape<string> {
       : misfit(at, `a text of at most ${longest} characters`);
 }
 
-/** A text of a kind that options have, too. */
+/** A string of a kind that options have, too. */
 export function textOf(kind: OptionKind): Shape<string> {
   return (value, at) => (typeof value === 'string' && kind.fits(value) ? value : misfit(at, kind.takes));
 }
@@ -63,7 +63,7 @@ export function count(most: number = Number.MAX_SAFE_INTEGER): Shape<number> {
       : misfit(at, expected);
 }
 
-/** A moment by RFC 3339. */
+/** A time by RFC 3339. */
 export const moment: Shape<string> = (value, at) =>
   typeof value === 'string' && instantFromRfc3339(value) !== undefined
     ? value

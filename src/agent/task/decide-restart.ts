@@ -29,7 +29,7 @@ type RestartVerdict =
 /** Share of the delay that is added at random, so that many tasks do not restart at once. */
 const jitterShare = 0.25;
 
-/** Existing clients show these texts. */
+/** Existing clients show these strings. */
 export const restartReasons = {
   withinPolicy: 'Restart within policy',
   notNeeded: 'Restart unnecessary as task terminated successfully',

@@ -35,13 +35,13 @@ const emptyEvent: TaskEvent = {
 /** The content of an event: its type, the sentence for people, and its members. */
 type EventContent = Partial<Omit<TaskEvent, 'Time'>> & Pick<TaskEvent, 'Type' | 'DisplayMessage'>;
 
-/** The event that tells of a happening; undefined for one that only changes the state. */
+/** The event that reports a happening; undefined for one that only changes the state. */
 export function taskEvent(happening: TaskHappening, now: Instant): TaskEvent | undefined {
   const content = contentOf(happening);
   return content === undefined ? undefined : { ...emptyEvent, Time: unixNanosFromInstant(now), ...shortened(content) };
 }
 
-/** Characters of a text: drivers, and names in jobs, may give any number, and a server refuses reports with longer ones. */
+/** Characters of a string: drivers, and names in jobs, may give any number, and a server refuses reports with longer ones. */
 const longestText = 4096;
 
 function shortened(content: EventContent): EventContent {
@@ -63,7 +63,7 @@ type Writer<T extends TaskHappening['type']> = (
   happening: Extract<TaskHappening, { readonly type: T }>,
 ) => EventContent | undefined;
 
-/** Texts that existing clients show are spelled as they expect them. */
+/** Strings that existing clients show are written as they expect them. */
 const writers: { readonly [T in TaskHappening['type']]: Writer<T> } = {
   received: () => ({ Type: 'Received', DisplayMessage: 'Task received by client' }),
   setup: () => message('Task Setup', 'Building Task Directory'),
@@ -143,7 +143,7 @@ const writers: { readonly [T in TaskHappening['type']]: Writer<T> } = {
 };
 
 function contentOf(happening: TaskHappening): EventContent | undefined {
-  // The table has a writer of its own type for each kind of happening.
+  // The table has a separate writer type for each kind of happening.
   return (writers[happening.type] as (of: TaskHappening) => EventContent | undefined)(happening);
 }
 

@@ -36,7 +36,7 @@ export type TaskStep =
  */
 export type EndingStage = 'preparing' | 'starting' | 'recovering' | 'delayed' | 'asked' | 'forced';
 
-/** What a task is ended for, and how. `fail`: it must not go on, whatever its restart policy says. */
+/** What a task is ended for, and how. `fail`: it must not continue, whatever its restart policy says. */
 export interface TaskEnd {
   readonly purpose: 'die' | 'fail' | 'interrupt' | 'restart' | 'restart_as_failure';
   readonly skipDelay: boolean;

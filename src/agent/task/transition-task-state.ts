@@ -17,7 +17,7 @@ export const pendingTask: TaskState = {
 
 const rememberedEvents = 10;
 
-/** The task's state after something happened to it, with the event that tells of it appended (job interface, TaskState). */
+/** The task's state after something happened to it, with the event that reports it appended (job interface, TaskState). */
 export function transitionTaskState(state: TaskState, happening: TaskHappening, now: Instant): TaskState {
   const event = taskEvent(happening, now);
   const events = event === undefined ? state.Events : [...(state.Events ?? []), event].slice(-rememberedEvents);

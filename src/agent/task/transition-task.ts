@@ -85,7 +85,7 @@ const handlers: { readonly [T in TaskLifeEvent['type']]: Handler<T> } = {
   tell: (course, { happening }) => course.tell(happening),
 };
 
-/** Whether the step waits for this answer of the driver, whether to go on or to end. */
+/** Whether the step waits for this answer of the driver, whether to continue or to end. */
 function answers(course: Course, step: 'starting' | 'recovering', attempt: number): boolean {
   return attempt === course.record.attempt && (course.step.type === step || isEnding(course, step));
 }

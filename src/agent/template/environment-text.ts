@@ -8,7 +8,7 @@ export interface EnvironmentFault {
 
 /**
  * Reads `NAME=value` lines, as templates with `env = true` make them (guide to templates). Empty lines and comments are left out,
- * `export` in front is allowed, a text in single quotes is taken as it is, one in double quotes has JSON's escapes.
+ * `export` in front is allowed, a string in single quotes is taken as it is, one in double quotes has JSON's escapes.
  */
 export function parseEnvironment(text: string): Result<Readonly<Record<string, string>>, EnvironmentFault> {
   const found = new Map<string, string>();

@@ -37,7 +37,7 @@ export class KnownVariables {
     variables: (path, namespace) => this.#ask(this.#lists, path, namespace) ?? [],
   };
 
-  /** Takes the answer to the questions of this moment. */
+  /** Takes the answer to the questions of this time. */
   learn({ version, items, lists }: TaskVariables): void {
     for (const [at, entry] of [...this.#items.values()].entries()) entry.value = items[at] ?? null;
     for (const [at, entry] of [...this.#lists.values()].entries()) entry.value = lists[at] ?? [];

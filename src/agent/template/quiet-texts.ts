@@ -2,10 +2,10 @@ import type { TaskTemplate } from '../../jobs/document/task-parts.js';
 import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
 import type { RenderedTemplate } from './render-templates.js';
 
-/** A new text of a template that is held back until it has been the same for a while. Times are monotonic. */
+/** A new string of a template that is held back until it has been the same for a while. Times are monotonic. */
 interface HeldText {
   readonly text: string;
-  /** When the template first had another text than the task has. */
+  /** When the template first had another string than the task has. */
   readonly since: Milliseconds;
   /** When it came to this one. */
   readonly changedAt: Milliseconds;
@@ -23,7 +23,7 @@ interface QuietTexts {
 }
 
 /**
- * Which new texts are written: those that have stayed the same for the shortest wait of their template, or have been different for the
+ * Which new strings are written: those that have stayed the same for the shortest wait of their template, or have been different for the
  * longest. `changed` are the templates whose text is not the one that the task has; any other is not held any more.
  */
 export function quietTexts(

@@ -45,7 +45,7 @@ export const agentCalls = {
     answer: computed<Heard & { readonly index: number }>('AgentRegistered'),
   }),
 
-  /** Tells that the node lives. */
+  /** Says that the node lives. */
   heartbeat: writeServer({
     path: '/v1/node/{node_id}/agent/heartbeat',
     access: nodeAgent,
@@ -56,7 +56,7 @@ export const agentCalls = {
     answer: computed<Heard>('AgentHeard'),
   }),
 
-  /** What the node has to look after, or with an index what has changed of it since. */
+  /** What the node has to handle, or with an index what has changed of it since. */
   work: readServer({
     path: '/v1/node/{node_id}/agent/work',
     access: nodeAgent,
@@ -94,7 +94,7 @@ export const agentCalls = {
     answer: computed<TaskVariables>('AgentVariables'),
   }),
 
-  /** Tells the state of allocations of the node. */
+  /** Reports the state of allocations of the node. */
   report: writeServer({
     path: '/v1/node/{node_id}/agent/report',
     access: nodeAgent,

@@ -26,7 +26,7 @@ function shownBatch(batch: StreamedEvents | undefined): StreamedEvents | undefin
   return batch === undefined || 'Missed' in batch ? batch : { ...batch, Events: batch.Events.map(shownEvent) };
 }
 
-/** Streams that tell the same event print it once. */
+/** Streams that report the same event print it once. */
 const printed = new WeakMap<ClusterEvent, string>();
 
 function textOf(event: ClusterEvent): string {

@@ -61,7 +61,7 @@ export const deploymentActionCalls = {
     answer: changed,
   }),
 
-  /** Tells the health of allocations whose health is judged by hand. */
+  /** Reports the health of allocations whose health is checked by hand. */
   setHealth: writeServer({
     path: '/v1/deployment/allocation-health/{deployment_id}',
     access: inNamespaceOf('record', 'submit-job', 'set-alloc-health-deployment'),
@@ -76,7 +76,7 @@ export const deploymentActionCalls = {
     answer: changed,
   }),
 
-  /** Lets a deployment go on that waits for other regions; there is one region, so nothing changes. */
+  /** Lets a deployment continue that waits for other regions; there is one region, so nothing changes. */
   unblock: writeServer({
     path: '/v1/deployment/unblock/{deployment_id}',
     access: inNamespaceOf('record', 'submit-job', 'unblock-deployment'),

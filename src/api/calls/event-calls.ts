@@ -34,12 +34,12 @@ const moment: TextCodec<number> = {
       ? err(`"${name}" must be a time such as 2026-01-02T03:04:05Z, not ${quoted(written)}`)
       : ok(instant);
   },
-  // What is no moment has a text that is none either.
+  // What is no time has a string that is not one either.
   print: (instant) => (isMoment(instant) ? isoFromInstant(instant) : String(instant)),
   holds: 'instant',
 };
 
-/** The last moment that a `Date` can hold, and the same time before 1970. */
+/** The last time that a `Date` can hold, and the same time before 1970. */
 const furthest = 8.64e15;
 
 function isMoment(instant: number): boolean {

@@ -30,7 +30,7 @@ const plan: AnswerForm<JobPlan, JobPlan> = {
 
 /** Actions on jobs other than registration. */
 export const jobControlCalls = {
-  /** What a registration would come to now; nothing is stored. */
+  /** What a registration would reach now; nothing is stored. */
   plan: write({
     path: '/v1/job/{job_id}/plan',
     access: inNamespaceOf('body', 'submit-job', 'plan-job'),

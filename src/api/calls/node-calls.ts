@@ -136,7 +136,7 @@ export const nodeActionCalls = {
     answer: changedNode(),
   }),
 
-  /** Has the scheduler look at every job that the node concerns. */
+  /** Has the scheduler consider every job that the node concerns. */
   evaluate: writeServer({
     path: '/v1/node/{node_id}/evaluate',
     access: inArea('node', 'write'),

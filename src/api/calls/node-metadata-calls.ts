@@ -8,9 +8,9 @@ import { text } from '../text-codecs.js';
 
 const nodeId = inQuery('node_id', text, 'The node; the one that is connected to this server when absent');
 
-/** What is known of nodes beside what their agents find: names that constraints look at. */
+/** What is known of nodes beside what their agents find: names that constraints consider. */
 export const nodeMetadataCalls = {
-  /** The meta of a node: what is in force, what operators added, and what its agent tells. */
+  /** The meta of a node: what is in force, what operators added, and what its agent reports. */
   readMeta: writeServer({
     path: '/v1/client/metadata',
     methods: ['GET'],
@@ -21,7 +21,7 @@ export const nodeMetadataCalls = {
     answer: computed<NodeMetadata>('NodeMetadata'),
   }),
 
-  /** Adds names to the meta of a node, changes and removes them; what its agent tells is only hidden. */
+  /** Adds names to the meta of a node, changes and removes them; what its agent reports is only hidden. */
   applyMeta: writeServer({
     path: '/v1/client/metadata',
     methods: ['POST', 'PUT'],

@@ -168,7 +168,7 @@ export const notificationCalls = {
     answer: one,
   }),
 
-  /** Sends nothing until it is resumed; events go on being accepted. */
+  /** Sends nothing until it is resumed; events continue being accepted. */
   pause: notification({
     methods: ['POST'],
     path: `${configuration}/actions/pause`,

@@ -45,7 +45,7 @@ export const organizationCalls = {
     answer: resource<OrganizationView>('organization', 'OrganizationDocument'),
   }),
 
-  /** Which of the upstream's features an organization has here. */
+  /** Which of Nomad's features an organization has here. */
   entitlements: notification({
     methods: ['GET'],
     path: `${ofOrganization}/entitlement-set`,

@@ -39,7 +39,7 @@ const allocationId = inPath('allocation_id', text);
 const deploymentId = inPath('deployment_id', text);
 const nodeId = inPath('node_id', text);
 
-/** Evaluations: what the scheduler was asked to look at. */
+/** Evaluations: what the scheduler was asked to consider. */
 export const evaluationCalls = {
   /** The evaluations of a namespace, or of all (`*`). */
   list: read({

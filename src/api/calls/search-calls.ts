@@ -42,7 +42,7 @@ export const searchCalls = {
     judgesWaiting: true,
   }),
 
-  /** What has a text somewhere in its name, what stands inside jobs among it. */
+  /** What has a string somewhere in its name, what stands inside jobs among it. */
   fuzzy: write({
     path: '/v1/search/fuzzy',
     access: anyCaller,

@@ -34,7 +34,7 @@ const removedVariable: AnswerForm<VariableWritten, VariableWritten> = {
   toWire: ({ conflict, value }) => (conflict ? JSON.stringify(value) : ''),
 };
 
-/** Variables: named texts under a path in a namespace, with check-and-set and locks. */
+/** Variables: named strings under a path in a namespace, with check-and-set and locks. */
 export const variableCalls = {
   /** The variables that the caller may list, without their items. */
   list: read({

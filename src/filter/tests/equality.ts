@@ -51,7 +51,7 @@ function numberOf(value: bigint | undefined): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-/** The type of the value determines how the text is read. */
+/** The type of the value determines how the string is read. */
 function equalityByValue(text: string, where: string): ValueTest {
   const [number, flag] = [parseFloat64(text), parseBoolean(text)];
   return (value, evaluation) => {

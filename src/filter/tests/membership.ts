@@ -4,7 +4,7 @@ import type { FilterType } from '../schema.js';
 import { coerced, equality, isComparable, looseEquality } from './equality.js';
 import { decodedBytes, failing, isMap, ofText, quoted, type ValueTest } from './value-test.js';
 
-/** Whether the text is part of a text, an element of a list or a key of a map. */
+/** Whether the string is part of a string, an element of a list or a key of a map. */
 export function membership(type: FilterType, text: string, where: string): ValueTest {
   switch (type.kind) {
     case 'text':
@@ -30,7 +30,7 @@ export function membership(type: FilterType, text: string, where: string): Value
 function elementTest(of: FilterType, text: string, where: string): ValueTest {
   if (!isComparable(of)) return failing(`${where}: its elements, each of type ${of.kind}, cannot be compared`);
   const isElement: ValueTest = of.kind === 'any' ? looseEquality(text, where) : equality(of, text, where);
-  // A text that is no value of the elements' type is an error for an empty list, too.
+  // A string that is no value of the elements' type is an error for an empty list, too.
   if (of.kind !== 'any' && coerced(of.kind, text) === undefined) return isElement;
   return (value, evaluation) => Array.isArray(value) && holdsElement(value, isElement, evaluation);
 }

@@ -6,7 +6,7 @@ import { decodedBytes, failing, ofText, quoted, type ValueTest } from './value-t
 /** Steps of a match that cost one step of an evaluation. */
 const MATCH_STEPS = 20;
 
-/** Whether a regular expression in RE2's syntax matches any part of a text. */
+/** Whether a regular expression in RE2's syntax matches any part of a string. */
 export function patternMatch(type: FilterType, pattern: string, where: string): ValueTest {
   if (type.kind !== 'text' && type.kind !== 'bytes' && type.kind !== 'any') {
     return failing(`${where}: a pattern cannot match a value of type ${type.kind}`);

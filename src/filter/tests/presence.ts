@@ -2,7 +2,7 @@ import { fail } from '../evaluation.js';
 import type { FilterType } from '../schema.js';
 import { failing, isMap, ofText, type ValueTest } from './value-test.js';
 
-/** Whether a text, list or map is empty. */
+/** Whether a string, list or map is empty. */
 export function emptiness(type: FilterType, where: string): ValueTest {
   switch (type.kind) {
     case 'text':
@@ -50,7 +50,7 @@ function isNil(value: unknown): boolean {
   return value === null || value === undefined;
 }
 
-/** Undefined for anything but texts, lists and maps. */
+/** Undefined for anything but strings, lists and maps. */
 function isEmpty(value: unknown): boolean | undefined {
   if (typeof value === 'string') return value === '';
   if (Array.isArray(value)) return value.length === 0;

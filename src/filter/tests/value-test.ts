@@ -10,7 +10,7 @@ export function failing(message: string): ValueTest {
   return (_, evaluation) => fail(evaluation, message);
 }
 
-/** The test of a text or a list of bytes. A missing value is empty, unless the type is nullable. */
+/** The test of a string or a list of bytes. A missing value is empty, unless the type is nullable. */
 export function ofText(type: FilterType, where: string, test: ValueTest): ValueTest {
   const isNullable = 'nullable' in type && type.nullable;
   return (value, evaluation) => {
@@ -23,7 +23,7 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The bytes of a base64 text; empty if it is invalid. */
+/** The bytes of a base64 string; empty if it is invalid. */
 export function decodedBytes(value: unknown): Uint8Array {
   if (typeof value !== 'string' || !isBase64(value)) return new Uint8Array();
   return Uint8Array.from(atob(value), (character) => character.charCodeAt(0));

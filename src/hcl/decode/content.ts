@@ -42,7 +42,7 @@ export interface ContentReader {
   readonly limits: ParseLimits;
   readonly budget: Budget;
   readonly problems: Problem[];
-  /** Strings of the JSON form are plain texts here, not templates. */
+  /** Strings of the JSON form are plain strings here, not templates. */
   readonly plainStrings: boolean;
 }
 

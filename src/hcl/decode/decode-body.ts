@@ -162,7 +162,7 @@ function acceptsNull(rule: AttributeSchema): boolean {
 
 function reportDuplicate(decoding: Decoding, block: ContentBlock, first: DecodedBlock): void {
   const { source, start } = first.range;
-  // Counting lines is linear in the text, so only the first repetitions report the line.
+  // Counting lines is linear in the string, so only the first repetitions report the line.
   const counted = decoding.evaluation.problems.length < 100;
   decodingProblem(decoding, 'duplicate_block', block.typeSpan, {
     message: `Only one "${block.type}" block is allowed here.`,

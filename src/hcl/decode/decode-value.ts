@@ -20,7 +20,7 @@ type Decoded<Value extends PlainValue = PlainValue> = Result<Value, ValueError>;
 /**
  * An attribute's value as plain data of the wanted kind.
  *
- * @param weak also converts between numbers and bools, as version 1 texts need
+ * @param weak also converts between numbers and bools, as version 1 sources need
  */
 export function decodeValue(value: HclValue, kind: AttributeKind, weak: boolean): Decoded {
   if (typeof kind === 'object') {
@@ -114,7 +114,7 @@ function toDuration(value: HclValue): Decoded<number> {
 }
 
 function toTextList(value: HclValue, weak: boolean): Decoded {
-  // In version 1 texts a single string stands for a list of one string.
+  // In version 1 sources a single string stands for a list of one string.
   if (weak && (value.kind === 'string' || value.kind === 'number' || value.kind === 'bool'))
     return toText(value).map((text) => [text]);
   return toList(value, 'strings', toText);

@@ -31,7 +31,7 @@ export interface AttributeSchema {
  * | `number` | number, numeric string | number |
  * | `bool` | bool, `"true" "false" "1" "0"` | boolean |
  * | `duration` | Go duration text, whole number of nanoseconds | nanoseconds as a number |
- * | `stringList` | collection of what `string` accepts; in version 1 texts one such value | string[] |
+ * | `stringList` | collection of what `string` accepts; in version 1 sources one such value | string[] |
  * | `integerList` | collection of what `integer` accepts | number[] |
  * | `stringMap` | map or object of what `string` accepts | Record<string, string> |
  * | `stringListMap` | map or object of what `stringList` accepts | Record<string, string[]> |
@@ -76,7 +76,7 @@ export type PlainValue =
   | readonly PlainValue[]
   | { readonly [key: string]: PlainValue };
 
-/** A span of one of the source texts, for `Report` and for diagnostics made later. */
+/** A span of one of the sources, for `Report` and for diagnostics made later. */
 export interface SourceRange extends Span {
   readonly source: SourceText;
 }

@@ -26,12 +26,12 @@ interface VariableInputs {
   readonly environment: Readonly<Record<string, string>>;
   readonly texts: readonly SourceText[];
   readonly flags: Readonly<Record<string, string>>;
-  /** Whether undeclared names are errors; undefined: in flags, not in texts. */
+  /** Whether undeclared names are errors; undefined: in flags, not in strings. */
   readonly strict: boolean | undefined;
 }
 
 /**
- * The object `var`: default, then environment, then variable texts, then flags, each converted to the declared type and then validated. A variable
+ * The object `var`: default, then environment, then variable strings, then flags, each converted to the declared type and then validated. A variable
  * that is never set is an error, even if nothing uses it.
  */
 export function* assignVariables(
@@ -64,7 +64,7 @@ export function* assignVariables(
   return objectValue(values);
 }
 
-/** A text is JSON if its first non-space character is a brace. */
+/** A string is JSON if its first non-space character is a brace. */
 export function* parseContent(source: SourceText, decoding: Decoding): Steps<Content | undefined> {
   const { budget, problems } = decoding.evaluation;
   if (!/^\ufeff? *\{/.test(source.text)) {

@@ -1,4 +1,4 @@
-/** Machine-readable codes of problems. Codes are stable; message texts may change. */
+/** Machine-readable codes of problems. Codes are stable; messages may change. */
 export type DiagnosticCode =
   // Characters
   | 'bad_character'

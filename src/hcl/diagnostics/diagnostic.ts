@@ -26,7 +26,7 @@ export interface Diagnostic {
   readonly snippet: string;
 }
 
-/** A text, or a function that builds it, because many problems are never shown: `try` discards them, and only the first hundred are rendered. */
+/** A string, or a function that builds it, because many problems are never shown: `try` discards them, and only the first hundred are rendered. */
 type Later = string | (() => string | undefined);
 
 /** The text of a problem: its message, optionally with a detail and a suggestion. */
@@ -45,13 +45,13 @@ export interface Problem {
   readonly span: Span;
 }
 
-/** Problems reported for one text; the last one gives the number of the others. */
+/** Problems reported for one string; the last one gives the number of the others. */
 const MOST_PROBLEMS = 100;
 
 /** Problems that are sorted at most; the first hundred of them are reported. */
 const MOST_SORTED = 2000;
 
-/** Sorts problems by text (the main one first) and position, removes duplicates, and computes positions and snippets. */
+/** Sorts problems by a string (the main one first) and position, removes duplicates, and computes positions and snippets. */
 export function diagnosticsFrom(problems: readonly Problem[], main?: SourceText): Diagnostic[] {
   const finders = new Map<SourceText, ReturnType<typeof positionFinder>>();
   const order = [...new Set([...(main === undefined ? [] : [main]), ...problems.map(({ source }) => source)])];

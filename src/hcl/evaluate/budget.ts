@@ -1,6 +1,6 @@
 /**
  * Limits on the cost of one evaluation. The language itself has none: a nested `for` over `range(1024)`, or a chain of
- * locals that each use the previous one twice, is a few lines of text and an unbounded amount of work.
+ * locals that each use the previous one twice, is a few lines of a string and an unbounded amount of work.
  *
  * Work is counted in units of about 0.1 µs of processor time: the cost of an expression, an element or a few dozen
  * characters. Longer operations charge their cost in this unit before they start.
@@ -24,7 +24,7 @@ export interface BudgetLimits {
   readonly sourceTokens: number;
 }
 
-/** Far above any job written by hand; they keep a hostile text below a quarter of a second per turn. */
+/** Far above any job written by hand; they keep a hostile string below a quarter of a second per turn. */
 export const defaultBudgetLimits: BudgetLimits = {
   steps: 1_000_000,
   totalSteps: 10_000_000,

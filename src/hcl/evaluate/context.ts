@@ -69,7 +69,7 @@ export function namesInReach(scope: Scope): string[] {
   return [...names];
 }
 
-/** Units of work for recording a problem; its position and texts are computed later, for the first hundred. */
+/** Units of work for recording a problem; its position and strings are computed later, for the first hundred. */
 const PROBLEM = 5;
 
 /** Reports a problem. Always returns undefined, so that an evaluation can return the call. */

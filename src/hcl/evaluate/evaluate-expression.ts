@@ -16,7 +16,7 @@ import { evaluate } from './evaluate.js';
 export interface ExpressionScope {
   /** Values by name, e.g. `var`. Default: none. */
   readonly names?: ReadonlyMap<string, HclValue>;
-  /** Treatment of names that are not in `names`: an error (the default), or kept as text within `${ }`. */
+  /** Treatment of names that are not in `names`: an error (the default), or kept as a string within `${ }`. */
   readonly unknownNames?: 'error' | 'text';
   /** Default: all functions of the language. */
   readonly functions?: ReadonlyMap<string, HclFunction>;
@@ -37,7 +37,7 @@ export interface Evaluated {
 }
 
 /**
- * Parses and evaluates a text that is one expression. Line ends count as spaces.
+ * Parses and evaluates a string that is one expression. Line ends count as spaces.
  *
  * @returns all problems found, sorted by position, when there are any
  */

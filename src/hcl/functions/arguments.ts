@@ -44,7 +44,7 @@ export function integerAt(
   return err(blame ? { type: 'invalid_argument', message, argument: index } : { type: 'function_failed', message });
 }
 
-/** A text for a message, truncated if it is long. */
+/** A string for a message, truncated if it is long. */
 export function shortened(text: string): string {
   return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
 }

@@ -94,7 +94,7 @@ export function defineFunction(
   };
 }
 
-/** A cost for each element or piece of text of all arguments together. */
+/** A cost for each element or piece of a string of all arguments together. */
 export function perElement(units: number): (args: readonly HclValue[]) => number {
   return (args) => units * weightOf(args);
 }

@@ -90,7 +90,7 @@ function bcrypt(args: readonly HclValue[], { ids, budget }: FunctionContext): Ca
 
 /**
  * RSA with PKCS #1 v1.5 padding. The padding is removed here because the platform refuses to. All failures of decryption give
- * the same message, so that a caller cannot tell them apart.
+ * the same message, so that a caller cannot distinguish them.
  */
 function rsaDecrypt(args: readonly HclValue[]): CallResult {
   const ciphertext = bytesFromBase64(textAt(args, 0));

@@ -66,7 +66,7 @@ export function advance(lexer: Lexer): void {
   scan(lexer, lexer.end);
 }
 
-/** Moves to the first token at or behind an offset, e.g. behind a text that was read character by character. */
+/** Moves to the first token at or behind an offset, e.g. behind a string that was read character by character. */
 export function continueAt(lexer: Lexer, offset: number): void {
   lexer.previousEnd = offset;
   scan(lexer, offset);
@@ -131,7 +131,7 @@ function identifierEnd(text: string, offset: number): number {
   }
 }
 
-/** True for a text that may be a name in the language. */
+/** True for a string that may be a name in the language. */
 export function isIdentifier(text: string): boolean {
   return text !== '' && identifierEnd(text, 0) === text.length;
 }

@@ -5,7 +5,7 @@ import type { ParseLimits } from './parser.js';
 import type { SourceText } from './source.js';
 import type { Body, BodyItem, Expression, Label, ObjectItem, Span } from './tree.js';
 
-/** State of the reader of version 1 texts: position, depth, and the first error, at which it stops. */
+/** State of the reader of version 1 sources: position, depth, and the first error, at which it stops. */
 interface LiteralReader {
   readonly text: string;
   readonly maxDepth: number;
@@ -18,7 +18,7 @@ interface LiteralReader {
 }
 
 /**
- * Parses a text of version 1 of the language, in which nothing is evaluated: `${…}` is text, keys may be quoted or hold dots, items
+ * Parses a string of version 1 of the language, in which nothing is evaluated: `${…}` is text, keys may be quoted or hold dots, items
  * may share a line and be separated by commas, numbers may be hexadecimal or octal, and `name = { … }` is a block. It stops at the first
  * mistake, which is added to `problems`.
  */
@@ -50,7 +50,7 @@ function fail(reader: LiteralReader, start: number, end: number, message: string
   return undefined;
 }
 
-/** Items up to the closing brace, which is left to the caller, or to the end of the text. */
+/** Items up to the closing brace, which is left to the caller, or to the end of the source. */
 function readItems(reader: LiteralReader, open: number | undefined): BodyItem[] | undefined {
   const items: BodyItem[] = [];
   const attributes = new Map<string, number>();

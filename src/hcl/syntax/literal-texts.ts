@@ -7,7 +7,7 @@ type LiteralText =
 
 const ESCAPES: Readonly<Record<string, string>> = { ...simpleEscapes, "'": "'" };
 
-/** A quoted text of version 1: within `${ }` everything is taken as it stands, quotes and line ends too. */
+/** A quoted string of version 1: within `${ }` everything is taken as it stands, quotes and line ends too. */
 export function readLiteralString(text: string, start: number): LiteralText {
   const pieces: string[] = [];
   let at = start + 1;
@@ -62,7 +62,7 @@ function literalText(text: string): string {
 
 /**
  * A heredoc of version 1. With `<<-` the indentation of the closing marker is taken off every line, but only if every line has
- * it; with `<<` it is the end of the text.
+ * it; with `<<` it is the end of the source.
  */
 export function readLiteralHeredoc(text: string, start: number): LiteralText {
   const lineEnd = text.indexOf('\n', start);

@@ -17,7 +17,7 @@ interface Reader {
   failure: { readonly span: Span; readonly message: string; readonly code: Code } | undefined;
 }
 
-/** Parses a text in JSON. It stops at the first mistake, which is added to `problems`. */
+/** Parses a string in JSON. It stops at the first mistake, which is added to `problems`. */
 export function parseJson(source: SourceText, limits: ParseLimits, problems: Problem[]): JsonValue | undefined {
   const reader: Reader = { text: source.text, limits, at: 0, parts: 0, depth: 0, failure: undefined };
   if (source.text.charCodeAt(0) === 0xfeff) reader.at = 1;

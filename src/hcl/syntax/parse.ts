@@ -26,7 +26,7 @@ export function* parseBody(source: SourceText, limits: ParseLimits, problems: Pr
   return body;
 }
 
-/** Parses a text that is one expression; line ends are spaces, as if it stood in parentheses. */
+/** Parses a string that is one expression; line ends are spaces, as if it stood in parentheses. */
 export function parseExpression(source: SourceText, limits: ParseLimits, problems: Problem[]): Expression | undefined {
   const parser = start(source, limits, problems);
   if (parser.stopped) return undefined;
@@ -43,7 +43,7 @@ export function parseExpression(source: SourceText, limits: ParseLimits, problem
   );
 }
 
-/** Parses a text that is one template: what a string of the JSON form holds. */
+/** Parses a string that is one template: what a string of the JSON form holds. */
 export function parseTemplate(source: SourceText, limits: ParseLimits, problems: Problem[]): Template | undefined {
   const parser = start(source, limits, problems);
   const template = parser.stopped ? undefined : readWholeText(parser);

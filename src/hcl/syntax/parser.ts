@@ -5,7 +5,7 @@ import type { SourceText } from './source.js';
 import type { Expression, Span, Template } from './tree.js';
 
 /**
- * State shared by the readers of one text. A reader returns undefined after it has reported a problem, and the reader of items
+ * State shared by the readers of one string. A reader returns undefined after it has reported a problem, and the reader of items
  * continues with the next line, so that one run finds many errors.
  */
 export interface Parser {
@@ -23,7 +23,7 @@ export interface Parser {
   readonly readTemplate: (parser: Parser) => Template | undefined;
 }
 
-/** Reading stops at this number of errors: the text is probably in another language. */
+/** Reading stops at this number of errors: the string is probably in another language. */
 const MOST_PROBLEMS_KEPT = 1000;
 
 /** Codes of problems that are usually caused by an error in the item before. */
@@ -51,7 +51,7 @@ export function createParser(source: SourceText, limits: ParseLimits, problems: 
   };
 }
 
-/** True if the text has too many tokens. This is reported once and ends the reading, to avoid follow-up errors. */
+/** True if the string has too many tokens. This is reported once and ends the reading, to avoid follow-up errors. */
 export function isCutShort(parser: Parser): boolean {
   const { lexer, source } = parser;
   if (lexer.tokens <= lexer.maxTokens) return false;

@@ -16,7 +16,7 @@ function printItem(item: BodyItem, indent: string): string {
   return `${header} {\n${printItems(item.body.items, `${indent}  `)}${indent}}`;
 }
 
-/** An expression as text on one line. */
+/** An expression as a string on one line. */
 export function printExpression(expression: Expression): string {
   switch (expression.kind) {
     case 'number':

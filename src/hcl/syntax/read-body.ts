@@ -230,7 +230,7 @@ function readQuotedLabel(parser: Parser): Label | undefined {
   for (;;) {
     const character = text.charAt(offset);
     if (character === '"') break;
-    // Also at the end of the text, where the character is empty.
+    // Also at the end of the source, where the character is empty.
     if ('\r\n'.includes(character)) {
       continueAt(lexer, offset);
       return report(parser, 'text_not_closed', { start, end: offset }, 'This label is not closed with a double quote.');

@@ -136,7 +136,7 @@ function readParentheses(parser: Parser): Expression | undefined {
   return { kind: 'parentheses', inner, start: open.start, end: lexer.previousEnd };
 }
 
-/** An expression within brackets. At the end of the text the error refers to the open bracket. */
+/** An expression within brackets. At the end of the source the error refers to the open bracket. */
 function readItem(parser: Parser, open: Span, bracket: string): Expression | undefined {
   if (at(parser, 'end')) {
     return report(parser, 'not_closed', open, `This "${bracket}" is never closed.`);

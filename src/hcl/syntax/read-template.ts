@@ -14,7 +14,7 @@ export function readTemplate(parser: Parser): Template | undefined {
   return parser.lexer.kind === 'quote' ? readQuoted(parser) : readHeredoc(parser);
 }
 
-/** Reads a whole text as a template without quotes and escapes: a string of the JSON form. */
+/** Reads a whole string as a template without quotes and escapes: a string of the JSON form. */
 export function readWholeText(parser: Parser): Template | undefined {
   const { text } = parser.lexer;
   const raw: RawPart[] = [];
@@ -99,7 +99,7 @@ function readQuoted(parser: Parser): Template | undefined {
   return failed ? undefined : template;
 }
 
-/** Reports a quoted text that is still open at the end of its line or of the source. */
+/** Reports a quoted string that is still open at the end of its line or of the source. */
 function reportOpenQuote(parser: Parser, start: number, at: number): undefined {
   const { lexer } = parser;
   const length = lineEndLength(lexer.text, at);
@@ -171,7 +171,7 @@ function markerEnd(text: string, lineEnd: number): number {
 
 const LONE_RETURN = /\r(?!\n)/;
 
-/** Reports a carriage return without a line feed; parsing goes on after the heredoc. */
+/** Reports a carriage return without a line feed; parsing continues after the heredoc. */
 function reportLoneReturn(parser: Parser, start: number, headerEnd: number, at: number): undefined {
   const { lexer } = parser;
   continueAt(lexer, heredocEnd(lexer.text, start, headerEnd));
@@ -203,10 +203,10 @@ function reportOpenHeredoc(parser: Parser, indented: boolean, marker: string): u
   return undefined;
 }
 
-/** Offset after a quoted text, found by scanning only; at most the end of its line, outside of sequences. */
+/** Offset after a quoted string, found by scanning only; at most the end of its line, outside of sequences. */
 // oxlint-disable-next-line complexity -- one scan over code units with a stack of two kinds of levels
 export function quotedEnd(text: string, start: number): number {
-  // Whether each open level is a quoted text or a sequence in one.
+  // Whether each open level is a quoted string or a sequence in one.
   const levels: ('text' | 'sequence')[] = ['text'];
   let at = start + 1;
   for (; at < text.length && levels.length > 0; at += 1) {
@@ -228,7 +228,7 @@ export function quotedEnd(text: string, start: number): number {
   return Math.min(at, text.length);
 }
 
-/** Offset after the closing marker of a heredoc, found by scanning only; the end of the text if there is none. */
+/** Offset after the closing marker of a heredoc, found by scanning only; the end of the source if there is none. */
 export function heredocEnd(text: string, start: number, bodyStart: number): number {
   const marker = text.slice(start, bodyStart).replace(/^<<-?/, '').trim();
   let at = bodyStart;

@@ -1,6 +1,6 @@
 import { clusterCount, clustersOf, STEPS_OF_CLUSTER } from '../values/graphemes.js';
 
-/** A text to read and the name by which its positions are shown, e.g. `job` or `variables`. */
+/** A string to read and the name by which its positions are shown, e.g. `job` or `variables`. */
 export interface SourceText {
   readonly name: string;
   readonly text: string;
@@ -16,7 +16,7 @@ export interface Position {
   readonly offset: number;
 }
 
-/** Resolves offsets (UTF-16 units) of one text to positions. Ascending order is cheapest. */
+/** Resolves offsets (UTF-16 units) of one string to positions. Ascending order is cheapest. */
 interface PositionFinder {
   position(offset: number): Position;
   /** The line without its line end; undefined behind the last line. `line` counts from 1. */
@@ -25,7 +25,7 @@ interface PositionFinder {
   characters(text: string): readonly string[];
 }
 
-/** Builds the line table of a text once; everything else is computed on demand. */
+/** Builds the line table of a string once; everything else is computed on demand. */
 export function positionFinder(text: string): PositionFinder {
   const starts = lineStarts(text);
   const plain = !NOT_ASCII.test(text);

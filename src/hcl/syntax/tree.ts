@@ -66,11 +66,11 @@ export interface KeywordLiteral extends Span {
   readonly name: 'true' | 'false' | 'null';
 }
 
-/** A quoted text or a heredoc. Neighbouring literal parts are one part, and none is empty. */
+/** A quoted string or a heredoc. Neighbouring literal parts are one part, and none is empty. */
 export interface Template extends Span {
   readonly kind: 'template';
   readonly parts: readonly TemplatePart[];
-  /** The text is exactly one `${ }`, so its value keeps its own type. */
+  /** The string is exactly one `${ }`, so its value keeps its own type. */
   readonly passThrough: boolean;
 }
 

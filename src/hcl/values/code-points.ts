@@ -1,5 +1,5 @@
 /**
- * Order of two texts by code point, which is also the order of their UTF-8 bytes. JavaScript's own `<` compares UTF-16 units
+ * Order of two strings by code point, which is also the order of their UTF-8 bytes. JavaScript's own `<` compares UTF-16 units
  * and so puts the astral planes before U+E000..U+FFFF.
  *
  * @returns a negative number, zero or a positive number, as `Array.prototype.sort` expects
@@ -16,7 +16,7 @@ export function compareCodePoints(left: string, right: string): number {
 
 const STRIDE = 256;
 
-/** A common prefix length of two texts, found in strides: comparing substrings is much faster than comparing characters. */
+/** A common prefix length of two strings, found in strides: comparing substrings is much faster than comparing characters. */
 function alike(left: string, right: string, shared: number): number {
   let at = 0;
   while (at + STRIDE <= shared && left.slice(at, at + STRIDE) === right.slice(at, at + STRIDE)) at += STRIDE;

@@ -58,7 +58,7 @@ function pays(writer: Writer, work: number): boolean {
   return !writer.stopped;
 }
 
-/** Units of work for quoting a text; escapes beyond JSON's own rules cost most. */
+/** Units of work for quoting a string; escapes beyond JSON's own rules cost most. */
 export function quotingWork(text: string): number {
   return 1 + (MARKUP.test(text) ? text.length >>> 1 : text.length >>> 4);
 }

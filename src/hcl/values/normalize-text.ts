@@ -1,8 +1,8 @@
 import { madeOnce } from '../../shared/remembered.js';
 
 /**
- * Normalises a text to Unicode normal form C, as required for every text of the language. Text below U+0300 is already normalised, so
- * nearly all texts skip the real check.
+ * Normalises a string to Unicode normal form C, as required for every string of the language. Text below U+0300 is already normalised, so
+ * nearly all strings skip the real check.
  *
  * The platform sorts combining marks in time quadratic in the length of their run. Stream-safe text (UAX #15) has at most 30 in a
  * row; longer runs are normalised 30 marks at a time, so that the whole takes linear time.

@@ -23,7 +23,7 @@ const MAX_DIGITS = 20_000;
 /**
  * Reads decimal text: an optional sign, digits with at most one point, an optional exponent; also `Inf`. No spaces.
  *
- * @returns the nearest number of 512 bits, or undefined if the text is not a number or is out of range
+ * @returns the nearest number of 512 bits, or undefined if the string is not a number or is out of range
  */
 export function parseNumber(text: string): HclNumber | undefined {
   if (text.length <= 15 && PLAIN_DIGITS.test(text)) return Number(text);
@@ -164,7 +164,7 @@ function shortWhole({ mantissa, exponent }: BigFloat): number | undefined {
   return Math.abs(whole) < 2 ** (DOUBLE_PRECISION - 1) ? whole : undefined;
 }
 
-/** Weight of a number in `sizeOf`: one, and more for fractions and large numbers, whose texts are expensive to compute. */
+/** Weight of a number in `sizeOf`: one, and more for fractions and large numbers, whose strings are expensive to compute. */
 export function numberSize(value: HclNumber): number {
   if (typeof value === 'number' || shortWhole(value) !== undefined) return 1;
   return 60 + (Math.abs(value.exponent) >>> 4) + (value.precision > FULL_PRECISION ? value.precision >>> 2 : 0);

@@ -5,7 +5,7 @@ import type { HclType, HclValue } from './value-shape.js';
 
 /**
  * Items of a set without duplicates, in the iteration order of sets: strings by code point, numbers ascending, false before
- * true, nulls last; everything else by a text that is equal for equal values.
+ * true, nulls last; everything else by a string that is equal for equal values.
  */
 export function arrangeSet(element: HclType, items: readonly HclValue[]): readonly HclValue[] {
   if (items.length < 2) return items;
@@ -43,8 +43,8 @@ function nullsLast(left: HclValue, right: HclValue): number | undefined {
 }
 
 /**
- * A text that is equal for equal values of one type and different for different ones: texts are quoted, every part is closed.
- * Numbers are distinguished by all their bits, even if their shortest texts are the same.
+ * A string that is equal for equal values of one type and different for different ones: strings are quoted, every part is closed.
+ * Numbers are distinguished by all their bits, even if their shortest strings are the same.
  */
 export function valueKey(value: HclValue): string {
   switch (value.kind) {

@@ -54,7 +54,7 @@ export type HclObject = {
 };
 
 /**
- * An immutable, typed, nullable value. Build it with the constructors of `value.ts` only: they normalise texts, sort maps, objects and
+ * An immutable, typed, nullable value. Build it with the constructors of `value.ts` only: they normalise strings, sort maps, objects and
  * sets by code point (sets of numbers ascending), and keep `size` and `depth`. A null in a list, set or map carries the element type.
  */
 export type HclValue = HclNull | HclString | HclNumeric | HclBool | HclList | HclSet | HclMap | HclTuple | HclObject;

@@ -45,7 +45,7 @@ export function objectOf(attributes: Iterable<readonly [string, HclType]>): HclT
   return { kind: 'object', attributes: sortedMap(attributes) };
 }
 
-/** A text, normalised to NFC as every text of the language is. */
+/** A string, normalised to NFC as every string of the language is. */
 export function stringValue(text: string): HclString {
   return { kind: 'string', value: normalizeText(text) };
 }
@@ -122,7 +122,7 @@ export function typeOf(value: HclValue): HclType {
 }
 
 /**
- * Weight of a value: one for each value in it, and one more for every 64 characters of its texts and keys. It is kept up to date
+ * Weight of a value: one for each value in it, and one more for every 64 characters of its strings and keys. It is kept up to date
  * by the constructors, so that a value that repeats shared parts a million times is known to be large before anything traverses it.
  */
 export function sizeOf(value: HclValue): number {

@@ -6,7 +6,7 @@ import { depthOf, entriesOf, type HclValue, itemsOf, sizeOf } from './value.js';
  * operation.
  */
 
-/** Normalising a text; text below U+0300 is already normalised. */
+/** Normalising a string; text below U+0300 is already normalised. */
 export function normalizationWork(text: string): number {
   return WIDE.test(text) ? text.length >>> 2 : 0;
 }
@@ -28,7 +28,7 @@ export function unificationWork(...values: readonly HclValue[]): number {
 }
 
 /**
- * Using a text as a map key. The platform hashes longer texts only by length and then compares them one by one, so their cost
+ * Using a string as a map key. The platform hashes longer strings only by length and then compares them one by one, so their cost
  * is high enough to keep their number small.
  */
 export function keyWork(length: number): number {
@@ -37,7 +37,7 @@ export function keyWork(length: number): number {
 
 const LONGEST_HASHED = 16_383;
 
-/** Using the identity texts of values as map keys. */
+/** Using the identity strings of values as map keys. */
 export function itemKeysWork(values: readonly HclValue[]): number {
   let work = 0;
   for (const value of values) work += 4 * sizeOf(value) + keyWork(64 * (sizeOf(value) - 1));
@@ -51,7 +51,7 @@ export function comparisonWork(left: HclValue, right: HclValue): number {
   return sizeOf(left) + sizeOf(right) - 2;
 }
 
-/** Writing a value as text: JSON and its like. */
+/** Writing a value as a string: JSON and its like. */
 export function textWork(value: HclValue): number {
   return 2 * sizeOf(value);
 }

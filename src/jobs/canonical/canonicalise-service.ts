@@ -86,7 +86,7 @@ function canonicaliseSidecarService(sidecar: SidecarService): SidecarService {
 }
 
 function canonicaliseSidecarProxy(proxy: SidecarProxy): SidecarProxy {
-  // The older spellings win where both are given.
+  // The older forms win where both are given.
   const expose = proxy.ExposeConfig ?? proxy.Expose;
   return {
     ...proxy,

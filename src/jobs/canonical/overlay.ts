@@ -16,7 +16,7 @@ export function overlaid<T extends object>(base: T | null, overlay: T | null): T
   return filled({ ...overlay }, base) as T;
 }
 
-/** Null for an empty list or map: the document does not tell them apart. */
+/** Null for an empty list or map: the document does not distinguish them. */
 export function nullIfEmpty<T extends object>(value: T | null): T | null {
   if (value === null) return null;
   if (Array.isArray(value)) return value.length === 0 ? null : value;

@@ -25,7 +25,7 @@ export interface DispatchLimits {
   readonly maximumDispatchPayloadBytes: number;
 }
 
-/** Checks a dispatch against its parent (job interface, dispatch). The order of the checks is that of the upstream. */
+/** Checks a dispatch against its parent (job interface, dispatch). The order of the checks is that of Nomad. */
 export function checkDispatch(
   parent: Job,
   request: DispatchRequest,
@@ -50,7 +50,7 @@ function checkPayload(
   payload: string,
   { maximumDispatchPayloadBytes: maximum }: DispatchLimits,
 ): Result<void, DispatchRefused | InvalidRequest> {
-  // A longer one is refused by its size below, without a look at every character.
+  // A longer one is refused by its size below, without a scan at every character.
   const looked = payload.length <= 2 * maximum + 4;
   if (looked && !isBase64(payload))
     return err(invalidRequest('Payload', 'Payload must be standard base64 with padding'));
@@ -83,7 +83,7 @@ function checkPriority(priority: number): Result<void, DispatchRefused> {
   return fits ? ok(undefined) : refuse('priority', `Priority must be between 1 and 100, got ${priority}`);
 }
 
-/** A text with which the instance could never start, or be named in a path. */
+/** A string with which the instance could never start, or be named in a path. */
 function unusableText(parent: Job, { meta, idPrefixTemplate }: DispatchRequest): InvalidRequest | undefined {
   const metaProblem = mapProblem(meta) ?? dispatchSizeProblem(parent, meta);
   if (metaProblem !== undefined) return invalidRequest('Meta', `Meta: ${metaProblem}`);

@@ -8,7 +8,7 @@ export interface SubmissionInput {
   readonly Format: string;
   /** Single variables, by name. */
   readonly VariableFlags: Readonly<Record<string, string>> | null;
-  /** Variables as a text, `name = value` lines or their JSON form. */
+  /** Variables as a string, `name = value` lines or their JSON form. */
   readonly Variables: string;
 }
 

@@ -8,7 +8,7 @@ import type { AdmissionRefused, InvalidJob } from '../errors.js';
 import { errorsText } from '../validation/problem-texts.js';
 import { type ValidationContext, validateJob } from '../validation/validate-job.js';
 
-/** Why a document cannot be registered, before anything registered is looked at. */
+/** Why a document cannot be registered, before anything registered is considered. */
 export type PrepareJobError = DecodeError | AdmissionRefused | InvalidJob;
 
 /**

@@ -16,7 +16,7 @@ export const nothingFlat: Flat = new Map();
 
 /**
  * The fields of both sides, sorted by name. Unchanged ones are listed only when `contextual`. An absent value is the empty
- * text, so zero and false count as values and an empty text does not.
+ * text, so zero and false count as values and an empty string does not.
  */
 export function diffFields(old: Flat, next: Flat, contextual: boolean): FieldDiff[] {
   const fields: FieldDiff[] = [];
@@ -36,7 +36,7 @@ function typeOfChange(old: string, next: string): DiffType {
   return next === '' ? 'Deleted' : 'Edited';
 }
 
-/** By name, then by both values: the fields of a list of texts all have one name. */
+/** By name, then by both values: the fields of a list of strings all have one name. */
 export function compareFields(a: FieldDiff, b: FieldDiff): number {
   return compareBytes(a.Name, b.Name) || compareBytes(a.Old, b.Old) || compareBytes(a.New, b.New);
 }

@@ -119,7 +119,7 @@ export function byField(field: string, key: string, rule: ObjectRule): Part {
   return keyed(field, rule, (item) => String(item[key] ?? ''));
 }
 
-/** A list in which elements are the same when the function gives the same text; of several such, the last one counts. */
+/** A list in which elements are the same when the function gives the same string; of several such, the last one counts. */
 export function keyed(field: string, rule: ObjectRule, keyOf: (item: Item) => string): Part {
   return part(field, (old, next, detail) =>
     diffKeyed(rule, listAt(old, field), listAt(next, field), { keyOf, detail }),
@@ -164,7 +164,7 @@ export function byPosition(field: string, rule: ObjectRule): Part {
   });
 }
 
-/** A list of texts as a set: neither order nor repetition counts. `unchanged` lists one without a change as well. */
+/** A list of strings as a set: neither order nor repetition counts. `unchanged` lists one without a change as well. */
 export function texts(field: string, unchanged: 'shown' | 'hidden' = 'shown'): Part {
   return part(field, (old, next, { contextual }) => {
     const diff = diffTexts(field, textsAt(old, field), textsAt(next, field), contextual);
@@ -227,7 +227,7 @@ export function listAt(item: Item | null, field: string): readonly Item[] {
   return (item?.[field] ?? []) as readonly Item[];
 }
 
-/** Numbers are compared as texts as well. */
+/** Numbers are compared as strings as well. */
 function textsAt(item: Item | null, field: string): readonly string[] {
   return ((item?.[field] ?? []) as readonly unknown[]).map(String);
 }

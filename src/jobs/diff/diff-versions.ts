@@ -18,7 +18,7 @@ export interface VersionBaseNotFound {
 
 /**
  * The contextual diffs of a job's versions, which come newest first (job interface, versions). Compared with their
- * predecessors there is one diff fewer than versions; compared with one version there is one for each, the base's own
+ * previous allocations there is one diff fewer than versions; compared with one version there is one for each, the base's own
  * with the type `None`.
  */
 export function diffVersions(versions: readonly Job[], base: VersionBase): Result<JobDiff[], VersionBaseNotFound> {
@@ -35,7 +35,7 @@ function versionDiff(from: Job, next: Job): JobDiff {
   return jobDiff({ ...from, NomadTokenID, VersionTag }, next, { contextual: true, complete: true });
 }
 
-/** The version that all are compared with; undefined for comparisons with the predecessor, and where there are no versions. */
+/** The version that all are compared with; undefined for comparisons with the previous allocation, and where there are no versions. */
 export function baseOf(versions: readonly Job[], base: VersionBase): Result<Job | undefined, VersionBaseNotFound> {
   if (base.by === 'predecessor' || versions.length === 0) return ok(undefined);
   const from = versions.find((job) =>

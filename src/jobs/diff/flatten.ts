@@ -17,7 +17,7 @@ const scalarKinds: ReadonlySet<FieldKind> = new Set<FieldKind>(['string', 'boole
 const mapKinds: ReadonlySet<FieldKind> = new Set<FieldKind>(['string_map', 'free_form']);
 
 /**
- * Reads the scalars of a block, and its maps of texts as `Meta[key]`. Lists and nested blocks have diffs of their own, and a
+ * Reads the scalars of a block, and its maps of strings as `Meta[key]`. Lists and nested blocks have separate diffs, and a
  * scalar that may be absent is not compared in this way.
  */
 export function scalarsOf(block: Block<FieldSet>, options: FlattenOptions = {}): Flatten {
@@ -104,7 +104,7 @@ function addList(flat: Map<string, string>, name: string, list: readonly unknown
 }
 
 /**
- * A number of a free-form value, which has no type of its own and is printed as a floating-point one: the shortest digits
+ * A number of a free-form value, which has no own type and is printed as a floating-point one: the shortest digits
  * that read back as the same number, with an exponent below 1e-04 and from 1e+06 on.
  */
 export function floatText(value: number): string {

@@ -118,7 +118,7 @@ function sameField(Name: string, value: unknown): FieldDiff {
   return { Type: 'None', Name, Old: String(value), New: String(value), Annotations: null };
 }
 
-/** Values with the same text, such as `80` and `"80"`, are written as JSON. */
+/** Values with the same string, such as `80` and `"80"`, are written as JSON. */
 function fieldChange(Name: string, before: unknown, after: unknown): FieldDiff {
   const [oldText, newText] = [textOf(before), textOf(after)];
   const [Old, New] = oldText === newText ? [jsonOf(before), jsonOf(after)] : [oldText, newText];

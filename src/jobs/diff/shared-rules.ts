@@ -40,7 +40,7 @@ const dynamicPortRule: ObjectRule = {
   fields: scalarsOf(portBlock, { without: ['Value', 'IgnoreCollision'] }),
 };
 
-/** The lists of a DNS block as one text each. */
+/** The lists of a DNS block as one string each. */
 function joinedLists(dns: Item): Flat {
   const flat = new Map<string, string>();
   for (const name of ['Servers', 'Searches', 'Options']) {

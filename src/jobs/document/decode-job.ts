@@ -28,7 +28,7 @@ const maximumGroups = 1_000;
 
 /** How a document is read. */
 export interface DecodeOptions {
-  /** Reads durations that are written as texts too, such as `30s`. The wire's durations are numbers only. */
+  /** Reads durations that are written as strings too, such as `30s`. The wire's durations are numbers only. */
   readonly durationTexts?: boolean;
 }
 
@@ -94,7 +94,7 @@ function readBlock(reading: Reading, block: CompiledBlock, input: unknown): Temp
       if (field.name in out) out[field.name] = field.unset;
       continue;
     }
-    // Texts are by far the most frequent kind, so they skip the dispatch by kind.
+    // Strings are by far the most frequent kind, so they skip the dispatch by kind.
     const value = typeof raw === 'string' && field.kind === 'string' ? raw : readField(reading, field, raw);
     if (value === undefined) return step(reading, field.name);
     out[field.name] = value;
@@ -162,7 +162,7 @@ function readBase64(reading: Reading, raw: unknown): string | undefined {
   return isBase64(text) ? text : fail(reading, 'padded standard base64 text', raw);
 }
 
-// The three commonest shapes have loops of their own: a shared one that calls back costs as much again as the parsing.
+// The three commonest shapes have separate loops: a shared one that calls back costs as much again as the parsing.
 
 function readBlocks(reading: Reading, block: CompiledBlock, raw: unknown): Template[] | undefined {
   if (!Array.isArray(raw)) return fail(reading, 'a list', raw);
@@ -275,7 +275,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The kind of the value, and the value itself only when it is a number: texts may be secrets. */
+/** The kind of the value, and the value itself only when it is a number: strings may be secrets. */
 function describe(raw: unknown): string {
   if (raw === null) return 'null';
   if (Array.isArray(raw)) return 'a list';

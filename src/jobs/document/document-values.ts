@@ -1,7 +1,7 @@
 /** A length of time in whole nanoseconds: how the job document writes every duration. */
 export type Nanoseconds = number;
 
-/** A moment in Unix nanoseconds; beyond 2^53, so exact only to about 100 ns. */
+/** A time in Unix nanoseconds; beyond 2^53, so exact only to about 100 ns. */
 export type UnixNanoseconds = number;
 
 export const secondNanos: Nanoseconds = 1_000_000_000;

@@ -4,7 +4,7 @@ import type { Nanoseconds } from './document-values.js';
 export type DurationUnit = 'ns' | 'us' | 'µs' | 'ms' | 's' | 'm' | 'h';
 
 /**
- * A length of time as a caller writes it: whole nanoseconds, or a text such as `'30s'`, `'1.5h'`, `'1h30m'`, `'1h30m15s'`.
+ * A length of time as a caller writes it: whole nanoseconds, or a string such as `'30s'`, `'1.5h'`, `'1h30m'`, `'1h30m15s'`.
  */
 export type DurationInput =
   | Nanoseconds

@@ -1,7 +1,7 @@
 import type { Nanoseconds } from './document-values.js';
 
 /**
- * A signed token that tells others which task or service this is. The stored form of `WorkloadIdentityInput`, which describes the
+ * A signed token that reports others which task or service this is. The stored form of `WorkloadIdentityInput`, which describes the
  * fields.
  */
 export interface WorkloadIdentity {

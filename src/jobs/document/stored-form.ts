@@ -7,7 +7,7 @@ type StoredRecord = Record<string, unknown>;
 /**
  * The stored form of a block as its table says: input-only fields are gone, legacy ones reset, nulls become zero values
  * unless null means something, empty maps and block lists become null, and blocks of the omit-empty kind lose every empty
- * field. The rules that look at more than one field are in `canonicaliseJob`.
+ * field. The rules that consider more than one field are in `canonicaliseJob`.
  */
 export function storedForm(submitted: object): StoredRecord {
   return storeBlock(compileBlock(jobBlock), submitted as StoredRecord);

@@ -16,7 +16,7 @@ export interface Namespace {
   readonly VaultConfiguration: null;
   /** Always null. */
   readonly ConsulConfiguration: null;
-  /** Names and texts for people and programs; null for none. */
+  /** Names and values for people and programs; null for none. */
   readonly Meta: Readonly<Record<string, string>> | null;
   /** Base64 of a digest of the fields above; changes when they do. */
   readonly Hash: string;

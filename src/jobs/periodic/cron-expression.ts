@@ -27,7 +27,7 @@ const SHORTHANDS: Readonly<Record<string, string>> = {
 /** Characters of an expression. */
 const MAX_LENGTH = 1_000;
 
-/** The texts of the fields in the order in which they are written; `rest` counts what follows them. */
+/** The strings of the fields in the order in which they are written; `rest` counts what follows them. */
 export interface CronFields {
   readonly second: string;
   readonly minute: string;

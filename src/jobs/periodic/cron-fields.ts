@@ -77,7 +77,7 @@ const FIELDS: Readonly<Record<FieldName, Field>> = {
   hour: field('hour', [0, 23], '0?[0-9]|1[0-9]|2[0-3]'),
   'day-of-month': field('day-of-month', [1, 31], '0?[1-9]|[12][0-9]|3[01]'),
   month: field('month', [1, 12], '0?[1-9]|1[0-2]', monthNames),
-  // A digit after a zero is read as Sunday, as the upstream does: `05` is no Friday.
+  // A digit after a zero is read as Sunday, as Nomad does: `05` is no Friday.
   'day-of-week': field(
     'day-of-week',
     [0, 6],

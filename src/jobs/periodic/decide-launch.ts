@@ -4,7 +4,7 @@ import type { Job } from '../document/job.js';
 import { nextLaunch, type PeriodicSchedule } from './next-launch.js';
 import { isLaunchedByClock, type PeriodicLaunch } from './periodic-launch.js';
 
-/** What becomes of a periodic job at a moment. */
+/** What becomes of a periodic job at a time. */
 export type LaunchDecision =
   /** Nothing is due yet. */
   | { readonly kind: 'wait'; readonly until: Instant }

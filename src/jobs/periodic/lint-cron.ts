@@ -54,7 +54,7 @@ interface Timetable {
 
 /**
  * The next `count` launches after `from`, and what may surprise about the schedule: expressions that are never due, launches that a
- * change of the zone's clocks skips or doubles within the next 400 days, expressions that are due together, and texts that mean
+ * change of the zone's clocks skips or doubles within the next 400 days, expressions that are due together, and strings that mean
  * something else than they seem to. Expressions that cannot be read are left out.
  */
 export function lintCron(periodic: PeriodicSchedule, from: Instant, count: number): CronLint {

@@ -145,7 +145,7 @@ export function runMessage(job: Pick<Job, 'ID' | 'ParentID' | 'Version'>): strin
   return job.ParentID === '' ? `Job ${job.ID}, version ${job.Version}` : `Job ${job.ID}`;
 }
 
-/** Whether a job has an end of its own, so that its run ends with it. */
+/** Whether a job has a separate end, so that its run ends with it. */
 export function endsByItself(job: Pick<Job, 'Type'>): boolean {
   return job.Type === 'batch' || job.Type === 'sysbatch';
 }

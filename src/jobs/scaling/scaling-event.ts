@@ -10,7 +10,7 @@ export interface ScalingEvent {
   readonly PreviousCount: number;
   /** The text of the caller; may be empty. */
   readonly Message: string;
-  /** Whether it tells why the group could not be scaled. */
+  /** Whether it says why the group could not be scaled. */
   readonly Error: boolean;
   /** Values of the caller for programs; null for none. */
   readonly Meta: Readonly<Record<string, unknown>> | null;

@@ -12,7 +12,7 @@ function comparesNothing(operator: string): boolean {
   return operator === 'is_set' || operator === 'is_not_set';
 }
 
-/** Operators that may be written as an attribute of their own; of several the last one counts. */
+/** Operators that may be written as a separate attribute; of several the last one counts. */
 const constraintOperators = [
   'version',
   'semver',
@@ -73,7 +73,7 @@ export const affinity: SpecificationBlock = {
   },
 };
 
-/** An operator given as an attribute wins over `operator` and `value`; the empty text counts as not given. */
+/** An operator given as an attribute wins over `operator` and `value`; the empty string counts as not given. */
 function applyOperator(draft: Draft, block: DecodedBlock, operators: readonly string[]): void {
   for (const operator of operators) {
     const value = block.body.attributes.get(operator)?.value;

@@ -38,7 +38,7 @@ interface Inheritance {
   readonly tasks: Draft[];
 }
 
-/** A task outside a group is a group of its own, with the same name. */
+/** A task outside a group is a separate group, with the same name. */
 function groupOfOne(task: Draft): Draft {
   const group = jobSpecification.blocks['group'];
   const empty = group !== undefined && 'block' in group ? emptyBlock(group.block.document) : {};

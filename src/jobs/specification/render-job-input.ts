@@ -17,7 +17,7 @@ import type { SubmittedJob } from '../document/submitted-job.js';
 import { blockText } from './block-text.js';
 import { fieldText } from './field-texts/index.js';
 
-/** The tables of the document. The types of each table's blocks are in a file of their own, `NAME-input.ts`. */
+/** The tables of the document. The types of each table's blocks are in a separate file, `NAME-input.ts`. */
 const tables: Readonly<Record<string, object>> = {
   connect: connectFields,
   identity: identityFields,
@@ -130,7 +130,7 @@ function renderField(block: Block<FieldSet>, name: string, field: Field<unknown,
   return `${renderComment(sentences.join(' '), '  ')}  readonly ${name}?: ${fieldType(field)} | null;\n`;
 }
 
-/** How the texts of fields begin that are read for older documents only. */
+/** How the strings of fields begin that are read for older documents only. */
 const withoutEffect = /^(?:Has no effect|Ignored|Out of date|An older spelling)/;
 
 function typeName(block: Block<FieldSet>): string {

@@ -89,7 +89,7 @@ function introduction(entries: readonly Entry[]): string {
 
 <!-- Made by \`renderSpecificationPage\` from the table in \`src/jobs/specification\`. Do not edit. -->
 
-A job specification is a text in HCL with one \`job\` block. \`parseJob\` reads it, and so does the parse operation of the HTTP
+A job specification is a file in HCL with one \`job\` block. \`parseJob\` reads it, and so does the parse operation of the HTTP
 interface. The ${entries.length} kinds of blocks and their ${attributes} attributes are below; the column *Field* names the field of the job
 document (the JSON form of a job) that an attribute fills.
 
@@ -120,9 +120,9 @@ Rules that hold everywhere:
 * Beside the job there may be \`variable\`, \`variables\` and \`locals\` blocks. Names that nobody declared, such as
   \`\${NOMAD_PORT_http}\` or \`\${attr.kernel.name}\`, stay in the text: the node replaces them.
 * Every block below \`job\` may be made by a \`dynamic\` block.
-* A *duration* is a text such as \`"1h30m"\` or \`"250ms"\` (units ns, us, ms, s, m, h) or a whole number of nanoseconds.
+* A *duration* is a string such as \`"1h30m"\` or \`"250ms"\` (units ns, us, ms, s, m, h) or a whole number of nanoseconds.
 * \`null\` means "not given" for every attribute but durations and those marked *plain*.
-* The column *Default* tells what a job of type \`service\` gets when nothing is given. Other types differ in \`update\`,
+* The column *Default* says what a job of type \`service\` gets when nothing is given. Other types differ in \`update\`,
   \`restart\`, \`reschedule\` and \`migrate\`.
 `;
 }
@@ -144,7 +144,7 @@ function parentsText(parents: ReadonlySet<string>, times: Entry['times']): strin
 }
 
 function timesText(times: Entry['times']): string {
-  if (times === 'labelled') return 'any number, told apart by label';
+  if (times === 'labelled') return 'any number, distinguished by label';
   return times === 'once' ? 'at most once' : 'any number';
 }
 
@@ -161,7 +161,7 @@ function attributeRows(block: SpecificationBlock, defaults: Draft | undefined): 
 
 function shorthandRows(block: SpecificationBlock): string[] {
   return Object.entries(block.shorthands ?? {}).map(([name, { is, about }]) => {
-    const kind = is === 'bool' ? 'true or false' : is === 'number' ? 'number' : 'text';
+    const kind = is === 'bool' ? 'true or false' : is === 'number' ? 'number' : 'string';
     return row(`\`${name}\``, kind, '', '', about);
   });
 }
@@ -186,7 +186,7 @@ function childKind(child: Child): string {
     case 'free_form':
       return 'block with anything inside';
     case 'map': {
-      const values = child.values === 'string' ? 'texts' : 'lists of texts';
+      const values = child.values === 'string' ? 'strings' : 'lists of strings';
       return `${child.orAttribute ? 'block or attribute' : 'block'} of names and ${values}`;
     }
     case 'inherited':
@@ -196,7 +196,7 @@ function childKind(child: Child): string {
 
 function inheritedText(name: string): string {
   if (name === 'task') return 'A group with this one task, before the other groups.';
-  return name === 'vault' ? 'For every task below without a block of its own.' : 'Added to every task below.';
+  return name === 'vault' ? 'For every task below that has no such block.' : 'Added to every task below.';
 }
 
 function row(...cells: string[]): string {
@@ -206,9 +206,9 @@ function row(...cells: string[]): string {
 function kindText(field: Field<unknown, unknown>): string {
   switch (field.kind) {
     case 'string':
-      return field.values?.map((value) => `\`${value}\``).join(', ') ?? 'text';
+      return field.values?.map((value) => `\`${value}\``).join(', ') ?? 'string';
     case 'base64':
-      return 'text';
+      return 'string';
     case 'boolean':
       return 'true or false';
     case 'integer':
@@ -218,13 +218,13 @@ function kindText(field: Field<unknown, unknown>): string {
     case 'duration':
       return 'duration';
     case 'strings':
-      return 'list of texts';
+      return 'list of strings';
     case 'integers':
       return 'list of whole numbers';
     case 'string_map':
-      return 'map of texts';
+      return 'map of strings';
     case 'string_list_map':
-      return 'map of lists of texts';
+      return 'map of lists of strings';
     case 'free_form':
     case 'block':
     case 'blocks':

@@ -23,16 +23,16 @@ export interface SpecificationBlock {
   readonly document: Block<FieldSet>;
   /** The field that the block's label fills. */
   readonly label?: string;
-  /** What the label is called, where it fills no field by itself: `finish` reads it. */
+  /** What the label is called, where it fills no field on its own: `finish` reads it. */
   readonly discardedLabel?: string;
   /** Attribute name to document field. */
   readonly attributes: Readonly<Record<string, string>>;
   /** Attributes that must be given. */
   readonly required?: readonly string[];
-  /** Attributes that stand for no field of their own: `finish` reads them. */
+  /** Attributes that stand for no own field: `finish` reads them. */
   readonly shorthands?: Readonly<Record<string, Shorthand>>;
   readonly blocks: Readonly<Record<string, Child>>;
-  /** Rules that look at more than one field. Changes the draft. */
+  /** Rules that consider more than one field. Changes the draft. */
   readonly finish?: (draft: Draft, block: DecodedBlock, report: Report) => void;
 }
 

@@ -86,7 +86,7 @@ export const volumeMount: SpecificationBlock = {
 };
 
 export const identity: SpecificationBlock = {
-  about: 'A signed token that tells others which task this is.',
+  about: 'A signed token that identifies the task to others.',
   document: identityBlock,
   attributes: {
     name: 'Name',

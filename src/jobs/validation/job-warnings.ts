@@ -13,7 +13,7 @@ import { type Problems, type Report, within } from './problems.js';
 export interface WarningContext {
   /** Whether tasks may use more memory than they ask for; off when left out. */
   readonly allowsMemoryOversubscription?: boolean;
-  /** The moment after which launches of a periodic job are checked for surprises; not at all when left out. */
+  /** The time after which launches of a periodic job are checked for surprises; not at all when left out. */
   readonly now?: Instant;
   /** Those of the needs that the most suitable node does not meet; no warnings about needs when left out. */
   readonly unmetByNodes?: (needs: readonly TaskNeed[]) => readonly TaskNeed[];
@@ -123,7 +123,7 @@ function warnAboutMemory(job: Job, warn: Report): void {
 
 const noDelay = 'are deregistered at the moment of the stop; a shutdown_delay gives clients time to notice';
 
-/** Services are still called for a moment after they were taken out of the catalogue, unless a shutdown delay waits for that. */
+/** Services are still called for a time after they were taken out of the catalogue, unless a shutdown delay waits for that. */
 function warnAboutShutdown(group: TaskGroup, warn: Report): void {
   for (const task of group.Tasks) {
     if (task.Services !== null && task.ShutdownDelay === 0) {
@@ -138,7 +138,7 @@ function warnAboutShutdown(group: TaskGroup, warn: Report): void {
     warn(`group ${quoted(group.Name)}: services of the task ${quoted(name)} ${noDelay}`);
   }
   const isDelayed = (group.ShutdownDelay ?? 0) > 0 || group.Tasks.some((task) => task.ShutdownDelay > 0);
-  // A sidecar has a delay of its own.
+  // A sidecar has a separate delay.
   if (!isDelayed && services.some((service) => service.TaskName === '' && !hasSidecar(service))) {
     warn(`group ${quoted(group.Name)}: services ${noDelay}`);
   }

@@ -23,7 +23,7 @@ export function listed(names: readonly string[]): string {
 }
 
 /**
- * Several errors as one text: a heading with their number, then one line each, ended by an empty line. Clients of the job
+ * Several errors as one string: a heading with their number, then one line each, ended by an empty line. Clients of the job
  * interface show it as it is.
  */
 export function errorsText(errors: readonly string[]): string {
@@ -31,7 +31,7 @@ export function errorsText(errors: readonly string[]): string {
   return `${heading}\n${errors.map((error) => `\t* ${error}\n`).join('')}\n`;
 }
 
-/** Warnings as one text, or the empty text when there are none. */
+/** Warnings as one string, or the empty string when there are none. */
 export function warningsText(warnings: readonly string[]): string {
   if (warnings.length === 0) return '';
   const heading = warnings.length === 1 ? '1 warning:' : `${warnings.length} warnings:`;

@@ -4,8 +4,8 @@ import { errorsText, quoted } from './problem-texts.js';
 export type Report = (problem: string) => void;
 
 /**
- * Reports whose texts begin with the location: `within(report, 'group', 'web')` with `group "web": `. The text is made when there
- * is a problem to tell, since most jobs have none.
+ * Reports whose strings begin with the location: `within(report, 'group', 'web')` with `group "web": `. The string is made when there
+ * is a problem to report, since most jobs have none.
  */
 export function within(report: Report, location: string, name?: string): Report {
   return (problem) => report(`${locationText(location, name)}: ${problem}`);
@@ -63,7 +63,7 @@ export function problemsOf(parts: readonly Part[]): string[] {
   );
 }
 
-/** One text for each part; several problems of a part are listed below its location. */
+/** One string for each part; several problems of a part are listed below its location. */
 export function textsByPart(parts: readonly Part[]): string[] {
   return parts.map(({ location, problems }) => {
     const [first = ''] = problems;

@@ -1,4 +1,4 @@
-/** Bytes of a text in UTF-8; half of a surrogate pair counts as the three of its replacement. */
+/** Bytes of a string in UTF-8; half of a surrogate pair counts as the three of its replacement. */
 export function byteLength(text: string): number {
   let bytes = text.length;
   for (let at = 0; at < text.length; at++) {

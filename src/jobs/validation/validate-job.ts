@@ -12,7 +12,7 @@ import { validateJobStart } from './validate-start.js';
 import { type Surroundings, validateEdition, validateSurroundings } from './validate-surroundings.js';
 import { validateWork } from './validate-work.js';
 
-/** The host's data for checks of a job against its surroundings. Absent members are not checked. */
+/** The host's data for checks of a job against its context. Absent members are not checked. */
 export interface ValidationContext extends Surroundings, WarningContext {
   /** Highest sum of all counts, 50 000 when left out. */
   readonly maximumCount?: number;
@@ -29,7 +29,7 @@ export interface JobProblems {
 }
 
 /**
- * All errors and warnings of an admitted job at once (job interface, validation); for a job that makes too much work to be looked at, that
+ * All errors and warnings of an admitted job at once (job interface, validation); for a job that makes too much work to be considered, that
  * alone. Layout: `errorsText`, `warningsText`. Never throws, whatever the document holds.
  */
 export function validateJob(job: Job, context: ValidationContext = {}): JobProblems {

@@ -32,7 +32,7 @@ export const operationSuffixes: readonly string[] = [
 /** Bytes of an ID as it is written in a path; servers and clients cut paths that are much longer. */
 const maximumIdLength = 8_000;
 
-/** An ID may be any text that a path of the interface can name. */
+/** An ID may be any string that a path of the interface can name. */
 export function validateJobId(id: string, report: Report): void {
   const problem = jobIdProblem(id);
   if (problem !== undefined) report(problem);

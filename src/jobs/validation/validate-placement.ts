@@ -65,7 +65,7 @@ function validateMatcher(operand: string, value: string, report: Report): void {
 const knownTargets = new Set(['node.unique.id', 'node.unique.name', 'node.datacenter', 'node.class', 'node.pool']);
 const targetPrefixes = ['attr.', 'meta.', 'device.'];
 
-/** A text that begins with `$` must be an interpolation of something that a node has; any other text is a literal. */
+/** A string that begins with `$` must be an interpolation of something that a node has; any other string is a literal. */
 function validateTarget(target: string, report: Report): void {
   if (target === '') report('an attribute is needed');
   else if (target.startsWith('$')) {

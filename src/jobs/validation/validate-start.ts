@@ -7,7 +7,7 @@ import { isSignal } from './signals.js';
 import { byteLength } from './text-size.js';
 
 /*
- * What no system can start: texts for the operating system with a NUL in them, single texts and sums beyond what a process can
+ * What no system can start: strings for the operating system with a NUL in them, single strings and sums beyond what a process can
  * be given, signals that do not exist. Such a job would stay pending for ever, so it is refused.
  */
 
@@ -101,7 +101,7 @@ function validateTexts(what: string, texts: readonly string[], report: Report): 
   }
 }
 
-/** The texts of a driver's configuration that drivers which start processes give to them. */
+/** The strings of a driver's configuration that drivers which start processes give to them. */
 function commandOf({ Config }: Task): string[] {
   if (Config === null) return [];
   const { command, args } = Config;
@@ -176,7 +176,7 @@ function sizeOfTexts(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + sizeOf(text) + endAndPointer, 0);
 }
 
-/** Bytes; of a short text about, since a sum near the limit is made of long ones. */
+/** Bytes; of a short string about, since a sum near the limit is made of long ones. */
 function sizeOf(text: string): number {
   return text.length < 256 ? text.length : byteLength(text);
 }

@@ -5,7 +5,7 @@ import type { TaskGroup } from '../document/task-group.js';
 import { listed, quoted } from './problem-texts.js';
 import type { Report } from './problems.js';
 
-/** The installation's data for checks of a job against its surroundings. Absent members are not checked. */
+/** The installation's data for checks of a job against its context. Absent members are not checked. */
 export interface Surroundings {
   readonly hasNamespace?: (name: string) => boolean;
   /** Asked for every pool but the built-in `default` and `all`. */
@@ -34,7 +34,7 @@ export function validateSurroundings(job: Job, context: Surroundings, report: Re
   }
 }
 
-/** There is no Vault here. A cluster other than `default` needs an identity of its own besides. */
+/** There is no Vault here. A cluster other than `default` needs a separate identity besides. */
 function validateVaults(job: Job, report: Report): void {
   const first = firstOf(job.TaskGroups, ({ Tasks }) => Tasks.find(({ Vault }) => Vault !== null));
   if (first !== undefined)

@@ -71,7 +71,7 @@ function validateParts(task: Task, group: TaskGroup, report: Report): void {
 
 const proxyKind = 'connect-proxy:';
 
-/** A task that is the proxy of a mesh service has no services of its own, and its service is in the group. */
+/** A task that is the proxy of a mesh service has no own services, and its service is in the group. */
 function validateProxy(task: Task, group: TaskGroup, report: Report): void {
   if (!task.Kind.startsWith(proxyKind)) return;
   const name = task.Kind.slice(proxyKind.length);

@@ -35,7 +35,7 @@ function readAnchor({ schema, refuse, anchor }: Part): Check | null {
   return null;
 }
 
-/** Read because references lead there; nothing is judged by them otherwise. */
+/** Read because references lead there; nothing is checked by them otherwise. */
 function readDefinitions({ schema, refuse, inner }: Part, keyword: string): Check | null {
   const definitions = schema[keyword];
   if (!isObject(definitions)) {
@@ -93,6 +93,6 @@ const adviceOn: Readonly<Record<string, string>> = {
 export function refuseUnknown(part: Part, keyword: string): Check | null {
   if (Object.hasOwn(adviceOn, keyword)) return part.refuse(keyword, adviceOn[keyword] as string);
   part.refuse(keyword, 'is not a keyword of JSON Schema; remarks of your own begin with x-');
-  // The specification ignores it, so a schema that is stored already goes on without it.
+  // The specification ignores it, so a schema that is stored already continues without it.
   return null;
 }

@@ -22,7 +22,7 @@ const most: Bound = {
   isWithin: (value, bound) => value <= bound,
 };
 
-/** An exclusive bound is a number of its own, or, as in draft 4, a word on the inclusive one. */
+/** An exclusive bound is a separate number, or, as in draft 4, a word on the inclusive one. */
 function readBound({ schema, refuse }: Part, { inclusive, exclusive, words, isWithin }: Bound): Check {
   const bound = schema[inclusive];
   const beyond = schema[exclusive];

@@ -61,7 +61,7 @@ function readMembers(part: Part): Check {
     if (!isObject(value)) return FITS;
     const names = Object.keys(value);
     let verdict: Verdict = FITS;
-    // Of a large object with few names the other members need not be looked at.
+    // Of a large object with few names the other members need not be considered.
     const looked = onlyNamed && members.named.size < names.length ? namedIn(members.named, value) : names;
     for (const name of looked) {
       if (!run.spend(1)) return OPEN;

@@ -15,7 +15,7 @@ function lengthOf(text: string): number {
   return length;
 }
 
-/** Whether a text has a match; undefined when that takes more work than is left. */
+/** Whether a string has a match; undefined when that takes more work than is left. */
 export type Search = (text: string, run: Run) => boolean | undefined;
 
 /** A pattern, compiled; the check that leaves values open when it cannot be. */

@@ -37,7 +37,7 @@ function among(allowed: readonly unknown[], message: string): Check {
   return (value, run, place) => {
     if (!isComposed(value)) return plain.has(value) ? FITS : run.unfit(place, message);
     if (texts.size === 0) return run.unfit(place, message);
-    // A text of the value is made, with its members in order.
+    // A string of the value is made, with its members in order.
     if (!run.spend(20 * sizeOf(value))) return OPEN;
     return texts.has(canonicalText(value)) ? FITS : run.unfit(place, message);
   };

@@ -4,7 +4,7 @@ import type { User } from '../user.js';
 import { pointers, type ReadConfigurationInput } from './configuration-input.js';
 import { type DestinationKind, destinationKindFromSpelling } from './destination.js';
 
-/* The checks of a configuration's members, each with the texts of its refusals. */
+/* The checks of a configuration's members, each with the strings of its refusals. */
 
 /** What the checks need from outside the request. */
 export interface ConfigurationSurroundings {

@@ -5,7 +5,7 @@ import type { DestinationSpelling } from './destination.js';
 
 /** What a caller may say about a configuration. An absent member means the default on create, the present value on update. */
 export interface ConfigurationInput {
-  /** One of `destinationKinds`, or another spelling that `destinationKindFromSpelling` knows. It cannot be changed. */
+  /** One of `destinationKinds`, or another form that `destinationKindFromSpelling` knows. It cannot be changed. */
   readonly destinationType?: DestinationSpelling | undefined;
   /** Whether it gets notifications. The destination must answer a verification request before it is enabled. */
   readonly enabled?: boolean | undefined;
@@ -13,7 +13,7 @@ export interface ConfigurationInput {
   readonly name?: string | undefined;
   /** Null or empty clears it. */
   readonly token?: string | null | undefined;
-  /** Triggers in any spelling; null for none. */
+  /** Triggers in any form; null for none. */
   readonly triggers?: readonly TriggerSpelling[] | null | undefined;
   /** The destination; not for e-mail. */
   readonly url?: string | null | undefined;

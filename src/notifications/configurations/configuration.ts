@@ -33,7 +33,7 @@ export interface NotificationConfiguration {
   readonly name: string;
   readonly token: StoredSecret | null;
   readonly retiredTokens: readonly RetiredToken[];
-  /** Trigger spellings as written, each trigger once. */
+  /** Trigger forms as written, each trigger once. */
   readonly triggers: readonly string[];
   readonly url: StoredSecret | null;
   /** Ids of the recipients; empty for kinds other than e-mail. */

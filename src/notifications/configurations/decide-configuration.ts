@@ -176,7 +176,7 @@ function urlOf({ url }: ReadConfigurationInput): string | null {
   return url === undefined || url === '' ? null : url;
 }
 
-/** The first spelling of each trigger, in the order given. */
+/** The first form of each trigger, in the order given. */
 function uniqueTriggers(spellings: readonly string[]): string[] {
   const seen = new Set<string>();
   return spellings.filter((spelling) => {

@@ -3,7 +3,7 @@ export const destinationKinds = ['generic', 'email', 'chat-a', 'chat-b'] as cons
 /** One of `destinationKinds`. */
 export type DestinationKind = (typeof destinationKinds)[number];
 
-/** How a destination type may be written: the canonical types, and spellings that existing clients of this interface send. */
+/** How a destination type may be written: the canonical types, and forms that existing clients of this interface send. */
 export type DestinationSpelling = DestinationKind | 'slack' | 'microsoft-teams';
 
 const aliases: Readonly<Record<string, DestinationKind>> = {

@@ -29,7 +29,7 @@ export interface AttemptRules {
 interface AttemptEnd {
   /** In the queues' time, which waits are counted in. */
   readonly at: Instant;
-  /** The same moment of the wall clock: when the delivery was over, if it is. */
+  /** The same time of the wall clock: when the delivery was over, if it is. */
   readonly wall: Instant;
   readonly fraction: number;
   /** Until the delivery is over by its age: a wait that would be longer ends there, with the last attempt. */

@@ -50,7 +50,7 @@ export interface RecipientResult {
 }
 
 /**
- * When a delivery is due that was only accepted: always. The moment of its acceptance is wall time, which can be far from the
+ * When a delivery is due that was only accepted: always. The time of its acceptance is wall time, which can be far from the
  * queues' time. Not 0, which is for redeliveries.
  */
 export const dueSinceAcceptance: Instant = 1;
@@ -69,7 +69,7 @@ interface BehindState {
   readonly type: 'behind';
 }
 
-/** Over, one way or the other, since a moment of the wall clock. */
+/** Over, one way or the other, since a time of the wall clock. */
 export type SettledState =
   | { readonly type: 'delivered'; readonly at: Instant }
   /** E-mail: some recipients have received it, others were refused permanently, or put off until there were no more attempts. */

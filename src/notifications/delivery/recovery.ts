@@ -16,7 +16,7 @@ export function recoverableOutcome(value: unknown): RecoverableOutcome | undefin
 export interface RecoveryFilter {
   /** How the deliveries ended. */
   readonly outcome: RecoverableOutcome;
-  /** Ended from this moment on … */
+  /** Ended from this time on … */
   readonly since: Instant;
   /** … and before this one. */
   readonly until: Instant;
@@ -33,7 +33,7 @@ export interface Recovery extends RecoveryFilter {
   readonly workspaceId: string;
   /** The configurations that are left, the present one first. */
   readonly configurations: readonly string[];
-  /** The end and the sequence of the last delivery of the present configuration that was looked at; null before the first. */
+  /** The end and the sequence of the last delivery of the present configuration that was considered; null before the first. */
   readonly reached: readonly [at: Instant, sequence: number] | null;
   /** The same for configurations that were the present one before and had to wait for room in their queues; those not begun are absent. */
   readonly setAside?: Readonly<Record<string, Exclude<Recovery['reached'], null>>>;
@@ -43,7 +43,7 @@ export interface Recovery extends RecoveryFilter {
   readonly redelivered: number;
   readonly state: 'running' | 'done' | 'cancelled';
   readonly createdAt: Instant;
-  /** Null while it goes on. */
+  /** Null while it continues. */
   readonly finishedAt: Instant | null;
 }
 
@@ -52,7 +52,7 @@ export const recoveries = table<Recovery>('notification_recoveries', ({ id }) =>
   by_workspace: { version: 1, key: ({ workspaceId, createdAt, id }) => [workspaceId, createdAt, id] },
 });
 
-/** The recovery with this one of its configurations as the present one; each goes on from where it was. */
+/** The recovery with this one of its configurations as the present one; each continues from where it was. */
 export function turnedTo(recovery: Recovery, configurationId: string): Recovery {
   const [present, ...others] = recovery.configurations;
   if (present === undefined || present === configurationId) return recovery;
@@ -74,7 +74,7 @@ function withPresent(recovery: Recovery, configurationId: string): Recovery {
   return { ...recovery, configurations: [configurationId, ...recovery.configurations], reached, setAside };
 }
 
-/** Why no deliveries can lie between these moments; undefined when some can. */
+/** Why no deliveries can lie between these times; undefined when some can. */
 export function spanFault(since: Instant, until: Instant): InvalidParameter | undefined {
   if (Number.isFinite(since) && Number.isFinite(until) && since <= until) return undefined;
   const message = 'since and until must be times, and since the earlier one';

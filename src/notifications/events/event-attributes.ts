@@ -16,7 +16,7 @@ import {
   type WorkspaceTrigger,
 } from './trigger.js';
 
-/** Bounds of an event's texts, in characters. */
+/** Bounds of an event's strings, in characters. */
 export const eventLimits = { message: 65_536, text: 4096, idempotencyKey: 256 } as const;
 
 /** An event as it arrives, with the field names of the payloads: `trigger`, `message`, `run_id`, `new_assessment_result`, … */

@@ -26,8 +26,8 @@ export function jsonOf(value: unknown): string | null {
 }
 
 /**
- * Where data does not fit a schema, with pointers that begin at `root`. A schema of null takes everything. The data are judged as the
- * JSON that is sent: a date is a text, a member that is undefined is not there.
+ * Where data does not fit a schema, with pointers that begin at `root`. A schema of null takes everything. The data are checked as the
+ * JSON that is sent: a date is a string, a member that is undefined is not there.
  */
 export function dataFaults(schema: JsonSchema | null, data: unknown, root: string): readonly FieldFault[] {
   if (schema === null) return [];

@@ -28,7 +28,7 @@ export interface EventType {
 export const eventTypes = table<EventType>('notification_event_types', ({ name }) => [name]);
 
 /**
- * What the host says of an event type of its own. A member that is left out has its default, also when the type exists already.
+ * What the host says of a separate event type. A member that is left out has its default, also when the type exists already.
  */
 export interface EventTypeInput {
   /** Words of letters, digits and `_`, joined by dots or hyphens, such as `order.created`; at most 128 characters. */
@@ -55,12 +55,12 @@ export function alertTypeNamed(name: unknown): EventType | undefined {
   return { name: known, description: '', schema: null, example: null, body: 'envelope', createdAt: 0, updatedAt: 0 };
 }
 
-/** What of the schema is not a schema, or cannot be enforced: it is refused, but a type that is stored already goes on without it. */
+/** What of the schema is not a schema, or cannot be enforced: it is refused, but a type that is stored already continues without it. */
 export function problemsOfSchema({ schema }: Pick<EventType, 'schema'>): readonly FieldFault[] {
   return schema === null ? [] : schemaFaults(schema, eventTypeLimits.schema, '/data/attributes/schema');
 }
 
-/** An example is looked at when there is a usable schema, or none, that it can be compared with. */
+/** An example is considered when there is a usable schema, or none, that it can be compared with. */
 function schemaAndExampleFaults(schema: EventType['schema'], example: EventType['example']): readonly FieldFault[] {
   const problems = problemsOfSchema({ schema });
   if (problems.length > 0 || example === null) return problems;

@@ -40,7 +40,7 @@ export interface RunFailure {
   readonly group: string;
   /** Null when no task is known to have failed: the node was lost, for example. */
   readonly task: string | null;
-  /** Null when the task did not end by itself. */
+  /** Null when the task did not end on its own. */
   readonly exitCode: number | null;
   /** Number of the signal that ended the task; null for none. */
   readonly signal: number | null;
@@ -148,7 +148,7 @@ export interface NotifiedConfiguration {
   readonly name?: string;
 }
 
-/** Where an event happened, as messages tell it: kept with the event, so that every repetition of a message is the same. */
+/** Where an event happened, as messages report it: kept with the event, so that every repetition of a message is the same. */
 interface EventSurroundings {
   readonly workspaceName: string;
   readonly organization: string;
@@ -167,7 +167,7 @@ export interface StoredEvent {
   readonly trigger: string;
   readonly event: NotificationEvent;
   readonly idempotencyKey: string | null;
-  /** In the order that the ids of its deliveries tell; see `deliveryIdOf`. */
+  /** In the order that the ids of its deliveries report; see `deliveryIdOf`. */
   readonly notified: readonly NotifiedConfiguration[];
   readonly surroundings: EventSurroundings;
   /** The trace that it belongs to; its messages hand it on. */

@@ -29,7 +29,7 @@ const byStatus: Readonly<Record<string, RunStatusNotification>> = {
   force_canceled: say('run:errored', 'Run Canceled'),
 };
 
-/** Statuses that stop for a person only when the plan has changes and is not applied by itself. */
+/** Statuses that stop for a person only when the plan has changes and is not applied on its own. */
 const pausing: ReadonlySet<string> = new Set(['planned', 'cost_estimated', 'policy_checked', 'post_plan_completed']);
 
 /**

@@ -8,7 +8,7 @@ export type TriggerFeature = 'drift_detection' | 'health_assessments';
 export interface TriggerDefinition {
   /** The canonical value. */
   readonly value: string;
-  /** Other spellings of the same trigger; all are accepted, and each configuration keeps the one it was given. */
+  /** Other forms of the same trigger; all are accepted, and each configuration keeps the one it was given. */
   readonly aliases: readonly string[];
   /** What its events are about, which decides the payload. */
   readonly scope: TriggerScope;
@@ -18,7 +18,7 @@ export interface TriggerDefinition {
   readonly needs: TriggerFeature | null;
 }
 
-/** Triggers of events of runs, in their canonical spelling. */
+/** Triggers of events of runs, in their canonical form. */
 export type RunTrigger =
   | 'run:created'
   | 'run:planning'
@@ -26,11 +26,11 @@ export type RunTrigger =
   | 'run:applying'
   | 'run:completed'
   | 'run:errored';
-/** Triggers of events of health assessments, in their canonical spelling. */
+/** Triggers of events of health assessments, in their canonical form. */
 export type AssessmentTrigger = 'assessment:drifted' | 'assessment:check_failure' | 'assessment:failed';
-/** Triggers of events about the destruction of a workspace, in their canonical spelling. */
+/** Triggers of events about the destruction of a workspace, in their canonical form. */
 export type WorkspaceTrigger = 'workspace:auto_destro_reminder' | 'workspace:auto_destroy_run_results';
-/** The canonical spelling of a trigger; `triggerFromSpelling` knows the others. */
+/** The canonical form of a trigger; `triggerFromSpelling` knows the others. */
 export type Trigger = RunTrigger | AssessmentTrigger | WorkspaceTrigger;
 
 /** How a trigger may be written. */
@@ -71,12 +71,12 @@ const bySpelling: ReadonlyMap<string, (typeof triggerDefinitions)[number]> = new
   ),
 );
 
-/** The trigger that a spelling means; undefined for an unknown one. */
+/** The trigger that a form means; undefined for an unknown one. */
 export function triggerFromSpelling(spelling: string): (TriggerDefinition & { readonly value: Trigger }) | undefined {
   return bySpelling.get(spelling);
 }
 
-/** Every spelling of every trigger. */
+/** Every form of every trigger. */
 export const triggerSpellings: readonly string[] = [...bySpelling.keys()];
 
 /** Every way to write the name of an event's trigger; the name of an event type has one. */
@@ -85,7 +85,7 @@ export function spellingsOf(trigger: string): readonly string[] {
   return definition === undefined ? [trigger] : [definition.value, ...definition.aliases];
 }
 
-/** How a list of spellings writes the trigger; undefined when the trigger is not in the list. */
+/** How a list of forms writes the trigger; undefined when the trigger is not in the list. */
 export function spellingOf(trigger: string, spellings: readonly string[]): string | undefined {
   return spellings.find((spelling) => bySpelling.get(spelling)?.value === trigger);
 }

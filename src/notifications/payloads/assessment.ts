@@ -9,7 +9,7 @@ export interface AssessmentPayload {
   /** Where the configuration is read, as a path. */
   readonly notification_configuration_url: string;
   readonly trigger_scope: 'assessment';
-  /** The trigger, spelled as the configuration spells it. */
+  /** The trigger, written as the configuration spells it. */
   readonly trigger: string;
   /** What was found, as a sentence for people. */
   readonly message: string;

@@ -16,7 +16,7 @@ const colours: Readonly<Record<Tone, string>> = {
 
 /**
  * The message for a chat-a destination, as JSON text: a line with the workspace, and an attachment of blocks in the event's
- * colour. Texts of users are plain text where the format has it, and escaped everywhere.
+ * colour. Strings of users are plain text where the format has it, and escaped everywhere.
  */
 export function renderChatA(context: MessageContext): string {
   const outline = messageOutline(context);

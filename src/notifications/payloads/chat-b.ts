@@ -3,7 +3,7 @@ import { type Fact, type MessageOutline, messageOutline, timeText } from './mess
 import { jsonLengthOf, lengthOf, type Spelling, spell, spellLastLines, withoutMentions } from './text.js';
 
 /**
- * Bytes in the longest JSON spelling. With three links of at most 2,048 bytes the message stays below 28,000 bytes, which
+ * Bytes in the longest JSON form. With three links of at most 2,048 bytes the message stays below 28,000 bytes, which
  * is what the service accepts, even when something on the way writes every character outside ASCII as an escape.
  */
 const limits = { label: 1200, reason: 12_000, title: 200, fact: 1200, factBesideOutput: 500, output: 5000 } as const;
@@ -67,7 +67,7 @@ function authorOf({ person, reason }: MessageOutline): object[] {
   return [{ type: 'ColumnSet', columns: [{ type: 'Column', width: 'auto', items: [image] }, text] }];
 }
 
-/** A line of output is a block of its own: cards join lines otherwise. */
+/** A line of output is a separate block: cards join lines otherwise. */
 function outputOf(output: string | null): object[] {
   if (output === null) return [];
   const lines = spellLastLines(withoutMentions(output), limits.output, markdown);

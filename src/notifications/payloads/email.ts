@@ -6,7 +6,7 @@ import { lengthOf, linkFrom, onOneLine, type Spelling, spell, spellLastLines } f
 const limits = { subject: 200, title: 100, line: 500, reason: 20_000 } as const;
 
 /**
- * The mail for one recipient, as text and as HTML with the same content: the event, whether a decision is needed, the object,
+ * The mail for one recipient, as a string and as HTML with the same content: the event, whether a decision is needed, the object,
  * the reason, the user and time, and why the recipient gets it. Nothing in a header can end its line.
  */
 export function renderEmail(context: MessageContext, recipient: Recipient): RenderedEmail {

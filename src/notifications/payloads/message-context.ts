@@ -1,6 +1,6 @@
 import type { NotificationEvent } from '../events/event.js';
 
-/** Everything a chat or e-mail message is made from. Texts are as users wrote them: the renderer escapes and cuts. */
+/** Everything a chat or e-mail message is made from. Strings are as users wrote them: the renderer escapes and cuts. */
 export interface MessageContext {
   readonly configuration: {
     readonly id: string;

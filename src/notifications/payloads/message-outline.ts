@@ -236,7 +236,7 @@ function autoDestroyOutline(destroy: AutoDestroyEvent): OutlineInWorkspace {
 /** Members of the data that a message shows: beside them stand the event and its time. */
 const mostMembers = 6;
 
-/** The data's own texts and numbers; `id` and `url`, where it has them, name what the event is about. */
+/** The data's own strings and numbers; `id` and `url`, where it has them, name what the event is about. */
 function customOutline({ trigger, message, data, occurredAt }: CustomEvent): OutlineInWorkspace {
   const event = onOneLine(message);
   const id = typeof data['id'] === 'string' || typeof data['id'] === 'number' ? onOneLine(String(data['id'])) : '';
@@ -275,7 +275,7 @@ function memberFact(name: string, value: string): Fact[] {
   return textFact(onOneLine(name) || 'unnamed', value).map((fact) => ({ ...fact, isMember: true }));
 }
 
-/** No fact when the text is no time: a message with less in it is better than none. */
+/** No fact when the string is no time: a message with less in it is better than none. */
 function timeFact(title: string, value: string | null): Fact[] {
   const at = instantFromRfc3339(value ?? '');
   return at === undefined ? [] : [{ title, value: { at } }];

@@ -39,9 +39,9 @@ export interface RequestIdentity {
   readonly retiredTokens: readonly string[];
   /** The same over all attempts and redeliveries. */
   readonly messageId: string;
-  /** When the event was accepted: also the same over all of them. The moment of the attempt when absent. */
+  /** When the event was accepted: also the same over all of them. The time of the attempt when absent. */
   readonly acceptedAt?: Instant;
-  /** The moment of this attempt. */
+  /** The time of this attempt. */
   readonly now: Instant;
 }
 

@@ -27,7 +27,7 @@ export interface RunPayload {
 export interface RunNotification {
   /** What happened, as a sentence for people. */
   readonly message: string;
-  /** The trigger, spelled as the configuration spells it. */
+  /** The trigger, written as the configuration spells it. */
   readonly trigger: string;
   /** The new state of the run; null when it is not known. */
   readonly run_status: string | null;
@@ -54,7 +54,7 @@ export interface RunNotification {
   };
 }
 
-/** `trigger` is spelled as the configuration spells it. */
+/** `trigger` is written as the configuration spells it. */
 export function runPayload(
   configurationId: string,
   trigger: string,

@@ -2,10 +2,10 @@ import { wellFormed } from '../../shared/text-values.js';
 
 /*
  * Users write run messages, names and identifiers; chat services and mail programs read them as markup. These functions
- * make a text harmless before a renderer puts its own markup around it.
+ * make a string harmless before a renderer puts its own markup around it.
  */
 
-/** The mark at the end of a text that was cut. */
+/** The mark at the end of a string that was cut. */
 const cutMark = '…';
 
 /** Invisible, without width, and a line must not be broken there. */
@@ -34,7 +34,7 @@ export function outputLines(text: string): string {
     .replace(/^\n+|\n+$/g, '');
 }
 
-/** The last lines of a text whose spelling costs at most `limit`; a last line that is too long alone is cut. */
+/** The last lines of a string whose form costs at most `limit`; a last line that is too long alone is cut. */
 export function spellLastLines(text: string, limit: number, spelling: Spelling): readonly string[] {
   const lines: string[] = [];
   let left = limit;
@@ -73,7 +73,7 @@ export function withoutMentions(text: string): string {
     .replace(/&(?=#|[a-z]\w*;)/gi, `&${joiner}`);
 }
 
-/** How a text is escaped in its position, and its length there. */
+/** How a string is escaped in its position, and its length there. */
 export interface Spelling {
   /** Of any piece of the text; must not depend on the pieces beside it. */
   readonly escape: (piece: string) => string;
@@ -82,11 +82,11 @@ export interface Spelling {
 }
 
 /**
- * The text as it is spelled, with a cost of at most `limit`. What is too long ends with `…` behind the last whole
+ * The text as it is written, with a cost of at most `limit`. What is too long ends with `…` behind the last whole
  * character, in the sense of what a reader takes for one: an emoji of several code points, a letter with its accents.
  */
 export function spell(text: string, limit: number, { escape: escapePiece, costOf }: Spelling): string {
-  // Nothing is spelled shorter than it is; this bounds the work for very long texts.
+  // Nothing is written shorter than it is; this bounds the work for very long strings.
   const bounded = text.slice(0, limit + 1);
   const costOfFirst = (length: number): number => costOf(escapePiece(bounded.slice(0, length)));
   if (costOfFirst(bounded.length) <= limit) return escapePiece(bounded);

@@ -55,7 +55,7 @@ export function decideAlerts(
   return { alerts, row: next };
 }
 
-/** Failed alerts cause no further alerts, which could go on without end. */
+/** Failed alerts cause no further alerts, which could continue without end. */
 function isReported(outcome: Outcome): boolean {
   return isGivenUp(outcome) && !outcome.after.trigger.startsWith('signalbox.');
 }

@@ -6,7 +6,7 @@ import type { AttemptReport } from '../delivery/conclude-attempt.js';
 
 /**
  * A hook of a chat service that asked to be left alone until a time. Several configurations may share the hook, in any workspace, and
- * several processes may send to it, so it has a row of its own.
+ * several processes may send to it, so it has a separate row.
  */
 export interface HookHold {
   /** A digest of the URL, which is a secret. */

@@ -17,7 +17,7 @@ interface RecordChange {
 /** Fewer waiting deliveries are not recorded. */
 const leastBacklog = 64;
 
-/** The row with what is to be remembered of the queue in memory. */
+/** The row with what is to be cached of the queue in memory. */
 export function recordAfter(
   row: QueueRecord,
   queue: DeliveringQueue | CancellingQueue,

@@ -42,7 +42,7 @@ class Version<K, V> implements PersistentMap<K, V> {
     return this.#own().has(key);
   }
 
-  /** A list of its own, because the table may serve another version before the caller has looked at all of it. */
+  /** A separate list, because the table may serve another version before the caller has considered all of it. */
   keys(): readonly K[] {
     return [...this.#own().keys()];
   }

@@ -32,7 +32,7 @@ export interface Cancellation {
 export interface QueueRecord {
   readonly configurationId: string;
   readonly workspaceId: string;
-  /** Every delivery up to this sequence has a row of its own or is over; what comes after it is read from the events. */
+  /** Every delivery up to this sequence has a separate row or is over; what comes after it is read from the events. */
   readonly position: number;
   /** When it needs an engine while it has no lease; null when nothing is unfinished, or only a user can continue it. */
   readonly wakeAt: Instant | null;
@@ -40,7 +40,7 @@ export interface QueueRecord {
   readonly breaker: Breaker;
   /** First failure since the last success. */
   readonly failingSince: Instant | null;
-  /** Absent when nothing hinders. */
+  /** Absent when nothing blocks. */
   readonly hindered?: Hindrance;
   /** To be carried out before anything is sent. */
   readonly cancellation: Cancellation | null;
@@ -95,7 +95,7 @@ function arrivalWakes({ breaker, pausedAt }: QueueRecord, endsAt: Instant): Inst
 
 /**
  * Whether nothing accepted after its position is for the queue: that would have woken it, or is known to the engine that has it. The events
- * since then, which are for others, need not be looked at.
+ * since then, which are for others, need not be considered.
  */
 export function hasNothingNew({ lease, wakeAt }: QueueRecord): boolean {
   return lease === null && wakeAt === null;

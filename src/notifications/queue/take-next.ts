@@ -5,7 +5,7 @@ import { type DeliveryEvent, transitionDelivery } from '../delivery/transition-d
 import { breakerAllows } from './circuit-breaker.js';
 import type { DeliveringQueue, HeldQueue, Outcome, QueuedDelivery, QueueRules } from './held-queue.js';
 
-/** The two readings of time that a queue is judged by. */
+/** The two readings of time that a queue is checked by. */
 export interface QueueTime {
   /** The queues' own time, which never steps: what waits and pauses are measured by. */
   readonly now: Instant;
@@ -105,7 +105,7 @@ function pauseEnd(queue: DeliveringQueue, time: QueueTime, rules: QueueRules): I
   return Math.min(probe, ...ends);
 }
 
-/** Ages are looked at no more often than this while nothing may be sent. */
+/** Ages are considered no more often than this while nothing may be sent. */
 const leastPause = minute;
 
 function withoutFirst(queue: DeliveringQueue, item: QueuedDelivery): DeliveringQueue {

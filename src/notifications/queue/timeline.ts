@@ -20,7 +20,7 @@ export function queueTime({ offset }: Timeline, monotonic: Milliseconds): Instan
   return offset + monotonic;
 }
 
-/** A moment of the queues' time as wall time, for people. */
+/** A time of the queues' time as wall time, for people. */
 export function wallTimeOf(moment: Instant, now: { readonly wall: Instant; readonly queue: Instant }): Instant {
   return moment - now.queue + now.wall;
 }

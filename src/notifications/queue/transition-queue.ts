@@ -65,7 +65,7 @@ export type QueueEvent =
       readonly sequence: number;
       readonly report: AttemptReport;
       readonly at: Instant;
-      /** The same moment of the wall clock. */
+      /** The same time of the wall clock. */
       readonly wall: Instant;
       /** In [0, 1), for jitter. */
       readonly fraction: number;
@@ -251,7 +251,7 @@ function failureOfDestination(
   return accepted > 0 || state.type === 'manual' || !isOfDestination(failure) ? undefined : failure;
 }
 
-/** A failure of the sender's own hinders until an attempt reaches the destination, however that ends. One that is aborted finds out nothing. */
+/** A failure of the sender's own blocks until an attempt reaches the destination, however that ends. One that is aborted finds out nothing. */
 function nextHindrance(hindered: Hindrance | null, failure: Failure | null, at: Instant): Hindrance | null {
   if (failure === null || isOfDestination(failure)) return null;
   return failure.class === 'aborted' ? hindered : { by: failure.class, since: hindered?.since ?? at };

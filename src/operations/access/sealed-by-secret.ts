@@ -1,6 +1,6 @@
 /*
- * Texts that only the holder of a secret can read: AES-256-GCM with the SHA-256 of a label and the secret as key. The secret is random
- * and used for one text, so the key needs no stretching, and the label keeps it apart from the digest by which the secret is found.
+ * Strings that only the holder of a secret can read: AES-256-GCM with the SHA-256 of a label and the secret as key. The secret is random
+ * and used for one string, so the key needs no stretching, and the label keeps it apart from the digest by which the secret is found.
  */
 
 const algorithm = 'aes-256-gcm';

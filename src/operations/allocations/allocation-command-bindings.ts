@@ -123,7 +123,7 @@ type Opened = (socket: MessageSocket) => Promise<void>;
 
 /**
  * Begins the command before the socket is there, so that a refusal closes it; what the client sends reaches it from the
- * moment when the socket is handed over.
+ * time when the socket is handed over.
  */
 function conversation(
   signal: AbortSignal,

@@ -69,7 +69,7 @@ export function askNode(
   return performOnNode(context, allocation.NodeID, { command, input, signal });
 }
 
-/** The same for a command that can go on for days: when the caller loses the right, it ends with a refusal as its last output. */
+/** The same for a command that can continue for days: when the caller loses the right, it ends with a refusal as its last output. */
 export function askNodeWhileAllowed(
   context: EngineContext,
   permission: Permission,

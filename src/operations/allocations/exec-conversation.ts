@@ -80,7 +80,7 @@ function noCommand(fault: string): Result<never, CommandRefused> {
   return err(callerFailed('invalid', `failed to marshal command into json: ${fault}`));
 }
 
-/** Whether a terminal is asked for; an empty text says nothing. */
+/** Whether a terminal is asked for; an empty string says nothing. */
 export function terminalFrom(text = ''): Result<boolean, CommandRefused> {
   const value = text === '' ? false : parseBoolean(text);
   return value === undefined ? err(callerFailed('invalid', noBooleanText('tty', text))) : ok(value);

@@ -77,7 +77,7 @@ function firstValueOf(text: string): Result<unknown, string> {
   }
 }
 
-/** The offset of what makes a text no base64 (RFC 4648, section 4, padded; line ends not counted); undefined when it is. */
+/** The offset of what makes a string no base64 (RFC 4648, section 4, padded; line ends not counted); undefined when it is. */
 function base64Fault(data: string): number | undefined {
   const text = data.replace(/[\r\n]/g, '');
   if (isBase64(text)) return undefined;

@@ -4,7 +4,7 @@ import type { Key, Table } from '../../shared/table.js';
 interface PagesQuery<T> extends Pick<ListQuery, 'index' | 'prefix' | 'textPrefix'> {
   /** Records in a page. */
   readonly size: number;
-  /** The key of a record in the index, or in the table without one. Its last part is a text. */
+  /** The key of a record in the index, or in the table without one. Its last part is a string. */
   readonly keyOf: (record: T) => readonly [...Key, string];
 }
 

@@ -32,7 +32,7 @@ export interface PublishedEvent {
   /** `ne-` and 16 characters. */
   readonly eventId: string;
   readonly workspaceId: string;
-  /** The canonical spelling of the trigger, or the name of the event type. */
+  /** The canonical form of the trigger, or the name of the event type. */
   readonly trigger: string;
   /** One for each configuration that the event notifies; empty when there is none. */
   readonly deliveryIds: readonly string[];
@@ -52,7 +52,7 @@ interface UnknownWorkspace {
   readonly workspaceId: string;
 }
 
-/** The moment, and where identifiers and settings come from. */
+/** The time, and where identifiers and settings come from. */
 interface PublishEnvironment {
   readonly now: Instant;
   readonly ids: Ids;
@@ -143,7 +143,7 @@ function surroundingsOf(
 }
 
 /**
- * Makes sure that an engine processes the configuration's queue. An engine that has its lease finds new events by itself.
+ * Makes sure that an engine processes the configuration's queue. An engine that has its lease finds new events on its own.
  * Returns the number of waiting deliveries. `endsAt` is when the new delivery is over by its age.
  */
 function wakeQueue(view: WriteView, configurationId: string, endsAt: Instant): number {
@@ -154,7 +154,7 @@ function wakeQueue(view: WriteView, configurationId: string, endsAt: Instant): n
   return queue.backlog ?? 0;
 }
 
-/** The event that was accepted with the key, as long as that is remembered. */
+/** The event that was accepted with the key, as long as that is cached. */
 export function firstWithKey(
   view: ReadView,
   { now, settings }: Pick<PublishEnvironment, 'now' | 'settings'>,

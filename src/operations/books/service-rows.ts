@@ -8,7 +8,7 @@ import { readAllocationJob } from './jobs/job-rows.js';
 
 /**
  * Brings the catalogue up to date with what allocations offer. The services of groups come first: those of tasks have an index of
- * their own behind it, as clients of the upstream know them. Called last in a write, whose later rows would have that index too.
+ * their own behind it, as clients of Nomad know them. Called last in a write, whose later rows would have that index too.
  */
 export function registerServices(view: WriteView, allocations: readonly Allocation[]): void {
   const changes = allocations.map((allocation) => changesOf(view, allocation));

@@ -21,7 +21,7 @@ const rightsTables = [tokens, policies, roles];
 const pauseAfterFailure = second;
 
 /**
- * Items that can go on for days, such as the output of a command or a file that is followed: they end when their caller's token is
+ * Items that can continue for days, such as the output of a command or a file that is followed: they end when their caller's token is
  * removed or expires, or the right is withdrawn. `begin` gets a signal that aborts then, or with `signal`. `onLoss` is the last item when
  * the right was lost. A caller that the host authenticates keeps the rights that it came with.
  */

@@ -8,7 +8,7 @@ import {
   type NodeCommand,
 } from '../../agent/link/node-command.js';
 
-/** The agents that are connected to this process, by node. A newer connection of a node replaces the older one, which is told. */
+/** The agents that are connected to this process, by node. A newer connection of a node replaces the older one, which is reported. */
 export class NodeSwitch {
   #performers: ReadonlyMap<string, CommandPerformer> = new Map();
   readonly #whenReplaced = new WeakMap<CommandPerformer, () => void>();

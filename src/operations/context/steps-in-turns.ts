@@ -50,7 +50,7 @@ export function steppedWork<T>(stepsOver: (current: () => ReadView) => Generator
 }
 
 /**
- * Goes through the steps in turns of the event loop, so that everything else goes on in between. Gives undefined when the signal
+ * Goes through the steps in turns of the event loop, so that everything else continues in between. Gives undefined when the signal
  * aborts. Nothing is written, and a turn may find another state than the one before: whoever uses the result looks what has changed.
  */
 export async function stepsInTurns<T>(

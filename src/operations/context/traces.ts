@@ -30,7 +30,7 @@ export class EvaluationTraces {
   }
 }
 
-/** The spans of one write's launches: each begins a trace of its own. A work that runs again finds those of its first run. */
+/** The spans of one write's launches: each begins a separate trace. A work that runs again finds those of its first run. */
 export class LaunchSpans {
   readonly #tracer: Tracer | undefined;
   readonly #spans = new Map<string, TracedSpan>();

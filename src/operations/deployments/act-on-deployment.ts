@@ -18,7 +18,7 @@ export interface DeploymentReference {
 
 /** What an action on a deployment has led to. */
 export interface ChangedDeployment {
-  /** Empty when nothing has to be looked at. */
+  /** Empty when nothing has to be considered. */
   readonly evalId: string;
   /** Index at which the evaluation was created; 0 when there is none. */
   readonly evalCreateIndex: number;

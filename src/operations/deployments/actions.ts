@@ -66,7 +66,7 @@ export interface SetAllocationHealthInput extends DeploymentReference {
   readonly unhealthy?: readonly string[];
 }
 
-/** Sets the health of allocations, for groups whose health is judged by hand. An unhealthy one fails the deployment. */
+/** Sets the health of allocations, for groups whose health is checked by hand. An unhealthy one fails the deployment. */
 export function setAllocationHealth(
   context: EngineContext,
   caller: Principal,
@@ -82,7 +82,7 @@ export function setAllocationHealth(
 }
 
 /**
- * Lets a deployment go on that waits for other regions. There is only one region, so no deployment waits and nothing changes. A
+ * Lets a deployment continue that waits for other regions. There is only one region, so no deployment waits and nothing changes. A
  * deployment that is over is refused.
  */
 export function unblockDeployment(

@@ -21,7 +21,7 @@ import type { BackgroundLoop, EngineContext } from '../context/engine-context.js
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
 import { changeOrMoment } from '../waiting/change-or-moment.js';
 
-/** While deployments are under way they are looked at no more often than this, however busy the cluster is. */
+/** While deployments are under way they are considered no more often than this, however busy the cluster is. */
 const pause = second / 4;
 /** Looking takes no more than a part of the time: after each look the loop pauses for so many times what it took. */
 const pauseFactor = 4;
@@ -76,11 +76,11 @@ async function judgeOnce(context: EngineContext, signal: AbortSignal): Promise<S
     const written = await commit(context, hostPrincipal, (tx) => ok(failLate(context, tx, late)));
     if (written.isErr()) return failed(context, written.error.message);
   }
-  // What was written may be the reason to look again, and so may what turned out not to be due any more.
+  // What was written may be the reason to check again, and so may what turned out not to be due any more.
   return { ...rest, next: context.clock.now() };
 }
 
-/** The records as they are to be judged at a time. */
+/** The records as they are to be checked at a time. */
 interface Times {
   readonly now: Instant;
   allocation(record: Allocation): Allocation;
@@ -114,7 +114,7 @@ interface Look {
   readonly moments: readonly Instant[];
 }
 
-/** Allocations that are looked at in one step. */
+/** Allocations that are considered in one step. */
 const lookedAtOnce = 16;
 /** Allocations of which the health is written at once. */
 const writtenAtOnce = 16;

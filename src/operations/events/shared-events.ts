@@ -8,7 +8,7 @@ const keptBatches = 64;
 /** A transaction with more events is not kept: they would hold its records in memory. */
 const mostEvents = 100;
 
-/** The events of the newest transactions: each is made, and can be printed, once for all streams that tell it. */
+/** The events of the newest transactions: each is made, and can be printed, once for all streams that report it. */
 export class SharedEvents {
   /** By the index of the transaction; undefined where nobody has wanted the event yet. The oldest first. */
   readonly #made = new Map<number, (ClusterEvent | undefined)[]>();

@@ -58,7 +58,7 @@ export function streamEvents(
     });
 }
 
-/** Topics of what is in a namespace. Nodes are an area of their own; everything else, and everything at once, is for management. */
+/** Topics of what is in a namespace. Nodes are a separate area; everything else, and everything at once, is for management. */
 const OF_JOBS: ReadonlySet<string> = new Set(['Job', 'Evaluation', 'Allocation', 'Deployment', 'Service']);
 
 function authoriseTopics(

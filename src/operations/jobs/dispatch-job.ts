@@ -61,7 +61,7 @@ export type DispatchJobError =
   | RegistrationsDisabled
   | StorageError;
 
-/** Longest texts that are taken: they become part of IDs and keys. */
+/** Longest strings that are taken: they become part of IDs and keys. */
 const maximumTextLength = 1024;
 
 /**

@@ -17,7 +17,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { Registered } from './registration/register-job.js';
 
-/** The job that the scheduler is to look at again. */
+/** The job that the scheduler is to consider again. */
 export interface EvaluateJobInput extends JobReference {
   /** Replaces failed allocations at once, whatever their reschedule policy is. */
   readonly forceReschedule?: boolean;
@@ -26,7 +26,7 @@ export interface EvaluateJobInput extends JobReference {
 /** Why `evaluateJob` makes no evaluation. */
 export type EvaluateJobError = PermissionDenied | JobNotFound | EvaluationRefused | StorageError;
 
-/** Has the scheduler look at a job (job interface, create evaluation). The answer's `jobModifyIndex` is the ModifyIndex. */
+/** Has the scheduler consider a job (job interface, create evaluation). The answer's `jobModifyIndex` is the ModifyIndex. */
 export function evaluateJob(
   context: EngineContext,
   caller: Principal,

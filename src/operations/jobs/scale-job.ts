@@ -66,7 +66,7 @@ export type ScaleJobError =
 
 /**
  * Scales a group, or records why it is not scaled (job interface, scale). Version, evaluation and event are one write, in which
- * each takes an index of its own.
+ * each takes a separate index.
  */
 export function scaleJob(
   context: EngineContext,

@@ -47,7 +47,7 @@ export interface StoppedJob {
 
 /**
  * Stops a job, or purges it (job interface, stop). Stopping makes a version and an evaluation each time, also when the job
- * was stopped before. Instances of a stopped parent go on.
+ * was stopped before. Instances of a stopped parent continue.
  *
  * A purge removes the job in one write, and many allocations in further ones before it is answered. The evaluation waits
  * for these. Those that are left when the process is killed in between are ended by it, and collected later. A stop without delays

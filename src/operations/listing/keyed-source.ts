@@ -48,7 +48,7 @@ function acceptedOfAll<R extends { readonly Namespace: string }>(
   return ({ record }) => sees(record.Namespace) && nameOf(record).startsWith(prefix);
 }
 
-/** Records of a table whose key is one text, in its order. The token is that text. */
+/** Records of a table whose key is one string, in its order. The token is that string. */
 export function namedSource<R>(
   view: ReadView,
   table: Table<R>,

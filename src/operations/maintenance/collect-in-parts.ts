@@ -77,7 +77,7 @@ interface Rule {
   readonly endsJob: boolean;
 }
 
-/** Allocations that may go, as far as they were looked at. */
+/** Allocations that may go, as far as they were considered. */
 interface Going {
   readonly gone: readonly Pick<Allocation, 'ID' | 'EvalID'>[];
   /** None has to stay. */

@@ -54,7 +54,7 @@ interface Swept {
 /** How long until records that are old enough, but are kept because of another record, are checked again. */
 const retry = hour;
 
-/** Rows that are looked at in one read. */
+/** Rows that are considered in one read. */
 const page = 32;
 /** Rows of which one write removes what may go. */
 const removedAtOnce = 8;
@@ -80,7 +80,7 @@ export async function collect(
   return failed === undefined ? ok({ index: began.value, next: age.next() }) : err(failed);
 }
 
-/** Finds the first moment at which a record that has ended reaches one of the thresholds: some stay until another one is over. */
+/** Finds the first time at which a record that has ended reaches one of the thresholds: some stay until another one is over. */
 interface ComingOfAge {
   look(changedAt: Instant): void;
   next(): Instant | undefined;

@@ -19,7 +19,7 @@ import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
 
 /**
  * Counts the summaries of all jobs anew. Totals over the life of a job (complete, failed, lost, dead instances) may be greater than what is
- * still kept, and never fall. Counting is done in turns of the event loop, and each summary that differs is written by itself: when the
+ * still kept, and never fall. Counting is done in turns of the event loop, and each summary that differs is written on its own: when the
  * process is killed in between, the others are as they were.
  */
 export function reconcileSummaries(
@@ -65,7 +65,7 @@ interface Differing {
   readonly index: number;
 }
 
-/** The summaries that differ from what there is. The write looks again. */
+/** The summaries that differ from what there is. The write checks again. */
 function* differingInSteps(view: () => ReadView): Steps<Differing> {
   const differing: Counted[] = [];
   const keyOf = ({ Namespace, JobID }: JobSummary): readonly [string, string] => [Namespace, JobID];

@@ -22,7 +22,7 @@ export interface NamespaceInput {
   readonly description?: string;
   /** What jobs in the namespace may use; null and absent allow everything. */
   readonly capabilities?: NamespaceCapabilities | null;
-  /** Names and texts for people and programs; null and absent: none. */
+  /** Names and values for people and programs; null and absent: none. */
   readonly meta?: Readonly<Record<string, string>> | null;
 }
 
@@ -44,7 +44,7 @@ export function putNamespace(
   return store(context, caller, input, sameNamespace);
 }
 
-/** The same for the calls of the interface, whose clients expect each write to have an index of its own. */
+/** The same for the calls of the interface, whose clients expect each write to have a separate index. */
 export function writeNamespace(
   context: EngineContext,
   caller: Principal,

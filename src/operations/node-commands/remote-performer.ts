@@ -25,7 +25,7 @@ interface Asked {
 const beginTimeout = 30 * second;
 
 /**
- * Has the agent at the other end of a connection carry out commands, each on a channel of its own. The agent says first
+ * Has the agent at the other end of a connection carry out commands, each on a separate channel. The agent says first
  * whether it begins: `{ type: 'begun' }`, or `{ type: 'refused', refusal }`.
  */
 export function remotePerformer(channels: Channels, clock: Clock): CommandPerformer {

@@ -25,7 +25,7 @@ export interface ChangedNode {
 /** Why an operation on a node changes nothing. */
 export type ChangeNodeError = PermissionDenied | NodeNotFound | NodeRefused | StorageError;
 
-/** Changes a node by a pure rule. A node that takes allocations again is looked at by the jobs that may want it. */
+/** Changes a node by a pure rule. A node that takes allocations again is considered by the jobs that may want it. */
 export function changeNode(
   context: EngineContext,
   caller: Principal,

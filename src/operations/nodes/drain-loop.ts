@@ -12,14 +12,14 @@ import { changeOrMoment } from '../waiting/change-or-moment.js';
 import { type DrainTimes, KnownDrains } from './known-drains.js';
 import { type WaitingEvaluations, writeDepartures } from './write-departures.js';
 
-/** While a node is being emptied it is looked at no more often than this, however busy the cluster is. */
+/** While a node is being emptied it is considered no more often than this, however busy the cluster is. */
 const pause = second / 4;
 /** Looking takes no more than a part of the time: after each look the loop pauses for so many times what it took. */
 const pauseFactor = 4;
 
 /**
  * Empties the nodes that are being drained, as `decideDrains` decides, and ends their drains. What leaves is decided in turns of the event
- * loop on what the loop knows of the jobs, and written in parts that check whether it is still so: any number of processes may look after
+ * loop on what the loop knows of the jobs, and written in parts that check whether it is still so: any number of processes may handle
  * the drains.
  */
 export const drainLoop: BackgroundLoop = {

@@ -17,7 +17,7 @@ export interface DrainNodeInput {
 
 /**
  * Empties a node: it takes nothing new, and its allocations leave it as their migrate blocks allow, at the deadline all at once. The
- * drain loop does that; `LastDrain` of the node tells how far it is.
+ * drain loop does that; `LastDrain` of the node says how far it is.
  */
 export function drainNode(
   context: EngineContext,

@@ -21,7 +21,7 @@ export interface EvaluatedNode extends ChangedNode {
   readonly datacenter: string;
 }
 
-/** Has the scheduler look at every job that the node concerns. */
+/** Has the scheduler consider every job that the node concerns. */
 export function evaluateNode(
   context: EngineContext,
   caller: Principal,

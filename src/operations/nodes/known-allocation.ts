@@ -1,7 +1,7 @@
 import { type Allocation, isClientTerminal } from '../../scheduler/allocation.js';
 import { type DrainedAllocation, drainedAllocation } from '../../scheduler/nodes/decide-drain.js';
 
-/** An allocation as far as drains look at it, and whether its node has finished with it. */
+/** An allocation as far as drains consider it, and whether its node has finished with it. */
 export interface KnownAllocation extends DrainedAllocation {
   readonly over: boolean;
 }

@@ -41,7 +41,7 @@ export function readNodeMetadata(
 
 /**
  * Sets and removes names of a node's meta: they are in force at once, stay when its agent registers again, and jobs that may want the
- * node are looked at. Needs `node:write`.
+ * node are considered. Needs `node:write`.
  */
 export function applyNodeMetadata(
   context: EngineContext,

@@ -40,7 +40,7 @@ export interface NodePoolInput {
   readonly name: string;
   /** For people. */
   readonly description?: string;
-  /** Names and texts for people and programs; null and absent: none. */
+  /** Names and values for people and programs; null and absent: none. */
   readonly meta?: Readonly<Record<string, string>> | null;
   /** What differs from the installation; null and absent: nothing. */
   readonly schedulerConfiguration?: {

@@ -46,7 +46,7 @@ export function readSchedulerConfiguration(
   return answerQuery(context, query, waiting);
 }
 
-/** Replaces the configuration; with `checkIndex` only when it was last changed there: `updated` tells. */
+/** Replaces the configuration; with `checkIndex` only when it was last changed there: `updated` reports. */
 export function setSchedulerConfiguration(
   context: EngineContext,
   caller: Principal,

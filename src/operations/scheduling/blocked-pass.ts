@@ -19,7 +19,7 @@ export interface NextBlocked {
   readonly pass: BlockedPass;
 }
 
-/** Goes on with the round, or begins another one when capacity was freed. */
+/** Continues with the round, or begins another one when capacity was freed. */
 export function nextBlocked(view: ReadView, before: BlockedPass): NextBlocked {
   const signalled = view.get(capacitySignals, ['capacity'])?.record.index ?? 0;
   let pass = beginsAnew(before, signalled) ? passOver(headsOf(view), before, signalled) : before;

@@ -87,7 +87,7 @@ interface Start extends Progress {
 
 interface Work extends Progress {
   readonly worked: boolean;
-  /** When the next evaluation that waits for a moment is due. */
+  /** When the next evaluation that waits for a time is due. */
   readonly nextDue: Instant | undefined;
   /** The cluster after the work; `unread` when the work needs it and the engine does not know it, or what is known is too old. */
   readonly cluster?: KnownCluster | 'unread';
@@ -210,7 +210,7 @@ function paused(progress: Progress): Work {
   return { ...progress, worked: false, nextDue: undefined };
 }
 
-/** A failure that repeats itself is told once: there are ten tries a second, for as long as it takes. */
+/** A failure that repeats itself is reported once: there are ten tries a second, for as long as it takes. */
 function noteStore(context: EngineContext, troubles: Troubles, done: Result<unknown, StorageError>): void {
   const error = done.isErr() ? done.error.message : undefined;
   if (error !== undefined && error !== troubles.storeFailure) {

@@ -12,7 +12,7 @@ export class Troubles {
 }
 
 /**
- * Numbers by ID. Somebody else may end what is counted here, such as another engine or a newer evaluation of the job, and nobody tells: so
+ * Numbers by ID. Somebody else may end what is counted here, such as another engine or a newer evaluation of the job, and nobody reports: so
  * there are never more than a thousand.
  */
 class Counts {

@@ -17,7 +17,7 @@ import { listAssignments } from './node-assignments.js';
 import { isAgentOf } from './node-ownership.js';
 
 /**
- * What the agent of a node has to look after: everything, or with `waiting.after` what has changed since that index. Waits
+ * What the agent of a node has to handle: everything, or with `waiting.after` what has changed since that index. Waits
  * like every read, woken only by changes that the scheduler made to assignments, or when the node gets another agent.
  */
 export function listNodeWork(
@@ -45,7 +45,7 @@ interface Look {
   readonly now: Instant;
 }
 
-/** An agent that is not the node's any more is told so at once. */
+/** An agent that is not the node's any more is reported so at once. */
 function workFor(
   { view, now }: Look,
   nodeId: string,
@@ -61,7 +61,7 @@ function nodeWorkList(view: ReadView, nodeId: string, after: number): Answer<Nod
   // An index that is yet to come is of a store that this one has replaced, as after a backup was restored.
   const complete = after === 0 || after > view.index;
   const assignments = listAssignments(view, nodeId, complete ? 0 : after);
-  // Without news the reader keeps its own index and goes on waiting.
+  // Without news the reader keeps its own index and continues waiting.
   const index = complete || assignments.length > 0 ? view.index : after;
   const work = assignments.flatMap((row) => (row.gone ? [] : (workOf(view, row.allocationId) ?? [])));
   const gone = assignments.filter((row) => row.gone && !isCollectedRow(row)).map((row) => row.allocationId);

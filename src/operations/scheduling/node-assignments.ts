@@ -5,7 +5,7 @@ import type { Steps } from '../../scheduler/steps.js';
 import { pagesOf } from '../books/pages.js';
 import { readInStep } from '../books/scheduling/scheduling-snapshot.js';
 
-/** The unfinished allocations of a node that its agent is not told of, by ID. Each step reads from the view that is current then. */
+/** The unfinished allocations of a node that its agent is not notified of, by ID. Each step reads from the view that is current then. */
 export function* unassignedInSteps(view: () => ReadView, nodeId: string): Steps<readonly string[]> {
   const unassigned: string[] = [];
   const keyOf = ({ Namespace, JobID, ID }: Allocation) => [nodeId, Namespace, JobID, ID] as const;

@@ -25,7 +25,7 @@ export const nodeLivenessLoop: BackgroundLoop = {
   },
 };
 
-/** Judges once, and waits until the next node can turn silent, or the first one registers. */
+/** Checks once, and waits until the next node can turn silent, or the first one registers. */
 async function watchOnce(context: EngineContext, watch: SilenceWatch, signal: AbortSignal): Promise<SilenceWatch> {
   const swept = await sweep(context, watch);
   const { clock } = context;

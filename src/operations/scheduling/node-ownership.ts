@@ -8,7 +8,7 @@ import type { Transaction } from '../commit.js';
 
 /** A process that registers a node. */
 export interface NodeClaimant {
-  /** A new text for each start of an agent. */
+  /** A new string for each start of an agent. */
   readonly instance: string;
   /** A hash of what it and its successors from the same folder have in common; absent without a folder. */
   readonly folder?: string;

@@ -30,7 +30,7 @@ interface ProcessedEvaluation {
   readonly cluster: KnownCluster;
 }
 
-/** A plan that takes longer than a write should. Its steps go on after the write in which it was begun. */
+/** A plan that takes longer than a write should. Its steps continue after the write in which it was begun. */
 export interface BegunEvaluation extends SteppedWork<DecidedPlan> {
   readonly evaluation: Evaluation;
   /** Index of the last write before. */
@@ -125,7 +125,7 @@ export function writeDecided(
   return { ...writeResult(tx, { result, first: part.first, last: part.last }, made), watch };
 }
 
-/** Of a part, what comes with it. Evaluations for a later moment are there before an allocation names them. */
+/** Of a part, what comes with it. Evaluations for a later time are there before an allocation names them. */
 function partOf(result: SchedulingResult, { allocations: own, first, last }: PlanPart): SchedulingResult {
   const followUps = result.followUps.filter(({ Status }) => (Status === 'pending' ? first : last));
   const { decided } = result;
@@ -185,7 +185,7 @@ function isBlockedAsBefore(
   return isSame && superseded(tx, result, seen).length === 0;
 }
 
-/** What an evaluation tells its readers, without when it was decided and how long that took. */
+/** What an evaluation reports its readers, without when it was decided and how long that took. */
 function findingsOf(evaluation: Evaluation): string {
   const { ModifyIndex: _index, ModifyTime: _time, SnapshotIndex: _snapshot, ...found } = evaluation;
   return JSON.stringify(found, (key, value: unknown) => {
@@ -265,7 +265,7 @@ function superseded(tx: Transaction, result: SchedulingResult, seen: number): Ev
   return canceled;
 }
 
-/** Existing clients know these texts. */
+/** Existing clients know these strings. */
 function supersededBecause({ Status, JobID }: Evaluation): string {
   return Status === 'blocked'
     ? `existing blocked evaluation exists for job "${JobID}"`

@@ -77,7 +77,7 @@ function answer(context: EngineContext, view: ReadView, query: TaskVariablesQuer
   return ok({ version, items, lists });
 }
 
-/** The task as a caller of its own. A dispatched or periodic run has the rights of the job that it comes from. */
+/** The task as a separate caller. A dispatched or periodic run has the rights of the job that it comes from. */
 function taskOf(
   view: ReadView,
   { nodeId, allocationId, task }: TaskVariablesQuery,

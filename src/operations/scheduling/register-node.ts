@@ -66,7 +66,7 @@ interface Registration {
   readonly caller: Principal;
   readonly description: NodeDescription;
   readonly agent: NodeClaimant | undefined;
-  /** IDs of its allocations that its agent has to be told of. */
+  /** IDs of its allocations that its agent has to be notified of. */
   readonly unassigned: readonly string[];
 }
 
@@ -158,7 +158,7 @@ function createPool(tx: Transaction, name: string): void {
 }
 
 /**
- * Tells that the node is alive. A node that is down or disconnected, or has another agent than this process, is unknown here and must register
+ * Says that the node is alive. A node that is down or disconnected, or has another agent than this process, is unknown here and must register
  * again.
  */
 export function heartbeatNode(

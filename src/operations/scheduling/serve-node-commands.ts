@@ -8,7 +8,7 @@ import { remotePerformer } from '../node-commands/remote-performer.js';
 import { isAgentOf } from './node-ownership.js';
 
 interface ServedNode {
-  /** Who holds the connection; may look after the node. */
+  /** Who holds the connection; may handle the node. */
   readonly caller: Principal;
   readonly nodeId: string;
   /** Which process of the node holds the connection; absent for agents that do not say. */

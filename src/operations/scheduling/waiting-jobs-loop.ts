@@ -13,7 +13,7 @@ import type { BackgroundLoop, EngineContext } from '../context/engine-context.js
 const noticeable: Milliseconds = 10 * second;
 /** Jobs that are checked in one read. */
 const checkedAtOnce = 200;
-/** Jobs that are watched, and evaluations that are remembered as logged; the oldest are dropped. */
+/** Jobs that are watched, and evaluations that are cached as logged; the oldest are dropped. */
 const mostWatched = 20_000;
 /** Nodes that are read to name missing drivers. */
 const nodesRead = 50;

@@ -53,7 +53,7 @@ export function search(
   return searched(context, caller, input, { may: prefixRight, look });
 }
 
-/** The names that have a text somewhere in them, what stands inside jobs among them (job interface, search). */
+/** The names that have a string somewhere in them, what stands inside jobs among them (job interface, search). */
 export function fuzzySearch(
   context: EngineContext,
   caller: Principal,

@@ -104,7 +104,7 @@ export function* namesIn(
   }
 }
 
-/** Objects of one kind that a search looks at, and one more, which tells that it was cut. */
+/** Objects of one kind that a search considers, and one more, which says that it was cut. */
 const enough = fuzzyLimits.objects + 1;
 const readInStep = 32;
 const byId = { size: readInStep, keyOf: ({ ID }: { readonly ID: string }) => [ID] as const };

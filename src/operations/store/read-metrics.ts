@@ -10,7 +10,7 @@ import { pagesOf } from '../books/pages.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readInTurns } from '../context/steps-in-turns.js';
 
-/** One figure at one moment. */
+/** One figure at one time. */
 interface Gauge {
   readonly Name: string;
   readonly Value: number;
@@ -37,7 +37,7 @@ export interface Metrics {
 }
 
 /**
- * The state of the scheduler and what the engine's observer has kept; with `prometheus` as text for its scrapes. It tells nothing about any
+ * The state of the scheduler and what the engine's observer has kept; with `prometheus` as a string for its scrapes. It reports nothing about any
  * single job or destination.
  */
 export function readMetrics(

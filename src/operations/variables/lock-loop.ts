@@ -9,7 +9,7 @@ import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { changeOrMoment } from '../waiting/change-or-moment.js';
 
-/** Locks looked at in one write. */
+/** Locks considered in one write. */
 const batch = 200;
 
 /**
@@ -22,7 +22,7 @@ export const variableLockLoop: BackgroundLoop = {
     while (!signal.aborted) {
       const { index, firstEnd } = await writeLost(context);
       const now = context.clock.now();
-      // A lock that is over by the wall clock alone, which was set forward, is looked at again every second.
+      // A lock that is over by the wall clock alone, which was set forward, is considered again every second.
       const moment = firstEnd !== undefined && firstEnd <= now ? now + second : firstEnd;
       await changeOrMoment(context, { tables: [variables], index, moment }, signal);
     }

@@ -8,11 +8,11 @@ interface Awaited {
   /** Wakes when a write after `index` has changed one of these. */
   readonly tables: readonly TableName[];
   readonly index: number;
-  /** Wakes at this moment of the wall clock, if any, and at the latest after the time until then, in case the clock is set back. */
+  /** Wakes at this time of the wall clock, if any, and at the latest after the time until then, in case the clock is set back. */
   readonly moment: Instant | undefined;
 }
 
-/** Resolves when one of the tables changes, the moment comes, or the signal aborts. */
+/** Resolves when one of the tables changes, the time comes, or the signal aborts. */
 export async function changeOrMoment(
   { storage, clock }: Pick<EngineContext, 'storage' | 'clock'>,
   { tables, index, moment }: Awaited,

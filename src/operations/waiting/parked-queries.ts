@@ -7,7 +7,7 @@ import { changedAfter, type RowChange, type Watch, WatchIndex } from './watched-
 
 /** One answer of a query: the same object for every reader that it wakes, so that it can be printed once. */
 export interface Answer<T> {
-  /** Index of the last write that changed what the query looks at; at least 1. */
+  /** Index of the last write that changed what the query considers; at least 1. */
   readonly index: number;
   /** The result of the query at that index. */
   readonly value: T;
@@ -25,7 +25,7 @@ export interface BlockingQuery<T> {
   /** The tables that can change the answer, or the parts of them that can. */
   readonly tables: readonly Watch[];
   readonly run: (view: ReadView) => Answer<T>;
-  /** `run` in steps, each in the view of its time, for a query that may look at many rows. The index is that of the first step. */
+  /** `run` in steps, each in the view of its time, for a query that may consider many rows. The index is that of the first step. */
   readonly steps?: (current: () => ReadView) => Generator<void, Answer<T>>;
 }
 

@@ -12,7 +12,7 @@ interface Readings {
 
 /** Smaller changes are those of a clock that is kept right. */
 const smallestStep = 1000;
-/** Instants that are remembered, at least. */
+/** Instants that are cached, at least. */
 const remembered = 20_000;
 
 /**
@@ -21,7 +21,7 @@ const remembered = 20_000;
  * comes later than it can be, as the clock was set back before the first look, counts as the latest that it can be.
  */
 export class PresentTimes {
-  /** Wall time less monotonic time at the first look. What is still looked at is carried from the old map to the young one. */
+  /** Wall time less monotonic time at the first look. What is still considered is carried from the old map to the young one. */
   #young = new Map<string, Milliseconds>();
   #old = new Map<string, Milliseconds>();
 

@@ -6,7 +6,7 @@ interface Heartbeats {
   readonly clock: Clock;
   /** Milliseconds without an item after which a heartbeat comes, and then the next one. */
   readonly period: Milliseconds;
-  /** Ends the heartbeats. The items must end by themselves when it aborts. */
+  /** Ends the heartbeats. The items must end on its own when it aborts. */
   readonly signal: AbortSignal;
 }
 

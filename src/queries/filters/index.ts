@@ -13,7 +13,7 @@ import { evaluationSchema } from './evaluation-schema.js';
 import { jobSchema } from './job-schema.js';
 import { nodeSchema } from './node-schema.js';
 
-/** The filter of each list, asked of stored records as the upstream does it, not of what the list shows of them. */
+/** The filter of each list, asked of stored records as Nomad does it, not of what the list shows of them. */
 export const compileFilter = {
   job: filterCompiler(jobSchema),
   /** Of an allocation with its job laid in as `Job`, and with what its document adds (`derivedMembers`), when the filter's `members` have it. */

@@ -66,7 +66,7 @@ function blockOf({ block }: Field<unknown, unknown>): StructType {
   return block === undefined ? struct({}) : structOf(block);
 }
 
-/** Made once, when a filter first looks into it: most look at a few members of the job. */
+/** Made once, when a filter first reads it: most consider a few members of the job. */
 function lazily(make: () => Members): () => Members {
   let made: Members | undefined;
   return () => {

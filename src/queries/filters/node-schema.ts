@@ -63,7 +63,7 @@ const driver = struct({
   UpdateTime: time,
 });
 
-/** What the upstream embeds is printed beside the rest, but has a name of its own in filters. */
+/** What Nomad embeds is printed beside the rest, but has a separate name in filters. */
 const drainStrategy = struct({
   DrainSpec: storedAs({ inline: true }, struct({ Deadline: integer, IgnoreSystemJobs: flag })),
   ForceDeadline: time,

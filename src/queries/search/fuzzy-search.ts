@@ -6,7 +6,7 @@ import { canBegin, refuse, type SearchContext, type SearchRefused } from './sear
 /** What a fuzzy search finds: contexts, and what stands inside jobs. */
 type FuzzyKind = SearchContext | 'groups' | 'services' | 'tasks' | 'images' | 'commands' | 'classes';
 
-/** A name that a text may be part of. */
+/** A name that a string may be part of. */
 export interface FuzzyName {
   readonly kind: FuzzyKind;
   readonly name: string;
@@ -28,7 +28,7 @@ export interface FuzzyMatches {
 interface FuzzyLimits {
   /** Bytes of the text, at least. */
   readonly minimumLength: number;
-  /** Objects of each context that are looked at. */
+  /** Objects of each context that are considered. */
   readonly objects: number;
   /** The maximum of names of each kind in an answer. */
   readonly results: number;
@@ -44,7 +44,7 @@ export interface FuzzySources {
   readonly identifiersIn: (context: SearchContext, prefix: string) => Iterable<string>;
 }
 
-/** Their objects have identifiers but no names, so that the text has to be the beginning of one. */
+/** Their objects have identifiers but no names, so that the string has to be the beginning of one. */
 export const byIdentifier: ReadonlySet<SearchContext> = new Set([
   'evals',
   'deployment',
@@ -92,12 +92,12 @@ function identified(text: string, context: SearchContext, sources: FuzzySources,
 }
 
 interface Scored extends FuzzyName {
-  /** Where the text stands in the name. */
+  /** Where the string stands in the name. */
   readonly at: number;
 }
 
 /**
- * Kinds in which nothing was found are not there. When there are more objects than are looked at, the kinds that were found in the
+ * Kinds in which nothing was found are not there. When there are more objects than are considered, the kinds that were found in the
  * last of these count as cut.
  */
 function named(text: string, objects: Iterable<readonly FuzzyName[]>, limits: FuzzyLimits): Found {

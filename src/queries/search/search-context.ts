@@ -21,13 +21,13 @@ export type SearchContext = (typeof searchContexts)[number];
 /** The search names no known kind of record, is not allowed, or its text is too short. */
 export interface SearchRefused {
   readonly type: 'search_refused';
-  /** `not_allowed`: the caller may not search that kind of record. `too_short`: the text of a fuzzy search. */
+  /** `not_allowed`: the caller may not search that kind of record. `too_short`: the string of a fuzzy search. */
   readonly reason: 'unknown_context' | 'not_allowed' | 'too_short';
   readonly message: string;
 }
 
 /**
- * The contexts that a search looks into. `all` leaves out those that the caller may not search; one of those asked for by name
+ * The contexts that a search reads. `all` leaves out those that the caller may not search; one of those asked for by name
  * is refused. `isAllowed` gets whether the context was named: some rights suffice only for `all`.
  */
 export function contextsToSearch(

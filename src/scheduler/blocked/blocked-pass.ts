@@ -13,7 +13,7 @@ export interface BlockedPass {
   readonly begun: number;
   /** Requirements that were met, each with its next entry, most urgent first. */
   readonly found: readonly BlockedRequirement[];
-  /** Requirements that no node meets, where another entry might still come to them. */
+  /** Requirements that no node meets, where another entry might still reach them. */
   readonly exhausted: ReadonlySet<string>;
   /** Evaluations tried in this round, and since a round last came to its end. */
   readonly tried: number;
@@ -32,7 +32,7 @@ export const firstPass: BlockedPass = {
 };
 
 /**
- * Whether new capacity begins another round at once, so that the most urgent evaluation gets it. The present round goes on first if it has
+ * Whether new capacity begins another round at once, so that the most urgent evaluation gets it. The present round continues first if it has
  * only just begun, because looking through all requirements has its cost too, or if rounds were started over again and again, because
  * the last requirements would then never be tried.
  */
@@ -84,7 +84,7 @@ interface Trial {
 }
 
 /**
- * The round after an evaluation was tried: what it still waits for is exhausted; the entry's requirement goes on when it
+ * The round after an evaluation was tried: what it still waits for is exhausted; the entry's requirement continues when it
  * was met.
  */
 export function afterTrial(pass: BlockedPass, { entry, waitsFor, following }: Trial): BlockedPass {

@@ -7,7 +7,7 @@ import { textHash } from '../text-hash.js';
 /**
  * The names of what an evaluation waits for: one for each group that could not be placed. Equal names mean that a node which cannot take
  * one cannot take the other either, whichever jobs they are of. A group whose placement depends on where the rest of its job runs,
- * and a system job, which wants particular nodes, have names of their own.
+ * and a system job, which wants particular nodes, have separate names.
  */
 export function requirementNames(job: Job | undefined, evaluation: Evaluation): readonly string[] {
   if (evaluation.Status !== 'blocked') return [];

@@ -32,7 +32,7 @@ export function capacityUsedBy(allocation: Allocation | undefined): Capacity {
     : capacityOf(allocation.AllocatedResources);
 }
 
-/** The most that the tasks use at one moment: main tasks with their sidecars, before them the prestart tasks, after them the poststop tasks. */
+/** The most that the tasks use at one time: main tasks with their sidecars, before them the prestart tasks, after them the poststop tasks. */
 export function capacityOf(resources: AllocatedResources): Capacity {
   const main = { cpu: 0, memory: 0 };
   const before = { cpu: 0, memory: 0 };

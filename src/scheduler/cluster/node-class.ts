@@ -1,7 +1,7 @@
 import type { Node, NodeDeviceGroup } from '../node.js';
 import { textHash } from '../text-hash.js';
 
-/** Nodes of one class are the same to every rule that looks at the node alone. */
+/** Nodes of one class are the same to every rule that considers the node alone. */
 export interface NodeClass {
   /** The class that evaluations and nodes name. */
   readonly computed: string;
@@ -21,8 +21,8 @@ export function computedClassOf(node: Node): string {
 }
 
 /**
- * What feasibility depends on beyond the computed class, as text: health of drivers and devices, and host networks. Two nodes with the
- * same class and the same text get the same verdict.
+ * What feasibility depends on beyond the computed class, as a string: health of drivers and devices, and host networks. Two nodes with the
+ * same class and the same string get the same verdict.
  */
 export function feasibilityText(node: Node): string {
   const { Networks, NodeNetworks, Devices } = node.NodeResources;

@@ -15,9 +15,9 @@ export interface EvaluationInQuestion {
 
 export interface CollectionMoment {
   readonly now: Instant;
-  /** Records changed after this moment stay. */
+  /** Records changed after this time stay. */
   readonly cutoff: Instant;
-  /** Allocations that failed and were changed after this moment stay, too; absent as `cutoff`. */
+  /** Allocations that failed and were changed after this time stay, too; absent as `cutoff`. */
   readonly failuresFrom?: Instant;
 }
 

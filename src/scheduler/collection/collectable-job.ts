@@ -18,7 +18,7 @@ interface CollectableJob {
 }
 
 /**
- * The job has ended by itself or was stopped: batch work has ended when it is dead, a service or a parent of instances only
+ * The job has ended on its own or was stopped: batch work has ended when it is dead, a service or a parent of instances only
  * when it was stopped.
  */
 export function hasEnded(job: Job): boolean {

@@ -11,7 +11,7 @@ import { deploymentDescriptions } from './descriptions.js';
 export interface DeploymentChange {
   readonly deployment: Deployment;
   readonly allocations: readonly Allocation[];
-  /** The job has to be looked at. */
+  /** The job has to be considered. */
   readonly evaluates: boolean;
 }
 

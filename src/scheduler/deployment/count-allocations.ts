@@ -4,7 +4,7 @@ import type { Allocation } from '../allocation.js';
 import type { Deployment, DeploymentState } from './deployment.js';
 
 /**
- * The deployment after a write of one of its allocations: counters, canaries and the moment by which there has to be progress. The same
+ * The deployment after a write of one of its allocations: counters, canaries and the time by which there has to be progress. The same
  * object when nothing changes, also for an allocation that does not belong to it.
  */
 export function withAllocation(deployment: Deployment, before: Allocation | undefined, after: Allocation): Deployment {

@@ -1,4 +1,4 @@
-/** The status descriptions of deployments; existing clients recognise these texts. */
+/** The status descriptions of deployments; existing clients recognise these strings. */
 export const deploymentDescriptions = {
   running: 'Deployment is running',
   needsPromotion: 'Deployment is running but requires manual promotion',

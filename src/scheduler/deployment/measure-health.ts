@@ -17,7 +17,7 @@ const unknown: MeasuredHealth = { healthy: undefined, next: undefined };
 /**
  * The health of an allocation for its deployment where its node does not measure it: healthy when every task that has to run has done
  * so, without a restart, for the group's `min_healthy_time`; unhealthy when a task has failed, or when that was not reached
- * by the `healthy_deadline`. Health that is judged by hand is never known here.
+ * by the `healthy_deadline`. Health that is checked by hand is never known here.
  */
 export function measureHealth(allocation: Allocation, group: TaskGroup, now: Instant): MeasuredHealth {
   const { Update: update } = group;

@@ -31,7 +31,7 @@ export type DeploymentEvent =
   | { readonly type: 'promote'; readonly groups?: readonly string[] }
   | { readonly type: 'set_health'; readonly healthy: readonly string[]; readonly unhealthy: readonly string[] };
 
-/** A deployment with everything that its rules look at. */
+/** A deployment with everything that its rules consider. */
 export interface WatchedDeployment extends WatchedAllocations {
   readonly deployment: Deployment;
   /** The job as registered now. */
@@ -94,7 +94,7 @@ export function newestHealth(allocations: readonly Allocation[]): number {
 type DeploymentEffect =
   /** An evaluation with trigger `deployment-watcher`, named after the deployment. */
   | { readonly type: 'evaluate' }
-  /** The job is registered again as it was in this version; its evaluation looks after the rest. */
+  /** The job is registered again as it was in this version; its evaluation handles the rest. */
   | { readonly type: 'revert'; readonly version: number };
 
 export interface DeploymentStep {
@@ -134,7 +134,7 @@ export function transitionDeployment(
 }
 
 /**
- * When the deployment fails unless another allocation is healthy by then; undefined when there is no such moment. A group whose canaries
+ * When the deployment fails unless another allocation is healthy by then; undefined when there is no such time. A group whose canaries
  * are healthy waits for their promotion without a limit.
  */
 export function progressDeadlineOf({
@@ -177,7 +177,7 @@ function afterChange(
 }
 
 /**
- * Allocations that are replaced only when the deployment requests it. Where what has changed is known, the counters tell whether others
+ * Allocations that are replaced only when the deployment requests it. Where what has changed is known, the counters say whether others
  * can be unhealthy: they count everything that ever was, in the groups of the deployment.
  */
 function unhealthyOf(watched: WatchedDeployment, known: readonly Allocation[] | undefined): readonly Allocation[] {

@@ -10,7 +10,7 @@ type Operator = (left: ResolvedTarget, right: ResolvedTarget) => boolean;
 const equal = whenBothFound((left, right) => left === right);
 const containsAll = whenBothFound((left, right) => isSubset(items(right), items(left)));
 
-/** `!=` compares values alone. A side that is not found counts as the empty text, so two such sides are equal. */
+/** `!=` compares values alone. A side that is not found counts as the empty string, so two such sides are equal. */
 const different: Operator = (left, right) => left.value !== right.value;
 
 const always: Operator = () => true;
@@ -33,7 +33,7 @@ const OPERATORS: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ['set_contains_any', whenBothFound((left, right) => hasCommonItem(items(left), items(right)))],
   ['is_set', (left) => left.found],
   ['is_not_set', (left) => !left.found],
-  // Both look at other allocations, not at the node.
+  // Both consider other allocations, not at the node.
   ['distinct_hosts', always],
   ['distinct_property', always],
 ]);
@@ -46,7 +46,7 @@ export function checkConstraint(operand: string, left: ResolvedTarget, right: Re
 /** Instructions × characters of one match, about 20 ms in the worst case. The limit is low because a pattern is matched for many nodes. */
 const MAX_MATCH_WORK = 200_000;
 
-/** An unanchored search in RE2's syntax; false for an invalid pattern, and for a text that is too long. */
+/** An unanchored search in RE2's syntax; false for an invalid pattern, and for a string that is too long. */
 export function matchesPattern(text: string, pattern: string): boolean {
   return regularExpression(pattern).match(
     ({ size, matches }) => size * text.length <= MAX_MATCH_WORK && matches(text),
@@ -55,7 +55,7 @@ export function matchesPattern(text: string, pattern: string): boolean {
 }
 
 /**
- * Whether the text is a version that meets the constraint; false when one of them cannot be read. The syntax is that of the constraint:
+ * Whether the string is a version that meets the constraint; false when one of them cannot be read. The syntax is that of the constraint:
  * what nodes report is read loosely, `1.2.3rc1` too.
  */
 export function matchesVersion(text: string, constraintText: string, syntax: VersionSyntax): boolean {

@@ -133,7 +133,7 @@ function isOrdered(left: DeviceValue, right: DeviceValue, operator: '=' | '!=' |
   }
 }
 
-/** Undefined: not comparable, as text with a number, bytes with watts, or a bare number with bytes. */
+/** Undefined: not comparable, as a string with a number, bytes with watts, or a bare number with bytes. */
 function compareValues(left: DeviceValue, right: DeviceValue): number | undefined {
   if (left.kind === 'text') return right.kind === 'text' ? compareBytes(left.value, right.value) : undefined;
   // Unequal booleans compare as `>` both ways, as in Nomad.
@@ -189,7 +189,7 @@ function parseDeviceValue(text: string): DeviceValue {
   return truth === undefined ? { kind: 'text', value: text } : { kind: 'truth', value: truth };
 }
 
-/** The longest unit at the end of the text. */
+/** The longest unit at the end of the source. */
 function unitSuffix(text: string): string | undefined {
   let longest: string | undefined;
   for (const name of deviceUnits.keys()) {

@@ -11,7 +11,7 @@ import { hasDevices } from './device-match.js';
 import type { GroupRequirements } from './requirements.js';
 
 /*
- * Rules that look at a node alone. Each gives the text under which a node that fails it is counted (job interface, AllocMetric), or
+ * Rules that consider a node alone. Each gives the string under which a node that fails it is counted (job interface, AllocMetric), or
  * undefined.
  */
 

@@ -85,7 +85,7 @@ export function requirementsOf(job: Job, group: TaskGroup, oversubscription: boo
   };
 }
 
-/** The constraint looks at a node alone, and not at the other allocations of the job. */
+/** The constraint considers a node alone, and not at the other allocations of the job. */
 function isAboutNode({ Operand }: Constraint): boolean {
   return Operand !== 'distinct_hosts' && Operand !== 'distinct_property';
 }
@@ -95,7 +95,7 @@ function distinctHostsOf(job: readonly Constraint[], group: readonly Constraint[
   return group.some(isDistinctHosts) ? 'group' : undefined;
 }
 
-/** On unless the value is a spelling of `false`. */
+/** On unless the value is a form of `false`. */
 function isDistinctHosts({ Operand, RTarget }: Constraint): boolean {
   return Operand === 'distinct_hosts' && parseBoolean(RTarget) !== false;
 }

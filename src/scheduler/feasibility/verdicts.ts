@@ -6,7 +6,7 @@ import type { NodeClass } from '../cluster/node-class.js';
 import { constraintReason, groupReason, volumeReason } from './node-checks.js';
 import type { GroupRequirements } from './requirements.js';
 
-/** The text under which further nodes of a class are counted once the class is known to be infeasible. */
+/** The string under which further nodes of a class are counted once the class is known to be infeasible. */
 export const knownClassReason = 'computed class ineligible';
 
 /** Why a node can never take a group. */
@@ -30,8 +30,8 @@ export interface ClassVerdicts {
 type Verdicts = Map<NodeClass, string | null>;
 
 /**
- * Which nodes suit a job's groups, judged once for each class of node within an evaluation. Rules that name what is unique to a node,
- * and volumes, are judged node by node.
+ * Which nodes suit a job's groups, checked once for each class of node within an evaluation. Rules that name what is unique to a node,
+ * and volumes, are checked node by node.
  */
 export class Feasibility {
   readonly #ofJob: Verdicts = new Map();
@@ -57,7 +57,7 @@ export class Feasibility {
     return volume === undefined ? undefined : { reason: volume, rule: volume, ofClass: false };
   }
 
-  /** By computed class: whether some group of those that were judged could run there. */
+  /** By computed class: whether some group of those that were checked could run there. */
   get classes(): ClassVerdicts {
     const eligibility = new Map<string, boolean>();
     for (const verdicts of this.#ofGroups.values()) {
@@ -84,7 +84,7 @@ export class Feasibility {
     return verdicts;
   }
 
-  /** The verdict of the class, judged on its first node; without `verdicts` the node's own. */
+  /** The verdict of the class, checked on its first node; without `verdicts` the node's own. */
   #cached(
     verdicts: Verdicts | undefined,
     nodeClass: NodeClass,

@@ -52,7 +52,7 @@ export function decideDrains({ nodes, jobOf, liveOf, now }: Drains): DrainDecisi
   return { migrations, completed, next };
 }
 
-/** What drains look at in an allocation that its node has not finished with. */
+/** What drains consider in an allocation that its node has not finished with. */
 export interface DrainedAllocation
   extends Pick<Allocation, 'ID' | 'Namespace' | 'JobID' | 'JobType' | 'TaskGroup' | 'NodeID'> {
   /** Stopped, or requested to migrate: it will not be available any more. */
@@ -67,12 +67,12 @@ export function drainedAllocation(allocation: Allocation): DrainedAllocation {
   return { ID, Namespace, JobID, JobType, TaskGroup, NodeID, leaves, runsSince: runsSince(allocation) };
 }
 
-/** The parts of a job that drains look at. */
+/** The parts of a job that drains consider. */
 export interface DrainedJob extends Pick<Job, 'Stop'> {
   readonly TaskGroups: readonly Pick<Job['TaskGroups'][number], 'Name' | 'Count' | 'Migrate'>[];
 }
 
-/** `Drains` as the steps look at it. */
+/** `Drains` as the steps consider it. */
 export interface DrainsInSteps {
   readonly nodes: readonly {
     readonly node: DrainedNode['node'];

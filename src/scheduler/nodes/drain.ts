@@ -62,7 +62,7 @@ export function completeDrain(node: Node, moment: NodeMoment): Node {
   return withNodeEvent(after, { Subsystem: 'Drain', Message: 'Node drain complete' }, moment);
 }
 
-/** The latest moment that a date can show. */
+/** The latest time that a date can show. */
 const latest = 8.64e15;
 
 function deadlineAt(now: number, nanos: number): string {

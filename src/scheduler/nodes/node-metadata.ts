@@ -41,7 +41,7 @@ export function mergedMeta(
   return Object.fromEntries([...new Map(all)].filter((entry): entry is [string, string] => entry[1] !== null));
 }
 
-/** The row after a change: a value sets a name, null removes what was set and hides what the agent tells. */
+/** The row after a change: a value sets a name, null removes what was set and hides what the agent reports. */
 export function decideNodeMetadata(
   before: StoredNodeMetadata,
   changes: DynamicMeta,

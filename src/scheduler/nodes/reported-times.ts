@@ -14,9 +14,9 @@ export function statesOfItsTasks(
 }
 
 /**
- * Task states as a node reports them, with the moments of their starts and ends brought into the life of the allocation: not before its
+ * Task states as a node reports them, with the times of their starts and ends brought into the life of the allocation: not before its
  * creation and not after `now`. Delays of reschedules, health and drains are counted from them, and the clock of the node may be
- * wrong by days. What is yet to come counts as the moment of its first report: later ones of the same start do not move it.
+ * wrong by days. What is yet to come counts as the time of its first report: later ones of the same start do not move it.
  */
 export function withTimesInLife(
   states: Readonly<Record<string, TaskState>>,

@@ -4,7 +4,7 @@ import type { Evaluation } from '../evaluation.js';
 import { descriptions, type StopIntent } from '../reconcile/intents.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
 
-/** The moment and the write that a plan is part of. */
+/** The time and the write that a plan is part of. */
 export interface PlanMoment {
   readonly now: Instant;
   readonly index: number;

@@ -71,7 +71,7 @@ function updateInPlace({ allocation, group }: ReplaceIntent, scene: JobScene, ta
 }
 
 /**
- * Counts an allocation that goes on in place with the resources of the group as it is now, so that later placements see what is left.
+ * Counts an allocation that continues in place with the resources of the group as it is now, so that later placements see what is left.
  */
 export function takeRoomInPlace(
   allocation: Allocation,

@@ -18,7 +18,7 @@ interface VersionsOfJob {
 }
 
 /**
- * The version for an allocation that is placed while canaries are being judged: the newest one that was accepted, but none older than
+ * The version for an allocation that is placed while canaries are being checked: the newest one that was accepted, but none older than
  * what it replaces. Undefined when it is the present one.
  */
 export function acceptedVersion(

@@ -28,7 +28,7 @@ export interface SchedulingResult {
   /** A version of the job that has proved itself: every allocation of its deployment is healthy. */
   readonly stableVersion: number | undefined;
   /**
-   * The deployment ended while allocations of it had failed, whose replacement it had kept for itself: the job has to be looked at once
+   * The deployment ended while allocations of it had failed, whose replacement it had kept for itself: the job has to be considered once
    * more. The evaluation for that is not among the records.
    */
   readonly looksAgain: boolean;

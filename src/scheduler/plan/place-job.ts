@@ -142,7 +142,7 @@ export class JobPlacer {
     return this.#context.groupOf(previous)?.ReschedulePolicy ?? null;
   }
 
-  /** The predecessor names its successor, and that it was replaced by the reschedule policy. */
+  /** The previous allocation names its successor, and that it was replaced by the reschedule policy. */
   #link(previous: Allocation, { reschedule }: Placement, id: string): void {
     const { draft } = this.#context;
     const latest = draft.latest(previous);
@@ -196,7 +196,7 @@ export class JobPlacer {
     return scene;
   }
 
-  /** Nodes where the predecessor, or one before it, has failed. */
+  /** Nodes where the previous allocation, or one before it, has failed. */
   #penalisedSlots(previous: Allocation | undefined): ReadonlySet<number> {
     if (previous === undefined) return new Set();
     const nodes = (previous.RescheduleTracker?.Events ?? []).map((event) => event.PrevNodeID);
@@ -205,7 +205,7 @@ export class JobPlacer {
     return new Set(slots.filter((slot) => slot !== undefined));
   }
 
-  /** The node that holds the data of the predecessor's disk, when the group wants to keep it. */
+  /** The node that holds the data of the previous allocation's disk, when the group wants to keep it. */
   #preferredSlot({ job, group }: ChosenVersion, previous: Allocation | undefined): number | undefined {
     const { snapshot } = this.#context;
     if (previous === undefined || !(group.EphemeralDisk.Sticky || group.EphemeralDisk.Migrate)) return undefined;

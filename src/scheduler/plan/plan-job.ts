@@ -103,7 +103,7 @@ export function latestDeployment(deployments: readonly Deployment[]): Deployment
   );
 }
 
-/** Allocations that were told to stop before and whose nodes are lost now. */
+/** Allocations that were asked to stop before and whose nodes are lost now. */
 export function lostWhileStopping(
   allocations: readonly Allocation[],
   { cluster }: JobSituation,

@@ -17,7 +17,7 @@ export function wholeOf({ allocations }: SchedulingResult): PlanPart {
 }
 
 /**
- * A plan in parts of about `size` allocations, each of which leaves the job in a state that an evaluation can go on from. An allocation and
+ * A plan in parts of about `size` allocations, each of which leaves the job in a state that an evaluation can continue from. An allocation and
  * its successor are written together; else the order is that of the decisions, so that each allocation finds the room that it was
  * decided on: first what needs no room. What is preempted for an allocation is written with it. Yields now and then.
  */

@@ -54,7 +54,7 @@ function countsAtWork(job: Job, allocations: readonly Allocation[], cluster: Clu
   return counts;
 }
 
-/** For a service, allocations that were told to stop and have stopped. */
+/** For a service, allocations that were asked to stop and have stopped. */
 function isPast(allocation: Allocation, { Type }: Job): boolean {
   return Type === 'service' && allocation.DesiredStatus !== 'run' && isClientTerminal(allocation);
 }

@@ -37,10 +37,10 @@ export interface PlacementScene {
   readonly configuration: SchedulerConfiguration;
 }
 
-/** Room is judged with any ports; those that an allocation gets are drawn when it is placed. */
+/** Room is checked with any ports; those that an allocation gets are drawn when it is placed. */
 const anyDraw = drawFrom('');
 
-/** Judges nodes for one group of a job: whether they may, whether they have room, and how well they suit. */
+/** Checks nodes for one group of a job: whether they may, whether they have room, and how well they suit. */
 export class NodeAssessor {
   readonly wanted: GroupRequirements;
   readonly #scene: PlacementScene;
@@ -66,7 +66,7 @@ export class NodeAssessor {
   }
 
   /**
-   * Whether an allocation that uses `own` of the node can go on there under the group as it is now. Undefined when that depends on what
+   * Whether an allocation that uses `own` of the node can continue there under the group as it is now. Undefined when that depends on what
    * was picked for it, or on its neighbours: then it has to be assessed without it.
    */
   goesOn(slot: number, index: number, own: Capacity): boolean | undefined {

@@ -23,8 +23,8 @@ export interface RankedNode {
 }
 
 /**
- * All nodes that a group may run on, best first. Every node is judged once; afterwards only those that a plan changes are
- * judged again, so that the cost of a placement is about the depth of a heap, whatever the number of nodes.
+ * All nodes that a group may run on, best first. Every node is checked once; afterwards only those that a plan changes are
+ * checked again, so that the cost of a placement is about the depth of a heap, whatever the number of nodes.
  */
 export class GroupRanking {
   readonly #slots: readonly number[];
@@ -151,7 +151,7 @@ export class GroupRanking {
     }
   }
 
-  /** Judges what depends on the allocations, and files the candidate accordingly. */
+  /** Checks what depends on the allocations, and files the candidate accordingly. */
   #enter(candidate: number, slot: number): void {
     const state = this.#assessor.assessRoom(slot);
     this.#states[candidate] = state;

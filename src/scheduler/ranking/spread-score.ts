@@ -6,7 +6,7 @@ import type { PropertyUse } from './property-use.js';
 /** Worst score of one spread. */
 const worst = -1;
 
-/** The target of all values together that have none of their own. */
+/** The target of all values together that have separate none. */
 const everyOther = '*';
 
 /** One spread with the number of allocations that each value should have. */
@@ -36,7 +36,7 @@ export class SpreadScore {
     });
   }
 
-  /** Nodes with the same text get the same score; empty for every node when there are no spreads. */
+  /** Nodes with the same string get the same score; empty for every node when there are no spreads. */
   valuesAt(slot: number): string {
     if (this.#rules.length === 0) return '';
     return JSON.stringify(this.#rules.map(({ use }) => use.valueAt(slot) ?? null));

@@ -56,7 +56,7 @@ function classOf(allocation: Allocation, situation: JobSituation): AllocationCla
   );
 }
 
-/** Told to stop, or finished. */
+/** Asked to stop, or finished. */
 function classOfEnded(allocation: Allocation): AllocationClass | undefined {
   const { Migrate, MigrateDisablePlacement } = allocation.DesiredTransition;
   if (allocation.DesiredStatus !== 'run') return MigrateDisablePlacement === true ? 'untainted' : 'ignored';

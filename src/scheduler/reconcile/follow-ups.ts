@@ -6,20 +6,20 @@ import type { Intents } from './intents.js';
 import type { LaterReschedule } from './reschedule-filter.js';
 import type { JobSituation } from './situation.js';
 
-/** Moments this close to the first of a batch share its evaluation. */
+/** Times this close to the first of a batch share its evaluation. */
 const batchWindow = 5000;
 
 /** A node gets at least this long to stop its tasks. */
 const leastKillTimeout = 5000;
 
-/** Existing clients know evaluations by these texts. */
+/** Existing clients know evaluations by these strings. */
 export const followUpDescriptions = {
   reschedule: 'created for delayed rescheduling',
   disconnect: 'created for delayed disconnect timeout',
   blocked: 'created to place remaining allocations',
 } as const;
 
-/** An evaluation of the same job for later, which names the present one as its predecessor. */
+/** An evaluation of the same job for later, which names the present one as its previous allocation. */
 export function followUpEvaluation(
   { evaluation, now, ids }: Pick<JobSituation, 'evaluation' | 'now' | 'ids'>,
   particular: Pick<Evaluation, 'TriggeredBy' | 'Status'> & Partial<Evaluation>,
@@ -69,7 +69,7 @@ export function planLostLater(
   return byAllocation;
 }
 
-/** Evaluations for the moment when disconnected allocations are given up; by allocation the evaluation's ID. */
+/** Evaluations for the time when disconnected allocations are given up; by allocation the evaluation's ID. */
 export function planTimeouts(
   disconnecting: readonly Allocation[],
   situation: JobSituation,

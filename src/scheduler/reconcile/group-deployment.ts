@@ -23,7 +23,7 @@ export function groupDeploymentOf({ current }: DeploymentStanding, group: TaskGr
   return stored === undefined ? { state: newState(group), existed: false } : { state: { ...stored }, existed: true };
 }
 
-/** Canaries wait to be judged. */
+/** Canaries wait to be checked. */
 export function isCanarying({ state }: GroupDeployment): boolean {
   return state.DesiredCanaries !== 0 && !state.Promoted;
 }
@@ -36,7 +36,7 @@ export function isDeployed({ Update: update }: TaskGroup): boolean {
 interface DeploymentRequest {
   readonly job: Job;
   readonly group: TaskGroup;
-  /** Every allocation of the group that was looked at. */
+  /** Every allocation of the group that was considered. */
   readonly allocations: readonly Allocation[];
   /** How many of them are to be replaced or updated in place, now or later. */
   readonly updated: number;

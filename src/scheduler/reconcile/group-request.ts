@@ -14,6 +14,6 @@ export interface GroupRequest {
   readonly allocations: readonly Allocation[];
   readonly standing: DeploymentStanding;
   readonly intents: Intents;
-  /** The allocation can go on under the job's present version where it is. */
+  /** The allocation can continue under the job's present version where it is. */
   readonly canStay: (allocation: Allocation, group: TaskGroup) => boolean;
 }

@@ -10,7 +10,7 @@ export interface StopIntent {
   readonly description: string;
   /** Set by the scheduler only for allocations whose node can no longer report. */
   readonly clientStatus?: Extract<ClientStatus, 'lost' | 'failed'>;
-  /** The evaluation that looks after it later. */
+  /** The evaluation that handles it later. */
   readonly followupEvalId?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface PlaceIntent {
   readonly reschedule?: boolean;
   readonly lost?: boolean;
   readonly canary?: boolean;
-  /** Canaries are being judged: what it replaces was of an older version, and so is the replacement. */
+  /** Canaries are being checked: what it replaces was of an older version, and so is the replacement. */
   readonly downgrade?: boolean;
 }
 
@@ -54,9 +54,9 @@ type MutableDesiredUpdates = { -readonly [K in keyof DesiredUpdates]: DesiredUpd
 export class Intents {
   readonly stop: StopIntent[] = [];
   readonly unknown: UnknownIntent[] = [];
-  /** They are back, and go on. */
+  /** They are back, and continue. */
   readonly reconnected: Allocation[] = [];
-  /** They go on under the new job version as they are. */
+  /** They continue under the new job version as they are. */
   readonly inPlace: ReplaceIntent[] = [];
   readonly replace: ReplaceIntent[] = [];
   readonly place: PlaceIntent[] = [];
@@ -114,7 +114,7 @@ export const nothingDesired: DesiredUpdates = {
   RescheduleLater: 0,
 };
 
-/** Why the desired or the client status of an allocation changed. Existing clients know these texts. */
+/** Why the desired or the client status of an allocation changed. Existing clients know these strings. */
 export const descriptions = {
   notNeeded: 'alloc not needed due to job update',
   lost: 'alloc is lost since its node is down',

@@ -5,7 +5,7 @@ import type { GroupSets } from './group-sets.js';
 import { descriptions, type Intents, type PlaceIntent } from './intents.js';
 import type { NameIndex } from './names.js';
 
-/** Replacements first, each under the name of its predecessor, then as many new ones as are missing. */
+/** Replacements first, each under the name of its previous allocation, then as many new ones as are missing. */
 export function wantedPlacements(
   group: TaskGroup,
   { untainted, migrating, replacedNow, lost }: GroupSets,

@@ -135,7 +135,7 @@ function rollOutCanaries(request: GroupRequest, { part, canaries, names, updates
   return true;
 }
 
-/** Allocations that were told to stop are not considered, nor those that a batch job completed in an older version. */
+/** Allocations that were asked to stop are not considered, nor those that a batch job completed in an older version. */
 function dropHistory({ job, group, allocations, intents }: GroupRequest): readonly Allocation[] {
   if (job.Type !== 'batch') return allocations.filter(({ DesiredStatus }) => DesiredStatus === 'run');
   const kept = allocations.filter(

@@ -68,7 +68,7 @@ function* reconcileGroups(
   return complete;
 }
 
-/** Of a batch job, what was told to stop before counts as stopped once more, unless it was stopped for a replacement. */
+/** Of a batch job, what was asked to stop before counts as stopped once more, unless it was stopped for a replacement. */
 function countedAgain({ Type }: Job, allocations: readonly Allocation[]): number {
   if (Type !== 'batch') return 0;
   return allocations.filter(

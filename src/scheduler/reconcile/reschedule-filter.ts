@@ -6,7 +6,7 @@ import { lastUnknown, replacesDisconnected } from './disconnect.js';
 import { failureTime, nextReschedule, type RescheduleTime, rescheduleAfter } from './reschedule.js';
 import type { JobSituation } from './situation.js';
 
-/** An allocation that gets its replacement at a later moment. */
+/** An allocation that gets its replacement at a later time. */
 export interface LaterReschedule {
   readonly allocation: Allocation;
   readonly at: Instant;
@@ -19,14 +19,14 @@ interface RescheduleVerdicts {
   readonly later: readonly LaterReschedule[];
 }
 
-/** A moment this close counts as reached, so that a timer that fires early does not start another wait. */
+/** A time this close counts as reached, so that a timer that fires early does not start another wait. */
 const window = 1000;
 
 type Verdict = 'dropped' | 'kept' | 'now' | { readonly later: Instant };
 
 /**
  * Which allocations are replaced by their group's reschedule policy, now or later. Those that no longer count are left out.
- * `disconnecting`: their node is out of reach, which counts as a failure at the present moment.
+ * `disconnecting`: their node is out of reach, which counts as a failure at the present time.
  */
 export function filterReschedules(
   allocations: readonly Allocation[],

@@ -42,7 +42,7 @@ export function nextReschedule(allocation: Reschedulable, policy: ReschedulePoli
   return rescheduleAfter(allocation, policy, failureTime(allocation));
 }
 
-/** When the replacement is due for an allocation that is taken for failed at that moment. */
+/** When the replacement is due for an allocation that is taken for failed at that time. */
 export function rescheduleAfter(
   allocation: Reschedulable,
   policy: ReschedulePolicy,
@@ -56,7 +56,7 @@ export function rescheduleAfter(
   return { at, eligible };
 }
 
-/** The policy has attempts left for a failure at that moment. */
+/** The policy has attempts left for a failure at that time. */
 export function hasAttemptsLeft(
   allocation: Pick<Allocation, 'RescheduleTracker'>,
   policy: ReschedulePolicy | null,
@@ -66,7 +66,7 @@ export function hasAttemptsLeft(
   return policy.Unlimited || attemptsWithin(eventsOf(allocation), policy.Interval, failedAt) < policy.Attempts;
 }
 
-/** The tracker that a replacement inherits: its predecessor's recent events and this one. */
+/** The tracker that a replacement inherits: its previous allocation's recent events and this one. */
 export function trackerAfterReschedule(
   previous: Pick<Allocation, 'ID' | 'NodeID'> & Reschedulable,
   policy: ReschedulePolicy | null,

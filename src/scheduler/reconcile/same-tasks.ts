@@ -36,7 +36,7 @@ const resourceFields = [
 ] as const satisfies readonly (keyof Resources)[];
 
 /**
- * Whether allocations of the old version of a group can go on under the new version, as far as their tasks are concerned; whether their
+ * Whether allocations of the old version of a group can continue under the new version, as far as their tasks are concerned; whether their
  * node still suits is another question.
  */
 export function keepsRunning(oldJob: Job, oldGroup: TaskGroup, newJob: Job, newGroup: TaskGroup): boolean {

@@ -10,7 +10,7 @@ interface SurplusRequest {
   readonly sets: GroupSets;
   readonly names: NameIndex;
   readonly canaries: readonly Allocation[];
-  /** Canaries are being judged: they do not count towards the count of the group. */
+  /** Canaries are being checked: they do not count towards the count of the group. */
   readonly canarying: boolean;
 }
 

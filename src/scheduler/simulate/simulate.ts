@@ -7,7 +7,7 @@ import { Agents } from './simulated-agents.js';
 import { SimulatedWorld } from './simulated-world.js';
 import type { SimulatedCluster, SimulatedEvent, Simulation } from './simulation.js';
 
-/** The most moments of one simulation: a cluster in which something happens for ever is cut off. */
+/** The most times of one simulation: a cluster in which something happens for ever is cut off. */
 const mostMoments = 100_000;
 
 /**

@@ -13,7 +13,7 @@ interface NextReport {
   readonly status: ClientStatus | 'healthy';
 }
 
-/** The agents of all nodes that are ready: they start, end and stop allocations, and tell when they are healthy. */
+/** The agents of all nodes that are ready: they start, end and stop allocations, and report when they are healthy. */
 export class Agents {
   readonly #world: SimulatedWorld;
   readonly #startAfter: number;

@@ -124,7 +124,7 @@ export class SimulatedWorld {
     return latestDeployment([...this.deployments.values()].filter(({ JobID }) => JobID === jobId));
   }
 
-  /** When the next evaluation that waits for a moment is due. */
+  /** When the next evaluation that waits for a time is due. */
   get nextWait(): Instant {
     const waits = [...this.evaluations.values()].map((one) =>
       one.Status === 'pending' && one.WaitUntil !== undefined ? Date.parse(one.WaitUntil) : Number.POSITIVE_INFINITY,

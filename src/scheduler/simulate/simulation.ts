@@ -9,7 +9,7 @@ import type { SchedulerConfiguration } from '../scheduler-configuration.js';
 
 /** A cluster as it stands when a simulation begins. */
 export interface SimulatedCluster {
-  /** The moment at which the simulation begins. */
+  /** The time at which the simulation begins. */
   readonly now: Instant;
   /** Of equally good nodes, the first one in this order is chosen. */
   readonly nodes: readonly Node[];
@@ -33,7 +33,7 @@ export interface SimulatedAgents {
   readonly workFor?: Milliseconds;
 }
 
-/** Something that happens to the cluster at a moment. */
+/** Something that happens to the cluster at a time. */
 export type SimulatedEvent = { readonly at: Instant } & (
   | { readonly do: 'register'; readonly job: Job }
   | { readonly do: 'stop'; readonly jobId: string }

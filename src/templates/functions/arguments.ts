@@ -2,7 +2,7 @@ import { MAX_OUTPUT } from '../limits.js';
 import { kindOf, printed, textOf, type Value } from '../values.js';
 import { type Call, exactly, type TemplateFunction } from './template-function.js';
 
-/** A function whose arguments are texts. */
+/** A function whose arguments are strings. */
 export function ofTexts(count: number, run: (texts: readonly string[], call: Call) => Value): TemplateFunction {
   return exactly(count, (args, call) => {
     const texts = textsFrom(args, call);
@@ -10,7 +10,7 @@ export function ofTexts(count: number, run: (texts: readonly string[], call: Cal
   });
 }
 
-/** The arguments as texts; their length is charged. */
+/** The arguments as strings; their length is charged. */
 export function textsFrom(args: readonly Value[], call: Call): readonly string[] | undefined {
   const texts: string[] = [];
   for (const value of args) {
@@ -40,7 +40,7 @@ export function smallFrom(value: Value, call: Call): number | undefined {
   return call.fail(`a whole number is needed here, not ${kindOf(value)}`);
 }
 
-/** The beginning of a text in quotes, for messages. */
+/** The beginning of a string in quotes, for messages. */
 export function quotedStart(text: string): string {
   return JSON.stringify(text.slice(0, 100));
 }

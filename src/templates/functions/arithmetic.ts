@@ -86,7 +86,7 @@ function wholeResult(value: bigint | undefined, call: Call): Value {
   return isWhole64(value) ? value : call.fail('the result does not fit 64 bits');
 }
 
-/** Reads a text; the empty one stands for zero. */
+/** Reads a string; the empty one stands for zero. */
 function parser(what: string, parse: (text: string) => Value, zero: Value): TemplateFunction {
   return ofTexts(1, ([text = ''], call) => {
     if (text === '') return zero;

@@ -47,7 +47,7 @@ function indexed(value: Value, keys: readonly Value[], call: Call): Value {
   return found;
 }
 
-/** Text indexes count characters here; in the upstream's language they count bytes. */
+/** Text indexes count characters here; in Nomad's language they count bytes. */
 function sliced(value: Value, from: Value, to: Value, call: Call): Value {
   const whole = isList(value) ? value : textsFrom([value], call)?.[0];
   if (whole === undefined) return undefined;
@@ -68,7 +68,7 @@ function partOf(length: number, from: Value, to: Value, call: Call): readonly [n
   return undefined;
 }
 
-/** Whether a list has the number or the text, or a text the other. Values of other kinds are found nowhere. */
+/** Whether a list has the number or the text, or a string the other. Values of other kinds are found nowhere. */
 function holds(list: Value, value: Value, call: Call): boolean | undefined {
   if (!isFindable(value)) return false;
   if (isList(list)) return call.spend(list.length * 16) ? list.includes(value) : undefined;
@@ -88,7 +88,7 @@ function quantified(decide: (found: readonly boolean[]) => boolean): TemplateFun
   });
 }
 
-/** JSON numbers are floats, as in the upstream; without a fraction they print as integers. */
+/** JSON numbers are floats, as in Nomad; without a fraction they print as integers. */
 function parsedJson(text: string, call: Call): Value {
   if (text === '') return new Map();
   if (!call.spend(text.length * 8)) return undefined;
@@ -176,7 +176,7 @@ function jsonNumber(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-/** As the upstream writes it: escaped for use in HTML. */
+/** As Nomad writes it: escaped for use in HTML. */
 function quotedJson(text: string): string {
   return JSON.stringify(wellFormed(text)).replace(
     /[<>&\u2028\u2029]/g,

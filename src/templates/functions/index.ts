@@ -26,7 +26,7 @@ export function functionNames(): readonly string[] {
   return [...functions.keys()].sort();
 }
 
-/** Functions of the upstream's templates that are not supported, by what they would need. */
+/** Functions of Nomad's templates that are not supported, by what they would need. */
 const ELSEWHERE: readonly (readonly [what: string, names: readonly string[]])[] = [
   [
     'it asks a service catalogue, and templates have none here',

@@ -5,7 +5,7 @@ import { formatParts, type Verb } from './format.js';
 import { formattedValue } from './format-value.js';
 import type { Call, TemplateFunction } from './template-function.js';
 
-/** Texts from values. */
+/** Strings from values. */
 export const printFunctions: Readonly<Record<string, TemplateFunction>> = {
   print: { least: 0, most: Number.POSITIVE_INFINITY, run: (args, call) => joined(args, call, printedAs) },
   println: {
@@ -24,7 +24,7 @@ export const printFunctions: Readonly<Record<string, TemplateFunction>> = {
   },
 };
 
-/** Formats and quoted texts are read character by character. */
+/** Formats and quoted strings are read character by character. */
 const STEP_OF_A_CHARACTER = 32;
 
 interface Printed {
@@ -32,7 +32,7 @@ interface Printed {
   readonly isText: boolean;
 }
 
-/** The values as one text, with a space between two of which neither is a text. */
+/** The values as one string, with a space between two of which neither is a string. */
 export function joined(
   args: readonly Value[],
   call: Call,

@@ -10,7 +10,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map(
     .map(([letter, character]) => [character, `\\${letter}`]),
 );
 
-/** A text as a literal of the upstream's language. */
+/** A string as a literal of Nomad's language. */
 export function quotedText(text: string, quote: '"' | "'", onlyAscii: boolean): string {
   return quote + Array.from(text, (character) => escaped(character, quote, onlyAscii)).join('') + quote;
 }

@@ -75,7 +75,7 @@ export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
 /** A pattern compares each character with all of its parts, at worst 0.1 µs per comparison. */
 const STEP_OF_A_MATCH = 6;
 
-/** Escapes the values as `print` shows them, as one text. */
+/** Escapes the values as `print` shows them, as one string. */
 function noExpression(pattern: string, problem: string, call: Call): undefined {
   const isWritten = call.isWritten(pattern);
   return call.fail(isWritten ? `${quotedStart(pattern)}: ${problem}` : 'the pattern is not a regular expression');
@@ -92,7 +92,7 @@ function escaping(escaped: (text: string) => string): TemplateFunction {
   };
 }
 
-/** A text that is processed byte by byte, or character by character. */
+/** A string that is processed byte by byte, or character by character. */
 const STEP_OF_A_BYTE = 8;
 
 const HTML: Readonly<Record<string, string>> = {
@@ -116,7 +116,7 @@ function trimmed(text: string, characters: ReadonlySet<string>, left: boolean, r
   return points.slice(start, end).join('');
 }
 
-/** The empty text occurs before, between and after all characters. */
+/** The empty string occurs before, between and after all characters. */
 function replaced(text: string, from: string, to: string, call: Call): Value {
   const parts = from === '' ? ['', ...text, ''] : text.split(from);
   if (!call.spend(text.length * 4 + parts.length * (to.length + 1))) return undefined;

@@ -9,7 +9,7 @@ export function titleCase(text: string): string {
   return text.replace(word(), (each) => each.replace(/\p{Cased}/u, title));
 }
 
-/** Letters that are written as two, and have a form of their own in title case. */
+/** Letters that are written as two, and have a separate form in title case. */
 const PAIRS = ['ǄǅǆǅǇǈǉǈǊǋǌǋǱǲǳǲ'].flatMap((all) => all.match(/.{4}/gu) ?? []);
 
 function title(letter: string): string {

@@ -65,8 +65,7 @@ const start = command({
     const { parameters, options, box, inNamespace } = invocation;
     const [jobId = ''] = parameters;
     const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
-    if (!job.Stop)
-      throw new Stopped(`job ${jobId} is not stopped`);
+    if (!job.Stop) throw new Stopped(`job ${jobId} is not stopped`);
     checkWaitFor(options, job);
     const answer = await orThrow(
       box.jobs.register(inThe(inNamespace.namespace, { ...job, Stop: false }), {

@@ -47,7 +47,7 @@ interface Wanted {
 /** `signalbox job status JOB`: the overview of a job, which may be named by the beginning of its ID. */
 export async function statusOfJob(invocation: Invocation, begins: string, { all, evals }: Wanted): Promise<number> {
   const { box, inNamespace } = invocation;
-  // The ID itself comes before all that go on behind it.
+  // The ID itself comes before all that continue behind it.
   const { value } = await orThrow(box.jobs.list({ ...inNamespace, prefix: begins, perPage: 11 }));
   const { ID: jobId, Outcome } = theOnly(value.items, begins, 'job');
   const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);

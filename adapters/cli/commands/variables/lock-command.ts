@@ -85,8 +85,8 @@ async function givenBack(variable: LockedVariable, lock: HeldLock, { error }: Te
 }
 
 /**
- * SIGTERM and SIGINT of this process, from before the lock is acquired: no moment is left in which a signal ends the process and the
- * lock stays held, or the command goes on without it. The first one before there is a command ends the wait for the lock, and the next
+ * SIGTERM and SIGINT of this process, from before the lock is acquired: no time is left in which a signal ends the process and the
+ * lock stays held, or the command continues without it. The first one before there is a command ends the wait for the lock, and the next
  * does what it does to any other process; later SIGTERMs are the command's.
  */
 class Signals {

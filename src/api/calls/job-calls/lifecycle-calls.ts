@@ -10,7 +10,7 @@ import { registered } from './forms.js';
 
 /** Evaluating and stopping jobs. */
 export const lifecycleCalls = {
-  /** Has the scheduler look at the job. */
+  /** Has the scheduler consider the job. */
   evaluate: write({
     path: '/v1/job/{job_id}/evaluate',
     access: inNamespaceOf('body', 'submit-job', 'evaluate-job'),

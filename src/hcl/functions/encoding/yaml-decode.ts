@@ -84,7 +84,7 @@ const OPTIONS = {
   logLevel: 'silent',
 } as const;
 
-/** The concrete syntax, token by token, so that parsing stops as soon as a text costs too much, is too deep, or is invalid. */
+/** The concrete syntax, token by token, so that parsing stops as soon as a string costs too much, is too deep, or is invalid. */
 function readTokens(text: string, budget: Budget): CST.Token[] | Problem {
   const { Lexer, Parser } = yaml();
   const parser = new Parser();
@@ -152,7 +152,7 @@ function scalarValue(reader: Reader, node: Scalar): HclValue | undefined {
   return value ?? reportAt(reader, node, tag === undefined ? 'a number without a value' : `a value that is no ${tag}`);
 }
 
-/** The package ends a block scalar with a line break even if the text ends without one. */
+/** The package ends a block scalar with a line break even if the string ends without one. */
 function scalarText({ text }: Reader, { value, type, range }: Scalar): string {
   const content = String(value ?? '');
   const isBlock = type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED';
@@ -227,7 +227,7 @@ function shortTag(tag: string | undefined): string | undefined {
   return tag?.startsWith(STANDARD) === true ? `!!${tag.slice(STANDARD.length)}` : tag;
 }
 
-/** Aliases can expand a short text to a value of any size, so the size of each collection is checked. */
+/** Aliases can expand a short string to a value of any size, so the size of each collection is checked. */
 function kept(reader: Reader, value: HclValue): HclValue | undefined {
   const count = itemsOf(value)?.length ?? entriesOf(value)?.size ?? 0;
   const fits = reader.budget.chargeElements(count) && sizeOf(value) <= reader.budget.limits.valueSize;

@@ -129,7 +129,7 @@ function writeLiteral(writer: Writer, text: string, indent: number): void {
   writer.column = lines.at(-1)?.length ?? 0;
 }
 
-/** Without an indent the text must stay on its line, as a key has to. */
+/** Without an indent the string must stay on its line, as a key has to. */
 function writeQuoted(writer: Writer, text: string, indent: number | undefined): void {
   if (!pays(writer, text.length)) return;
   put(writer, '"');

@@ -5,8 +5,8 @@ import { dynamicNull, falseValue, numberValue, stringValue, trueValue } from '..
 import { localTime, timestampText } from '../dates/instant-text.js';
 
 /**
- * The value of a scalar; undefined if its text does not fit its tag, or if it is not a number (`.nan`). A tag says only what a text is
- * that could be several things: a quoted text stays a text, and a word or a number is what it is.
+ * The value of a scalar; undefined if its text does not fit its tag, or if it is not a number (`.nan`). A tag says only what a string is
+ * that could be several things: a quoted string stays a string, and a word or a number is what it is.
  */
 export function resolveScalar(text: string, tag: string | undefined, quoted: boolean): HclValue | undefined {
   if (tag === '!' || tag === '!!str') return stringValue(text);
@@ -19,10 +19,10 @@ export function resolveScalar(text: string, tag: string | undefined, quoted: boo
 
 const TAGS: ReadonlySet<string> = new Set(['!!bool', '!!null', '!!int', '!!float', '!!timestamp']);
 
-/** How a text begins that could be a word, a number or a date. */
+/** How a string begins that could be a word, a number or a date. */
 const SPECIAL_START = /^(?:$|[-+0-9.yYnNtTfFoO~])/;
 
-/** A text that is no word, number or date by itself. */
+/** A string that is no word, number or date on its own. */
 function resolveTagged(text: string, tag: string | undefined): HclValue | undefined {
   switch (tag) {
     case undefined:

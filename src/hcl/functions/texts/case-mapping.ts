@@ -5,7 +5,7 @@ export function titleCase(text: string): string {
   return text.replace(WORD_START, titleCharacter);
 }
 
-/** Units of work for mapping a text; characters outside the fast path cost most. */
+/** Units of work for mapping a string; characters outside the fast path cost most. */
 export function caseWork(text: string): number {
   return lengthens(text) ? text.length : text.length >>> 4;
 }

@@ -7,7 +7,7 @@ export class OutOfWork extends Error {}
 const BATCH = 512;
 
 /**
- * A text for the regular expression engine that charges every character read. The time of one search is linear in
+ * A string for the regular expression engine that charges every character read. The time of one search is linear in
  * the text, but a search for each of many matches may read all of it again.
  */
 export class MeteredText extends String {

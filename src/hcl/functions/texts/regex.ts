@@ -44,7 +44,7 @@ function replaceMatches(args: readonly HclValue[], { budget }: FunctionContext):
   try {
     return replaced(text, pattern.value, textAt(args, 2), budget);
   } catch (stop) {
-    // The only way to stop the engine within a search: every search may read the whole text.
+    // The only way to stop the engine within a search: every search may read the whole string.
     if (stop instanceof OutOfWork) return overBudget('regex_replace');
     throw stop;
   }

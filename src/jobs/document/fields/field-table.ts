@@ -3,7 +3,7 @@
  * field is. Decoding, the step from the submitted to the stored form, and the JSON Schema all read this description, and
  * the TypeScript types of the submitted form are inferred from it.
  *
- * A document has two forms. The *submitted* form tells "not given" (null) from every value. The *stored* form is what
+ * A document has two forms. The *submitted* form reports "not given" (null) from every value. The *stored* form is what
  * the job interface answers: defaults are filled, and a scalar is never null unless null itself means something.
  */
 
@@ -44,7 +44,7 @@ export interface Field<A, S> {
   readonly bounds?: IntegerBounds;
   /** The values that validation accepts. */
   readonly values?: readonly string[];
-  /** The spelling in the stored form, where it differs. */
+  /** The form in the stored form, where it differs. */
   readonly storedName?: string;
   /** What null becomes in the stored form, where that is not the zero value. */
   readonly storedUnset?: number | boolean;
@@ -119,7 +119,7 @@ export function block<const F extends FieldSet>(name: string, fields: F, options
 // Scalars: plain ones have the zero value when unset, the `…OrNull` ones have null in the submitted form.
 export const text: Field<string, string> = { kind: 'string', unset: '', stored: 'zero' };
 export const textOrNull: Field<string | null, string> = { kind: 'string', unset: null, stored: 'zero' };
-/** A text with one of these values. Decoding accepts any text; validation refuses the others. */
+/** A string with one of these values. Decoding accepts any string; validation refuses the others. */
 export function oneOf<const V extends readonly string[]>(...values: V): Choice<string, V> {
   return { ...text, values };
 }
@@ -143,7 +143,7 @@ export const durationOrNull: Field<number | null, number> = {
 };
 export const integer = integerOf(int64);
 export const integerOrNull = integerOrNullOf(int64);
-/** Standard base64 text. */
+/** Standard base64 string. */
 export const bytes: Field<string | null, string | null> = { kind: 'base64', unset: null, stored: 'null' };
 
 export const strings: Field<string[] | null, string[] | null> = { kind: 'strings', unset: null, stored: 'null' };
@@ -199,7 +199,7 @@ export function neverNull<A, S>(field: Field<A, S>): Field<A, NonNullable<S>> {
   return { ...retyped(field), stored: 'zero' };
 }
 
-/** The stored form tells an empty list from none. */
+/** The stored form reports an empty list from none. */
 export function keptEmpty<A, S>(field: Field<A, S>): Field<A, S> {
   return { ...field, keepsEmpty: true };
 }

@@ -159,7 +159,7 @@ export interface SidecarServiceInput {
   readonly Proxy?: SidecarProxyInput | null;
   /** Leaves out the check of its port. */
   readonly DisableDefaultTCPCheck?: boolean | null;
-  /** Names and texts in the catalogue. */
+  /** Names and values in the catalogue. */
   readonly Meta?: { readonly [name: string]: string } | null;
 }
 
@@ -171,7 +171,7 @@ export interface SidecarProxyInput {
   readonly LocalServicePort?: number | null;
   /** Paths that are reached without the mesh. */
   readonly Expose?: ExposeConfigInput | null;
-  /** @deprecated An older spelling of `Expose`. */
+  /** An older form of `Expose`. */
   readonly ExposeConfig?: ExposeConfigInput | null;
   /** Services that are reached through the proxy. */
   readonly Upstreams?: readonly UpstreamInput[] | null;
@@ -185,7 +185,7 @@ export interface SidecarProxyInput {
 export interface ExposeConfigInput {
   /** Each with the port on which the proxy serves it. */
   readonly Paths?: readonly ExposePathInput[] | null;
-  /** @deprecated An older spelling of `Paths`. */
+  /** An older form of `Paths`. */
   readonly Path?: readonly ExposePathInput[] | null;
 }
 
@@ -225,7 +225,7 @@ export interface UpstreamInput {
   readonly LocalBindSocketMode?: string | null;
   /** How other datacenters are reached. */
   readonly MeshGateway?: UpstreamMeshGatewayInput | null;
-  /** Further configuration of the upstream. */
+  /** Further configuration of the upstream service. */
   readonly Config?: { readonly [name: string]: JsonValue } | null;
 }
 
@@ -267,7 +267,7 @@ export interface SidecarTaskInput {
   readonly Env?: { readonly [name: string]: string } | null;
   /** Processor and memory. */
   readonly Resources?: ResourcesInput | null;
-  /** Names and texts for the task. */
+  /** Names and values for the task. */
   readonly Meta?: { readonly [name: string]: string } | null;
   /** How long the proxy may take to end. A text such as `30s`, or nanoseconds. Default: `5s`. */
   readonly KillTimeout?: DurationInput | null;

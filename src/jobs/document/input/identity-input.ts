@@ -2,7 +2,7 @@
 
 import type { DurationInput } from '../duration-input.js';
 
-/** A signed token that tells others which task this is. The block `identity` of a job specification. */
+/** A signed token that identifies the task to others. The block `identity` of a job specification. */
 export interface WorkloadIdentityInput {
   /** From 1 to 128 letters, digits, dashes and underscores. */
   readonly Name?: string | null;

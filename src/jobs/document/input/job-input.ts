@@ -60,9 +60,9 @@ export interface JobInput {
   readonly Periodic?: PeriodicConfigInput | null;
   /** Makes the job a template whose instances are dispatched with a payload and meta. For batch and sysbatch jobs. */
   readonly ParameterizedJob?: ParameterizedJobConfigInput | null;
-  /** The policy that groups without one of their own take over. */
+  /** The policy of groups that have none. */
   readonly Reschedule?: ReschedulePolicyInput | null;
-  /** The policy that groups without one of their own take over. */
+  /** The policy of groups that have none. */
   readonly Migrate?: MigrateStrategyInput | null;
   /** Set by the server; ignored in a submission. */
   readonly Dispatched?: boolean | null;
@@ -70,7 +70,7 @@ export interface JobInput {
   readonly DispatchIdempotencyToken?: string | null;
   /** Given at dispatch, as base64. A registration with one is refused. */
   readonly Payload?: string | null;
-  /** Names and texts for the job. Tasks find them as `NOMAD_META_<name>` in their environment. */
+  /** Names and values for the job. Tasks find them as `NOMAD_META_<name>` in their environment. */
   readonly Meta?: { readonly [name: string]: string } | null;
   /** @deprecated Ignored. */
   readonly ConsulNamespace?: string | null;
@@ -170,7 +170,7 @@ export interface ParameterizedJobConfigInput {
 
 /** What the web interface shows about the job. The block `ui` of a job specification. */
 export interface JobUIConfigInput {
-  /** A text in Markdown of at most 1000 bytes. */
+  /** A string in Markdown of at most 1000 bytes. */
   readonly Description?: string | null;
   /** Links beside the description. */
   readonly Links?: readonly JobUILinkInput[] | null;
@@ -188,7 +188,7 @@ export interface JobUILinkInput {
 export interface JobVersionTagInput {
   /** Unique among the versions of the job. */
   readonly Name?: string | null;
-  /** A text of at most 1000 bytes. */
+  /** A string of at most 1000 bytes. */
   readonly Description?: string | null;
   /** When the tag was given, in nanoseconds since 1970. */
   readonly TaggedTime?: number | null;

@@ -31,11 +31,11 @@ export interface ServiceInput {
   readonly CanaryTags?: readonly string[] | null;
   /** How the health of the service is found out. */
   readonly Checks?: readonly ServiceCheckInput[] | null;
-  /** The policy that checks without one of their own take over. */
+  /** The policy of checks that have none. */
   readonly CheckRestart?: CheckRestartInput | null;
   /** The service mesh. */
   readonly Connect?: ConnectInput | null;
-  /** Names and texts in Consul. */
+  /** Names and values in Consul. */
   readonly Meta?: { readonly [name: string]: string } | null;
   /** The same while the allocation is a canary. */
   readonly CanaryMeta?: { readonly [name: string]: string } | null;
@@ -89,7 +89,7 @@ export interface ServiceCheckInput {
   readonly Timeout?: DurationInput | null;
   /** The state before the first check: `passing`, `warning` or `critical`. */
   readonly InitialStatus?: 'passing' | 'warning' | 'critical' | null;
-  /** A text for people. */
+  /** Notes for people. */
   readonly Notes?: string | null;
   /** The name that the certificate must have. */
   readonly TLSServerName?: string | null;

@@ -41,7 +41,7 @@ export interface TaskGroupInput {
   readonly Tasks?: readonly TaskInput[] | null;
   /** The disk that the tasks of an allocation share. */
   readonly EphemeralDisk?: EphemeralDiskInput | null;
-  /** Names and texts for the group; they win over those of the job. */
+  /** Names and values for the group; they win over those of the job. */
   readonly Meta?: { readonly [name: string]: string } | null;
   /** How often a failed allocation is replaced. For service and batch jobs. */
   readonly ReschedulePolicy?: ReschedulePolicyInput | null;
@@ -101,7 +101,7 @@ export interface VolumeRequestInput {
   readonly AttachmentMode?: 'file-system' | 'block-device' | null;
   /** Options of the mount. For volumes of a plugin. */
   readonly MountOptions?: CSIMountOptionsInput | null;
-  /** Adds the index of the allocation to the source, so that each has a volume of its own. */
+  /** Adds the index of the allocation to the source, so that each has a separate volume. */
   readonly PerAlloc?: boolean | null;
 }
 

@@ -55,7 +55,7 @@ export interface TaskInput {
   readonly DispatchPayload?: DispatchPayloadInput | null;
   /** Starts the task before, with or after the main tasks; without it the task is one of them. */
   readonly Lifecycle?: TaskLifecycleInput | null;
-  /** Names and texts for the task; they win over those of the group and the job. */
+  /** Names and values for the task; they win over those of the group and the job. */
   readonly Meta?: { readonly [name: string]: string } | null;
   /** How long the task may take to end before it is killed. A text such as `30s`, or nanoseconds. Default: `5s`. */
   readonly KillTimeout?: DurationInput | null;

@@ -25,7 +25,7 @@ export interface VolumeMountInput {
   readonly ReadOnly?: boolean | null;
   /** How mounts inside of the volume are seen: `private`, `host-to-task` or `bidirectional`. Default: `private`. */
   readonly PropagationMode?: 'private' | 'host-to-task' | 'bidirectional' | null;
-  /** `z` for a label that tasks share, `Z` for one of its own. */
+  /** `z` for a label that tasks share, `Z` for a separate one. */
   readonly SELinuxLabel?: 'z' | 'Z' | null;
 }
 
@@ -100,7 +100,7 @@ export interface TemplateInput {
   readonly Envvars?: boolean | null;
   /** @deprecated Has no effect any more. A text such as `30s`, or nanoseconds. Default: `0s`. */
   readonly VaultGrace?: DurationInput | null;
-  /** Waits for a quiet moment before rendering. */
+  /** Waits until changes have settled before rendering. */
   readonly Wait?: WaitConfigInput | null;
   /** Fails when the template asks for a key that is not there. Default: `false`. */
   readonly ErrMissingKey?: boolean | null;

@@ -11,7 +11,7 @@ type SubmittedNames<F extends FieldSet> = {
   [K in keyof F]: F[K] extends Field<infer A, infer _S> ? ([A] extends [never] ? never : K) : never;
 }[keyof F];
 
-/** The texts of one block. A field without a text, or a text without a field, is a compile error. */
+/** The strings of one block. A field without a string, or a string without a field, is a compile error. */
 export function textsOf<F extends FieldSet>(block: Block<F>, fields: Record<SubmittedNames<F>, string>): BlockTexts {
   return { block, fields };
 }

@@ -27,7 +27,7 @@ export const groupTexts: readonly BlockTexts[] = [
     Disconnect: 'What happens to allocations whose node is out of reach.',
     Tasks: 'The tasks that run together on one node. At least one without a lifecycle is needed.',
     EphemeralDisk: 'The disk that the tasks of an allocation share.',
-    Meta: 'Names and texts for the group; they win over those of the job.',
+    Meta: 'Names and values for the group; they win over those of the job.',
     ReschedulePolicy: 'How often a failed allocation is replaced. For service and batch jobs.',
     Affinities: 'Rules that a node should satisfy.',
     Spreads: 'Attributes over whose values the allocations of the group are spread.',
@@ -120,7 +120,7 @@ export const groupTexts: readonly BlockTexts[] = [
     AccessMode: 'Who may use the volume at the same time, such as `single-node-writer`.',
     AttachmentMode: '`file-system` or `block-device`.',
     MountOptions: 'Options of the mount. For volumes of a plugin.',
-    PerAlloc: 'Adds the index of the allocation to the source, so that each has a volume of its own.',
+    PerAlloc: 'Adds the index of the allocation to the source, so that each has a separate volume.',
   }),
   textsOf(mountOptionsBlock, {
     FSType: 'The type of the file system, such as `ext4`.',

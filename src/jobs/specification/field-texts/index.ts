@@ -7,7 +7,7 @@ import { placementTexts } from './placement-texts.js';
 import { serviceTexts } from './service-texts.js';
 import { taskTexts } from './task-texts.js';
 
-/** The texts of every block of the job document. */
+/** The strings of every block of the job document. */
 export const blockTexts: readonly BlockTexts[] = [
   ...jobTexts,
   ...groupTexts,
@@ -19,7 +19,7 @@ export const blockTexts: readonly BlockTexts[] = [
 
 const byBlock = new Map(blockTexts.map(({ block, fields }) => [block, fields]));
 
-/** What a field means; the empty text for a block that has none. */
+/** What a field means; the empty string for a block that has none. */
 export function fieldText(block: Block<FieldSet>, field: string): string {
   return byBlock.get(block)?.[field] ?? '';
 }

@@ -37,12 +37,12 @@ export const jobTexts: readonly BlockTexts[] = [
     Periodic: 'Launches instances of the job by the clock. For batch and sysbatch jobs.',
     ParameterizedJob:
       'Makes the job a template whose instances are dispatched with a payload and meta. For batch and sysbatch jobs.',
-    Reschedule: 'The policy that groups without one of their own take over.',
-    Migrate: 'The policy that groups without one of their own take over.',
+    Reschedule: 'The policy of groups that have none.',
+    Migrate: 'The policy of groups that have none.',
     Dispatched: setByTheServer,
     DispatchIdempotencyToken: setByTheServer,
     Payload: 'Given at dispatch, as base64. A registration with one is refused.',
-    Meta: 'Names and texts for the job. Tasks find them as `NOMAD_META_<name>` in their environment.',
+    Meta: 'Names and values for the job. Tasks find them as `NOMAD_META_<name>` in their environment.',
     ConsulNamespace: 'Ignored.',
     VaultNamespace: 'Kept with the job. There is no Vault here.',
     NomadTokenID: setByTheServer,
@@ -87,13 +87,13 @@ export const jobTexts: readonly BlockTexts[] = [
     MetaOptional: 'Names of meta that a dispatch may give.',
   }),
   textsOf(uiBlock, {
-    Description: 'A text in Markdown of at most 1000 bytes.',
+    Description: 'A string in Markdown of at most 1000 bytes.',
     Links: 'Links beside the description.',
   }),
   textsOf(uiLinkBlock, { Label: 'The text of the link.', URL: 'Where it leads.' }),
   textsOf(versionTagBlock, {
     Name: 'Unique among the versions of the job.',
-    Description: 'A text of at most 1000 bytes.',
+    Description: 'A string of at most 1000 bytes.',
     TaggedTime: 'When the tag was given, in nanoseconds since 1970.',
   }),
 ];

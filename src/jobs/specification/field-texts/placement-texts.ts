@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts show interpolations of the job specification
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings show interpolations of the job specification
 import { cniBlock, dnsBlock, networkBlock, portBlock } from '../../document/fields/network-fields.js';
 import {
   affinityBlock,

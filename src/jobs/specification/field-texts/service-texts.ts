@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts show interpolations of the job specification
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings show interpolations of the job specification
 import { serviceBlock, serviceCheckBlock, serviceWeightsBlock } from '../../document/fields/service-fields.js';
 import { type BlockTexts, textsOf } from './field-texts.js';
 
@@ -14,9 +14,9 @@ export const serviceTexts: readonly BlockTexts[] = [
     Tags: 'Labels in the catalogue, by which clients choose.',
     CanaryTags: 'Tags while the allocation is a canary.',
     Checks: 'How the health of the service is found out.',
-    CheckRestart: 'The policy that checks without one of their own take over.',
+    CheckRestart: 'The policy of checks that have none.',
     Connect: 'The service mesh.',
-    Meta: 'Names and texts in Consul.',
+    Meta: 'Names and values in Consul.',
     CanaryMeta: 'The same while the allocation is a canary.',
     TaggedAddresses: 'Further addresses by name, in Consul.',
     OnUpdate: 'How checks count during a deployment: `require_healthy`, `ignore_warnings` or `ignore`.',
@@ -41,7 +41,7 @@ export const serviceTexts: readonly BlockTexts[] = [
     Interval: 'The time between two checks; at least 1 second.',
     Timeout: 'How long one check may take; at least 1 second.',
     InitialStatus: 'The state before the first check: `passing`, `warning` or `critical`.',
-    Notes: 'A text for people.',
+    Notes: 'Notes for people.',
     TLSServerName: 'The name that the certificate must have.',
     TLSSkipVerify: 'Accepts any certificate.',
     Header: 'Headers of an http check, each with a list of values.',

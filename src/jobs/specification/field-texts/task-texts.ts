@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts show interpolations of the job specification
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings show interpolations of the job specification
 import { identityBlock } from '../../document/fields/identity-fields.js';
 import { taskBlock } from '../../document/fields/task-fields.js';
 import {
@@ -37,7 +37,7 @@ export const taskTexts: readonly BlockTexts[] = [
     RestartPolicy: 'How often the task is started again; what is left out is taken from the group.',
     DispatchPayload: 'Writes the payload of a dispatch to a file.',
     Lifecycle: 'Starts the task before, with or after the main tasks; without it the task is one of them.',
-    Meta: 'Names and texts for the task; they win over those of the group and the job.',
+    Meta: 'Names and values for the task; they win over those of the group and the job.',
     KillTimeout: 'How long the task may take to end before it is killed.',
     LogConfig: 'How much of the output is kept.',
     Artifacts: 'Files that are downloaded before the task starts.',
@@ -76,7 +76,7 @@ export const taskTexts: readonly BlockTexts[] = [
     Destination: 'Where the task sees it.',
     ReadOnly: 'Mounts it for reading only.',
     PropagationMode: 'How mounts inside of the volume are seen: `private`, `host-to-task` or `bidirectional`.',
-    SELinuxLabel: '`z` for a label that tasks share, `Z` for one of its own.',
+    SELinuxLabel: '`z` for a label that tasks share, `Z` for a separate one.',
   }),
   textsOf(lifecycleBlock, {
     Hook: 'When the task starts: `prestart`, `poststart` or `poststop`.',
@@ -129,7 +129,7 @@ export const taskTexts: readonly BlockTexts[] = [
     RightDelim: 'What it ends with.',
     Envvars: 'Reads the rendered text as `NAME=value` lines for the environment.',
     VaultGrace: 'Has no effect any more.',
-    Wait: 'Waits for a quiet moment before rendering.',
+    Wait: 'Waits until changes have settled before rendering.',
     ErrMissingKey: 'Fails when the template asks for a key that is not there.',
   }),
   textsOf(dispatchPayloadBlock, { File: 'The file, seen from the local directory of the task.' }),

@@ -72,7 +72,7 @@ function validateTogether(group: TaskGroup, report: Report): void {
   if (providers.size > 1) report('all services of a group must have the same provider');
 }
 
-/** The services of a task: each by itself, and the ports that they refer to. */
+/** The services of a task: each on its own, and the ports that they refer to. */
 export function validateTaskServices(task: Task, group: TaskGroup, report: Report): void {
   if (task.Services === null) return;
   const ports = portsOf(task, group);

@@ -23,7 +23,7 @@ export function authenticateToken(
   });
 }
 
-/** Callers that one authenticator remembers. */
+/** Callers that one authenticator keeps. */
 const remembered = 1000;
 
 interface Remembered {

@@ -44,7 +44,7 @@ export interface TokenInfo {
   readonly createdAt: number;
 }
 
-/** The only moment at which the secret can be read back. */
+/** The only time at which the secret can be read back. */
 export interface IssuedToken {
   readonly token: TokenInfo;
   /** What the holder presents with each call. */

@@ -93,7 +93,7 @@ function uploadedSecret({ accessor, secret }: SaveTokenInput): string | undefine
   return accessor === undefined ? undefined : secret;
 }
 
-/** What is wrong with a token that comes with an accessor and a secret of its own; undefined when nothing is. */
+/** What is wrong with a token that comes with an accessor and a separate secret; undefined when nothing is. */
 function unfitUpload(tx: Transaction, accessor: string, { secret, type }: SaveTokenInput): string | undefined {
   if (secret === undefined || type === 'node') return `cannot find token ${accessor.slice(0, 64)}`;
   if (type === 'management') return 'a management token cannot be uploaded';

@@ -38,7 +38,7 @@ const newestEvaluations = 10;
 
 /**
  * Moves a deployment on and writes what follows: changed allocations, the job as it was before, an evaluation. The caller applies the
- * consequences for jobs. `always` asks for an evaluation even where one is due anyway, for callers that are told which one it is.
+ * consequences for jobs. `always` asks for an evaluation even where one is due anyway, for callers that are reported which one it is.
  */
 export function moveDeployment(
   tx: Transaction,
@@ -66,7 +66,7 @@ export function watchedHead(view: ReadView, deployment: Deployment): WatchedHead
   return { deployment, job, version: readJobVersion(view, Namespace, JobID, JobVersion)?.record ?? job };
 }
 
-/** Everything that the rules of a deployment look at; undefined when its job is gone. */
+/** Everything that the rules of a deployment consider; undefined when its job is gone. */
 export function watchedDeployment(view: ReadView, deployment: Deployment): WatchedDeployment | undefined {
   const { ID, Namespace, JobID } = deployment;
   const head = watchedHead(view, deployment);

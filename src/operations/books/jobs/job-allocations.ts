@@ -17,7 +17,7 @@ interface WhoseAllocations {
 
 /**
  * A job's allocations that still matter, by ID: those that their nodes have not finished with, and of the ended ones those that were
- * not replaced, as far as decisions look at them. How many allocations the job has had in all does not matter.
+ * not replaced, as far as decisions consider them. How many allocations the job has had in all does not matter.
  * `nodes`: how many nodes there are at most.
  */
 export function readCurrentAllocations(view: ReadView, whose: WhoseAllocations, nodes: number): Allocation[] {
@@ -77,7 +77,7 @@ function keyBehind({ Namespace, JobID, ClientStatus, JobVersion, CreateIndex, ID
   return [Namespace, JobID, state, -JobVersion, -CreateIndex, behind];
 }
 
-/** Ended ones that decide nothing by themselves, such as those of services that count as history. */
+/** Ended ones that decide nothing on their own, such as those of services that count as history. */
 const few = 64;
 
 /** How many allocations the job wants in all, at most. */

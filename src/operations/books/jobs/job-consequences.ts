@@ -23,7 +23,7 @@ interface SchedulingChanges {
  * Everything that follows for jobs from evaluations and allocations that this write has put: summary counters, blocked
  * evaluations that a success makes needless, job status, the parent's counters, and run events.
  *
- * Call it once, at the end of the write: a status looks at all rows, so a write that ends an allocation and puts the
+ * Call it once, at the end of the write: a status considers all rows, so a write that ends an allocation and puts the
  * evaluation that replaces it must have put both.
  */
 export function applyJobConsequences(tx: Transaction, changes: SchedulingChanges): void {

@@ -59,7 +59,7 @@ function outcomeOf(view: WriteView, job: Job): RunOutcome | undefined {
   const before = view.get(jobStubs, [job.Namespace, job.ID])?.record;
   const decided = before?.CreateIndex === job.CreateIndex ? before.Outcome : undefined;
   if (decided !== undefined || job.Status !== 'dead') return decided;
-  // A stop is a version of its own, in which nothing runs.
+  // A stop is a separate version, in which nothing runs.
   const ran = job.Stop ? { ...job, Version: job.Version - 1 } : job;
   return runOutcome(job, readAllocationsOfRun(view, ran));
 }

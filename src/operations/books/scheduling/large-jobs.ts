@@ -13,7 +13,7 @@ interface JobOfPlan {
   readonly nodes: number;
 }
 
-/** The job has or wants more than `atMost` allocations, as far as its counters tell: deciding on it takes longer than a write should. */
+/** The job has or wants more than `atMost` allocations, as far as its counters report: deciding on it takes longer than a write should. */
 export function isLarge(view: ReadView, { whose, job, nodes }: JobOfPlan, atMost: number): boolean {
   if (!Number.isFinite(atMost)) return false;
   if (job !== undefined && !job.Stop && wantedAllocations(job, nodes) > atMost) return true;

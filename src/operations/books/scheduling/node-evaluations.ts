@@ -22,7 +22,7 @@ interface NodeEvaluationOptions {
 /**
  * Has every job evaluated that a change of the node concerns: those with unfinished allocations on it, and the system jobs that run on
  * every node of its pool and datacenter. One evaluation for each. `returns`: the node was disconnected; jobs that have waited for it are
- * evaluated when it reports their allocations. `apart`: the evaluations get an index of their own, behind that of what was put before.
+ * evaluated when it reports their allocations. `apart`: the evaluations get a separate index, behind that of what was put before.
  * `nodeIndex`: when the node has changed; with this write when absent.
  */
 export function evaluateForNode(

@@ -27,7 +27,7 @@ const lookedAtWhole = [nodes, nodePools, schedulerConfigurations];
 
 /** What other writes have done since a plan was decided, as far as that leaves most of it true. */
 export interface PlanWatch {
-  /** Index of the last write that was looked at; the plan's own parts are among those. */
+  /** Index of the last write that was considered; the plan's own parts are among those. */
   readonly since: number;
   /** Allocations of the job that their nodes have reported. */
   readonly reported: ReadonlySet<string>;
@@ -49,7 +49,7 @@ export function lookAgain(view: ReadView, basis: PlanBasis, watch: PlanWatch): P
   return changed > watch.since ? undefined : lookAtSituation(view, { whose: evaluation, ...basis.snapshot }, watch);
 }
 
-/** What the scheduler looks at, as it was: `job` is undefined where there was none. */
+/** What the scheduler considers, as it was: `job` is undefined where there was none. */
 interface Situation extends Pick<SchedulingSnapshot, 'job' | 'cluster'> {
   readonly whose: Pick<Evaluation, 'Namespace' | 'JobID'>;
 }

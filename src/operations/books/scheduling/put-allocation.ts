@@ -55,7 +55,7 @@ function assign(view: WriteView, before: Allocation | undefined, after: Allocati
   else if (after !== undefined) view.remove(nodeAssignments, [after.NodeID, after.ID]);
 }
 
-/** Of a node that was removed no rows tell that allocations are gone: when its agent registers again, it gets a complete list. */
+/** Of a node that was removed no rows say that allocations are gone: when its agent registers again, it gets a complete list. */
 function isKnown(view: WriteView, nodeId: string): boolean {
   return view.get(nodes, [nodeId]) !== undefined;
 }

@@ -9,7 +9,7 @@ import type { Transaction } from '../../commit.js';
 
 /**
  * Removes a node and what the store has of it. What belongs to allocations stays until they are over or collected: an agent that is
- * still alive comes back, goes on with what is unfinished, and ends what it lost.
+ * still alive comes back, continues with what is unfinished, and ends what it lost.
  */
 export function removeNode(tx: Transaction, nodeId: string): void {
   tx.remove(nodes, [nodeId]);

@@ -23,7 +23,7 @@ interface WhoseLive {
 
 /** Live allocations that are read at once. */
 const readAtOnce = 64;
-/** Allocations that one step of a longer reading looks at. */
+/** Allocations that one step of a longer reading considers. */
 const readInStep = 16;
 
 /**

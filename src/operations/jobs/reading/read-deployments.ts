@@ -44,7 +44,7 @@ export function listDeployments(
 }
 
 /**
- * One deployment; undefined when there is none, and when it is in a namespace where the caller may not read: nothing tells the two
+ * One deployment; undefined when there is none, and when it is in a namespace where the caller may not read: nothing reports the two
  * apart.
  */
 export function readDeployment(

@@ -60,7 +60,7 @@ const withOthers = 'a filter cannot be used together with status or job; put the
 
 /**
  * One evaluation; undefined when there is none, and when it is in a namespace where the caller may not read: nothing, not
- * even the index, tells the two apart.
+ * even the index, distinguishes the two.
  */
 export function readEvaluation(
   context: EngineContext,

@@ -20,11 +20,11 @@ interface ListScalingPoliciesInput extends NamespaceQuery {
   readonly prefix?: string;
   /** Only those of this job. */
   readonly job?: string;
-  /** Only those whose type begins with this text. */
+  /** Only those whose type begins with this string. */
   readonly type?: string;
 }
 
-/** The capability by itself, or the two that show the jobs which hold the policies. */
+/** The capability on its own, or the two that show the jobs which hold the policies. */
 function maySee(caller: Principal, own: Capability): (namespace: string) => boolean {
   return (namespace) =>
     allows(caller, namespace, [own]) ||

@@ -13,7 +13,7 @@ import { readNodePool } from '../../books/node-pool-rows.js';
 import { unmetByNodes } from '../../books/scheduling/node-provisions.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
-/** The warnings about a document, or all its faults in one error: those of its own and those against its surroundings. */
+/** The warnings about a document, or all its faults in one error: those of its own and those against its context. */
 export function checkJob(
   view: ReadView,
   job: Job,
@@ -38,7 +38,7 @@ export function faultsOrRefusal(
     .andThen((checked) => (checked.isErr() ? err(checked.error) : err(refusal)));
 }
 
-/** Everything that is wrong or questionable about a document, by itself and against its surroundings. Launches after `now` are checked. */
+/** Everything that is wrong or questionable about a document, on its own and against its context. Launches after `now` are checked. */
 export function problemsOfJob(view: ReadView, job: Job, settings: Settings, now: Instant): JobProblems {
   return validateJob(job, { ...surroundings(view, job, settings), now });
 }

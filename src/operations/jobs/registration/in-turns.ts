@@ -1,6 +1,6 @@
 import type { Steps } from '../../../hcl/steps.js';
 
-/** Does work in parts, each in its own turn of the event loop, so that other work goes on in between. */
+/** Does work in parts, each in its own turn of the event loop, so that other work continues in between. */
 export async function inTurns<Value>(steps: Steps<Value>): Promise<Value> {
   for (;;) {
     const step = steps.next(true);

@@ -32,7 +32,7 @@ export interface UnreadableSource {
 }
 
 /**
- * The job that a specification describes (job interface, parse). Stores nothing and does not validate. A large text is read in
+ * The job that a specification describes (job interface, parse). Stores nothing and does not validate. A large string is read in
  * several turns of the event loop.
  */
 export async function parseJobSource(

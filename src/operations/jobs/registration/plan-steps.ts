@@ -42,7 +42,7 @@ export interface JobPlan {
   readonly diff: JobDiff | null;
   /** RFC 3339; null for a job that the clock does not launch. */
   readonly nextPeriodicLaunch: string | null;
-  /** What is questionable about the document, as one text; empty when nothing is. */
+  /** What is questionable about the document, as one string; empty when nothing is. */
   readonly warnings: string;
   /** Index of the state that the plan was made on. */
   readonly index: number;
@@ -125,7 +125,7 @@ function jobToSeal({ job, preserveCounts = false, preserveResources = false }: J
   return preserveCounts || preserveResources ? submitted(decided, job) : job;
 }
 
-/** Looks at the job as it would be registered. A template of instances is planned as if it were one of them. */
+/** Considers the job as it would be registered. A template of instances is planned as if it were one of them. */
 function* scheduleInSteps(tx: Transaction, job: Job, { known, page }: PlanMeans): Steps<SchedulingResult> {
   const evaluation = { ...newEvaluation(tx, job, { triggeredBy: 'job-register' }), AnnotatePlan: true };
   const parts = { cluster: known.cluster, stopwatch: tx.stopwatch, index: tx.index, page };

@@ -39,7 +39,7 @@ import { checkDemands } from './meet-policies.js';
 /** A job document as a caller hands it over. */
 export interface JobDocumentInput {
   /**
-   * Its shape is checked, whatever its type says. Durations may be texts such as `30s`, and fields that do not exist are
+   * Its shape is checked, whatever its type says. Durations may be strings such as `30s`, and fields that do not exist are
    * warned about.
    */
   readonly job: JobInput;
@@ -79,7 +79,7 @@ export interface Registered {
   readonly evalCreateIndex: number;
   /** What a next registration with `enforceIndex` has to give. */
   readonly jobModifyIndex: number;
-  /** What is questionable about the document, as one text; empty when nothing is. */
+  /** What is questionable about the document, as one string; empty when nothing is. */
   readonly warnings: string;
   /** Index of the write. */
   readonly index: number;
@@ -223,7 +223,7 @@ function sourceOf(
   return { source: tx.get(jobSubmissions, [job.Namespace, job.ID, inheritsFrom])?.record, warnings: [] };
 }
 
-/** The document as it was submitted, and as it would be stored. `faultOf` judges the request before the document is admitted. */
+/** The document as it was submitted, and as it would be stored. `faultOf` checks the request before the document is admitted. */
 export function readAdmitted(
   context: EngineContext,
   caller: Principal,

@@ -18,11 +18,11 @@ import type { JobDocumentInput } from './register-job.js';
 
 /** What is wrong with a job, and what its author should know. */
 export interface ValidatedJob {
-  /** One text for each part of the job that has problems; empty when the job could be registered. */
+  /** One string for each part of the job that has problems; empty when the job could be registered. */
   readonly errors: readonly string[];
-  /** All errors as one text; empty when there is none. */
+  /** All errors as one string; empty when there is none. */
   readonly error: string;
-  /** What is questionable about the job, as one text; empty when nothing is. */
+  /** What is questionable about the job, as one string; empty when nothing is. */
   readonly warnings: string;
 }
 

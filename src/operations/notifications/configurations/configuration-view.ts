@@ -76,7 +76,7 @@ export interface HealthView {
    * uses up no attempt. Null when the last attempt reached the destination.
    */
   readonly hinderedBy: DestinationHealth['hinderedBy'];
-  /** Since when; null while nothing hinders. */
+  /** Since when; null while nothing blocks. */
   readonly hinderedSince: string | null;
   /**
    * New deliveries that wait for their first attempt: behind a pause or a breaker counted, up to a thousand or two; otherwise about, and

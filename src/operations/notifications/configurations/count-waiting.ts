@@ -4,7 +4,7 @@ import { events } from '../../../notifications/events/event.js';
 import type { QueueRecord } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
 
-/** Events and deliveries that are looked at, of each: a reader of health does not wait for a long queue to be counted. */
+/** Events and deliveries that are considered, of each: a reader of health does not wait for a long queue to be counted. */
 const mostCounted = 1_000;
 
 /**

@@ -55,7 +55,7 @@ export const deliveryBindings: Bindings<typeof deliveryCalls> = {
   recover: (context, caller, { configurationId, span }, { faults }) =>
     recoveryFrom(configurationId, span, faults).match(
       (request) => recoverDeliveries(context, caller, request),
-      // Whether the configuration exists for the caller is told first.
+      // Whether the configuration exists for the caller is reported first.
       (error) => listDeliveries(context, caller, { configurationId, page: { size: 1 } }).andThen(() => errAsync(error)),
     ),
 };

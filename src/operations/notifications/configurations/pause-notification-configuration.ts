@@ -9,7 +9,7 @@ import { setPaused } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 
 /**
- * Events go on being accepted for the configuration, and nothing is sent until it is resumed; what is under way ends. A
+ * Events continue being accepted for the configuration, and nothing is sent until it is resumed; what is under way ends. A
  * redelivery that is asked for by name is sent. Deliveries keep their age: one that gets older than `maximumAge` meanwhile ends
  * as `dead` with the reason `expired`, and can be recovered afterwards.
  */

@@ -41,7 +41,7 @@ export function putNotificationConfiguration(
   return new ResultAsync(put(context, caller, request));
 }
 
-/** Processes that start together and declare the same are in each other's way; the last of so many tries tells of it. */
+/** Processes that start together and declare the same are in each other's way; the last of so many tries reports it. */
 const mostTries = 4;
 
 async function put(

@@ -235,7 +235,7 @@ export function contentsOf(context: EngineContext, configuration: NotificationCo
 /** Secrets kept besides the new one, at most. */
 const maximumRetiredTokens = 10;
 
-/** A replaced token goes on signing in the list header for the grace time; a cleared one does not. */
+/** A replaced token continues signing in the list header for the grace time; a cleared one does not. */
 function nextTokens(
   context: EngineContext,
   present: NotificationConfiguration,

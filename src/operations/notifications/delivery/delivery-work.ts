@@ -79,7 +79,7 @@ interface WorkTimes {
   readonly recordBatch: number;
 }
 
-/** Rates remembered before those not used for a minute are forgotten. */
+/** Rates cached before those not used for a minute are forgotten. */
 const mostBuckets = 1000;
 /** Accepted writes that wait for the loop's next round. */
 const mostAccepted = 1024;
@@ -122,7 +122,7 @@ export class DeliveryWork {
   nextStart: Instant | null = null;
   /** When the last turn began. */
   lastTurn: Instant = Number.NEGATIVE_INFINITY;
-  /** A time before which no queue needs anything by itself. */
+  /** A time before which no queue needs anything on its own. */
   #nextTimer: Instant = Number.POSITIVE_INFINITY;
   /** Outcomes that are not written yet, of all queues. */
   #unwritten = 0;
@@ -233,13 +233,13 @@ export class DeliveryWork {
     if (this.buckets.size > mostBuckets) this.#pruneBuckets(now);
   }
 
-  /** When something is to be written or claimed by itself. */
+  /** When something is to be written or claimed on its own. */
   nextNeed(now: Instant): Instant {
     const claim = this.#room() > 0 ? (this.nextWake ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
     return this.#urgent.size > 0 ? now : Math.min(this.#nextRecord(now), this.nextTimer(now), claim);
   }
 
-  /** When the next queue needs something by itself; looks at all of them only when the time noted has come. */
+  /** When the next queue needs something on its own; considers all of them only when the time noted has come. */
   nextTimer(now: Instant): Instant {
     if (this.#nextTimer > now) return this.#nextTimer;
     let next = Number.POSITIVE_INFINITY;

@@ -82,7 +82,7 @@ function givenBack(
   return gone && queue.type !== 'lost' ? 'over' : { ...rest, wakeAt, lease: null };
 }
 
-/** Events looked at to find one for the configuration; when all are for others, the queue is looked at once more. */
+/** Events considered to find one for the configuration; when all are for others, the queue is considered once more. */
 const mostUnread = 64;
 
 /** When the first event after the position that notifies the configuration was accepted; null when there is none. */

@@ -25,7 +25,7 @@ export type Destination =
       /** Scheme, host and port: all that logs may show. */
       readonly origin: string;
       readonly token: string | null;
-      /** Replaced ones, which still sign until a moment of the wall clock. */
+      /** Replaced ones, which still sign until a time of the wall clock. */
       readonly retiredTokens: readonly { readonly token: string; readonly until: Instant }[];
       readonly options: DeliveryOptions;
       readonly workspaceId: string;

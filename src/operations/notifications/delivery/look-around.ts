@@ -14,7 +14,7 @@ export async function lookAround(loop: Loop): Promise<void> {
   work.changed ||= work.reached > work.known;
   if (!work.changed && work.hungry.size === 0) return;
   work.changed = false;
-  // While a turn is being written, its own changes could not be told from those of others.
+  // While a turn is being written, its own changes could not be reported from those of others.
   const settled = loop.turn === null;
   const read = await context.storage.read((view) => look(context, view, work, { now, settled }));
   if (read.isErr()) throw new Error(read.error.message);

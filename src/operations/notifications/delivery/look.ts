@@ -15,7 +15,7 @@ import type { DeliveryWork, Held } from './delivery-work.js';
 import { loadDestination } from './load-destination.js';
 import { readPortion } from './read-queues.js';
 
-/** What a look at the store has found, for the loop to take over. */
+/** What a scan at the store has found, for the loop to take over. */
 interface Look {
   /** Queues that changed by it. */
   readonly held: readonly Held[];
@@ -78,7 +78,7 @@ export function look(
 }
 
 /**
- * Takes over what this process has accepted, without a look at the store: the queues with the new deliveries. Nothing when
+ * Takes over what this process has accepted, without a scan at the store: the queues with the new deliveries. Nothing when
  * something else has changed since the last look; then the store has to be asked.
  */
 export function handOver(work: DeliveryWork, accepted: AcceptedEvents, ordered: boolean): readonly Held[] | null {
@@ -90,7 +90,7 @@ export function handOver(work: DeliveryWork, accepted: AcceptedEvents, ordered: 
   );
 }
 
-/** What a look at the store works with. */
+/** What a scan at the store works with. */
 interface LookScene {
   readonly context: EngineContext;
   readonly view: ReadView;
@@ -98,7 +98,7 @@ interface LookScene {
   readonly now: Instant;
 }
 
-/** When the first queue in line is to be looked at. */
+/** When the first queue in line is to be considered. */
 function nextWakeOf(view: ReadView): Look['nextWake'] {
   const first = view.list(queues, { index: 'by_wake', limit: 1 })[0]?.record;
   return first === undefined ? null : (first.lease?.until ?? first.wakeAt);

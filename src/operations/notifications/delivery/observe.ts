@@ -66,7 +66,7 @@ function observeDestination(
   tell(isOpen(after) ? 'breaker_opened' : 'breaker_closed');
 }
 
-/** Tells when a fault of the sender's own, such as that of its proxy, keeps notifications from a destination. It is no failure of that. */
+/** Reports when a fault of the sender's own, such as that of its proxy, keeps notifications from a destination. It is no failure of that. */
 function observeHindrance(
   context: EngineContext,
   before: ServedQueue,
@@ -96,7 +96,7 @@ function wordOf({ attempt, after }: Outcome): 'delivered' | 'retrying' | 'dead' 
   return isUnfinished(after.state) ? 'retrying' : 'dead';
 }
 
-/** Tells what a turn has stored: whoever hears of an attempt finds it in the log. */
+/** Says what a turn has stored: whoever hears of an attempt finds it in the log. */
 export function reportTurn(context: EngineContext, result: TurnResult, work: DeliveryWork): void {
   for (const { queue, autoDisabled } of result.outcomes) {
     for (const outcome of queue.outcomes) {

@@ -26,7 +26,7 @@ interface ReadRules {
 
 /** Runs whose head waits in the store, of which memory keeps count; of more, single ones are asked for. */
 const mostStalledRuns = 4096;
-/** Events looked at for one portion: those for other configurations are passed over. */
+/** Events considered for one portion: those for other configurations are passed over. */
 const mostScanned = 2048;
 
 export function readPortion(view: ReadView, queue: DeliveringQueue | CancellingQueue, rules: ReadRules): Portion {

@@ -12,10 +12,10 @@ export interface Waker {
   close(): void;
 }
 
-/** A reason of its own, because the default one is an exception with a stack. */
+/** A separate reason, because the default one is an exception with a stack. */
 const superseded = 'superseded';
 
-/** `now` tells the time that rests are given in, which passes as the clock's monotonic time does. */
+/** `now` reports the time that rests are given in, which passes as the clock's monotonic time does. */
 export function waker(clock: Clock, now: () => Instant): Waker {
   let calls = 0;
   let resume: (() => void) | null = null;

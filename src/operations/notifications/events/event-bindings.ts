@@ -38,7 +38,7 @@ export const recoveryBindings: Bindings<typeof recoveryCalls> = {
   start: (context, caller, { workspaceId, span }, { faults }) =>
     requestFrom(workspaceId, span, faults).match(
       (request) => startBulkRedelivery(context, caller, request).mapErr(inDocument),
-      // Whether the workspace exists for the caller is told first.
+      // Whether the workspace exists for the caller is reported first.
       (error) => listBulkRedeliveries(context, caller, { workspaceId }).andThen(() => errAsync(error)),
     ),
   list: listBulkRedeliveries,

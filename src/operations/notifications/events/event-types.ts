@@ -46,7 +46,7 @@ export function putEventType(
   }).map(({ value }) => value);
 }
 
-/** Removes a type: no more events of it are accepted. Those that were go on. */
+/** Removes a type: no more events of it are accepted. Those that were continue. */
 export function removeEventType(
   context: EngineContext,
   caller: Principal,

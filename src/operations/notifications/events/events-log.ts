@@ -70,7 +70,7 @@ export interface ListEventsRequest {
   readonly trigger?: string | undefined;
   /** Events with a delivery of this outcome. */
   readonly outcome?: string | undefined;
-  /** Accepted from this moment on … */
+  /** Accepted from this time on … */
   readonly since?: Instant | undefined;
   /** … and before this one. */
   readonly until?: Instant | undefined;
@@ -85,11 +85,11 @@ export interface EventList extends PageNumbers {
   readonly items: readonly EventSummary[];
   /** How many events match; counted up to `counted`. */
   readonly totalCount: number;
-  /** False when there were more than could be looked at: then the count is a lower bound. */
+  /** False when there were more than could be considered: then the count is a lower bound. */
   readonly counted: boolean;
 }
 
-/** Events looked at for one list. */
+/** Events considered for one list. */
 const deepest = 20_000;
 /** Events read in one piece. */
 const chunk = 32;

@@ -42,7 +42,7 @@ export function closeBreaker(tx: Transaction, configurationId: string): void {
   if (breaker.type === 'open') tell('breaker_closed');
 }
 
-/** Sends nothing from now on, or goes on. Gives whether that is a change. */
+/** Sends nothing from now on, or continues. Gives whether that is a change. */
 export function setPaused(tx: Transaction, configurationId: string, paused: boolean): boolean {
   const queue = tx.get(queues, [configurationId])?.record;
   if (queue === undefined || (queue.pausedAt !== undefined) === paused) return false;

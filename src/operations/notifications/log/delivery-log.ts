@@ -76,7 +76,7 @@ export function* unfinishedOnes(view: ReadView, owner: LogOwner, below = Number.
   }
 }
 
-/** The delivery as a caller sees it: what is being cancelled counts as cancelled from the moment it was decided. */
+/** The delivery as a caller sees it: what is being cancelled counts as cancelled from the time it was decided. */
 export function asItStands(delivery: Delivery, queue: QueueRecord | null): Delivery {
   const cancellation = queue?.cancellation ?? null;
   if (cancellation === null || delivery.sequence > cancellation.through) return delivery;

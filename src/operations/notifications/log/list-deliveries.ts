@@ -45,7 +45,7 @@ export interface ListDeliveriesRequest {
   readonly configurationId: string;
   /** One of `pending`, `delivered`, `partly_delivered`, `dead`, `cancelled`; all when absent. */
   readonly outcome?: string | undefined;
-  /** Any spelling of a trigger; all when absent. */
+  /** Any form of a trigger; all when absent. */
   readonly trigger?: string | undefined;
   /** The first page of the default size when absent. */
   readonly page?: PageRequest;
@@ -56,7 +56,7 @@ export interface DeliveryList extends PageNumbers {
   readonly items: readonly DeliverySummary[];
 }
 
-/** The deepest entry that a page number reaches, and entries looked at for one page with a filter. */
+/** The deepest entry that a page number reaches, and entries considered for one page with a filter. */
 const deepest = 50_000;
 
 /** The delivery log of a configuration, newest first (dead, cancelled and partly delivered ones: latest ended first). */
@@ -159,7 +159,7 @@ function readFilter(view: ReadView, request: ListDeliveriesRequest): Result<Filt
   return readTriggerFilter(view, 'filter[trigger]', request.trigger).map((trigger) => ({ outcome, trigger }));
 }
 
-/** Entries looked at in one step. */
+/** Entries considered in one step. */
 const lookedAtInStep = 64;
 
 /** Each step continues below the entry before, in the view of its time. */

@@ -3,11 +3,11 @@ import type { ReadView } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
-/** The two times of a moment: what people read, and what waits of queues are measured by. */
+/** The two times of a time: what people read, and what waits of queues are measured by. */
 export interface QueueClock {
   readonly wall: Instant;
   readonly queue: Instant;
-  /** A moment of the queues' time for people. */
+  /** A time of the queues' time for people. */
   shown(moment: Instant): Instant;
 }
 

@@ -27,11 +27,11 @@ export interface BulkRedeliveryRequest {
   readonly configurationId?: string | undefined;
   /** `dead` when absent. */
   readonly outcome?: RecoverableOutcome | undefined;
-  /** Deliveries that ended from this moment on. */
+  /** Deliveries that ended from this time on. */
   readonly since: Instant;
   /** Until now when absent. */
   readonly until?: Instant | undefined;
-  /** Any spelling of a trigger; all when absent. */
+  /** Any form of a trigger; all when absent. */
   readonly trigger?: string | undefined;
 }
 
@@ -39,14 +39,14 @@ export interface BulkRedeliveryRequest {
 export interface RecoveryView {
   readonly id: string;
   readonly workspaceId: string;
-  /** Whether it goes on, is done or was cancelled. */
+  /** Whether it continues, is done or was cancelled. */
   readonly state: Recovery['state'];
   /** Deliveries that were counted at its start. */
   readonly total: number;
   /** Those of them that have been asked for. */
   readonly redelivered: number;
   readonly createdAt: string;
-  /** Null while it goes on. */
+  /** Null while it continues. */
   readonly finishedAt: string | null;
 }
 
@@ -72,7 +72,7 @@ export function countRecoverable(
     .andThen((it) => it);
 }
 
-/** Begins a bulk redelivery, which goes on in the background and over restarts. */
+/** Begins a bulk redelivery, which continues in the background and over restarts. */
 export function startBulkRedelivery(
   context: EngineContext,
   caller: Principal,

@@ -12,7 +12,7 @@ import { endOf, requestAttempt } from './redeliver.js';
 
 /** The most redeliveries of one queue that wait at a time: new deliveries must not wait for all of them. */
 const mostWaiting = 32;
-/** Between two looks at queues that have enough to do. */
+/** Between two considers queues that have enough to do. */
 const pause = 250;
 /** Bulk redeliveries that are advanced between two pauses. */
 const advancedAtOnce = 50;
@@ -87,7 +87,7 @@ function askedFor(
   return taken.length < room && rows.length < readAtOnce ? withoutPresent(asked) : asked;
 }
 
-/** The deliveries that the recovery is about, as many as there is room for, and the end of the last one looked at. */
+/** The deliveries that the recovery is about, as many as there is room for, and the end of the last one considered. */
 function takeUpTo(
   room: number,
   rows: readonly Delivery[],

@@ -60,7 +60,7 @@ export function redeliver(
 /** Deliveries of one configuration that ended in a span of time, to be sent again. */
 export interface RecoverRequest {
   readonly configurationId: string;
-  /** Deliveries that ended from this moment on … */
+  /** Deliveries that ended from this time on … */
   readonly since: Instant;
   /** … and before this one; until now when absent. */
   readonly until?: Instant;
@@ -140,14 +140,14 @@ interface Portion {
   /** When those that are sent again had ended. */
   readonly taken: readonly Instant[];
   readonly more: boolean;
-  /** Of all that were looked at; null when there was none. */
+  /** Of all that were considered; null when there was none. */
   readonly last: End | null;
 }
 
 type Span = Required<RecoverRequest> & {
-  /** Looked at already. */
+  /** Considered already. */
   readonly after: End | null;
-  /** How many are looked at. */
+  /** How many are considered. */
   readonly size: number;
 };
 

@@ -11,7 +11,7 @@ import type { Key, Table } from '../../../shared/table.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
 import { changeOrMoment } from '../../waiting/change-or-moment.js';
 
-/** Rows looked at and removed in one write, so that other writers get their turn. */
+/** Rows considered and removed in one write, so that other writers get their turn. */
 const batch = 500;
 
 /** Milliseconds between two rounds: what is over is removed at most an hour later, or a quarter of the shortest time for which something is kept. */
@@ -35,7 +35,7 @@ export const retentionLoop: BackgroundLoop = {
 
 const logTables = [events, deliveries, recoveries] as readonly Table<unknown>[];
 
-/** Resolves when there is an event, a delivery or a bulk redelivery, or when the signal aborts: an empty log is not looked at every hour. */
+/** Resolves when there is an event, a delivery or a bulk redelivery, or when the signal aborts: an empty log is not considered every hour. */
 async function somethingKept(context: EngineContext, signal: AbortSignal): Promise<void> {
   const seen = await read(context, (view) => ({
     index: view.index,

@@ -38,7 +38,7 @@ interface ExportEnd {
 export type ExportSink = (text: string) => void;
 
 /**
- * Writes what the store holds, as of one moment, as text that `readStoreExport` and `testEngine({ from })` of `signalbox/testing` take.
+ * Writes what the store holds, as of one time, as a string that `readStoreExport` and `testEngine({ from })` of `signalbox/testing` take.
  * Gives the number of rows. Secrets are left out: tokens, variables, sources of jobs, destinations with what they sign with, and
  * addresses of users. Jobs are in it with their environment and payloads. Management only.
  *

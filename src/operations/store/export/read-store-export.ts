@@ -3,10 +3,10 @@ import type { RecordContents, StoreContents, TableContents } from '../../../stor
 import { exportFormat } from './export-store.js';
 import { exportedTables } from './exported-tables.js';
 
-/** A text that is not a whole export of this version's form. */
+/** A string that is not a whole export of this version's form. */
 export interface InvalidExport {
   readonly type: 'invalid_export';
-  /** From 1; one beyond the last line when the text ends too early. */
+  /** From 1; one beyond the last line when the string ends too early. */
   readonly line: number;
   /** A sentence for people. */
   readonly message: string;

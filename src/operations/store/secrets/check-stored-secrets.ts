@@ -14,7 +14,7 @@ import {
 
 /** Whether the keys of the engine fit the secrets of its store. */
 export interface StoredSecretsCheck {
-  /** Notification configurations and variables with a text that cannot be opened with the keys that the engine has. */
+  /** Notification configurations and variables with a string that cannot be opened with the keys that the engine has. */
   readonly unreadable: number;
   /** The first of them. */
   readonly example: string | null;

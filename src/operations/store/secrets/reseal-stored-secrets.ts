@@ -60,7 +60,7 @@ function resealKind<R>(
   );
 }
 
-/** Undefined when all texts are as they would be kept today, or cannot be opened. */
+/** Undefined when all strings are as they would be kept today, or cannot be opened. */
 function resealed<R>(context: EngineContext, kind: SealedRecords<R>, record: R): R | undefined {
   let changes = 0;
   const next = kind.map(record, (text) => {

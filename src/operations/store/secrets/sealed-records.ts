@@ -6,14 +6,14 @@ import { type Key, type Table, table } from '../../../shared/table.js';
 import { type StoredText, type StoredVariable, variables } from '../../../variables/variable.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
-/** A kind of record with texts that the host's cipher seals. */
+/** A kind of record with strings that the host's cipher seals. */
 export interface SealedRecords<R> {
   readonly table: Table<R>;
   /** How messages call a record. */
   readonly nameOf: (record: R) => string;
-  /** Whether the record is of no use when one of its texts cannot be opened. */
+  /** Whether the record is of no use when one of its strings cannot be opened. */
   readonly isNeeded: boolean;
-  /** The record with `change` applied to each of its texts. */
+  /** The record with `change` applied to each of its strings. */
   readonly map: (record: R, change: (text: StoredText) => StoredText) => R;
 }
 
@@ -63,7 +63,7 @@ interface ReplacedSecrets {
 /** Written together with the records, so that an interrupted start is completed by the next one. */
 export const replacedSecrets = table<ReplacedSecrets>('replaced_secrets', ({ id }) => [id]);
 
-/** Goes through all kinds one after the other; `step` gets what the one before has come to. */
+/** Goes through all kinds one after the other; `step` gets what the one before has reach. */
 export function throughKinds<T>(
   first: T,
   step: <R>(kind: SealedRecords<R>, before: T) => ResultAsync<T, StorageError>,
@@ -86,7 +86,7 @@ export function pieceOf<R>(
   const last = records.at(-1);
   if (last === undefined || records.length < chunk) return { records, next: null };
   const key = table.key(last);
-  // The keys of these tables end with a text: this is the first key after it.
+  // The keys of these tables end with a string: this is the first key after it.
   return { records, next: [...key.slice(0, -1), `${String(key.at(-1))}\u0000`] };
 }
 
