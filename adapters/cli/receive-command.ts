@@ -4,6 +4,7 @@ import { messageIdentity, verifySignature, verifyStandardSignature } from '../..
 import { type Command, command, type Invocation } from './command-line/command.js';
 import { firstSignal } from './first-signal.js';
 import { listenParts } from './listen-parts.js';
+import { inJson, inLines } from './output/cells.js';
 import { Stopped } from './stopped.js';
 
 /** Maximum size of a body in bytes; longer ones are not read. */
@@ -15,7 +16,7 @@ const options = {
   status: { type: 'text', value: 'STATUS', summary: 'what is answered, for trying out failures (204)' },
 } as const;
 
-/** `signalbox receive`: a destination for trying things out. Prints each notification; `--json` prints bodies as they came. */
+/** `signalbox receive`: a destination for trying things out. Prints each notification; `--json` prints bodies, with control characters as escapes. */
 export const receive: Command = command({
   words: 'receive',
   parameters: '',
@@ -45,7 +46,7 @@ export async function startReceiver(invocation: Invocation<typeof options>): Pro
   if (token === '') throw new Stopped(`${file} is empty: write the token of the configuration to it`, 2);
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => {
-      terminal.out(json ? `${body}\n` : lineOf(request, body, token));
+      terminal.out(json ? `${inLines(body)}\n` : lineOf(request, body, token));
       response.writeHead(status).end();
     });
   });
@@ -78,11 +79,11 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 function lineOf(request: IncomingMessage, body: string, token: string | undefined): string {
   const { trigger, message } = saidIn(body);
   const checked = token === undefined ? '' : ` signature=${signatureOf(request, body, token)}`;
-  return `${inOneWord(trigger)} ${JSON.stringify(message)} id=${inOneWord(idOf(request))}${checked}\n`;
+  return `${inOneWord(trigger)} ${inJson(message)} id=${inOneWord(idOf(request))}${checked}\n`;
 }
 
 function inOneWord(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
+  return inJson(text).slice(1, -1);
 }
 
 /** The headers of both forms of names, and those of Standard Webhooks. */

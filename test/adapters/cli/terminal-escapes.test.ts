@@ -4,6 +4,7 @@ import { print } from '../../../adapters/cli/commands/print.js';
 import { displayOn } from '../../../adapters/cli/monitor/display.js';
 import { coloursFor } from '../../../adapters/cli/output/colours.js';
 import { jobDiffText } from '../../../adapters/cli/output/job-diff.js';
+import { stderrLogger } from '../../../adapters/cli/stderr-logger.js';
 import type { JobDiff } from '../../../src/jobs/index.js';
 import { servedCommands } from './served-commands.js';
 
@@ -96,6 +97,18 @@ describe('what is printed', () => {
         const json = printed(true, value, () => '');
         expect(json).not.toMatch(obeyed);
         expect(JSON.parse(json)).toEqual(value);
+      }),
+    );
+  });
+
+  it('is escaped in the log, which stays JSON', () => {
+    fc.assert(
+      fc.property(hostile, hostile, (message, value) => {
+        const lines: string[] = [];
+        stderrLogger({ error: (line: string) => void lines.push(line) } as never).warn({ value }, message);
+        expect(lines.join('').trimEnd()).not.toMatch(/\n/);
+        expect(lines.join('')).not.toMatch(obeyed);
+        expect(JSON.parse(lines.join(''))).toMatchObject({ message, value });
       }),
     );
   });
