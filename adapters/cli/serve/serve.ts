@@ -19,7 +19,13 @@ import {
   type SettingsOverrides,
   type Storage,
 } from '../../../src/index.js';
-import { createHttpHandler, limitConnections, nodeListener, upgradeListener } from '../../http-server/index.js';
+import {
+  createHttpHandler,
+  limitConnections,
+  nodeListener,
+  type UpgradeListener,
+  upgradeListener,
+} from '../../http-server/index.js';
 import { randomIds, systemClock } from '../../node/index.js';
 import { prometheusObserver } from '../../prometheus/index.js';
 import { smtpMailer } from '../../smtp/index.js';
@@ -69,6 +75,7 @@ export interface RunningServer {
  */
 export async function serve(args: readonly string[], terminal: Terminal): Promise<RunningServer> {
   const options = await optionsOf(args, terminal);
+  const limits = connectionLimitsFrom(options);
   const seed = options.seedFile === null ? null : await readSeed(options.seedFile);
   const warn = (message: string): void => stderrLogger(terminal).warn({}, message);
   const cipher = await cipherOf(options, warn);
@@ -76,7 +83,6 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     options.outbound,
     'start the server with its range in --allow-outbound to allow it',
   );
-  const connectionLimits = connectionLimitsFrom(options);
   const storage = await storeFrom(options);
   const server = createServer(serverOptions, (_request, response) => {
     const headers = { 'Retry-After': '1', 'X-Content-Type-Options': 'nosniff' };
@@ -91,15 +97,8 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     await tellOfEventTypes(engine);
     if (seed !== null) await applySeed(engine, seed);
     const secret = options.access === 'token' ? await firstToken(engine) : undefined;
-    server.removeAllListeners('request');
-    const hosts = [options.host, ...options.allowHosts];
-    // The first token exists by now; clients that ask for another get the refusal that they know.
-    const bootstrap = options.access === 'token';
-    const handler = createHttpHandler(engine, { access: options.access, bootstrap, hosts });
-    const { stallTimeout } = options;
-    const upgrades = upgradeListener(handler, { stallTimeout });
-    server.on('request', nodeListener(handler, { stallTimeout })).on('upgrade', upgrades);
-    limitConnections(server, connectionLimits);
+    const upgrades = mount(server, engine, options);
+    limitConnections(server, limits);
     engine.start();
     const runner: HostRunner | undefined = options.runner
       ? await startHostRunner(engine, options.storePath, { ...options.node, download })
@@ -131,6 +130,18 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     await storage.close();
     throw error;
   }
+}
+
+/** The engine takes the place of the answer that the server is starting. */
+function mount(server: Server, engine: Engine, options: ServeOptions): UpgradeListener {
+  const { access, host, allowHosts, stallTimeout } = options;
+  server.removeAllListeners('request');
+  // The first token exists by now; clients that ask for another get the refusal that they know.
+  const bootstrap = access === 'token';
+  const handler = createHttpHandler(engine, { access, bootstrap, hosts: [host, ...allowHosts] });
+  const upgrades = upgradeListener(handler, { stallTimeout });
+  server.on('request', nodeListener(handler, { stallTimeout })).on('upgrade', upgrades);
+  return upgrades;
 }
 
 function examplesFor({ options, origin, seed }: Start, secret: string | undefined): string {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { checkArgument, checkOptions } from '../../../src/options/check-options.js';
 import { amount, optional, port } from '../../../src/options/option-kinds.js';
@@ -43,66 +43,78 @@ export function limitConnections(server: Server, limits: ConnectionLimits = {}):
   });
   const { maximumConnections = 10_000 } = limits;
   const perAddress = limits.maximumConnectionsPerAddress ?? Math.ceil(maximumConnections / 2);
-  const clients = new Map<string, Client>();
-  const connections = new Map<Socket, Connection>();
+  const connections = new Connections(maximumConnections, perAddress);
+  server.on('connection', (socket) => {
+    if (!connections.add(socket)) refuse(socket);
+  });
+  server.prependListener('request', ({ socket }, response) => {
+    connections.begin(socket);
+    response.once('close', () => connections.end(socket));
+  });
+  server.prependListener('upgrade', ({ socket }) => connections.begin(socket));
+}
 
-  /** Makes room for one more connection of this client; false when there is none. */
-  const makeRoom = (client: Client): boolean => {
-    if (client.open >= perAddress) return cutIdle(client);
-    return connections.size < maximumConnections || cutIdle(largest(clients.values()) ?? client);
-  };
+class Connections {
+  readonly #maximum: number;
+  readonly #perAddress: number;
+  readonly #clients = new Map<string, Client>();
+  readonly #open = new Map<Socket, Connection>();
 
-  const forget = (connection: Connection): void => {
-    if (!connections.delete(connection.socket)) return;
-    const { client } = connection;
-    client.idle.delete(connection);
-    client.open -= 1;
-    if (client.open === 0) clients.delete(client.name);
-  };
+  constructor(maximum: number, perAddress: number) {
+    this.#maximum = maximum;
+    this.#perAddress = perAddress;
+  }
 
-  const cutIdle = ({ idle }: Client): boolean => {
-    const [connection] = idle;
-    if (connection === undefined) return false;
-    forget(connection);
-    connection.socket.destroy();
-    return true;
-  };
-
-  const accept = (socket: Socket): void => {
+  /** False when there is no room for it, and none can be made. */
+  add(socket: Socket): boolean {
     const name = clientNetwork(socket.remoteAddress);
-    const client = clients.get(name) ?? { name, open: 0, idle: new Set<Connection>() };
-    if (!makeRoom(client)) {
-      refuse(socket);
-      return;
-    }
-    clients.set(name, client);
+    const client = this.#clients.get(name) ?? { name, open: 0, idle: new Set<Connection>() };
+    if (!this.#makeRoom(client)) return false;
+    this.#clients.set(name, client);
     const connection = { socket, client, busy: 0 };
     client.open += 1;
     client.idle.add(connection);
-    connections.set(socket, connection);
-    socket.once('close', () => forget(connection));
-  };
+    this.#open.set(socket, connection);
+    socket.once('close', () => this.#forget(connection));
+    return true;
+  }
 
-  const begin = (socket: Socket): Connection | undefined => {
-    const connection = connections.get(socket);
-    if (connection === undefined) return undefined;
+  /** A request begins. */
+  begin(socket: Socket): void {
+    const connection = this.#open.get(socket);
+    if (connection === undefined) return;
     connection.busy += 1;
     connection.client.idle.delete(connection);
-    return connection;
-  };
+  }
 
-  const begun = (request: IncomingMessage, response: ServerResponse): void => {
-    const connection = begin(request.socket);
-    if (connection === undefined) return;
-    response.once('close', () => {
-      connection.busy -= 1;
-      if (connection.busy === 0 && connections.has(connection.socket)) connection.client.idle.add(connection);
-    });
-  };
+  /** A request is over. */
+  end(socket: Socket): void {
+    const connection = this.#open.get(socket);
+    if (connection === undefined || connection.busy === 0) return;
+    connection.busy -= 1;
+    if (connection.busy === 0) connection.client.idle.add(connection);
+  }
 
-  server.on('connection', accept);
-  server.prependListener('request', begun);
-  server.prependListener('upgrade', (request) => void begin(request.socket));
+  #makeRoom(client: Client): boolean {
+    if (client.open >= this.#perAddress) return this.#cutIdle(client);
+    return this.#open.size < this.#maximum || this.#cutIdle(largest(this.#clients.values()) ?? client);
+  }
+
+  #cutIdle({ idle }: Client): boolean {
+    const [connection] = idle;
+    if (connection === undefined) return false;
+    this.#forget(connection);
+    connection.socket.destroy();
+    return true;
+  }
+
+  #forget(connection: Connection): void {
+    if (!this.#open.delete(connection.socket)) return;
+    const { client } = connection;
+    client.idle.delete(connection);
+    client.open -= 1;
+    if (client.open === 0) this.#clients.delete(client.name);
+  }
 }
 
 /** The client with the most connections. */

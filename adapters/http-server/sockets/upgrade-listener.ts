@@ -81,32 +81,9 @@ export function upgradeListener(handler: UpgradeHandler, options: UpgradeOptions
   const { mountPath = '', maximumSockets = 1024, unknownPaths = 'refuse', ...own } = options;
   const socketBounds: SocketBounds = { ...bounds, ...own };
   const ordinary = nodeListener(handler, { stallTimeout: socketBounds.stallTimeout });
-  const open = new Map<Duplex, MessageSocket>();
-  const shares = new Shares(maximumSockets, 1);
+  const places = new Places(maximumSockets);
   const farewell = new Farewell();
   let server: ReturnType<typeof webSocketServer> | undefined;
-
-  /** Serves one socket. It has its place until it is refused or over; that its peer closes the connection, too, is not waited for. */
-  const converse = async (
-    socket: Duplex,
-    bounded: MessageSocket,
-    serve: (socket: MessageSocket, admit: Admit) => Promise<void>,
-  ): Promise<void> => {
-    let counted: Claimant | undefined;
-    const free = (): void => {
-      if (!open.delete(socket)) return;
-      if (counted !== undefined) shares.release(counted, 1);
-    };
-    socket.once('close', free);
-    open.set(socket, bounded);
-    await serve(bounded, (claimant) => {
-      if (socket.destroyed || !shares.take(claimant, 1)) return false;
-      counted = claimant;
-      return true;
-    });
-    free();
-    farewell.await(socket);
-  };
 
   const accept = async (
     request: IncomingMessage,
@@ -114,12 +91,13 @@ export function upgradeListener(handler: UpgradeHandler, options: UpgradeOptions
     head: Buffer,
     serve: (socket: MessageSocket, admit: Admit) => Promise<void>,
   ): Promise<void> => {
-    if (open.size >= maximumSockets) return refuse(request, socket, 503, 'too many sockets are open; try again later');
+    if (places.areFull) return refuse(request, socket, 503, 'too many sockets are open; try again later');
     if (!isCurrentVersion(request)) return refuse(request, socket, 400, 'a WebSocket is opened with version 13');
     server ??= webSocketServer(socketBounds.maximumMessageBytes, refuse);
     const webSockets = await server;
     webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-      void converse(socket, boundedSocket(webSocket, socket, socketBounds), serve);
+      const bounded = boundedSocket(webSocket, socket, socketBounds);
+      void places.serve(socket, bounded, serve).then(() => farewell.await(socket));
     });
   };
 
@@ -147,10 +125,46 @@ export function upgradeListener(handler: UpgradeHandler, options: UpgradeOptions
     socket.on('error', ignore);
     void answer(request, socket, head).catch(() => socket.destroy());
   };
-  const closeAll = (): void => {
-    for (const bounded of open.values()) bounded.close(1001, 'the server is stopping');
-  };
-  return Object.assign(listener, { closeAll });
+  return Object.assign(listener, { closeAll: () => places.closeAll() });
+}
+
+/** The open sockets. Each has its place until it is refused or over; that its peer closes the connection, too, is not waited for. */
+class Places {
+  readonly #maximum: number;
+  readonly #open = new Map<Duplex, MessageSocket>();
+  readonly #shares: Shares;
+
+  constructor(maximum: number) {
+    this.#maximum = maximum;
+    this.#shares = new Shares(maximum, 1);
+  }
+
+  get areFull(): boolean {
+    return this.#open.size >= this.#maximum;
+  }
+
+  async serve(
+    socket: Duplex,
+    bounded: MessageSocket,
+    serve: (socket: MessageSocket, admit: Admit) => Promise<void>,
+  ): Promise<void> {
+    let counted: Claimant | undefined;
+    const free = (): void => {
+      if (this.#open.delete(socket) && counted !== undefined) this.#shares.release(counted, 1);
+    };
+    socket.once('close', free);
+    this.#open.set(socket, bounded);
+    await serve(bounded, (claimant) => {
+      if (!this.#open.has(socket) || !this.#shares.take(claimant, 1)) return false;
+      counted = claimant;
+      return true;
+    });
+    free();
+  }
+
+  closeAll(): void {
+    for (const bounded of this.#open.values()) bounded.close(1001, 'the server is stopping');
+  }
 }
 
 function recordOf(request: IncomingMessage, socket: Duplex): HttpRequest {

@@ -159,7 +159,10 @@ export class ParkedQueries {
       if (waiter.group !== undefined) this.#finish(waiter, ok(group.last));
     });
     if (this.#watching === undefined) this.#watch(snapshot.index);
-    else if (this.#newest > group.ranAt && group.waiters.size === 1) this.#makeDue(group);
+    else if (this.#newest > group.ranAt && group.waiters.size === 1) {
+      this.#makeDue(group);
+      this.#start();
+    }
     this.#setAlarm(deadline);
   }
 
@@ -168,6 +171,7 @@ export class ParkedQueries {
     if (this.#watching === undefined || to <= this.#seen) return;
     this.#newest = Math.max(this.#newest, to);
     for (const change of changes) this.#watched.forEach(change, (group) => this.#makeDue(group));
+    this.#start();
     if (this.#own.size >= mostOwnWrites) this.#own.clear();
     this.#own.set(from, to);
     this.#advance();
@@ -199,17 +203,13 @@ export class ParkedQueries {
       group = { key, owner, query, waiters: new Set(), last: current, ranAt: index, mark };
       this.#groups.set(key, group);
       this.#watched.add(query.tables, group);
-    } else if (group.ranAt < index) {
-      adopt(group, current, { index, mark });
-      this.#answerPassed(group);
-    }
-    // The group may have ended with the last of those that were answered.
-    if (group.waiters.size === 0 && this.#groups.get(key) !== group) {
-      this.#groups.set(key, group);
-      this.#watched.add(query.tables, group);
     }
     group.waiters.add(waiter);
     waiter.group = group;
+    if (group.ranAt < index) {
+      adopt(group, current, { index, mark });
+      this.#answerPassed(group);
+    }
     return group;
   }
 
@@ -276,6 +276,7 @@ export class ParkedQueries {
     this.#seen = reached;
     this.#newest = Math.max(this.#newest, reached);
     for (const group of this.#groups.values()) this.#makeDue(group);
+    this.#start();
     for (const from of this.#own.keys()) if (from <= reached) this.#own.delete(from);
     this.#advance();
   }
@@ -294,7 +295,10 @@ export class ParkedQueries {
     const due = this.#due.get(group.owner);
     if (due === undefined) this.#due.set(group.owner, new Set([group]));
     else due.add(group);
-    if (!this.#isRunning) void this.#runDue();
+  }
+
+  #start(): void {
+    if (!this.#isRunning && this.#due.size > 0) void this.#runDue();
   }
 
   /** Runs the groups that are due, some in each turn of the event loop. */

@@ -150,20 +150,22 @@ export class WatchIndex<T> {
     if (watchers === undefined) return;
     watchers.ofAll.forEach(found);
     for (const { index, length, byPrefix } of watchers.forms.values()) {
-      if (index === undefined) byPrefix.get(prefixOf(key, length))?.forEach(found);
-      else if (before === 'unknown') for (const each of byPrefix.values()) each.forEach(found);
-      else {
-        for (const record of [before?.record, after]) {
-          const indexed = record === undefined ? undefined : table.indexes[index]?.key(record);
-          if (indexed !== undefined) byPrefix.get(prefixOf(indexed, length))?.forEach(found);
-        }
+      if (index !== undefined && before === 'unknown') {
+        for (const each of byPrefix.values()) each.forEach(found);
+        continue;
       }
+      const keys = index === undefined || before === 'unknown' ? [key] : keysIn(table, index, [before?.record, after]);
+      for (const each of keys) byPrefix.get(JSON.stringify(each.slice(0, length)))?.forEach(found);
     }
   }
 }
 
-function prefixOf(key: Key, length: number): string {
-  return JSON.stringify(key.slice(0, length));
+/** The keys that records have in an index. */
+function keysIn({ indexes }: AnyTable, index: string, records: readonly unknown[]): readonly Key[] {
+  return records.flatMap((record) => {
+    const key = record === undefined ? undefined : indexes[index]?.key(record);
+    return key === undefined ? [] : [key];
+  });
 }
 
 function nameOf({ index, prefix }: Part): string {
