@@ -6,7 +6,6 @@ import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { createRunner, functionDriver, rawExecDriver, type TaskFunction } from '../../../adapters/runner/index.js';
 import {
-  agentPorts,
   createEngine,
   type Engine,
   hostPrincipal,
@@ -17,6 +16,7 @@ import {
 import type { JobInput } from '../../../src/jobs/document/input/index.js';
 import { events, type RunEvent } from '../../../src/notifications/events/event.js';
 import type { Logger } from '../../../src/ports/logger.js';
+import { agentLinkages, type LinkageKind } from '../../support/agent-linkages.js';
 import { groupDocument } from '../../support/jobs.js';
 import { patience } from '../../support/patience.js';
 
@@ -31,7 +31,11 @@ interface House {
   readonly logged: { readonly fields: Readonly<Record<string, unknown>>; readonly message: string }[];
 }
 
-async function house(functions: Record<string, TaskFunction> = {}, hasDisk = true): Promise<House> {
+async function house(
+  functions: Record<string, TaskFunction> = {},
+  hasDisk = true,
+  linkage: LinkageKind = agentLinkages[0] as LinkageKind,
+): Promise<House> {
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-output-'));
   const logged: House['logged'] = [];
   const quiet = (): void => undefined;
@@ -51,14 +55,16 @@ async function house(functions: Record<string, TaskFunction> = {}, hasDisk = tru
   const engine = createEngine(ports, { runNotifications: [{ workspace: 'ws-1' }] });
   (await putWorkspace(engine, hostPrincipal, { id: 'ws-1', name: 'net', organization: 'acme' }))._unsafeUnwrap();
   engine.start();
+  const link = await linkage.open(engine);
   const options = { drivers: [rawExecDriver(), functionDriver(functions)], onStop: 'kill' as const };
   const runner = createRunner(
-    { ...agentPorts(engine), logger },
+    { ...link.ports, logger },
     hasDisk ? { ...options, directory } : { drivers: [functionDriver(functions)] },
   );
   (await runner.start())._unsafeUnwrap();
   cleanups.push(async () => {
     await runner.stop({ deadline: 100 });
+    await link.close();
     await engine.stop();
     rmSync(directory, { recursive: true, force: true });
   });
@@ -102,15 +108,18 @@ async function alert({ engine }: House): Promise<RunEvent> {
 const count = 'i=0; while [ $i -lt 30 ]; do i=$((i+1)); echo line $i; done';
 
 describe('an alert', () => {
-  it('has the job, the exit code and the last twenty lines of a command', async () => {
-    const there = await house();
-    await run(there, shell(`${count}; echo broken >&2; exit 3`));
-    const { job, failure } = await alert(there);
-    expect(job).toEqual({ namespace: 'default', id: 'nightly', outcome: { name: 'failed', text: 'failed' } });
-    expect(failure).toMatchObject({ exitCode: 3 });
-    const lines = failure?.output?.split('\n') ?? [];
-    expect([lines.length, lines[0], lines.at(-2), lines.at(-1)]).toEqual([20, 'line 12', 'line 30', 'broken']);
-  });
+  it.each(agentLinkages)(
+    'has the job, the exit code and the last twenty lines of a command, over a link $name',
+    async (linkage) => {
+      const there = await house({}, true, linkage);
+      await run(there, shell(`${count}; echo broken >&2; exit 3`));
+      const { job, failure } = await alert(there);
+      expect(job).toEqual({ namespace: 'default', id: 'nightly', outcome: { name: 'failed', text: 'failed' } });
+      expect(failure).toMatchObject({ exitCode: 3 });
+      const lines = failure?.output?.split('\n') ?? [];
+      expect([lines.length, lines[0], lines.at(-2), lines.at(-1)]).toEqual([20, 'line 12', 'line 30', 'broken']);
+    },
+  );
 
   it('has no value of a variable that templates have read', async () => {
     const there = await house();
