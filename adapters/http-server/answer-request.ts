@@ -9,7 +9,7 @@ import type { EdgeGuard } from './edge/edge-guard.js';
 import type { HeaderNames } from './edge/header-names.js';
 import { openServerAnswer } from './edge/open-server.js';
 import { claimantOf, type HeldBody, type Shares } from './edge/shares.js';
-import { splitTarget } from './edge/target.js';
+import { placeOf } from './edge/target.js';
 import { bodyOfStrangers, refusedRight, refusedToken } from './edge/upstream-refusals.js';
 import { withinTrace } from './edge/within-trace.js';
 import type { InterfaceErrors } from './errors/interface-errors.js';
@@ -132,11 +132,6 @@ function foundBy({ match }: Located, { request, errors }: Asked, upstream: boole
     case 'wrong_method':
       return err(errors.wrongMethod(where, found.allowed));
   }
-}
-
-/** Method and path of a request, for messages. */
-export function placeOf({ method, target }: HttpRequest): string {
-  return `${method.slice(0, 20)} ${splitTarget(target).path.slice(0, 256)}`;
 }
 
 export function callFrom(

@@ -12,7 +12,7 @@ import {
   text,
   textLike,
 } from '../../src/options/option-kinds.js';
-import { type Asked, answer, callFrom, type HandlerParts, placeOf } from './answer-request.js';
+import { type Asked, answer, callFrom, type HandlerParts } from './answer-request.js';
 import { compressFor } from './bridges/compression.js';
 import { watchedBody } from './bridges/watched-body.js';
 import { type Located, locator } from './calls/locate.js';
@@ -25,7 +25,7 @@ import { redirected } from './edge/clean-path.js';
 import { edgeGuard } from './edge/edge-guard.js';
 import { headerNamesFor, type Vocabulary } from './edge/header-names.js';
 import { HeldBody, Shares } from './edge/shares.js';
-import { maximumTargetLength, splitTarget } from './edge/target.js';
+import { maximumTargetLength, placeOf, splitTarget } from './edge/target.js';
 import { errorsFor } from './errors/errors-for.js';
 import { type HttpHandler, type HttpRequest, type HttpResponse, headerValue, isWhole } from './http-message.js';
 import { Handshakes } from './sockets/handshakes.js';

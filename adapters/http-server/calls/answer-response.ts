@@ -2,6 +2,7 @@ import type { CallInput } from '../../../src/api/answers.js';
 import type { Call } from '../../../src/api/call.js';
 import { plainType } from '../../../src/api/plain-type.js';
 import { pageToken } from '../../../src/api/text-codecs.js';
+import { placeOf } from '../edge/target.js';
 import type { HttpResponse } from '../http-message.js';
 import { jsonType, textType } from './responses.js';
 import type { RouteCall } from './route.js';
@@ -82,7 +83,7 @@ function wireResponse(definition: Call, call: RouteCall, { value, input }: Answe
   const headers = indexHeaders(definition, call, value);
   const contentType = answer.contentTypeOf?.(value);
   const text = answer.toWire(value, input);
-  if (text === undefined || (text === '' && absent !== undefined)) return notFound(absent, headers);
+  if (text === undefined || (text === '' && absent !== undefined)) return notFound(call, absent, headers);
   const body = indented(text, contentType === undefined && isPretty(call));
   const status = answer.statusOf?.(value) ?? answer.status;
   headers.push(...pageHeaders(definition, call, value));
@@ -94,9 +95,11 @@ function pageHeaders({ answer }: Call, call: RouteCall, value: unknown): string[
   return token === '' ? [] : [call.names.nextToken, pageToken.print(token)];
 }
 
-/** With the headers, so that a reader can wait for the thing to appear. */
-function notFound(text: string | undefined, headers: readonly string[]): WholeResponse {
-  return { status: 404, headers: ['Content-Type', textType, ...headers], body: text ?? 'not found' };
+/** With the headers, so that a reader can wait for the thing to appear. Clients of Nomad compare the text. */
+function notFound({ names, request }: RouteCall, text: string | undefined, headers: readonly string[]): WholeResponse {
+  const what = text ?? 'not found';
+  const body = names.vocabulary === 'upstream' ? what : `${what}: ${placeOf(request)}`;
+  return { status: 404, headers: ['Content-Type', textType, ...headers], body };
 }
 
 /** Indented if the parameter is present and not `0`. */

@@ -6,6 +6,7 @@ import type { NamedCall } from '../../../src/api/index.js';
 import { socketRefusal } from '../../../src/api/socket-refusal.js';
 import { integer } from '../../../src/api/text-codecs.js';
 import type { Waiting } from '../../../src/index.js';
+import { placeOf } from '../edge/target.js';
 import type { BadInput } from '../errors/bad-input.js';
 import { badInput } from '../errors/bad-input.js';
 import type { RefusingCall } from '../errors/interface-errors.js';
@@ -73,7 +74,7 @@ function answered(named: NamedCall, call: RouteCall, read: ReadInputs, waiting: 
   const { call: definition } = named;
   if (read.faults.length > 0 && closedDocumentOf(definition) !== undefined) {
     const refusal = { type: 'invalid_attributes', faults: read.faults } as const;
-    return Promise.resolve(call.errors.callError(refusal, refusing(named)));
+    return Promise.resolve(call.errors.callError(refusal, refusing(named, call)));
   }
   const waited = waiting.after !== undefined;
   const first = isPlainOrPretty(call) ? undefined : firstPageOf(definition, read.input, waited);
@@ -83,7 +84,7 @@ function answered(named: NamedCall, call: RouteCall, read: ReadInputs, waiting: 
   // `then` of the result itself: `await` would wait for two promises more.
   return performed.then((result) =>
     result.isErr()
-      ? call.errors.callError(result.error, refusing(named))
+      ? call.errors.callError(result.error, refusing(named, call))
       : valueResponse(named, call, { input, waited, isFirstPage: first !== undefined, value: result.value }),
   ) as Promise<HttpResponse>;
 }
@@ -119,7 +120,7 @@ async function longListResponse(
   const manner = { waiting: immediately, faults: [], fromWire: true, signal: never };
   const pieces = listPieces<HttpResponse>(definition, first, async (input) => {
     const page = await call.engine.perform(named, call.caller, input, manner);
-    return page.isOk() ? { value: page.value } : { failure: call.errors.callError(page.error, refusing(named)) };
+    return page.isOk() ? { value: page.value } : { failure: call.errors.callError(page.error, refusing(named, call)) };
   });
   const head = listHead(definition, call, first.value);
   if (first.input['filter'] === undefined) return { ...head, body: pieces };
@@ -185,8 +186,8 @@ function unwantedFilter(call: RouteCall): BadInput | undefined {
   );
 }
 
-function refusing({ name, call: { access } }: NamedCall): RefusingCall {
-  return { name, access };
+function refusing({ name, call: { access } }: NamedCall, { request }: RouteCall): RefusingCall {
+  return { name, access, where: placeOf(request) };
 }
 
 function conversation(named: NamedCall): NonNullable<Route['socket']> {

@@ -30,6 +30,6 @@ function answerEmptyList(call: RouteCall): HttpResponse | Promise<HttpResponse> 
       const headers = [names.index, String(index), names.lastContact, '0', names.knownLeader, 'true'];
       return { status: 200, headers: ['Content-Type', jsonType, ...headers], body: '[]' };
     },
-    (error) => call.errors.callError(error, { name: '', access: anyCaller }),
+    (error) => call.errors.callError(error, { name: '', access: anyCaller, where: '' }),
   );
 }

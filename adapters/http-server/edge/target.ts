@@ -1,5 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { type BadInput, badInput } from '../errors/bad-input.js';
+import type { HttpRequest } from '../http-message.js';
 
 /** The longest request target accepted: clients are known to send more than 3 KB of query, servers allow 16 KB of head. */
 export const maximumTargetLength = 16_384;
@@ -24,6 +25,11 @@ export function splitTarget(target: string): Target {
   const mark = target.indexOf('?', from);
   if (mark < 0) return { path: from === 0 ? target : target.slice(from), query: '' };
   return { path: target.slice(from, mark), query: target.slice(mark + 1) };
+}
+
+/** Method and path of a request, for messages. */
+export function placeOf({ method, target }: Pick<HttpRequest, 'method' | 'target'>): string {
+  return `${method.slice(0, 20)} ${splitTarget(target).path.slice(0, 256)}`;
 }
 
 /** Host and port of a target in the form `http://host:port/path`; undefined for the usual form, which begins with the path. */

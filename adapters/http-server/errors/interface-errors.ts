@@ -28,6 +28,8 @@ export interface InterfaceErrors {
 export interface RefusingCall {
   readonly name: string;
   readonly access: CallAccess;
+  /** Method and path of the request. */
+  readonly where: string;
 }
 
 /** An error of an operation; only the tag is known. */

@@ -32,10 +32,12 @@ type Worded = Exclude<
   { readonly type: 'permission_denied' }
 >;
 
-function jobErrorResponse(error: JobCallError, { name, access }: RefusingCall, names: Vocabulary): HttpResponse {
+function jobErrorResponse(error: JobCallError, { name, access, where }: RefusingCall, names: Vocabulary): HttpResponse {
   if (isBusyStore(error)) return retryBusyStore(textResponse(503, busyStoreText));
   if (error.type === 'permission_denied') return permissionDenied(names, 'the token lacks the right', access);
-  return textResponse(jobStatusOf(error, name, names), isWorded(error) ? wordsOf(error) : error.message);
+  const status = jobStatusOf(error, name, names);
+  const message = isWorded(error) ? wordsOf(error) : error.message;
+  return textResponse(status, names === 'neutral' && status === 404 ? `${message}: ${where}` : message);
 }
 
 function isWorded(error: JobCallError): error is Worded {

@@ -31,7 +31,7 @@ export const checkConfiguration: InputCheck = async (call, { input, document }) 
 };
 
 function checked(name: string): RefusingCall {
-  return { name, access: onWorkspace('admin') };
+  return { name, access: onWorkspace('admin'), where: '' };
 }
 
 function namesOtherWorkspace(document: RequestDocument, workspaceId: string): boolean {

@@ -18,7 +18,7 @@ interface InParts extends Required<JobReference> {
 
 /**
  * Changes all allocations of a job, in small writes in turns of the event loop, and lets the evaluation go that waits for them. When the
- * process is killed in between, the rest stays as it is, and the evaluation goes on its own.
+ * process is killed in between, the rest stays as it is, and the evaluation continues its own.
  */
 export function changeAllocationsInParts(context: EngineContext, work: InParts): ResultAsync<void, StorageError> {
   return new ResultAsync(changedInParts(context, work));

@@ -86,7 +86,9 @@ describe('registering and reading', () => {
   it('answers 404 as text, with the headers that a waiting reader needs', async () => {
     const { send } = client();
     const missing = await send('GET', '/v1/job/none');
-    expect([missing.status, missing.body]).toEqual([404, 'job not found']);
+    expect([missing.status, missing.body]).toEqual([404, 'job not found: GET /v1/job/none']);
+    const written = await send('POST', '/v1/job/none/evaluate');
+    expect([written.status, written.body]).toEqual([404, 'job not found: POST /v1/job/none/evaluate']);
     expect(header(missing, 'Content-Type')).toBe('text/plain; charset=utf-8');
     expect(Number(header(missing, 'X-SVC-Index'))).toBeGreaterThan(0);
   });
@@ -133,7 +135,7 @@ describe('registering and reading', () => {
     expect(put.body.toString()).toMatch(/^\{\n {4}"EvalID"/);
     expect((await send('GET', '/v1/job/p?pretty=1')).body.toString()).toMatch(/\n\}\n$/);
     expect((await send('GET', '/v1/job/p?pretty=0')).body.toString()).not.toContain('\n');
-    expect((await send('GET', '/v1/job/none?pretty')).body).toBe('job not found');
+    expect((await send('GET', '/v1/job/none?pretty')).body).toBe('job not found: GET /v1/job/none');
   });
 
   it('speaks the other vocabulary when asked', async () => {
@@ -495,7 +497,10 @@ describe('what is in a namespace that a token may not read', () => {
     for (const query of ['', '?index=1']) {
       const answer = await send('GET', hidden + query, undefined, reader);
       expect(answer.status).toBe(404);
-      expect(answer).toEqual(await send('GET', unknown + query, undefined, reader));
+      // Both name what was asked for.
+      const absent = await send('GET', unknown + query, undefined, reader);
+      const body = answer.body.toString().replace(hidden, unknown);
+      expect({ ...answer, body }).toEqual({ ...absent, body: absent.body.toString() });
     }
     expect((await send('GET', `${hidden}/allocations`, undefined, reader)).body).toBe('[]');
   });

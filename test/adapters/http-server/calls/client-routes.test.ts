@@ -50,11 +50,11 @@ describe('the routes that clients know', () => {
       const response = await handler(requestFrom({ method, target }));
       return [response.status, response.body.toString()];
     };
-    expect(await answer('GET', '/v1/job/a/b')).toEqual([404, 'job not found']);
-    expect(await answer('GET', '/v1/job/plan')).toEqual([404, 'job not found']);
+    expect(await answer('GET', '/v1/job/a/b')).toEqual([404, 'job not found: GET /v1/job/a/b']);
+    expect(await answer('GET', '/v1/job/plan')).toEqual([404, 'job not found: GET /v1/job/plan']);
     expect(await answer('GET', '/v1/nothing')).toEqual([404, expect.stringContaining('no such path: GET /v1/nothing')]);
     expect(await answer('GET', '/v1/node/a/nothing')).toEqual([400, 'the ID must be a UUID of 36 characters']);
     expect(await answer('PATCH', '/v1/jobs')).toEqual([405, expect.stringContaining('PATCH /v1/jobs')]);
-    expect(await answer('GET', '/v1/var/a/b/c')).toEqual([404, 'variable not found']);
+    expect(await answer('GET', '/v1/var/a/b/c')).toEqual([404, 'variable not found: GET /v1/var/a/b/c']);
   });
 });
