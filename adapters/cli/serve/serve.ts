@@ -88,8 +88,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     server.removeAllListeners('request');
     const hosts = [options.host, ...options.allowHosts];
     // The first token exists by now; clients that ask for another get the refusal that they know.
-    const bootstrap = options.access === 'token';
-    const handler = createHttpHandler(engine, { access: options.access, bootstrap, hosts });
+    const handler = createHttpHandler(engine, { access: options.access, bootstrap: options.access === 'token', hosts });
     const upgrades = upgradeListener(handler);
     server.on('request', nodeListener(handler)).on('upgrade', upgrades);
     engine.start();
