@@ -97,17 +97,8 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     await tellOfEventTypes(engine);
     if (seed !== null) await applySeed(engine, seed);
     const secret = options.access === 'token' ? await firstToken(engine) : undefined;
-<<<<<<< HEAD
     const upgrades = mount(server, engine, options);
     limitConnections(server, limits);
-=======
-    server.removeAllListeners('request');
-    const hosts = [options.host, ...options.allowHosts];
-    // The first token exists by now; clients that ask for another get the refusal that they know.
-    const handler = createHttpHandler(engine, { access: options.access, bootstrap: options.access === 'token', hosts });
-    const upgrades = upgradeListener(handler);
-    server.on('request', nodeListener(handler)).on('upgrade', upgrades);
->>>>>>> h-receiver
     engine.start();
     const runner: HostRunner | undefined = options.runner
       ? await startHostRunner(engine, options.storePath, { ...options.node, download })
