@@ -97,7 +97,7 @@ function answerTo(
   const isStranger = isLookedAt && !mayHaveRight(route, caller, pathValues, query);
   if (isStranger && (!forUpstream || caller.node !== undefined)) return errors.forbidden(route.access);
   if (isStranger) asked.body.narrow(bodyOfStrangers);
-  asked.body.countAgainst(claimantOf(caller, request, isStranger));
+  asked.body.countAgainst(() => claimantOf(caller, request, isStranger));
   const answered = route.handle(callFrom(parts, asked, caller, pathValues));
   if (!isStranger && !forUpstream) return answered;
   const worded = (response: HttpResponse): HttpResponse => {

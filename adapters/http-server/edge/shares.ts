@@ -107,6 +107,7 @@ export class HeldBody {
   readonly #shares: Shares;
   #limit: number;
   #claimant: Claimant = { standing: 'stranger', name: '' };
+  #claim: (() => Claimant) | undefined;
   #held = 0;
   #released = false;
 
@@ -121,12 +122,13 @@ export class HeldBody {
     this.#limit = Math.min(this.#limit, limit);
   }
 
-  /** Whose share the body counts against. Before it is read. */
-  countAgainst(claimant: Claimant): void {
-    this.#claimant = claimant;
+  /** Whose share the body counts against; called when it is read. */
+  countAgainst(claim: () => Claimant): void {
+    this.#claim = claim;
   }
 
   read(): Promise<RequestBody> {
+    if (this.#claim !== undefined) this.#claimant = this.#claim();
     return this.#request.readBody({ limit: this.#limit, take: (bytes) => this.#take(bytes) });
   }
 
