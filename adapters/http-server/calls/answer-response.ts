@@ -82,7 +82,8 @@ function wireResponse(definition: Call, call: RouteCall, { value, input }: Answe
   const { answer, absent } = definition;
   const headers = indexHeaders(definition, call, value);
   const contentType = answer.contentTypeOf?.(value);
-  const text = answer.toWire(value, input);
+  const isNeutral = call.names.vocabulary === 'neutral';
+  const text = ((isNeutral ? answer.toNeutralWire : undefined) ?? answer.toWire)(value, input);
   if (text === undefined || (text === '' && absent !== undefined)) return notFound(call, absent, headers);
   const body = indented(text, contentType === undefined && isPretty(call));
   const status = answer.statusOf?.(value) ?? answer.status;

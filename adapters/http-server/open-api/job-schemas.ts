@@ -204,6 +204,10 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
     { EvalID: text, EvalCreateIndex: count, JobModifyIndex: count, Warnings: text, ...metadata },
     ['EvalID', 'EvalCreateIndex', 'JobModifyIndex', 'Index'],
   ),
+  Scaled: objectSchema({ EvalID: text, EvalCreateIndex: count, JobModifyIndex: count, Warnings: text, ...metadata }, [
+    'JobModifyIndex',
+    'Index',
+  ]),
   DispatchedJob: objectSchema(
     { DispatchedJobID: text, EvalID: text, EvalCreateIndex: count, JobCreateIndex: count, Index: count },
     ['DispatchedJobID', 'EvalID', 'Index'],

@@ -15,8 +15,16 @@ import {
 } from '../../json-codecs.js';
 import { registeredNames } from './forms.js';
 
-/** As `registered`, but with a known leader. */
-const scaled = written<Registered>('Registered', registeredNames, { ...inlinedMetadata, KnownLeader: true });
+const constants = { ...inlinedMetadata, KnownLeader: true };
+const { evalId: _id, evalCreateIndex: _index, ...withoutEvaluation } = registeredNames;
+const whole = written<Registered>('Scaled', registeredNames, constants);
+const noted = written<Omit<Registered, 'evalId' | 'evalCreateIndex'>>('Scaled', withoutEvaluation, constants);
+
+/** As `registered`, but with a known leader. With the default names the evaluation is there only when the scaling created one. */
+const scaled: typeof whole = {
+  ...whole,
+  toNeutralWire: (value, input) => (value.evalId === '' ? noted : whole).toWire(value, input),
+};
 
 /** One entry of the scaling target: `Group`, and `Job` and `Namespace`, which must match the request. */
 function inTarget(name: string) {
