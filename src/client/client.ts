@@ -110,9 +110,10 @@ function methodsOf(area: string, calls: Table[string], transport: Transport): Re
 }
 
 function methodOf(named: NamedCall, transport: Transport): (...args: readonly unknown[]) => unknown {
-  const { call } = named;
+  const { call, name } = named;
+  const inCall = (error: BadRequest): BadRequest => ({ ...error, message: `${name}: ${error.message}` });
   return (...args) => {
-    const request = requestFrom(call, args);
+    const request = requestFrom(call, args).mapErr(inCall);
     if (request.isErr()) return call.kind === 'stream' ? throwing(request.error) : errAsync(request.error);
     const { input, options } = request.value;
     if (call.kind === 'stream') return transport.stream(named, input, options);

@@ -88,7 +88,8 @@ describe.each(calls)('$name', ({ area, method, call }) => {
     if (input.required) {
       it(`is refused without ${name}`, async () => {
         const { [name]: _left, ...others } = needed(call);
-        const refusal = { type: 'bad_request', message: `"${name}" is missing`, parameter: name };
+        const message = `${area}.${method}: "${name}" is missing`;
+        const refusal = { type: 'bad_request', message, parameter: name };
         expect(await outcomesOf(area, method, call, others)).toEqual([refusal, refusal]);
       });
     }
