@@ -68,6 +68,11 @@ async function started(program: string, ...args: readonly string[]): Promise<Chi
   return child;
 }
 
+/** Also of a process that has exited before it is asked. */
+async function exitOf(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}
+
 const npx = ['npx', '--no-install', 'signalbox', 'serve', '--listen', '127.0.0.1:0', '--access', 'open', '--no-runner'];
 
 describe.runIf(process.platform === 'linux')('a server that npm started', () => {
@@ -84,14 +89,14 @@ describe.runIf(process.platform === 'linux')('a server that npm started', () => 
 
   it('goes on in the background, and in its own session', async () => {
     const npm = await started('npm', 'run', 'background');
-    await once(npm, 'exit');
+    await exitOf(npm);
     const listening = () => readFileSync(join(folder, 'out'), 'utf8');
     await expect.poll(listening, { timeout: 30_000 }).toContain('listening on');
     expect(isAlive()).toBe(true);
     stop(serverId() ?? 0);
     const other = await started('npm', 'run', 'session');
     other.kill('SIGKILL');
-    await once(other, 'exit');
+    await exitOf(other);
     // Longer than two looks at npm.
     const until = Date.now() + 1500;
     await expect.poll(() => isAlive() && Date.now() > until, { timeout: 5000 }).toBe(true);

@@ -7,10 +7,10 @@ export interface AcceptedSteps {
   readonly sometimes?: true;
 }
 
-export const tooQuick = 'A task that is starting or ending may be reported a moment earlier or later.';
+export const tooQuick = 'A task that is starting or ending may be reported slightly earlier or later.';
 const staticPorts = 'A static port is taken once on a node; the recorded one had two addresses, and so took it twice.';
 
-export const noTestDriver = 'The driver that the upstream uses in its own tests does not exist here.';
+export const noTestDriver = 'The driver that Nomad uses in its own tests does not exist here.';
 
 export const acceptedSteps: readonly AcceptedSteps[] = [
   {
@@ -38,7 +38,7 @@ export const acceptedSteps: readonly AcceptedSteps[] = [
   {
     transcript: 'namespace-life',
     steps: [6],
-    reason: 'Lists of namespaces accept a filter; the upstream ignores it.',
+    reason: 'Lists of namespaces accept a filter; Nomad ignores it.',
   },
   {
     transcript: 'nodes-drain',
@@ -60,8 +60,7 @@ export const acceptedSteps: readonly AcceptedSteps[] = [
   {
     transcript: 'stability',
     steps: [4],
-    reason:
-      'Marking an earlier version as stable keeps the current version, which the upstream replaces by the earlier one.',
+    reason: 'Marking an earlier version as stable keeps the current version, which Nomad replaces by the earlier one.',
   },
   {
     transcript: 'submission-formats',

@@ -170,7 +170,11 @@ describe('a request as it is', () => {
     expect(JSON.parse((await run('operator', 'api', '/v1/job/steady')).out).ID).toBe('steady');
     expect(JSON.parse((await run('operator', 'api', '-filter', 'ID == "x"', 'v1/jobs?per_page=5')).out)).toEqual([]);
     const missing = await run('operator', 'api', '/v1/job/nobody');
-    expect(missing).toMatchObject({ code: 1, out: 'job not found', error: 'signalbox: the server answered 404\n' });
+    expect(missing).toMatchObject({
+      code: 1,
+      out: 'job not found: GET /v1/job/nobody',
+      error: 'signalbox: the server answered 404\n',
+    });
     expect((await run('agent-info')).out).toContain(node);
   });
 

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { parseServeOptions } from '../../../../adapters/cli/serve/serve-options.js';
 
+/** Of ended allocations: how many, and those of failed runs for how long and over how many later runs. */
+const kept = { keepFinished: 50, keepFailedFor: 86_400_000, keepFailedRuns: 200 };
+
 describe('parseServeOptions', () => {
   it('has defaults that are closed and local', () => {
     expect(parseServeOptions([])._unsafeUnwrap()).toEqual({
-      node: { nodePool: 'default', datacenter: 'dc1', volumes: {}, reserved: { cpu: 0, memory: 0, disk: 0 } },
+      node: { nodePool: 'default', datacenter: 'dc1', volumes: {}, reserved: { cpu: 0, memory: 0, disk: 0 }, ...kept },
       host: '127.0.0.1',
       port: 4646,
       storePath: null,
@@ -39,6 +42,7 @@ describe('parseServeOptions', () => {
         datacenter: 'dc1',
         volumes: { media: { path: '/srv/media' }, data: { path: '/srv/data', readOnly: true } },
         reserved: { cpu: 0, memory: 0, disk: 0 },
+        ...kept,
       },
       host: '0.0.0.0',
       port: 0,

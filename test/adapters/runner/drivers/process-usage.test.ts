@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
 import { groupUsage } from '../../../../adapters/runner/drivers/process-usage.js';
 
@@ -15,6 +16,8 @@ it.skipIf(process.platform !== 'linux')(
     busy = spawn('/bin/sh', ['-c', 'sleep 600 & echo up; while :; do :; done'], { detached: true });
     await once(busy.stdout as NodeJS.ReadableStream, 'data');
     const { pid = 0 } = busy;
+    // Linux counts in hundredths of a second: the loop must have used one.
+    await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[13]).not.toBe('0');
     const [first, ...others] = await Promise.all(Array.from({ length: 20 }, () => groupUsage(pid)));
     expect(first?.processes).toHaveLength(2);
     expect(first?.userPercent).toBeGreaterThan(0);
