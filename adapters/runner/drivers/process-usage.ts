@@ -62,7 +62,10 @@ let requestedAt = 0;
 
 function latestSamples(): Promise<Samples> {
   requestedAt = performance.now();
-  samples ??= firstSamples();
+  samples ??= firstSamples().catch((error: unknown) => {
+    samples = undefined;
+    throw error;
+  });
   return samples;
 }
 
@@ -78,10 +81,16 @@ function sampleAgain(): void {
     samples = undefined;
     return;
   }
-  void Promise.all([present, processGroups()]).then(([{ last }, next]) => {
-    samples = Promise.resolve({ before: last, last: next });
-    setTimeout(sampleAgain, sampleTime).unref();
+  // A sample that fails ends the sampling; the next request begins anew.
+  sampleAfter(present).catch(() => {
+    samples = undefined;
   });
+}
+
+async function sampleAfter(present: Promise<Samples>): Promise<void> {
+  const [{ last }, next] = await Promise.all([present, processGroups()]);
+  samples = Promise.resolve({ before: last, last: next });
+  setTimeout(sampleAgain, sampleTime).unref();
 }
 
 /** Processes that are read in one turn of the event loop. */
