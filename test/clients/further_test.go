@@ -98,13 +98,11 @@ func TestCollectionOnNodes(t *testing.T) {
 	job := shell(t, "batch", "exit 0")
 	registered(t, client, job)
 	allocation := reached(t, client, *job.ID, "complete")
-	// The answer of the interface is empty; this method of the client reads JSON all the same.
-	err := client.Allocations().GC(allocation, nil)
-	equal(t, "an empty answer", err != nil && strings.Contains(err.Error(), "0 byte response"), true)
+	must(t, client.Allocations().GC(allocation, nil))
 	must(t, client.Nodes().GC(node.ID, nil))
 	refused(t, 404, client.Nodes().GcAlloc("00000000-0000-0000-0000-000000000000", nil))
 	equal(t, "by prefix", len(value(client.Nodes().PrefixListOpts(node.ID[:8], &api.QueryOptions{Params: map[string]string{"resources": "true"}}))(t)), 1)
-	_, _, err = client.Nodes().Purge("00000000-0000-0000-0000-000000000000", nil)
+	_, _, err := client.Nodes().Purge("00000000-0000-0000-0000-000000000000", nil)
 	refused(t, 500, err)
 	through, err := client.GetNodeClient(node.ID, nil)
 	must(t, err)
@@ -229,4 +227,11 @@ func TestNoStorage(t *testing.T) {
 	equal(t, "volumes of a node", len(ofNode), 0)
 	equal(t, "volumes of hosts", len(value(client.HostVolumes().List(&api.HostVolumeListRequest{NodeID: node}, nil))(t)), 0)
 	equal(t, "plugins", len(value(client.CSIPlugins().List(nil))(t)), 0)
+}
+
+func TestWhoLeads(t *testing.T) {
+	client := connect(t)
+	configuration := value2(client.Operator().RaftGetConfiguration(nil))(t)
+	equal(t, "servers", len(configuration.Servers), 1)
+	equal(t, "leader", configuration.Servers[0].Leader, true)
 }

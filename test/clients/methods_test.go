@@ -25,7 +25,7 @@ var notProvided = map[string][]string{
 	"HostVolumes":               {"Create", "Delete", "Get", "Register"},
 	"Keyring":                   {"Delete", "List", "Rotate"},
 	"Identity":                  {"Get", "Renew"},
-	"Operator":                  {"ApplyLicense", "AutopilotCASConfiguration", "AutopilotGetConfiguration", "AutopilotServerHealth", "AutopilotSetConfiguration", "LicenseGet", "LicensePut", "RaftGetConfiguration", "RaftRemovePeerByAddress", "RaftRemovePeerByID", "RaftTransferLeadershipByAddress", "RaftTransferLeadershipByID", "Snapshot", "SnapshotRestore", "UpgradeCheckVaultWorkloadIdentity", "Utilization"},
+	"Operator":                  {"ApplyLicense", "AutopilotCASConfiguration", "AutopilotGetConfiguration", "AutopilotServerHealth", "AutopilotSetConfiguration", "LicenseGet", "LicensePut", "RaftRemovePeerByAddress", "RaftRemovePeerByID", "RaftTransferLeadershipByAddress", "RaftTransferLeadershipByID", "Snapshot", "SnapshotRestore", "UpgradeCheckVaultWorkloadIdentity", "Utilization"},
 	"Quotas":                    {"Delete", "Info", "List", "ListUsage", "PrefixList", "PrefixListUsage", "Register", "Usage"},
 	"Recommendations":           {"Apply", "Delete", "Info", "List", "Upsert"},
 	"SentinelPolicies":          {"Delete", "Info", "List", "Upsert"},
