@@ -15,11 +15,11 @@ interface IntentTarget {
   readonly draft: PlanDraft;
   readonly proposal: JobProposal;
   readonly scene: JobScene | undefined;
-  /** The deployment that updated allocations count for. */
+  /** The deployment that updated allocations belong to. */
   readonly deploymentId: string | undefined;
 }
 
-/** Everything that needs no node: stops, marks and updates in place. Yields now and then. */
+/** Everything that needs no node: stops, marks and in-place updates. Yields now and then. */
 export function* applyIntents(intents: Intents, target: IntentTarget): Steps<void> {
   const { draft, scene } = target;
   yield* changeInSteps(intents.stop, (intent) => applyStop(intent, target));
@@ -32,7 +32,7 @@ export function* applyIntents(intents: Intents, target: IntentTarget): Steps<voi
   if (scene !== undefined) yield* changeInSteps(intents.inPlace, (intent) => updateInPlace(intent, scene, target));
 }
 
-/** Allocations that wait for their replacement name the evaluation that brings it. */
+/** Allocations that wait for their replacement name the evaluation that will create it. */
 export function applyFollowups(
   intents: Intents,
   allocations: Iterable<Allocation>,
@@ -58,7 +58,7 @@ function updateInPlace({ allocation, group }: ReplaceIntent, scene: JobScene, ta
   const AllocatedResources = underVersion(before.AllocatedResources, scene.assessorOf(group).wanted.resources);
   const { JobType, JobVersion, JobCreateIndex, JobPriority, MigrateParallel } = jobMembers(scene.job, group);
   const EvalID = draft.moment.evaluationId;
-  // Written out, member by member: with thousands of allocations, copies and spreads are what an update in place costs.
+  // Written out member by member: with thousands of allocations, copying and spreading dominates the cost of an in-place update.
   const moved: { -readonly [K in keyof Allocation]: Allocation[K] } = {
     ...withoutFormer(before, deploymentId),
     ...{ EvalID, JobType, JobVersion, JobCreateIndex, AllocatedResources },
@@ -71,7 +71,7 @@ function updateInPlace({ allocation, group }: ReplaceIntent, scene: JobScene, ta
 }
 
 /**
- * Counts an allocation that continues in place with the resources of the group as it is now, so that later placements see what is left.
+ * Counts an allocation that is updated in place with the group's current resources, so that later placements see what is left.
  */
 export function takeRoomInPlace(
   allocation: Allocation,
@@ -87,7 +87,7 @@ function takeRoom(allocation: Allocation, AllocatedResources: AllocatedResources
   if (use !== undefined) proposal.resize(allocation, use);
 }
 
-/** Without what the version before may have set; where it counts for another deployment, its health starts over. */
+/** Clears what the previous version may have set; in another deployment its health starts over. */
 function withoutFormer(allocation: Allocation, deploymentId: string | undefined): Allocation {
   const { MigrateParallel, DeploymentID, DeploymentStatus } = allocation;
   const moves = DeploymentID !== deploymentId && (DeploymentID ?? DeploymentStatus) !== undefined;
@@ -98,7 +98,7 @@ function withoutFormer(allocation: Allocation, deploymentId: string | undefined)
   return others;
 }
 
-/** What another version asks for; what was picked for the allocation on its node stays. */
+/** The resources that the new version requests; what was picked for the allocation on its node is kept. */
 function underVersion(before: AllocatedResources, asked: AllocatedResources): AllocatedResources {
   const { Networks, Ports } = before.Shared;
   const names = Object.keys(asked.Tasks);

@@ -14,8 +14,8 @@ import { SpreadScore } from '../ranking/spread-score.js';
 import type { SchedulerConfiguration } from '../scheduler-configuration.js';
 
 /**
- * One version of a job before the nodes: which of them it may use, and what its groups find there. Everything is computed at
- * its first use.
+ * One job version and its candidate nodes: which nodes it may use, and how they rank for its groups. Everything is computed on
+ * first use.
  */
 export class JobScene {
   readonly job: Job;
@@ -35,7 +35,7 @@ export class JobScene {
     this.#configuration = configuration;
   }
 
-  /** The nodes that the job may use at all: ready, in its pool and in one of its datacenters. */
+  /** The nodes that the job may use: ready, in its pool and in one of its datacenters. */
   get slots(): readonly number[] {
     this.#slots ??= slotsOf(this.#proposal.nodes.cluster, (node) => isReadyNode(node) && this.covers(node));
     return this.#slots;
@@ -46,7 +46,7 @@ export class JobScene {
     return this.#census;
   }
 
-  /** The node is in the job's pool and in one of its datacenters. */
+  /** Whether the node is in the job's pool and in one of its datacenters. */
   covers(node: Node): boolean {
     const { NodePool: pool } = this.job;
     return (pool === allNodePool || pool === '' || node.NodePool === pool) && this.#isInDatacenters(node.Datacenter);
@@ -62,7 +62,7 @@ export class JobScene {
     return assessor;
   }
 
-  /** All nodes for the group's allocation with this index; only volumes for each allocation make a difference between indexes. */
+  /** All nodes for the group's allocation with this index; the index only matters for per-allocation volumes. */
   rankingOf(group: TaskGroup, index: number): GroupRanking {
     const assessor = this.assessorOf(group);
     const name = hasVolumePerAllocation(assessor.wanted) ? `${group.Name}[${index}]` : group.Name;

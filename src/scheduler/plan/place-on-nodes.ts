@@ -14,7 +14,7 @@ import { descriptions } from '../reconcile/intents.js';
 import { newAllocation } from './new-allocation.js';
 import { exhausted, type PlacementContext } from './place-job.js';
 
-/** An allocation that has to be on one certain node. */
+/** An allocation that must run on a particular node. */
 export interface NodePlacement {
   readonly group: TaskGroup;
   readonly nodeId: string;
@@ -25,15 +25,15 @@ export interface NodePlacement {
   readonly canary: boolean;
 }
 
-/** What a node would give a group. */
+/** The resources that a node would assign to a group. */
 type NodeVerdict =
   | { readonly type: 'suits'; readonly preemption: Preemption | undefined; readonly metric: AllocationMetric }
   | { readonly type: 'filtered' | 'exhausted'; readonly metric: AllocationMetric };
 
-/** Puts the allocations of a system or sysbatch job on their nodes. */
+/** Places the allocations of a system or sysbatch job on their nodes. */
 export class SystemPlacer {
   readonly #context: PlacementContext;
-  /** By group: the metrics of the nodes that do not suit, added up. */
+  /** By group: the merged metrics of the nodes that do not suit. */
   readonly #filtered = new Map<string, AllocationMetric>();
   #blockedNodeId: string | undefined;
 
@@ -41,12 +41,12 @@ export class SystemPlacer {
     this.#context = context;
   }
 
-  /** The first node that had no room. */
+  /** The first node without room. */
   get blockedNodeId(): string | undefined {
     return this.#blockedNodeId;
   }
 
-  /** Whether the node takes the group's allocation, once `without` is gone. */
+  /** Whether the node would take the group's allocation with `without` gone. */
   verdictOn(nodeId: string, group: TaskGroup, without?: Allocation): NodeVerdict['type'] {
     const { proposal } = this.#context;
     if (without !== undefined) proposal.release(without);
@@ -158,7 +158,7 @@ export class SystemPlacer {
     if (previous !== undefined) draft.change({ ...draft.latest(previous), NextAllocation: id });
   }
 
-  /** A node that does not suit is reported only if the group has no allocation on any node. */
+  /** Unsuitable nodes are reported only if the group has no allocation on any node. */
   #fail(
     { group, nodeId }: NodePlacement,
     { type, metric }: Extract<NodeVerdict, { readonly type: 'filtered' | 'exhausted' }>,
@@ -170,7 +170,7 @@ export class SystemPlacer {
       const merged = mergedFiltered(this.#filtered.get(group.Name), metric);
       this.#filtered.set(group.Name, merged);
       if (draft.queuedOf(group.Name) <= 0 && !standing.has(group.Name) && !draft.hasPlaced(group.Name)) {
-        // The metric of several nodes has no counts of the pool, so it does not name the pool either.
+        // A metric of several nodes has no counts of the pool, so it does not name the pool either.
         draft.fail(group.Name, { ...merged, NodePool: '' });
       }
       return;
@@ -190,7 +190,7 @@ export class SystemPlacer {
   }
 }
 
-/** Adds the metrics of filtered nodes, without the numbers of available nodes. */
+/** Merges the metrics of filtered nodes, without the numbers of available nodes. */
 function mergedFiltered(left: AllocationMetric | undefined, right: AllocationMetric): AllocationMetric {
   return {
     ...right,

@@ -65,7 +65,7 @@ export function* planJob(
   return yield* outcomeOf({ snapshot, evaluation, now, ids, intents, draft, classes, deploymentId: deployment?.ID });
 }
 
-/** The deployment that new allocations belong to. */
+/** The deployment of new allocations. */
 function activeIdOf(deployment: Deployment | undefined): string | undefined {
   return deployment !== undefined && isActiveDeployment(deployment) ? deployment.ID : undefined;
 }
@@ -74,7 +74,7 @@ function queueNothing(job: Job | undefined, draft: PlanDraft): void {
   for (const { Name } of job?.TaskGroups ?? []) draft.queue(Name, 0);
 }
 
-/** The intents for a job that has exactly what it declares; undefined for any other. */
+/** The intents for a settled job, whose allocations match its declaration exactly; undefined for any other. */
 function settledIntents(
   { job, allocations, cluster }: SchedulingSnapshot,
   deployment: Deployment | undefined,
@@ -103,7 +103,7 @@ export function latestDeployment(deployments: readonly Deployment[]): Deployment
   );
 }
 
-/** Allocations that were asked to stop before and whose nodes are lost now. */
+/** Allocations that were requested to stop earlier and whose nodes are now lost. */
 export function lostWhileStopping(
   allocations: readonly Allocation[],
   { cluster }: JobSituation,
@@ -116,7 +116,7 @@ export function lostWhileStopping(
   });
 }
 
-/** Whether the node still suits. An allocation that stays has its room under the group as it is now from then on. */
+/** Whether the node still suits. If so, the allocation uses the group's current resources from now on. */
 export function staysOnItsNode(
   allocation: Allocation,
   group: TaskGroup,
@@ -128,7 +128,7 @@ export function staysOnItsNode(
   return true;
 }
 
-/** The node still suits: it is in the job's pool and datacenters and has room for the group as it is now. Its eligibility does not matter. */
+/** Whether the node still suits: it is in the job's pool and datacenters and has room for the group's current resources. Eligibility is ignored. */
 function suitsItsNode(allocation: Allocation, group: TaskGroup, scene: JobScene, proposal: JobProposal): boolean {
   const { cluster } = proposal.nodes;
   const slot = cluster.slotOf(allocation.NodeID);

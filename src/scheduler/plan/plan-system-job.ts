@@ -51,7 +51,7 @@ interface SystemPlan {
 
 type SystemEnds = Pick<OutcomeRequest, 'classes' | 'deploymentId' | 'blockedNodeId' | 'waitsForRoom'>;
 
-/** The job is stopped, or was purged. */
+/** Whether the job is stopped, or was purged. */
 function* stopEverything(system: SystemPlan): Generator<void, SystemEnds> {
   const { snapshot, situation, draft, proposal, intents } = system;
   const { allocations } = snapshot;
@@ -93,7 +93,7 @@ function* runEverywhere(system: SystemPlan, job: Job): Generator<void, SystemEnd
   return { classes, deploymentId, blockedNodeId, waitsForRoom: blockedNodeId !== undefined };
 }
 
-/** Places what each group asks for, and counts what has to wait. */
+/** Places the missing allocations of each group, and counts those that have to wait. */
 function* placeEverywhere(
   plans: readonly SystemGroupPlan[],
   {
@@ -128,7 +128,7 @@ function systemNodes({ cluster }: SchedulingSnapshot, { slots }: JobScene) {
   return { targets, isReady, isTarget: (nodeId: string): boolean => targeted.has(nodeId) };
 }
 
-/** Jobs that run to their end have no deployments. */
+/** Sysbatch jobs have no deployments. */
 function latestOf({ job, deployments }: SchedulingSnapshot): Deployment | undefined {
   return job?.Type === 'sysbatch' ? undefined : latestDeployment(deployments);
 }

@@ -9,19 +9,19 @@ import type { SchedulerConfiguration } from '../scheduler-configuration.js';
 import type { JobProposal } from './job-proposal.js';
 import { antiAffinityScore, fitScore } from './scores.js';
 
-/** Whether a node can take a group's next allocation, and how well it suits. */
+/** Whether a node can take a group's next allocation, and its scores. */
 export type Assessment =
   | {
       readonly type: 'filtered';
       readonly reason: string;
       readonly rule: string;
-      /** The reason holds for all nodes of its class. */
+      /** Whether the reason holds for all nodes of its class. */
       readonly ofClass: boolean;
     }
   | { readonly type: 'exhausted'; readonly dimension: string }
   | { readonly type: 'fits'; readonly scores: NodeScores };
 
-/** The scores of a node that depend on nothing but the node and what runs there. Undefined: the rule takes no part. */
+/** The scores of a node that depend only on the node and its allocations. Undefined: the rule does not apply. */
 export interface NodeScores {
   readonly fit: number;
   readonly devices: number | undefined;
@@ -29,18 +29,18 @@ export interface NodeScores {
   readonly affinity: number | undefined;
 }
 
-/** The data of one evaluation for the selection of nodes. */
+/** The context of node selection within one evaluation. */
 export interface PlacementScene {
   readonly proposal: JobProposal;
   readonly feasibility: Feasibility;
-  /** With the pool's own settings. */
+  /** With the pool's overrides applied. */
   readonly configuration: SchedulerConfiguration;
 }
 
-/** Room is checked with any ports; those that an allocation gets are drawn when it is placed. */
+/** Room is checked with arbitrary ports; the actual ones are drawn at placement. */
 const anyDraw = drawFrom('');
 
-/** Checks nodes for one group of a job: whether they may, whether they have room, and how well they suit. */
+/** Checks nodes for one group of a job: feasibility, room and scores. */
 export class NodeAssessor {
   readonly wanted: GroupRequirements;
   readonly #scene: PlacementScene;
@@ -59,15 +59,15 @@ export class NodeAssessor {
     );
   }
 
-  /** Everything, in the order in which the first reason counts. `index` is that of the allocation. */
+  /** Runs all checks, in the order in which the first failure counts. `index` is that of the allocation. */
   assess(slot: number, index: number): Assessment {
     const unsuitable = this.unsuitable(slot, index);
     return unsuitable ?? this.assessRoom(slot);
   }
 
   /**
-   * Whether an allocation that uses `own` of the node can continue there under the group as it is now. Undefined when that depends on what
-   * was picked for it, or on its neighbours: then it has to be assessed without it.
+   * Whether an allocation that uses `own` of the node can continue there with the group's current resources. Undefined when that depends on what
+   * was picked for it, or on other allocations: it must then be assessed without it.
    */
   goesOn(slot: number, index: number, own: Capacity): boolean | undefined {
     const { distinctHosts, distinctProperties, capacity } = this.wanted;
@@ -78,14 +78,14 @@ export class NodeAssessor {
     return lackingDimension(others, capacity) === undefined;
   }
 
-  /** The first rule about the node alone that it does not meet; undefined when it meets all. */
+  /** The first failed rule about the node alone; undefined when it meets all. */
   unsuitable(slot: number, index: number): Extract<Assessment, { readonly type: 'filtered' }> | undefined {
     const { proposal, feasibility } = this.#scene;
     const verdict = feasibility.judge(this.wanted, proposal.nodes.at(slot), index);
     return verdict && { type: 'filtered', ...verdict };
   }
 
-  /** The part of the assessment that depends on allocations: rules about neighbours, room, scores. */
+  /** The checks that depend on allocations: other allocations of the job, room, scores. */
   assessRoom(slot: number): Assessment {
     const neighbour = this.#neighbourReason(slot);
     if (neighbour !== undefined) return { type: 'filtered', reason: neighbour, rule: neighbour, ofClass: false };
@@ -140,7 +140,7 @@ export class NodeAssessor {
     return count < limit ? undefined : `distinct_property: ${attribute}=${value} used by ${count} allocs`;
   }
 
-  /** Share of the weights of the affinities that the node meets, −1 to 1. */
+  /** Weighted share of the affinities that the node meets, −1 to 1. */
   #affinityAt(slot: number): number {
     const { node, nodeClass } = this.#scene.proposal.nodes.at(slot);
     const known = this.#affinityOfClass ? this.#affinities.get(nodeClass) : undefined;

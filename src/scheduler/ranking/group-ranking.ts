@@ -12,19 +12,19 @@ import type { SpreadScore } from './spread-score.js';
 /** The number of nodes whose scores a metric lists. */
 const shownNodes = 5;
 
-/** A node that was found for an allocation, with the scores that explain the choice. */
+/** A node chosen for an allocation, with the scores that explain the choice. */
 export interface RankedNode {
   readonly slot: number;
   readonly scores: readonly NodeScore[];
-  /** Present when allocations of other jobs have to go. */
+  /** Present when allocations of other jobs are preempted. */
   readonly preemption?: Preemption;
-  /** Nodes that lack room but would have it once others are gone. */
+  /** Nodes that lack room but would have it after preemption. */
   readonly roomyAfterPreemption?: readonly number[];
 }
 
 /**
  * All nodes that a group may run on, best first. Every node is checked once; afterwards only those that a plan changes are
- * checked again, so that the cost of a placement is about the depth of a heap, whatever the number of nodes.
+ * checked again, so that a placement costs about the depth of a heap, whatever the number of nodes.
  */
 export class GroupRanking {
   readonly #slots: readonly number[];
@@ -32,18 +32,18 @@ export class GroupRanking {
   readonly #assessor: NodeAssessor;
   readonly #scene: PlacementScene;
   readonly #spread: SpreadScore;
-  /** By candidate; undefined when a rule about the node alone rules it out. */
+  /** By candidate; undefined when a rule about the node alone excludes it. */
   readonly #states: (Assessment | undefined)[] = [];
-  /** Those with room. */
+  /** Candidates with room. */
   readonly #order: CandidateOrder;
-  /** A candidate's scores for metrics, when no spread and no earlier failure takes part. */
+  /** A candidate's scores for metrics, without spreads and earlier failures. */
   readonly #plainScores: (NodeScore | undefined)[] = [];
   readonly #tally = new NodeTally();
-  /** Nodes that were counted under the rule that they do not meet, as the first of their class; see `settleClasses`. */
+  /** Nodes counted under the rule that they failed as the first of their class; see `settleClasses`. */
   #firstOfClass: { readonly slot: number; readonly reason: string }[] = [];
   readonly #sharingValue = new Map<string, Map<string, number[]>>();
 
-  /** `slots` are the nodes that the job may use at all, `index` that of the allocation where the group has volumes for each. */
+  /** `slots` are the nodes that the job may use, `index` that of the allocation if the group has per-allocation volumes. */
   constructor(
     slots: readonly number[],
     {
@@ -83,7 +83,7 @@ export class GroupRanking {
     };
   }
 
-  /** The node alone, when it has room. */
+  /** This particular node, if it has room. */
   only(slot: number, penalised: ReadonlySet<number>): RankedNode | undefined {
     const candidate = this.#candidateOf.get(slot);
     if (candidate === undefined || this.#states[candidate]?.type !== 'fits') return undefined;
@@ -91,7 +91,7 @@ export class GroupRanking {
     return { slot, scores: [this.#scoreOf(candidate, extra)] };
   }
 
-  /** The best node among those that have room once allocations of other jobs are gone. */
+  /** The best node among those that have room after preempting allocations of other jobs. */
   bestWithPreemption(preemptor: Preemptor, penalised: ReadonlySet<number>): RankedNode | undefined {
     const options: { readonly slot: number; readonly preemption: Preemption; readonly score: NodeScore }[] = [];
     for (const [candidate, slot] of this.#slots.entries()) {
@@ -127,7 +127,7 @@ export class GroupRanking {
     return metric;
   }
 
-  /** From the next choice on, the classes that this one found unsuitable count as known. */
+  /** From the next choice on, the classes that this one found infeasible count as known. */
   settleClasses(): void {
     for (const { slot, reason } of this.#firstOfClass) {
       const { node } = this.#scene.proposal.nodes.at(slot);
@@ -151,7 +151,7 @@ export class GroupRanking {
     }
   }
 
-  /** Checks what depends on the allocations, and files the candidate accordingly. */
+  /** Checks the rules that depend on allocations, and files the candidate by the result. */
   #enter(candidate: number, slot: number): void {
     const state = this.#assessor.assessRoom(slot);
     this.#states[candidate] = state;
@@ -215,7 +215,7 @@ export class GroupRanking {
     return this.#scene.proposal.nodes.at(slot).node.ID;
   }
 
-  /** Candidates by their value of each attribute that is limited: a placement on one changes all of them. */
+  /** Candidates by their value of each limited attribute: a placement on one affects all of them. */
   #indexValues(candidate: number, slot: number): void {
     for (const { attribute, scope } of this.#assessor.wanted.distinctProperties) {
       const value = this.#scene.proposal.property(attribute, this.#groupOf(scope)).valueAt(slot);

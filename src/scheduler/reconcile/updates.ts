@@ -10,11 +10,11 @@ export type UpdateKind = 'ignore' | 'inPlace' | 'replace';
 
 export interface SplitUpdates {
   readonly inPlace: readonly Allocation[];
-  /** They cannot take over what has changed. */
+  /** Allocations that cannot take over the change. */
   readonly replace: readonly Allocation[];
 }
 
-/** Divides allocations by how they reach the job's present version; those that have it count as ignored. Yields now and then. */
+/** Divides allocations by how they reach the job's current version; those that run it already are ignored. Yields now and then. */
 export function* splitUpdates(request: GroupRequest, allocations: readonly Allocation[]): Steps<SplitUpdates> {
   const { intents, group } = request;
   const desired = intents.desired(group.Name);
@@ -33,7 +33,7 @@ export function* splitUpdates(request: GroupRequest, allocations: readonly Alloc
   return { inPlace, replace };
 }
 
-/** Returns a function that decides how an allocation reaches the job's present version. Each version is compared once. */
+/** Returns a function that decides how an allocation reaches the job's current version. Each version is compared once. */
 export function updateJudge({
   job,
   group,
@@ -56,7 +56,7 @@ export function updateJudge({
   };
 }
 
-/** `ifSuitable`: it depends on whether the node still suits. */
+/** `ifSuitable`: depends on whether the node still suits. */
 type Comparison = 'replace' | 'inPlace' | 'ifSuitable';
 
 function compare(before: Job, job: Job, group: TaskGroup): Comparison {
