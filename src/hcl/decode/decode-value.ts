@@ -18,7 +18,7 @@ interface ValueError {
 type Decoded<Value extends PlainValue = PlainValue> = Result<Value, ValueError>;
 
 /**
- * An attribute's value as plain data of the wanted kind.
+ * An attribute's value as plain data of the kind in the schema.
  *
  * @param weak also converts between numbers and bools, as version 1 sources need
  */

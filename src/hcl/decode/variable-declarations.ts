@@ -19,7 +19,7 @@ export interface VariableDeclaration {
   readonly type: HclType | undefined;
   readonly defaultValue: { readonly value: HclValue; readonly span: Span } | undefined;
   readonly validations: readonly Validation[];
-  /** The declaration has a reported error, so its value is not checked. */
+  /** Whether the declaration has a reported error, so that its value is not checked. */
   readonly broken: boolean;
 }
 

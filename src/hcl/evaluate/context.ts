@@ -69,7 +69,7 @@ export function namesInReach(scope: Scope): string[] {
   return [...names];
 }
 
-/** Units of work for recording a problem; its position and strings are computed later, for the first hundred. */
+/** Units of work for recording a problem; its position and message are computed later, for the first hundred only. */
 const PROBLEM = 5;
 
 /** Reports a problem. Always returns undefined, so that an evaluation can return the call. */
@@ -89,7 +89,7 @@ export function outOfBudget(context: EvaluationContext, span: Span): undefined {
   told.add(context.problems);
   return problem(context, 'too_much_work', span, {
     message: 'Evaluating this costs more than is allowed.',
-    detail: 'Loops over fewer elements, or shorter texts, cost less.',
+    detail: 'Loop over fewer elements, or use shorter strings.',
   });
 }
 
