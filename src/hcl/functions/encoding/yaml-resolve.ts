@@ -22,7 +22,7 @@ const TAGS: ReadonlySet<string> = new Set(['!!bool', '!!null', '!!int', '!!float
 /** The beginning of a string that may be a word, a number or a date. */
 const SPECIAL_START = /^(?:$|[-+0-9.yYnNtTfFoO~])/;
 
-/** A string that cannot be a word, a number or a date. */
+/** Resolves a scalar that is neither a word, a date nor a number of its own, by its tag. */
 function resolveTagged(text: string, tag: string | undefined): HclValue | undefined {
   switch (tag) {
     case undefined:
@@ -55,7 +55,7 @@ function resolvePlain(text: string, tag: string | undefined): HclValue | undefin
   return time ?? (NUMBER.test(text) ? resolveNumber(text) : undefined);
 }
 
-/** Whether the string is a number without a tag. */
+/** Form of a number without a tag. */
 const NUMBER =
   /^[-+]?(?:[0-9_]+|0o[0-7_]+|0x[0-9a-fA-F_]+|(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|\.(?:inf|Inf|INF))$/;
 
