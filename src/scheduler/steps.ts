@@ -2,7 +2,7 @@
 export type Steps<T> = Generator<void, T>;
 
 /** Allocations that are examined between two yields. */
-export const lookedAtInStep = 256;
+export const examinedPerStep = 256;
 
 /** Runs all steps at once. */
 export function finish<T>(steps: Steps<T>): T {
@@ -13,12 +13,12 @@ export function finish<T>(steps: Steps<T>): T {
 }
 
 /** Allocations that are changed between two yields. */
-const changedInStep = 64;
+const changedPerStep = 64;
 
 /** Applies `change` to each. Yields now and then. */
 export function* changeInSteps<T>(changed: readonly T[], change: (one: T) => void): Steps<void> {
   for (const [at, one] of changed.entries()) {
-    if (at % changedInStep === 0) yield;
+    if (at % changedPerStep === 0) yield;
     change(one);
   }
 }
@@ -27,7 +27,7 @@ export function* changeInSteps<T>(changed: readonly T[], change: (one: T) => voi
 export function* byIdInSteps<T extends { readonly ID: string }>(records: readonly T[]): Steps<ReadonlyMap<string, T>> {
   const byId = new Map<string, T>();
   for (const [at, record] of records.entries()) {
-    if (at % lookedAtInStep === 0) yield;
+    if (at % examinedPerStep === 0) yield;
     byId.set(record.ID, record);
   }
   return byId;

@@ -32,9 +32,9 @@ export type TemplatesOutcome =
 export function renderTemplates(
   templates: readonly ReadTemplate[],
   known: KnownVariables,
-  surroundings: Pick<TemplateInputs, 'env' | 'meta'>,
+  context: Pick<TemplateInputs, 'env' | 'meta'>,
 ): Result<TemplatesOutcome, FaultyTemplate> {
-  const inputs: TemplateInputs = { ...surroundings, ...known.inputs };
+  const inputs: TemplateInputs = { ...context, ...known.inputs };
   const rendered: RenderedTemplate[] = [];
   const missing: VariableRead[] = [];
   let faulty: FaultyTemplate | undefined;

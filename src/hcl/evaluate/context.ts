@@ -81,12 +81,12 @@ export function problem(context: EvaluationContext, code: DiagnosticCode, span: 
   return undefined;
 }
 
-const told = new WeakSet<readonly Problem[]>();
+const reported = new WeakSet<readonly Problem[]>();
 
 /** Reports a spent budget, once: everything after it would fail in the same way. */
 export function outOfBudget(context: EvaluationContext, span: Span): undefined {
-  if (told.has(context.problems)) return undefined;
-  told.add(context.problems);
+  if (reported.has(context.problems)) return undefined;
+  reported.add(context.problems);
   return problem(context, 'too_much_work', span, {
     message: 'Evaluating this costs more than is allowed.',
     detail: 'Loop over fewer elements, or use shorter strings.',

@@ -104,13 +104,13 @@ function named(text: string, objects: Iterable<readonly FuzzyName[]>, limits: Fu
   const byKind = new Map<FuzzyKind, Scored[]>();
   let last: readonly Scored[] = [];
   let cut: ReadonlySet<FuzzyKind> = new Set();
-  let looked = 0;
+  let searched = 0;
   for (const names of objects) {
-    if (looked === limits.objects) {
+    if (searched === limits.objects) {
       cut = new Set(last.map(({ kind }) => kind));
       break;
     }
-    looked += 1;
+    searched += 1;
     last = names.map((each) => ({ ...each, at: each.name.toLowerCase().indexOf(text) })).filter(({ at }) => at >= 0);
     for (const each of last) {
       const found = byKind.get(each.kind) ?? [];

@@ -54,9 +54,9 @@ export function canBegin(context: SearchContext, prefix: string): boolean {
   if (!uuidContexts.has(context)) return true;
   const digits = prefix.replaceAll('-', '');
   // An odd last character is omitted from the lookup, and compared afterwards.
-  const looked = digits.length % 2 === 0 ? prefix : prefix.slice(0, -1);
-  const hyphens = looked.length - looked.replaceAll('-', '').length;
-  return looked.length <= 36 && hyphens <= 4 && /^(?:[0-9a-fA-F]{2})*$/.test(looked.replaceAll('-', ''));
+  const searched = digits.length % 2 === 0 ? prefix : prefix.slice(0, -1);
+  const hyphens = searched.length - searched.replaceAll('-', '').length;
+  return searched.length <= 36 && hyphens <= 4 && /^(?:[0-9a-fA-F]{2})*$/.test(searched.replaceAll('-', ''));
 }
 
 export function refuse(reason: SearchRefused['reason'], message: string): Result<never, SearchRefused> {

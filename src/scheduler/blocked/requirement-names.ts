@@ -22,7 +22,7 @@ export function requirementNames(job: Job | undefined, evaluation: Evaluation): 
 
 function requirementName(job: Job, group: TaskGroup): string {
   return nameOf([
-    looksAtItsJob(job, group) ? [job.Namespace, job.ID, group.Name] : null,
+    dependsOnItsJob(job, group) ? [job.Namespace, job.ID, group.Name] : null,
     // Whether a job may preempt others depends on its type.
     job.Type,
     job.NodePool,
@@ -43,7 +43,7 @@ function requirementName(job: Job, group: TaskGroup): string {
 }
 
 /** Whether placement depends on the job's other allocations, or on which of its names are free. */
-function looksAtItsJob(job: Job, group: TaskGroup): boolean {
+function dependsOnItsJob(job: Job, group: TaskGroup): boolean {
   if (Object.values(group.Volumes ?? {}).some((volume) => volume.PerAlloc)) return true;
   const constraints = [job.Constraints, group.Constraints, ...group.Tasks.map((task) => task.Constraints)].flat();
   return constraints.some((constraint) => constraint?.Operand.startsWith('distinct_'));

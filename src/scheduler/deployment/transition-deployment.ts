@@ -183,8 +183,8 @@ function afterChange(
 function unhealthyOf(watched: WatchedDeployment, known: readonly Allocation[] | undefined): readonly Allocation[] {
   const { deployment } = watched;
   const hasNone = Object.values(deployment.TaskGroups).every(({ UnhealthyAllocs }) => UnhealthyAllocs === 0);
-  const looked = known !== undefined && hasNone ? known : watched.failing;
-  return looked.filter(
+  const candidates = known !== undefined && hasNone ? known : watched.failing;
+  return candidates.filter(
     (allocation) => allocation.DeploymentStatus?.Healthy === false || failsOutside(deployment, allocation),
   );
 }

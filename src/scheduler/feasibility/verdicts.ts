@@ -45,7 +45,7 @@ export class Feasibility {
   }
 
   /** Why the node can never take the group; undefined when it can. `index` is that of the allocation. */
-  judge(wanted: GroupRequirements, book: Pick<NodeState, 'node' | 'nodeClass'>, index: number): Unsuitable | undefined {
+  check(wanted: GroupRequirements, book: Pick<NodeState, 'node' | 'nodeClass'>, index: number): Unsuitable | undefined {
     const { node, nodeClass } = book;
     const job = this.#cached(this.#jobEscapes ? undefined : this.#ofJob, nodeClass, () =>
       constraintReason(wanted.jobConstraints, node),
@@ -88,16 +88,16 @@ export class Feasibility {
   #cached(
     verdicts: Verdicts | undefined,
     nodeClass: NodeClass,
-    judge: () => string | undefined,
+    check: () => string | undefined,
   ): Unsuitable | undefined {
     if (verdicts === undefined) {
-      const reason = judge();
+      const reason = check();
       return reason === undefined ? undefined : { reason, rule: reason, ofClass: false };
     }
     const known = verdicts.get(nodeClass);
     if (known !== undefined)
       return known === null ? undefined : { reason: knownClassReason, rule: known, ofClass: true };
-    const reason = judge();
+    const reason = check();
     verdicts.set(nodeClass, reason ?? null);
     return reason === undefined ? undefined : { reason, rule: reason, ofClass: true };
   }

@@ -3,7 +3,7 @@ import { millisecondsFromNanos } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { type Allocation, type DesiredTransition, isTerminalAllocation } from '../allocation.js';
 import type { DrainStrategy, Node } from '../node.js';
-import { finish, lookedAtInStep, type Steps } from '../steps.js';
+import { examinedPerStep, finish, type Steps } from '../steps.js';
 
 /** A draining node, with the allocations that its agent has not finished with. */
 export interface DrainedNode {
@@ -208,7 +208,7 @@ function* everyInSteps<T>(items: Iterable<T>, holds: (item: T) => boolean): Step
   let at = 0;
   for (const item of items) {
     at += 1;
-    if (at % lookedAtInStep === 0) yield;
+    if (at % examinedPerStep === 0) yield;
     if (!holds(item)) return false;
   }
   return true;
@@ -219,7 +219,7 @@ function* filteredInSteps<T>(items: Iterable<T>, holds: (item: T) => boolean): S
   let at = 0;
   for (const item of items) {
     at += 1;
-    if (at % lookedAtInStep === 0) yield;
+    if (at % examinedPerStep === 0) yield;
     if (holds(item)) found.push(item);
   }
   return found;

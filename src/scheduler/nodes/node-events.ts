@@ -16,6 +16,6 @@ export function withNodeEvent(
   event: Pick<NodeEvent, 'Message' | 'Subsystem'>,
   { now, index }: NodeMoment,
 ): Node {
-  const told = { ...event, Details: null, Timestamp: isoFromInstant(now), CreateIndex: index };
-  return { ...node, Events: [...(node.Events ?? []), told].slice(-keptEvents), ModifyIndex: index };
+  const added = { ...event, Details: null, Timestamp: isoFromInstant(now), CreateIndex: index };
+  return { ...node, Events: [...(node.Events ?? []), added].slice(-keptEvents), ModifyIndex: index };
 }

@@ -34,10 +34,10 @@ const longestName = 128;
 const nameForm = madeOnce(() => /^[\p{ID_Start}_][\p{ID_Continue}-]*(?:\.[\p{ID_Start}_][\p{ID_Continue}-]*)*$/u);
 
 export function mergedMeta(
-  told: Readonly<Record<string, string>>,
+  reported: Readonly<Record<string, string>>,
   dynamic: DynamicMeta,
 ): Readonly<Record<string, string>> {
-  const all: (readonly [string, string | null])[] = [...Object.entries(told), ...Object.entries(dynamic)];
+  const all: (readonly [string, string | null])[] = [...Object.entries(reported), ...Object.entries(dynamic)];
   return Object.fromEntries([...new Map(all)].filter((entry): entry is [string, string] => entry[1] !== null));
 }
 

@@ -35,8 +35,8 @@ export function withTimesInLife(
   };
   return Object.fromEntries(
     Object.entries(states).map(([task, state]) => {
-      const told = TaskStates?.[task];
-      const before = told?.Restarts === state.Restarts ? told : undefined;
+      const known = TaskStates?.[task];
+      const before = known?.Restarts === state.Restarts ? known : undefined;
       const StartedAt = inLife(state.StartedAt, before?.StartedAt);
       const LastRestart = inLife(state.LastRestart, before?.LastRestart);
       const FinishedAt = inLife(state.FinishedAt, before?.FinishedAt);

@@ -9,7 +9,7 @@ import { followUpDescriptions, followUpEvaluation } from '../reconcile/follow-up
 import { type DeploymentUpdate, type Intents, nothingDesired } from '../reconcile/intents.js';
 import type { SchedulingIds } from '../reconcile/situation.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
-import { byIdInSteps, lookedAtInStep, type Steps } from '../steps.js';
+import { byIdInSteps, examinedPerStep, type Steps } from '../steps.js';
 import type { PlanDraft } from './plan-draft.js';
 
 /** The records to write. Each is complete, with the indexes and times of the write. */
@@ -220,7 +220,7 @@ function* deploymentsOf(
   const known = changed.length === 0 ? [] : snapshot.allocations;
   const allocationsBefore = yield* byIdInSteps(known);
   for (const [at, allocation] of changed.entries()) {
-    if (at % lookedAtInStep === 0) yield;
+    if (at % examinedPerStep === 0) yield;
     const deployment = allocation.DeploymentID === undefined ? undefined : after.get(allocation.DeploymentID);
     if (deployment === undefined) continue;
     after.set(deployment.ID, withAllocation(deployment, allocationsBefore.get(allocation.ID), allocation));

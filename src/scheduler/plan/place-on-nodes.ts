@@ -50,7 +50,7 @@ export class SystemPlacer {
   verdictOn(nodeId: string, group: TaskGroup, without?: Allocation): NodeVerdict['type'] {
     const { proposal } = this.#context;
     if (without !== undefined) proposal.release(without);
-    const verdict = this.#judge(nodeId, group);
+    const verdict = this.#assess(nodeId, group);
     if (without !== undefined) proposal.release(without, 1);
     return verdict?.type ?? 'filtered';
   }
@@ -67,14 +67,14 @@ export class SystemPlacer {
         draft.stop({ allocation: placement.replaces, description: descriptions.updating });
         proposal.release(placement.replaces);
       }
-      const verdict = this.#judge(placement.nodeId, placement.group);
+      const verdict = this.#assess(placement.nodeId, placement.group);
       if (verdict?.type === 'suits') this.#create(placement, verdict, deploymentId);
       else if (verdict !== undefined) this.#fail(placement, verdict, standing);
       yield;
     }
   }
 
-  #judge(nodeId: string, group: TaskGroup): NodeVerdict | undefined {
+  #assess(nodeId: string, group: TaskGroup): NodeVerdict | undefined {
     const { scene, proposal } = this.#context;
     const slot = proposal.nodes.cluster.slotOf(nodeId);
     if (slot === undefined) return undefined;

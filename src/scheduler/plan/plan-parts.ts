@@ -1,5 +1,5 @@
 import type { Allocation } from '../allocation.js';
-import { byIdInSteps, lookedAtInStep, type Steps } from '../steps.js';
+import { byIdInSteps, examinedPerStep, type Steps } from '../steps.js';
 import type { SchedulingResult } from './outcome.js';
 
 /** Allocations of a plan that are written together. */
@@ -27,7 +27,7 @@ export function* partsInSteps(result: SchedulingResult, size: number): Steps<rea
   const byId = yield* byIdInSteps(allocations);
   const parts: Allocation[][] = [];
   for (const [at, allocation] of allocations.entries()) {
-    if (at % lookedAtInStep === 0) yield;
+    if (at % examinedPerStep === 0) yield;
     const unit = unitOf(allocation, byId);
     const current = parts.at(-1);
     if (current !== undefined && current.length + unit.length <= size) current.push(...unit);

@@ -24,7 +24,7 @@ interface SystemGroupContext {
   readonly current: Deployment | undefined;
   readonly intents: Intents;
   readonly placer: SystemPlacer;
-  readonly judge: (allocation: Allocation) => UpdateKind;
+  readonly classify: (allocation: Allocation) => UpdateKind;
 }
 
 /** The changes of one group in this evaluation, limited by `max_parallel` and canaries. */
@@ -68,13 +68,13 @@ export function planSystemGroup(found: SystemGroup, context: SystemGroupContext)
   };
 }
 
-function splitOutdated({ group, outdated, reconnecting }: SystemGroup, { judge, intents }: SystemGroupContext) {
+function splitOutdated({ group, outdated, reconnecting }: SystemGroup, { classify, intents }: SystemGroupContext) {
   const desired = intents.desired(group.Name);
   const inPlace: Allocation[] = [];
   const replaced: Allocation[] = [];
   let finished = 0;
   for (const allocation of outdated) {
-    const kind = judge(allocation);
+    const kind = classify(allocation);
     if (kind === 'ignore') finished += 1;
     else if (kind === 'inPlace') inPlace.push(allocation);
     else replaced.push(allocation);

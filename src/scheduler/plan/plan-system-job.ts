@@ -11,7 +11,7 @@ import { descriptions, Intents } from '../reconcile/intents.js';
 import { type JobSituation, type SchedulingIds, situationOf } from '../reconcile/situation.js';
 import { reconcileSystem } from '../reconcile/system/reconcile-system.js';
 import { settleSystemDeployment, systemDeploymentOf } from '../reconcile/system/system-deployment.js';
-import { updateJudge } from '../reconcile/updates.js';
+import { updateClassifier } from '../reconcile/updates.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
 import { momentOf } from './allocation-changes.js';
 import { applyIntents, applyStop } from './apply-intents.js';
@@ -80,8 +80,8 @@ function* runEverywhere(system: SystemPlan, job: Job): Generator<void, SystemEnd
   const plans = [...groups.values()].map((group) => {
     const canStay = (allocation: Allocation, taskGroup: TaskGroup): boolean =>
       staysOnItsNode(allocation, taskGroup, scene, proposal);
-    const judge = updateJudge({ job, group: group.group, situation, canStay });
-    return planSystemGroup(group, { job, judge, current, intents, placer });
+    const classify = updateClassifier({ job, group: group.group, situation, canStay });
+    return planSystemGroup(group, { job, classify, current, intents, placer });
   });
   const rollouts = plans.map(({ rollout }) => rollout);
   const deployment = settleSystemDeployment(rollouts, { job, current, allocations }, situation, intents);

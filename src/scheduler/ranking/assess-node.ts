@@ -81,7 +81,7 @@ export class NodeAssessor {
   /** The first failed rule about the node alone; undefined when it meets all. */
   unsuitable(slot: number, index: number): Extract<Assessment, { readonly type: 'filtered' }> | undefined {
     const { proposal, feasibility } = this.#scene;
-    const verdict = feasibility.judge(this.wanted, proposal.nodes.at(slot), index);
+    const verdict = feasibility.check(this.wanted, proposal.nodes.at(slot), index);
     return verdict && { type: 'filtered', ...verdict };
   }
 

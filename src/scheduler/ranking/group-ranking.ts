@@ -65,7 +65,7 @@ export class GroupRanking {
     this.#order = new CandidateOrder(slots, spread);
     for (const [candidate, slot] of slots.entries()) {
       this.#candidateOf.set(slot, candidate);
-      this.#judge(candidate, slot, index);
+      this.#assess(candidate, slot, index);
     }
     scene.proposal.watch((slot) => this.#changed(slot));
   }
@@ -137,7 +137,7 @@ export class GroupRanking {
     this.#firstOfClass = [];
   }
 
-  #judge(candidate: number, slot: number, index: number): void {
+  #assess(candidate: number, slot: number, index: number): void {
     const unsuitable = this.#assessor.unsuitable(slot, index);
     if (unsuitable === undefined) {
       this.#indexValues(candidate, slot);

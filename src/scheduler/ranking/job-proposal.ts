@@ -57,7 +57,7 @@ export class JobProposal {
     this.nodes.add(slot, use);
     this.own.change(slot, use.group, 1);
     this.#count({ slot, group: use.group, by: 1 });
-    this.#tell(slot);
+    this.#notify(slot);
   }
 
   /**
@@ -72,7 +72,7 @@ export class JobProposal {
     else this.nodes.remove(slot, use);
     this.own.change(slot, allocation.TaskGroup, by);
     if (!isTerminalAllocation(allocation)) this.#count({ slot, group: allocation.TaskGroup, by });
-    this.#tell(slot);
+    this.#notify(slot);
   }
 
   /** A failed allocation that waits for its replacement counts as running on its node while this evaluation selects nodes. */
@@ -80,7 +80,7 @@ export class JobProposal {
     const slot = isClientTerminal(allocation) ? this.nodes.cluster.slotOf(allocation.NodeID) : undefined;
     if (slot === undefined) return;
     this.own.change(slot, allocation.TaskGroup, 1);
-    this.#tell(slot);
+    this.#notify(slot);
   }
 
   /** An allocation of the job stays where it is with other resources. Only the first call per allocation counts. */
@@ -91,13 +91,13 @@ export class JobProposal {
     this.#resized.add(allocation.ID);
     this.nodes.remove(slot, before);
     this.nodes.add(slot, use);
-    this.#tell(slot);
+    this.#notify(slot);
   }
 
   /** An allocation of another job is preempted. */
   preempt(slot: number, use: AllocationUse): void {
     this.nodes.remove(slot, use);
-    this.#tell(slot);
+    this.#notify(slot);
   }
 
   #countedUse(attribute: string, group: string | undefined): PropertyUse {
@@ -116,7 +116,7 @@ export class JobProposal {
     for (const property of this.#properties.values()) property.change(change.slot, change.group, change.by);
   }
 
-  #tell(slot: number): void {
+  #notify(slot: number): void {
     for (const watcher of this.#watchers) watcher(slot);
   }
 }

@@ -1,5 +1,5 @@
 import { type Allocation, isClientTerminal, isTerminalAllocation } from '../allocation.js';
-import { finish, lookedAtInStep, type Steps } from '../steps.js';
+import { examinedPerStep, finish, type Steps } from '../steps.js';
 import { isExpired, lostAfter, needsReconnect, replacesDisconnected } from './disconnect.js';
 import { type JobSituation, type Taint, taintOf } from './situation.js';
 
@@ -39,7 +39,7 @@ export function* classesInSteps(
     ignored: [],
   };
   for (const [at, allocation] of allocations.entries()) {
-    if (at % lookedAtInStep === 0) yield;
+    if (at % examinedPerStep === 0) yield;
     classes[classOf(allocation, situation)].push(allocation);
   }
   return classes;

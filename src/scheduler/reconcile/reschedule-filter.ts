@@ -1,7 +1,7 @@
 import type { Instant } from '../../shared/instant.js';
 import { type Allocation, isClientTerminal, isTerminalAllocation } from '../allocation.js';
 import { type Deployment, isActiveDeployment } from '../deployment/deployment.js';
-import { finish, lookedAtInStep, type Steps } from '../steps.js';
+import { examinedPerStep, finish, type Steps } from '../steps.js';
 import { lastUnknown, replacesDisconnected } from './disconnect.js';
 import { failureTime, nextReschedule, type RescheduleTime, rescheduleAfter } from './reschedule.js';
 import type { JobSituation } from './situation.js';
@@ -48,7 +48,7 @@ export function* reschedulesInSteps(
   const now: Allocation[] = [];
   const later: LaterReschedule[] = [];
   for (const [at, allocation] of allocations.entries()) {
-    if (at % lookedAtInStep === 0) yield;
+    if (at % examinedPerStep === 0) yield;
     const verdict = verdictOn(allocation, situation, deployment, disconnecting);
     if (verdict === 'dropped') continue;
     if (verdict === 'now') now.push(allocation);

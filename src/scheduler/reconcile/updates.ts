@@ -1,7 +1,7 @@
 import type { Job } from '../../jobs/document/job.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
-import { lookedAtInStep, type Steps } from '../steps.js';
+import { examinedPerStep, type Steps } from '../steps.js';
 import type { GroupRequest } from './group-request.js';
 import { keepsRunning, onlyDurationDiffers } from './same-tasks.js';
 import { isCurrent } from './situation.js';
@@ -20,10 +20,10 @@ export function* splitUpdates(request: GroupRequest, allocations: readonly Alloc
   const desired = intents.desired(group.Name);
   const inPlace: Allocation[] = [];
   const replace: Allocation[] = [];
-  const judge = updateJudge(request);
+  const classify = updateClassifier(request);
   for (const [at, allocation] of allocations.entries()) {
-    if (at % lookedAtInStep === 0) yield;
-    const kind = judge(allocation);
+    if (at % examinedPerStep === 0) yield;
+    const kind = classify(allocation);
     if (kind === 'ignore') desired.Ignore += 1;
     else if (kind === 'inPlace') inPlace.push(allocation);
     else replace.push(allocation);
@@ -34,7 +34,7 @@ export function* splitUpdates(request: GroupRequest, allocations: readonly Alloc
 }
 
 /** Returns a function that decides how an allocation reaches the job's current version. Each version is compared once. */
-export function updateJudge({
+export function updateClassifier({
   job,
   group,
   situation,

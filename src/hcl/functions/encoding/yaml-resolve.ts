@@ -22,7 +22,7 @@ const TAGS: ReadonlySet<string> = new Set(['!!bool', '!!null', '!!int', '!!float
 /** The beginning of a string that may be a word, a number or a date. */
 const SPECIAL_START = /^(?:$|[-+0-9.yYnNtTfFoO~])/;
 
-/** Resolves a scalar that is neither a word, a date nor a number of its own, by its tag. */
+/** Resolves, by its tag, a scalar that is neither a word, a date nor an untagged number. */
 function resolveTagged(text: string, tag: string | undefined): HclValue | undefined {
   switch (tag) {
     case undefined:
