@@ -242,7 +242,7 @@ export class PipelineParser {
     const value = kind === 'string' ? unquoted(text) : constantFrom(text);
     if (value !== undefined) return { kind: 'constant', value };
     return this.fail(
-      kind === 'string' ? 'the text has an escape that is none' : `${text.slice(0, 40)} is not a number`,
+      kind === 'string' ? 'the string contains an invalid escape' : `${text.slice(0, 40)} is not a number`,
       offset,
     );
   }

@@ -18,9 +18,7 @@ describe('names of the node that no node has', () => {
     '{{ "node.shoe" | env }}',
     '{{ "x" | envOrDefault "node.shoe" }}',
   ])('%s is refused', (source) => {
-    expect(fault(source)).toMatch(
-      /^1:\d+: unknown reference "(node|attr|meta)\.[a-z.]*": nodes have node\.unique\.id/,
-    );
+    expect(fault(source)).toMatch(/^1:\d+: unknown reference "(node|attr|meta)\.[a-z.]*": nodes have node\.unique\.id/);
   });
 
   it.each([
@@ -44,7 +42,7 @@ describe('reading templates', () => {
     ['{{ }}', '1:4: a value is missing before "}}"'],
     ['{{ ~ }}', '1:4: "~" is not possible in an action'],
     ["{{ 'a' }}", '1:4: characters in single quotes are not supported: use a string in double quotes'],
-    ['{{ "\\q" }}', '1:4: the text has an escape that is none'],
+    ['{{ "\\q" }}', '1:4: the string contains an invalid escape'],
     ['{{ 99999999999999999999999 }}', '1:4: 99999999999999999999999 is not a number'],
     ['{{ 9223372036854775808 }}', '1:4: 9223372036854775808 is not a number'],
     ['{{ nil }}', '1:4: nil alone is not an action'],

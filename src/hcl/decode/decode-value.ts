@@ -149,7 +149,7 @@ function toMap(value: HclValue, wanted: string, one: (item: HclValue) => Decoded
 
 function wrongKind(wanted: string, value: HclValue): Result<never, ValueError> {
   const given = value.kind === 'null' ? 'null' : `a value of type ${typeText(value)}`;
-  const shown = value.kind === 'string' ? 'this text' : given;
+  const shown = value.kind === 'string' ? 'this string' : given;
   return err({ code: 'bad_value', message: `${upperFirst(wanted)} is required, not ${shown}.` });
 }
 

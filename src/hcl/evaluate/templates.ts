@@ -72,7 +72,7 @@ function textOf(context: EvaluationContext, value: HclValue, span: Span): string
     case 'number':
       return paidFor(context, span, textWork(value)) ? numberText(value.value) : undefined;
     case 'null':
-      return problem(context, 'bad_template_value', span, 'null cannot be part of a text.');
+      return problem(context, 'bad_template_value', span, 'null cannot be part of a string.');
     case 'list':
     case 'set':
     case 'map':

@@ -77,7 +77,7 @@ export function badTokenReason(lexer: Lexer): { code: DiagnosticCode; message: s
   const character = String.fromCodePoint(lexer.text.codePointAt(lexer.start) ?? 0xfffd);
   switch (character) {
     case "'":
-      return { code: 'bad_character', message: 'Single quotes do not quote a text.', detail: 'Use double quotes.' };
+      return { code: 'bad_character', message: 'Single quotes do not quote strings.', detail: 'Use double quotes.' };
     case '`':
       return {
         code: 'bad_character',

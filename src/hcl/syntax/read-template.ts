@@ -106,7 +106,7 @@ function reportOpenQuote(parser: Parser, start: number, at: number): undefined {
   continueAt(lexer, at);
   if (length === 0) {
     const span = { start, end: start + 1 };
-    return report(parser, 'text_not_closed', span, 'This text is never closed with a double quote.');
+    return report(parser, 'text_not_closed', span, 'This string is never closed with a double quote.');
   }
   return report(
     parser,

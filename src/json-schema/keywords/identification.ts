@@ -22,7 +22,7 @@ export function hidesBesideReference(version: unknown): boolean {
 
 /** A nested identifier would give the references within it another base. */
 function readIdentifier({ schema, node, refuse }: Part, keyword: string): Check | null {
-  if (typeof schema[keyword] !== 'string') return refuse(keyword, 'must be a text');
+  if (typeof schema[keyword] !== 'string') return refuse(keyword, 'must be a string');
   return node.pointer === '' ? null : refuse(keyword, 'is only possible in the outermost schema; use $anchor');
 }
 

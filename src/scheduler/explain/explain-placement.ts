@@ -5,7 +5,7 @@ import type { NodeScore } from '../allocation-metric.js';
 import { clusterFrom } from '../cluster/cluster.js';
 import type { Node } from '../node.js';
 import { configurationOfPool, type NodePool } from '../node-pool.js';
-import { JobScene } from '../plan/job-scene.js';
+import { JobNodes } from '../plan/job-nodes.js';
 import { nodeScore } from '../ranking/final-score.js';
 import { JobProposal } from '../ranking/job-proposal.js';
 import { defaultSchedulerConfiguration, type SchedulerConfiguration } from '../scheduler-configuration.js';
@@ -55,12 +55,12 @@ export function explainPlacement(
   const { allocations = [], configuration = defaultSchedulerConfiguration, pool } = options;
   const own = allocations.filter(({ Namespace, JobID }) => Namespace === job.Namespace && JobID === job.ID);
   const proposal = new JobProposal(clusterFrom(nodes, allocations), own);
-  const scene = new JobScene(job, proposal, configurationOfPool(configuration, pool));
-  return job.TaskGroups.map((group) => explainGroup(group, scene, proposal));
+  const jobNodes = new JobNodes(job, proposal, configurationOfPool(configuration, pool));
+  return job.TaskGroups.map((group) => explainGroup(group, jobNodes, proposal));
 }
 
-function explainGroup(group: TaskGroup, scene: JobScene, proposal: JobProposal): GroupExplanation {
-  const nodes = proposal.nodes.cluster.books.map((_book, slot) => explainNode(group, slot, scene, proposal));
+function explainGroup(group: TaskGroup, jobNodes: JobNodes, proposal: JobProposal): GroupExplanation {
+  const nodes = proposal.nodes.cluster.books.map((_book, slot) => explainNode(group, slot, jobNodes, proposal));
   nodes.sort(
     (left, right) => lackOf(left) - lackOf(right) || (right.score?.NormScore ?? 0) - (left.score?.NormScore ?? 0),
   );
@@ -72,12 +72,12 @@ function lackOf({ obstacles }: NodeExplanation): number {
   return obstacles.reduce((sum, { lack }) => sum + lack, 0);
 }
 
-function explainNode(group: TaskGroup, slot: number, scene: JobScene, proposal: JobProposal): NodeExplanation {
+function explainNode(group: TaskGroup, slot: number, jobNodes: JobNodes, proposal: JobProposal): NodeExplanation {
   const state = proposal.nodes.at(slot);
-  const assessor = scene.assessorOf(group);
+  const assessor = jobNodes.assessorOf(group);
   const { node } = state;
   const obstacles = [
-    ...nodeObstacles(node, scene.job),
+    ...nodeObstacles(node, jobNodes.job),
     ...kindObstacles(assessor.wanted, node, 0),
     ...roomObstacles(assessor, slot, state),
   ];

@@ -16,7 +16,7 @@ import { indexFromName } from '../reconcile/names.js';
 import type { SchedulerConfiguration } from '../scheduler-configuration.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
 import { acceptedVersion, type ChosenVersion } from './choose-version.js';
-import { JobScene } from './job-scene.js';
+import { JobNodes } from './job-nodes.js';
 import { newAllocation } from './new-allocation.js';
 import type { PlanDraft } from './plan-draft.js';
 
@@ -27,7 +27,7 @@ export interface PlacementContext {
   /** With the pool's overrides applied. */
   readonly configuration: SchedulerConfiguration;
   readonly proposal: JobProposal;
-  readonly scene: JobScene;
+  readonly jobNodes: JobNodes;
   readonly draft: PlanDraft;
   readonly newId: () => string;
 }
@@ -47,12 +47,12 @@ interface Placement extends PlaceIntent {
 /** Assigns nodes to wanted allocations one after the other: each sees the room that earlier ones took. */
 export class JobPlacer {
   readonly #context: JobPlacementContext;
-  readonly #scenes = new Map<Job, JobScene>();
+  readonly #nodesByVersion = new Map<Job, JobNodes>();
   readonly #preempted = new Map<string, number>();
 
   constructor(context: JobPlacementContext) {
     this.#context = context;
-    this.#scenes.set(context.job, context.scene);
+    this.#nodesByVersion.set(context.job, context.jobNodes);
   }
 
   /** Replacements first, so that the room they free is available for the rest. Yields after each. */
@@ -78,10 +78,10 @@ export class JobPlacer {
       draft.stop({ allocation: placement.replaces, description: descriptions.updating });
       proposal.release(placement.replaces);
     }
-    const scene = this.#sceneOf(version.job);
-    const ranking = scene.rankingOf(version.group, indexFromName(placement.name));
+    const jobNodes = this.#nodesOf(version.job);
+    const ranking = jobNodes.rankingOf(version.group, indexFromName(placement.name));
     const found = this.#select(ranking, version, placement);
-    const metric = this.#context.draft.measured(ranking.metric(scene.census, found));
+    const metric = this.#context.draft.measured(ranking.metric(jobNodes.census, found));
     ranking.settleClasses();
     if (found === undefined) {
       draft.fail(placement.group.Name, exhausted(metric, placement.group));
@@ -108,7 +108,7 @@ export class JobPlacer {
     const { draft, proposal, newId } = this.#context;
     const id = newId();
     for (const victim of found.preemption?.victims ?? []) this.#preempt(victim, found.slot, id);
-    const wanted = this.#sceneOf(version.job).assessorOf(version.group).wanted;
+    const wanted = this.#nodesOf(version.job).assessorOf(version.group).wanted;
     const state = proposal.nodes.at(found.slot);
     const offer = offerOf(wanted, state, drawFrom(`${draft.moment.evaluationId} ${placement.name} ${id}`));
     if (offer.isErr()) return;
@@ -172,7 +172,7 @@ export class JobPlacer {
   }
 
   #preemptor({ job, group }: ChosenVersion): Preemptor {
-    const { wanted } = this.#sceneOf(job).assessorOf(group);
+    const { wanted } = this.#nodesOf(job).assessorOf(group);
     return { wanted, preemptedLike: (use) => this.#preempted.get(likeKey(use)) ?? 0 };
   }
 
@@ -187,13 +187,13 @@ export class JobPlacer {
     return older ?? { job, group: placement.group, deploymentId };
   }
 
-  #sceneOf(job: Job): JobScene {
-    let scene = this.#scenes.get(job);
-    if (scene === undefined) {
-      scene = new JobScene(job, this.#context.proposal, this.#context.configuration);
-      this.#scenes.set(job, scene);
+  #nodesOf(job: Job): JobNodes {
+    let jobNodes = this.#nodesByVersion.get(job);
+    if (jobNodes === undefined) {
+      jobNodes = new JobNodes(job, this.#context.proposal, this.#context.configuration);
+      this.#nodesByVersion.set(job, jobNodes);
     }
-    return scene;
+    return jobNodes;
   }
 
   /** Nodes where the previous allocation, or one before it, failed. */

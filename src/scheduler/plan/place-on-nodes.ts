@@ -75,10 +75,10 @@ export class SystemPlacer {
   }
 
   #assess(nodeId: string, group: TaskGroup): NodeVerdict | undefined {
-    const { scene, proposal } = this.#context;
+    const { jobNodes, proposal } = this.#context;
     const slot = proposal.nodes.cluster.slotOf(nodeId);
     if (slot === undefined) return undefined;
-    const assessor = scene.assessorOf(group);
+    const assessor = jobNodes.assessorOf(group);
     const assessment = assessor.assess(slot, 0);
     const state = proposal.nodes.at(slot);
     if (assessment.type === 'filtered') return { type: 'filtered', metric: this.#metric(state, assessment) };
@@ -108,8 +108,8 @@ export class SystemPlacer {
     const tally = new NodeTally();
     if (assessment?.type === 'filtered') tally.filter(node, assessment.rule);
     if (assessment?.type === 'exhausted') tally.exhaust(node, assessment.dimension);
-    const { draft, scene } = this.#context;
-    return draft.measured(tally.metric(scene.census, 1, score === undefined ? null : [score]));
+    const { draft, jobNodes } = this.#context;
+    return draft.measured(tally.metric(jobNodes.census, 1, score === undefined ? null : [score]));
   }
 
   #create(
@@ -117,7 +117,7 @@ export class SystemPlacer {
     { preemption, metric }: Extract<NodeVerdict, { readonly type: 'suits' }>,
     deploymentId: string | undefined,
   ): void {
-    const { draft, proposal, job, scene, newId, snapshot } = this.#context;
+    const { draft, proposal, job, jobNodes, newId, snapshot } = this.#context;
     const { group, nodeId, name, previous, canary } = placement;
     const slot = proposal.nodes.cluster.slotOf(nodeId)!;
     const id = newId();
@@ -129,7 +129,7 @@ export class SystemPlacer {
     }
     const state = proposal.nodes.at(slot);
     const offer = offerOf(
-      scene.assessorOf(group).wanted,
+      jobNodes.assessorOf(group).wanted,
       state,
       drawFrom(`${draft.moment.evaluationId} ${name} ${id}`),
     );

@@ -15,7 +15,7 @@ import type { SchedulingSnapshot } from '../snapshot.js';
 import { changeInSteps } from '../steps.js';
 import { momentOf } from './allocation-changes.js';
 import { applyFollowups, applyIntents, applyStop, takeRoomInPlace } from './apply-intents.js';
-import { JobScene } from './job-scene.js';
+import { JobNodes } from './job-nodes.js';
 import { outcomeOf, type SchedulingResult } from './outcome.js';
 import { JobPlacer } from './place-job.js';
 import { PlanDraft } from './plan-draft.js';
@@ -40,28 +40,28 @@ export function* planJob(
   yield;
   const proposal = new JobProposal(snapshot.cluster, allocations);
   const configuration = configurationOfPool(snapshot.configuration, snapshot.pool);
-  const scene = job === undefined ? undefined : new JobScene(job, proposal, configuration);
+  const jobNodes = job === undefined ? undefined : new JobNodes(job, proposal, configuration);
   yield* changeInSteps(lostWhileStopping(allocations, situation), (allocation) =>
     applyStop({ allocation, description: descriptions.lost, clientStatus: 'lost' }, { draft, proposal }),
   );
 
   yield;
   const canStay = (allocation: Allocation, group: TaskGroup): boolean =>
-    scene !== undefined && staysOnItsNode(allocation, group, scene, proposal);
+    jobNodes !== undefined && staysOnItsNode(allocation, group, jobNodes, proposal);
   const intents = yield* reconcileJob({ situation, allocations, deployment: latest, canStay });
   const deployment = intents.deployment ?? latest;
-  yield* applyIntents(intents, { draft, proposal, scene, deploymentId: deployment?.ID });
+  yield* applyIntents(intents, { draft, proposal, jobNodes, deploymentId: deployment?.ID });
   applyFollowups(intents, allocations, { draft, proposal });
 
-  if (scene !== undefined && intents.place.length + intents.replace.length > 0) {
+  if (jobNodes !== undefined && intents.place.length + intents.replace.length > 0) {
     const newId = (): string => ids.next('allocation');
     const deploymentId = activeIdOf(deployment);
-    const parts = { snapshot, job: scene.job, configuration, proposal, scene, draft, newId, deploymentId };
+    const parts = { snapshot, job: jobNodes.job, configuration, proposal, jobNodes, draft, newId, deploymentId };
     const { groupOf } = situation;
     yield* new JobPlacer({ ...parts, groupOf }).placeAll(intents);
   } else queueNothing(job, draft);
   yield;
-  const classes = scene?.feasibility.classes;
+  const classes = jobNodes?.feasibility.classes;
   return yield* outcomeOf({ snapshot, evaluation, now, ids, intents, draft, classes, deploymentId: deployment?.ID });
 }
 
@@ -120,21 +120,21 @@ export function lostWhileStopping(
 export function staysOnItsNode(
   allocation: Allocation,
   group: TaskGroup,
-  scene: JobScene,
+  jobNodes: JobNodes,
   proposal: JobProposal,
 ): boolean {
-  if (!suitsItsNode(allocation, group, scene, proposal)) return false;
-  takeRoomInPlace(allocation, group, { scene, proposal });
+  if (!suitsItsNode(allocation, group, jobNodes, proposal)) return false;
+  takeRoomInPlace(allocation, group, { jobNodes, proposal });
   return true;
 }
 
 /** Whether the node still suits: it is in the job's pool and datacenters and has room for the group's current resources. Eligibility is ignored. */
-function suitsItsNode(allocation: Allocation, group: TaskGroup, scene: JobScene, proposal: JobProposal): boolean {
+function suitsItsNode(allocation: Allocation, group: TaskGroup, jobNodes: JobNodes, proposal: JobProposal): boolean {
   const { cluster } = proposal.nodes;
   const slot = cluster.slotOf(allocation.NodeID);
   const node = cluster.nodeOf(allocation.NodeID);
-  if (slot === undefined || node === undefined || !scene.covers(node)) return false;
-  const assessor = scene.assessorOf(group);
+  if (slot === undefined || node === undefined || !jobNodes.covers(node)) return false;
+  const assessor = jobNodes.assessorOf(group);
   const goesOn = assessor.goesOn(slot, indexFromName(allocation.Name), capacityUsedBy(allocation));
   if (goesOn !== undefined) return goesOn;
   proposal.release(allocation);

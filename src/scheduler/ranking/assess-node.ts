@@ -30,7 +30,7 @@ export interface NodeScores {
 }
 
 /** The context of node selection within one evaluation. */
-export interface PlacementScene {
+export interface RankingContext {
   readonly proposal: JobProposal;
   readonly feasibility: Feasibility;
   /** With the pool's overrides applied. */
@@ -43,15 +43,15 @@ const anyDraw = drawFrom('');
 /** Checks nodes for one group of a job: feasibility, room and scores. */
 export class NodeAssessor {
   readonly wanted: GroupRequirements;
-  readonly #scene: PlacementScene;
+  readonly #context: RankingContext;
   readonly #uniform: boolean;
   readonly #affinityWeight: number;
   readonly #affinities = new Map<NodeClass, number>();
   readonly #affinityOfClass: boolean;
 
-  constructor(wanted: GroupRequirements, scene: PlacementScene) {
+  constructor(wanted: GroupRequirements, context: RankingContext) {
     this.wanted = wanted;
-    this.#scene = scene;
+    this.#context = context;
     this.#uniform = isUniform(wanted);
     this.#affinityWeight = wanted.affinities.reduce((sum, { Weight }) => sum + Math.abs(Weight), 0);
     this.#affinityOfClass = !wanted.affinities.some(
@@ -73,14 +73,14 @@ export class NodeAssessor {
     const { distinctHosts, distinctProperties, capacity } = this.wanted;
     if (!this.#uniform || distinctHosts !== undefined || distinctProperties.length > 0) return undefined;
     if (this.unsuitable(slot, index) !== undefined) return false;
-    const { node, capacity: all, used, count } = this.#scene.proposal.nodes.at(slot);
+    const { node, capacity: all, used, count } = this.#context.proposal.nodes.at(slot);
     const others = { node, capacity: all, used: subtractCapacity(used, own), count: count - 1 };
     return lackingDimension(others, capacity) === undefined;
   }
 
   /** The first failed rule about the node alone; undefined when it meets all. */
   unsuitable(slot: number, index: number): Extract<Assessment, { readonly type: 'filtered' }> | undefined {
-    const { proposal, feasibility } = this.#scene;
+    const { proposal, feasibility } = this.#context;
     const verdict = feasibility.check(this.wanted, proposal.nodes.at(slot), index);
     return verdict && { type: 'filtered', ...verdict };
   }
@@ -94,7 +94,7 @@ export class NodeAssessor {
 
   /** Also for a node that lacks room, whose load is then above its capacity. */
   scores(slot: number, asked: Capacity, devices: number | undefined): NodeScores {
-    const { proposal, configuration } = this.#scene;
+    const { proposal, configuration } = this.#context;
     const { group } = this.wanted;
     const own = proposal.own.ofGroupOn(slot, group.Name);
     const state = proposal.nodes.at(slot);
@@ -108,20 +108,20 @@ export class NodeAssessor {
   }
 
   #picking(slot: number): Assessment {
-    const offer = offerOf(this.wanted, this.#scene.proposal.nodes.at(slot), anyDraw);
+    const offer = offerOf(this.wanted, this.#context.proposal.nodes.at(slot), anyDraw);
     if (offer.isErr()) return { type: 'exhausted', dimension: offer.error };
     return this.#fitting(slot, offer.value.capacity, offer.value.deviceScore);
   }
 
   #fitting(slot: number, asked: Capacity, devices: number | undefined): Assessment {
-    const dimension = lackingDimension(this.#scene.proposal.nodes.at(slot), asked);
+    const dimension = lackingDimension(this.#context.proposal.nodes.at(slot), asked);
     if (dimension !== undefined) return { type: 'exhausted', dimension };
     return { type: 'fits', scores: this.scores(slot, asked, devices) };
   }
 
   #neighbourReason(slot: number): string | undefined {
     const { distinctHosts, distinctProperties, group } = this.wanted;
-    const { own } = this.#scene.proposal;
+    const { own } = this.#context.proposal;
     if (distinctHosts === 'job' && own.on(slot) > 0) return 'distinct_hosts';
     if (distinctHosts === 'group' && own.ofGroupOn(slot, group.Name) > 0) return 'distinct_hosts';
     for (const property of distinctProperties) {
@@ -133,7 +133,7 @@ export class NodeAssessor {
 
   #propertyReason({ attribute, scope, limit, limitText }: DistinctProperty, slot: number): string | undefined {
     if (limit === undefined) return `distinct_property: "${limitText}" is not a whole number`;
-    const use = this.#scene.proposal.property(attribute, scope === 'job' ? undefined : this.wanted.group.Name);
+    const use = this.#context.proposal.property(attribute, scope === 'job' ? undefined : this.wanted.group.Name);
     const value = use.valueAt(slot);
     if (value === undefined) return `missing property "${attribute}"`;
     const count = use.countOf(value);
@@ -142,7 +142,7 @@ export class NodeAssessor {
 
   /** Weighted share of the affinities that the node meets, −1 to 1. */
   #affinityAt(slot: number): number {
-    const { node, nodeClass } = this.#scene.proposal.nodes.at(slot);
+    const { node, nodeClass } = this.#context.proposal.nodes.at(slot);
     const known = this.#affinityOfClass ? this.#affinities.get(nodeClass) : undefined;
     if (known !== undefined) return known;
     let met = 0;

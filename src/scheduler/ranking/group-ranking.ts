@@ -2,7 +2,7 @@ import type { AllocationMetric, NodeScore } from '../allocation-metric.js';
 import { knownClassReason } from '../feasibility/verdicts.js';
 import { findVictims, type Preemption } from '../preemption/find-victims.js';
 import type { Preemptor } from '../preemption/preemptor.js';
-import type { Assessment, NodeAssessor, PlacementScene } from './assess-node.js';
+import type { Assessment, NodeAssessor, RankingContext } from './assess-node.js';
 import { CandidateOrder } from './candidate-order.js';
 import { type ExtraScores, nodeScore } from './final-score.js';
 import { type NodeCensus, NodeTally } from './node-tally.js';
@@ -30,7 +30,7 @@ export class GroupRanking {
   readonly #slots: readonly number[];
   readonly #candidateOf = new Map<number, number>();
   readonly #assessor: NodeAssessor;
-  readonly #scene: PlacementScene;
+  readonly #context: RankingContext;
   readonly #spread: SpreadScore;
   /** By candidate; undefined when a rule about the node alone excludes it. */
   readonly #states: (Assessment | undefined)[] = [];
@@ -48,26 +48,26 @@ export class GroupRanking {
     slots: readonly number[],
     {
       assessor,
-      scene,
+      context,
       spread,
       index,
     }: {
       readonly assessor: NodeAssessor;
-      readonly scene: PlacementScene;
+      readonly context: RankingContext;
       readonly spread: SpreadScore;
       readonly index: number;
     },
   ) {
     this.#slots = slots;
     this.#assessor = assessor;
-    this.#scene = scene;
+    this.#context = context;
     this.#spread = spread;
     this.#order = new CandidateOrder(slots, spread);
     for (const [candidate, slot] of slots.entries()) {
       this.#candidateOf.set(slot, candidate);
       this.#assess(candidate, slot, index);
     }
-    scene.proposal.watch((slot) => this.#changed(slot));
+    context.proposal.watch((slot) => this.#changed(slot));
   }
 
   /** The best node; undefined when none has room. `penalised` are nodes where an allocation that is being replaced has failed. */
@@ -96,7 +96,7 @@ export class GroupRanking {
     const options: { readonly slot: number; readonly preemption: Preemption; readonly score: NodeScore }[] = [];
     for (const [candidate, slot] of this.#slots.entries()) {
       if (this.#states[candidate]?.type !== 'exhausted') continue;
-      const preemption = findVictims(preemptor, this.#scene.proposal.nodes.at(slot));
+      const preemption = findVictims(preemptor, this.#context.proposal.nodes.at(slot));
       if (preemption === undefined) continue;
       const { capacity, deviceScore } = preemption.offer;
       const scores = this.#assessor.scores(slot, capacity, deviceScore);
@@ -130,7 +130,7 @@ export class GroupRanking {
   /** From the next choice on, the classes that this one found infeasible count as known. */
   settleClasses(): void {
     for (const { slot, reason } of this.#firstOfClass) {
-      const { node } = this.#scene.proposal.nodes.at(slot);
+      const { node } = this.#context.proposal.nodes.at(slot);
       this.#tally.filter(node, reason, -1);
       this.#tally.filter(node, knownClassReason);
     }
@@ -145,7 +145,7 @@ export class GroupRanking {
       return;
     }
     this.#states[candidate] = undefined;
-    this.#tally.filter(this.#scene.proposal.nodes.at(slot).node, unsuitable.reason);
+    this.#tally.filter(this.#context.proposal.nodes.at(slot).node, unsuitable.reason);
     if (unsuitable.ofClass && unsuitable.reason !== knownClassReason) {
       this.#firstOfClass.push({ slot, reason: unsuitable.reason });
     }
@@ -174,7 +174,7 @@ export class GroupRanking {
   }
 
   #count(slot: number, state: Assessment, by: 1 | -1): void {
-    const { node } = this.#scene.proposal.nodes.at(slot);
+    const { node } = this.#context.proposal.nodes.at(slot);
     if (state.type === 'filtered') this.#tally.filter(node, state.reason, by);
     else if (state.type === 'exhausted') this.#tally.exhaust(node, state.dimension, by);
   }
@@ -212,13 +212,13 @@ export class GroupRanking {
   }
 
   #nodeId(slot: number): string {
-    return this.#scene.proposal.nodes.at(slot).node.ID;
+    return this.#context.proposal.nodes.at(slot).node.ID;
   }
 
   /** Candidates by their value of each limited attribute: a placement on one affects all of them. */
   #indexValues(candidate: number, slot: number): void {
     for (const { attribute, scope } of this.#assessor.wanted.distinctProperties) {
-      const value = this.#scene.proposal.property(attribute, this.#groupOf(scope)).valueAt(slot);
+      const value = this.#context.proposal.property(attribute, this.#groupOf(scope)).valueAt(slot);
       if (value === undefined) continue;
       let byValue = this.#sharingValue.get(attribute);
       if (byValue === undefined) {
@@ -234,7 +234,7 @@ export class GroupRanking {
   #sharing(slot: number): readonly number[] {
     if (this.#sharingValue.size === 0) return [];
     return this.#assessor.wanted.distinctProperties.flatMap(({ attribute, scope }) => {
-      const value = this.#scene.proposal.property(attribute, this.#groupOf(scope)).valueAt(slot);
+      const value = this.#context.proposal.property(attribute, this.#groupOf(scope)).valueAt(slot);
       return value === undefined ? [] : (this.#sharingValue.get(attribute)?.get(value) ?? []);
     });
   }

@@ -17,7 +17,7 @@ import type { SchedulerConfiguration } from '../scheduler-configuration.js';
  * One job version and its candidate nodes: which nodes it may use, and how they rank for its groups. Everything is computed on
  * first use.
  */
-export class JobScene {
+export class JobNodes {
   readonly job: Job;
   readonly feasibility: Feasibility;
   readonly #proposal: JobProposal;
@@ -56,7 +56,7 @@ export class JobScene {
     let assessor = this.#assessors.get(group.Name);
     if (assessor === undefined) {
       const { MemoryOversubscriptionEnabled: oversubscription } = this.#configuration;
-      assessor = new NodeAssessor(requirementsOf(this.job, group, oversubscription), this.#scene);
+      assessor = new NodeAssessor(requirementsOf(this.job, group, oversubscription), this.#rankingContext);
       this.#assessors.set(group.Name, assessor);
     }
     return assessor;
@@ -69,13 +69,13 @@ export class JobScene {
     let ranking = this.#rankings.get(name);
     if (ranking === undefined) {
       const spread = new SpreadScore(assessor.wanted, this.#proposal);
-      ranking = new GroupRanking(this.slots, { assessor, spread, scene: this.#scene, index });
+      ranking = new GroupRanking(this.slots, { assessor, spread, context: this.#rankingContext, index });
       this.#rankings.set(name, ranking);
     }
     return ranking;
   }
 
-  get #scene() {
+  get #rankingContext() {
     return { proposal: this.#proposal, feasibility: this.feasibility, configuration: this.#configuration };
   }
 
