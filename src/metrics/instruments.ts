@@ -54,6 +54,7 @@ const loops = [
   'periodic-launches',
   'token-expiry',
   'variable-locks',
+  'waiting-jobs',
 ];
 
 /** All metrics. */
