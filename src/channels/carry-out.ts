@@ -2,10 +2,10 @@ import type { CommandInput, CommandOutput, CommandPerformer, NodeCommand } from 
 import type { Channel } from './channel.js';
 import type { Item } from './frame.js';
 
-/** An output in the form that the asker of the command takes. */
+/** An output in the form that the caller of the command accepts. */
 type OutputForm = (command: NodeCommand, output: CommandOutput) => CommandOutput;
 
-/** Carries out the command of a channel: its first item names it, the others are the caller's input. Never rejects. */
+/** Carries out the command of a channel: its first item is the command, the others are the caller's input. Never rejects. */
 export async function carryOut(channel: Channel, perform: CommandPerformer, inForm: OutputForm): Promise<void> {
   try {
     const items = channel[Symbol.asyncIterator]();
@@ -30,8 +30,8 @@ export async function carryOut(channel: Channel, perform: CommandPerformer, inFo
 }
 
 /**
- * Ends with the caller's input, and when the caller has gone. A command that has ended reads no further input, and its end is reported all the same: what
- * still comes is dropped, since a channel that nobody reads is broken off.
+ * Ends with the caller's input, and when the caller has gone. An ended command reads no further input, and its end is still reported: later
+ * input is dropped, since a channel without a reader is broken off.
  */
 async function* inputsOf(items: AsyncGenerator<Item>): AsyncGenerator<CommandInput> {
   try {
@@ -39,7 +39,7 @@ async function* inputsOf(items: AsyncGenerator<Item>): AsyncGenerator<CommandInp
       yield next.value as unknown as CommandInput;
     }
   } catch {
-    // The signal of the command says so, too.
+    // The command's signal reports it, too.
   } finally {
     void drop(items);
   }

@@ -1,14 +1,14 @@
 import { decodeItem, encodeItem, type Frame, type Item } from './frame.js';
 
-/** Bytes and numbers that one connection may take. Both ends have the same. */
+/** Limits of one connection. Both ends use the same. */
 export interface ChannelBounds {
-  /** Bytes of a channel that may be on their way, or wait for their reader. */
+  /** Bytes of a channel that may be in flight or wait for the reader. */
   readonly window: number;
-  /** Bytes of an item. */
+  /** Maximum bytes of an item. */
   readonly item: number;
-  /** Bytes of a message. */
+  /** Maximum bytes of a message. */
   readonly part: number;
-  /** Channels that are open at once. */
+  /** Maximum number of simultaneously open channels. */
   readonly channels: number;
 }
 
@@ -19,34 +19,34 @@ export const channelBounds: ChannelBounds = {
   channels: 128,
 };
 
-/** A channel ended before its time; `message` says why. */
+/** A channel ended prematurely; `message` says why. */
 export class ChannelBroken extends Error {
   override readonly name = 'ChannelBroken';
 }
 
-/** What a channel needs of its connection. */
+/** The connection, as a channel uses it. */
 export interface Carrier {
   readonly bounds: ChannelBounds;
-  /** Resolves when the message is on its way; gives false when the connection has ended. */
+  /** Resolves when the message has been sent; returns false when the connection has ended. */
   write(frame: Frame): Promise<boolean>;
-  /** The channel is over, for both ends. */
+  /** The channel has ended on both sides. */
   forget(id: number): void;
 }
 
 /**
- * One conversation of a connection: items in both directions, each held back by its reader. For one reader and one sender
+ * One conversation on a connection: items in both directions, each with flow control by its reader. For one reader and one sender
  * at a time.
  */
 export class Channel implements AsyncIterable<Item> {
   readonly id: number;
   readonly #carrier: Carrier;
   readonly #gone = new AbortController();
-  /** Parts of an item that is not yet whole, and their bytes. */
+  /** Parts of an incomplete item, and their bytes. */
   #parts: Uint8Array[] = [];
   #partBytes = 0;
-  /** Those of these bytes that have not been given back to the sender's window. */
+  /** Number of these bytes that have not been credited to the sender's window. */
   #held = 0;
-  /** Items for the reader, with the bytes that the sender gets back when they are taken; and all bytes that it has not got back. */
+  /** Items for the reader, with the bytes to credit to the sender when they are taken; and all uncredited bytes. */
   readonly #waiting: { readonly item: Item; readonly cost: number }[] = [];
   #unread = 0;
   #credit: number;
@@ -68,7 +68,7 @@ export class Channel implements AsyncIterable<Item> {
   }
 
   /**
-   * Resolves when the window allows the next item; false when the peer accepts none any more. An item that is too long resets
+   * Resolves when the window allows the next item; false when the peer accepts no more. An oversized item resets
    * the channel.
    */
   async send(item: Item): Promise<boolean> {
@@ -89,7 +89,7 @@ export class Channel implements AsyncIterable<Item> {
     return true;
   }
 
-  /** No further items come from this end. */
+  /** This end sends no further items. */
   end(): void {
     if (!this.#isOpen()) return;
     this.#hasEnded = true;
@@ -119,11 +119,11 @@ export class Channel implements AsyncIterable<Item> {
         else await this.#arrival();
       }
     } finally {
-      if (!this.#otherHasEnded) this.reset('nobody reads any more');
+      if (!this.#otherHasEnded) this.reset('the reader has left');
     }
   }
 
-  /** A part has arrived. Returns false when the peer has exceeded the window. */
+  /** Handles an incoming part. Returns false when the peer has exceeded the window. */
   receive(bytes: Uint8Array, isLast: boolean): boolean {
     if (this.#otherHasEnded || this.#unread + bytes.length > this.#carrier.bounds.window) return false;
     this.#partBytes += bytes.length;

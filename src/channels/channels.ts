@@ -6,12 +6,12 @@ import { decodeFrame, encodeFrame, type Frame } from './frame.js';
 interface ChannelsOptions {
   readonly socket: MessageSocket;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
-  /** Receives each channel that the peer opens. If absent, the peer may not open any. */
+  /** Receives each channel that the peer opens. If absent, the peer may open none. */
   readonly onOpen?: (channel: Channel) => void;
   readonly bounds?: ChannelBounds;
 }
 
-/** Milliseconds between two heartbeats, and milliseconds without any after which the connection counts as lost. */
+/** Milliseconds between two heartbeats, and milliseconds of silence after which the connection counts as lost. */
 const pingPause = 10_000;
 const longestSilence = 35_000;
 
@@ -26,7 +26,7 @@ export class Channels {
   readonly #over = new AbortController();
   #lastId = 0;
   #heardAt: number;
-  /** Messages go one after the other, so that what all channels together have on its way stays bounded. */
+  /** Messages are sent one after the other, so that the total of bytes in flight stays bounded. */
   #writing: Promise<boolean> = Promise.resolve(true);
 
   constructor({ socket, clock, onOpen, bounds = channelBounds }: ChannelsOptions) {
@@ -42,7 +42,7 @@ export class Channels {
     };
   }
 
-  /** Undefined when as many are open as may be, or when the connection has ended. */
+  /** Undefined at the limit of open channels, or when the connection has ended. */
   open(): Channel | undefined {
     if (this.#over.signal.aborted || this.#open.size >= this.#bounds.channels) return undefined;
     this.#lastId += 1;
@@ -50,13 +50,13 @@ export class Channels {
     return this.#add(this.#lastId);
   }
 
-  /** Reads until the socket ends, which breaks every channel off. Never rejects. */
+  /** Reads until the socket ends, which breaks off every channel. Never rejects. */
   async run(): Promise<void> {
     const watching = this.#watch();
     const over = new Promise<void>((resolve) => {
       this.#over.signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    // A connection without heartbeats may take long to end; this is not waited for.
+    // A connection without heartbeats may take long to end; this does not wait for it.
     await Promise.race([this.#read(), over]);
     this.#over.abort();
     for (const channel of [...this.#open.values()]) channel.receiveBreak('the connection is lost');
@@ -92,12 +92,12 @@ export class Channels {
       return true;
     }
     if (frame.type === 'open') return this.#takeOpen(frame.channel);
-    // One that this end has broken off may still get what was on its way.
+    // A channel that this end has broken off may still receive messages that were in flight.
     const channel = this.#open.get(frame.channel);
     if (channel === undefined) return true;
     switch (frame.type) {
       case 'part':
-        if (!channel.receive(frame.bytes, frame.isLast)) channel.reset('more was sent than may be');
+        if (!channel.receive(frame.bytes, frame.isLast)) channel.reset('the peer sent more than the window allows');
         return true;
       case 'credit':
         channel.receiveCredit(frame.bytes);

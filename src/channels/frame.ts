@@ -1,23 +1,23 @@
 /*
- * The messages of a socket that carries many conversations. Each is bytes: the kind, the number of the channel (four bytes,
- * the first one counts most), and what belongs to the kind.
+ * The messages of a socket that carries many conversations. Each consists of bytes: the kind, the channel number (four bytes,
+ * big-endian), and a payload that depends on the kind.
  */
 
 export type Frame =
-  /** Begins a channel. Numbers are used once. */
+  /** Opens a channel. Numbers are used once. */
   | { readonly type: 'open'; readonly channel: number }
   /** A part of an item. */
   | { readonly type: 'part'; readonly channel: number; readonly bytes: Uint8Array; readonly isLast: boolean }
-  /** Its sender sends no further items. */
+  /** The sender sends no further items. */
   | { readonly type: 'end'; readonly channel: number }
-  /** The channel is over at once, in both directions. */
+  /** Ends the channel at once, in both directions. */
   | { readonly type: 'reset'; readonly channel: number; readonly reason: string }
-  /** This many further bytes may be sent. */
+  /** Credit: this many further bytes may be sent. */
   | { readonly type: 'credit'; readonly channel: number; readonly bytes: number }
   | { readonly type: 'ping' }
   | { readonly type: 'pong' };
 
-/** What a channel carries: plain data, and beside it the bytes of its member `bytes`. */
+/** The content of a channel: JSON data, with the bytes of its member `bytes` kept separate. */
 export type Item = Readonly<Record<string, unknown>> & { readonly bytes?: Uint8Array };
 
 const kinds = { open: 1, part: 2, last: 3, end: 4, reset: 5, credit: 6, ping: 7, pong: 8 } as const;
@@ -41,7 +41,7 @@ export function encodeFrame(frame: Frame): Uint8Array {
   }
 }
 
-/** Undefined when the message is no valid frame. The bytes of a part are a view of the message. */
+/** Undefined for an invalid frame. The bytes of a part are a view of the message. */
 export function decodeFrame(sent: string | Uint8Array): Frame | undefined {
   if (typeof sent === 'string' || sent.length < headLength) return undefined;
   const channel = view(sent).getUint32(1);
@@ -78,7 +78,7 @@ export function encodeItem({ bytes, ...data }: Item): Uint8Array {
   return encoded;
 }
 
-/** Undefined when the bytes are no valid item. */
+/** Undefined for an invalid item. */
 export function decodeItem(encoded: Uint8Array): Item | undefined {
   if (encoded.length < 4) return undefined;
   const end = 4 + view(encoded).getUint32(0);

@@ -1,6 +1,6 @@
 import type { ChangeOf, StateChange } from './state-change.js';
 
-/** What a transaction is about. All of its events that have no own type have this one. */
+/** The cause of a transaction. All of its events without an own type have this type. */
 export type Cause =
   | 'JobRegistered'
   | 'JobDeregistered'
@@ -13,8 +13,8 @@ export type Cause =
   | 'DeploymentStatusUpdate';
 
 /**
- * The cause of a transaction by what it changed; undefined where the changes are all that there is to report, such as an evaluation by
- * request. A job that goes back to an earlier version because its deployment failed is not registered.
+ * Derives the cause of a transaction from its changes; undefined where only the changes themselves are reported, such as an evaluation by
+ * request. A job that reverts because its deployment failed is not registered.
  */
 export function causeOf(changes: readonly StateChange[], index: number): Cause | undefined {
   const isRevert = changes.some((change) => change.topic === 'Deployment' && isFailed(change));
@@ -32,7 +32,7 @@ function causeOfJob({ before, after }: ChangeOf<'Job'>, registered: number | und
   return before === undefined || after.JobModifyIndex === registered ? 'JobRegistered' : undefined;
 }
 
-/** An earlier line holds before a later one: a plan also changes deployments, and so does the report of a node. */
+/** Earlier rows take precedence: a plan also changes deployments, and so does a node's report. */
 const inOrder: readonly { topic: StateChange['topic']; cause: Cause; holds: (change: never) => boolean }[] = [
   { topic: 'Evaluation', cause: 'PlanResult', holds: isDecided },
   { topic: 'Allocation', cause: 'PlanResult', holds: isPlanned },
@@ -42,19 +42,19 @@ const inOrder: readonly { topic: StateChange['topic']; cause: Cause; holds: (cha
   { topic: 'Deployment', cause: 'DeploymentStatusUpdate', holds: isChanged },
 ];
 
-/** The scheduler is done with it. */
+/** Whether the scheduler has finished the evaluation. */
 function isDecided({ before, after }: ChangeOf<'Evaluation'>): boolean {
   return before?.Status === 'pending' && (after?.Status === 'complete' || after?.Status === 'failed');
 }
 
-/** It is new, or the scheduler has changed what is wanted of it, or considers it out of reach. */
+/** Whether it is new, or the scheduler has changed its desired status or marked it as unknown. */
 function isPlanned({ before, after }: ChangeOf<'Allocation'>): boolean {
   if (after === undefined) return false;
   if (before === undefined || before.DesiredStatus !== after.DesiredStatus) return true;
   return before.ClientStatus !== after.ClientStatus && after.ClientStatus === 'unknown';
 }
 
-/** The agent of its node has said how it is: whatever the servers change takes a separate index, except for the end of a canary. */
+/** Whether the node's agent has reported its status: changes by the servers use a separate index, except for the end of a canary. */
 function isReported(change: ChangeOf<'Allocation'>): boolean {
   const { before, after } = change;
   if (before === undefined || after === undefined || isPlanned(change) || isToMove(change)) return false;
@@ -62,7 +62,7 @@ function isReported(change: ChangeOf<'Allocation'>): boolean {
   return before.AllocModifyIndex === after.AllocModifyIndex && isCanary === (after.DeploymentStatus?.Canary ?? false);
 }
 
-/** It is to be moved, placed again or ended. */
+/** Whether it is to be migrated, rescheduled or stopped. */
 export function isToMove({ before, after }: ChangeOf<'Allocation'>): boolean {
   if (before === undefined || after === undefined) return false;
   return JSON.stringify(before.DesiredTransition) !== JSON.stringify(after.DesiredTransition);

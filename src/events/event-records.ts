@@ -8,7 +8,7 @@ export interface NoticeBatch {
   readonly Notices: readonly Notice[];
 }
 
-/** A record as the transaction `Index` left it, kept when a later one overwrites or removes it. */
+/** A record as the transaction `Index` left it, saved when a later one overwrites or removes it. */
 interface EarlierRecord {
   readonly Index: number;
   readonly Topic: Topic;
@@ -17,7 +17,7 @@ interface EarlierRecord {
   readonly Record: unknown;
 }
 
-/** By their index; those that are too old are removed by later transactions. */
+/** By index; later transactions remove those that are too old. */
 export const noticeBatches = table<NoticeBatch>('notice_batches', ({ Index }) => [Index]);
 
 export const earlierRecords = table<EarlierRecord>('earlier_records', ({ Index, Topic, Namespace, Key }) => [

@@ -4,7 +4,7 @@ import type { ChangeOf, StateChange, Subjects, Topic } from './state-change.js';
 
 /**
  * The notices for the changes of one transaction (job interface, event stream). The cause determines the type of all of them,
- * including new evaluations. Without a cause, the type follows from the change. `known`: the cause, where the changes do not
+ * including new evaluations. Without a cause, the type follows from the change. `known`: the cause, if the changes do not
  * show it.
  */
 export function noticesOfChanges(changes: readonly StateChange[], index: number, known?: Cause): readonly Notice[] {
@@ -21,7 +21,7 @@ export function noticesOfChanges(changes: readonly StateChange[], index: number,
 
 const ofJobs: ReadonlySet<Cause | undefined> = new Set(['JobRegistered', 'JobDeregistered', 'JobBatchDeregistered']);
 
-/** A registration reports the job first; everything else reports the job's status last. */
+/** A registration reports the job first; all others report the job's status last. */
 function inOrderOfTelling(changes: readonly StateChange[], cause: Cause | undefined): readonly StateChange[] {
   const jobs = changes.filter(({ topic }) => topic === 'Job');
   const others = changes.filter(({ topic }) => topic !== 'Job');
@@ -36,12 +36,12 @@ function isRevived(change: StateChange): boolean {
   return change.topic === 'Job' && change.before?.Status === 'dead' && change.after?.Status === 'pending';
 }
 
-/** Whether the removal of a record has a notice: evaluations, allocations and deployments go without. */
+/** Whether the removal of a record has a notice: removed evaluations, allocations and deployments have none. */
 export function isToldWhenRemoved(topic: Topic): boolean {
   return topic !== 'Evaluation' && topic !== 'Allocation' && topic !== 'Deployment';
 }
 
-/** Undefined for what has no notice. */
+/** Undefined for changes without a notice. */
 function typeOf(change: StateChange, cause: Cause | undefined, index: number): string | undefined {
   if (change.after === undefined && !isToldWhenRemoved(change.topic)) return undefined;
   switch (change.topic) {
@@ -67,8 +67,8 @@ function typeOf(change: StateChange, cause: Cause | undefined, index: number): s
 }
 
 /**
- * Where a job is not what the transaction is about, only changes of its status and returns to an earlier version have a notice; tags
- * and stability do not. A job runs because of what is placed; that it is over is known when its evaluation is.
+ * Unless the transaction is about the job, only changes of its status and reverts have a notice; tags
+ * and stability do not. A job becomes running by its placements; its end is known with its evaluation.
  */
 function typeOfJob({ before, after }: ChangeOf<'Job'>, cause: Cause | undefined, index: number): string | undefined {
   if (ofJobs.has(cause)) return cause;
@@ -77,19 +77,19 @@ function typeOfJob({ before, after }: ChangeOf<'Job'>, cause: Cause | undefined,
   return cause === undefined || (cause === 'PlanResult' && after?.Status !== 'running') ? 'EvaluationUpdated' : cause;
 }
 
-/** What the scheduler plans is reported apart from its evaluations, also from those that it makes. */
+/** Plans are reported separately from evaluations, including those that they create. */
 function typeOfEvaluation({ after }: ChangeOf<'Evaluation'>, cause: Cause | undefined, index: number) {
   if (ofJobs.has(cause)) return cause;
   return cause === undefined || cause === 'PlanResult' || after?.CreateIndex !== index ? 'EvaluationUpdated' : cause;
 }
 
-/** What a report of a node leads to may be wanted of other allocations. */
+/** A node's report may change the desired state of other allocations. */
 function typeOfAllocation(change: ChangeOf<'Allocation'>, cause: Cause | undefined): string | undefined {
   if (cause !== 'AllocationUpdated') return cause ?? 'PlanResult';
   return isToMove(change) ? 'AllocationUpdateDesiredStatus' : cause;
 }
 
-/** What a report leads to is a change of the deployment's own when its status changes. */
+/** Under a node's report, a status change of the deployment has its own type. */
 function typeOfDeployment(change: ChangeOf<'Deployment'>, cause: Cause | undefined): string | undefined {
   const { before, after } = change;
   if (before === undefined) return 'PlanResult';

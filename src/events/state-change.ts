@@ -9,7 +9,7 @@ import type { Node } from '../scheduler/node.js';
 import type { NodePool } from '../scheduler/node-pool.js';
 import type { ServiceRegistration } from '../services/service-registration.js';
 
-/** What a topic is about. */
+/** The record type of a topic. */
 export interface Subjects {
   readonly Job: Job;
   readonly Evaluation: Evaluation;
@@ -25,7 +25,7 @@ export interface Subjects {
 
 export type Topic = keyof Subjects;
 
-/** A record before and after one transaction; one side is absent where it was made or removed. */
+/** A record before and after one transaction; one side is absent when it was created or removed. */
 export interface ChangeOf<T extends Topic> {
   readonly topic: T;
   readonly before: Subjects[T] | undefined;

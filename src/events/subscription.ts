@@ -1,20 +1,20 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Notice } from './cluster-event.js';
 
-/** A topic of a subscription is none. */
+/** A topic of a subscription is invalid. */
 export interface InvalidTopic {
   readonly type: 'invalid_topic';
-  /** As it was written. */
+  /** As given by the caller. */
   readonly topic: string;
   readonly message: string;
 }
 
-/** The keys that are wanted of each topic; `*` stands for all topics, and for all keys. */
+/** The requested keys of each topic; `*` stands for all topics, and for all keys. */
 export type Subscription = ReadonlyMap<string, ReadonlySet<string>>;
 
 const EVERYTHING = '*';
 
-/** Topics, and keys behind them: `Job`, `Job:web`, `*:web`. Without any, everything. Unknown topics are topics without events. */
+/** Topics with optional keys: `Job`, `Job:web`, `*:web`. Without any, everything. Unknown topics are topics without events. */
 export function subscriptionFrom(topics: readonly string[]): Result<Subscription, InvalidTopic> {
   const subscription = new Map<string, Set<string>>();
   for (const written of topics.length === 0 ? [EVERYTHING] : topics) {
@@ -31,7 +31,7 @@ function invalidTopic(topic: string): InvalidTopic {
   return { type: 'invalid_topic', topic, message };
 }
 
-/** Whether a subscription has an event, by its key or by one of its other keys. */
+/** Whether a subscription includes an event, by its key or one of its other keys. */
 export function isSubscribed(subscription: Subscription, event: Notice): boolean {
   return hasKey(subscription.get(event.Topic), event) || hasKey(subscription.get(EVERYTHING), event);
 }

@@ -13,7 +13,7 @@ import { patternMatch } from './tests/pattern-match.js';
 import { emptiness, nilness } from './tests/presence.js';
 import type { ValueTest } from './tests/value-test.js';
 
-/** A filter expression, ready for records of one kind. */
+/** A compiled filter expression for records of one kind. */
 export interface Filter {
   readonly matches: (record: unknown) => Result<boolean, FilterEvaluationError>;
   /** The members of the record that the expression reads; others need not be loaded. */
@@ -118,7 +118,7 @@ const TESTS: Readonly<Record<Test, (type: FilterType, value: string, where: stri
   nil: (type, _, where) => nilness(type, where),
 };
 
-/** A missing key of a map gives an absent value, which is empty and nil, and not equal to anything. */
+/** A missing key of a map is an absent value, which is empty and nil, and not equal to anything. */
 const WHEN_ABSENT: ReadonlySet<Test> = new Set<Test>(['empty', 'nil']);
 
 function resolve(selector: Selector, { scope, members, positionOf }: Context): CompiledSelector {

@@ -4,7 +4,7 @@ import type { Names, Quantified } from './expression.js';
 import { any, type FilterType, integer, text, unsigned } from './schema.js';
 import { decodedBytes, isMap } from './tests/value-test.js';
 
-/** An element with its position, or a value with its key. */
+/** An element with its index, or a value with its key. */
 interface Entry {
   readonly key: number | string;
   readonly value: unknown;

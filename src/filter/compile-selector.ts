@@ -4,7 +4,7 @@ import type { Selector } from './expression.js';
 import { any, type FilterType, memberOf, type StructType, unsigned } from './schema.js';
 import { decodedBytes, isMap } from './tests/value-test.js';
 
-/** What a selector can name. */
+/** Names that a selector can refer to. */
 export interface Scope {
   readonly schema: StructType;
   /** Names of quantified expressions, outermost first; `Evaluation.names` holds their values in the same order. */
@@ -61,7 +61,7 @@ export function withNames(scope: Scope, names: readonly LocalName[]): Scope {
   return { ...scope, names: [...scope.names, ...names] };
 }
 
-/** One part of a path. If the schema has no such member, reading it fails. */
+/** One step of a path. If the schema has no such member, reading it fails. */
 function stepInto(type: FilterType, part: string, isLast: boolean, where: string): { type: FilterType; step: Step } {
   switch (type.kind) {
     case 'struct':
@@ -93,18 +93,18 @@ function memberStep(type: StructType, part: string, where: string): { type: Filt
     type: member.type,
     step: (value, evaluation) => {
       if (value !== null && value !== undefined) return read(value);
-      return type.nullable ? fail(evaluation, `${where}: ${named(part)} is asked of what is nil`) : undefined;
+      return type.nullable ? fail(evaluation, `${where}: ${named(part)} cannot be read from nil`) : undefined;
     },
   };
 }
 
 function indexStep(part: string, where: string): Step {
   const index = part === '' ? 0n : parseInt64Literal(part);
-  if (index === undefined) return failing(`${where}: ${named(part)} is not a position in a list`);
+  if (index === undefined) return failing(`${where}: ${named(part)} is not a list index`);
   return (value, evaluation) => {
     const list = Array.isArray(value) ? value : [];
     if (index < 0n || index >= BigInt(list.length)) {
-      return fail(evaluation, `${where}: position ${part} is beyond the ${list.length} elements of the list`);
+      return fail(evaluation, `${where}: index ${part} is beyond the ${list.length} elements of the list`);
     }
     return list[Number(index)];
   };
@@ -128,7 +128,7 @@ function anyStep(part: string, isLast: boolean, where: string): Step {
     if (Array.isArray(value)) return index(value, evaluation);
     return isMap(value)
       ? key(value, evaluation)
-      : fail(evaluation, `${where}: ${named(part)} is asked of a plain value`);
+      : fail(evaluation, `${where}: ${named(part)} cannot be read from a plain value`);
   };
 }
 

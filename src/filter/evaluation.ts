@@ -10,7 +10,7 @@ export interface Evaluation {
   record: unknown;
   /** The values of the names of quantified expressions, outermost first. */
   readonly names: unknown[];
-  /** Steps that are left. */
+  /** Steps left in the budget. */
   work: number;
   error: FilterEvaluationError | undefined;
 }
@@ -27,5 +27,5 @@ export function fail(evaluation: Evaluation, message: string): false {
 /** Charges work that depends on the record; false if the budget is spent. */
 export function spend(evaluation: Evaluation, steps: number): boolean {
   evaluation.work -= steps;
-  return evaluation.work >= 0 || fail(evaluation, 'the filter takes too much work with this record');
+  return evaluation.work >= 0 || fail(evaluation, 'evaluating the filter on this record takes too much work');
 }

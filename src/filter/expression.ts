@@ -10,7 +10,7 @@ export type Expression =
 export interface Match {
   readonly kind: 'match';
   readonly test: Test;
-  /** `!=`, `not in`, `is not empty` … */
+  /** True for `!=`, `not in`, `is not empty` … */
   readonly negated: boolean;
   readonly selector: Selector;
   /** The value to compare with; empty for tests without one. */

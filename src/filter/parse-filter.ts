@@ -4,7 +4,7 @@ import { positionsIn, unquoted } from '../shared/source-text.js';
 import type { Expression, Match, Names, Selector, Test } from './expression.js';
 import { Scanner } from './scanner.js';
 
-/** Why a filter expression cannot be read, and where. */
+/** Why a filter expression is invalid, and where. */
 export interface FilterSyntaxError {
   readonly type: 'filter_syntax';
   /** The problem and what was expected, preceded by the position: `1:8: …`. */
@@ -231,7 +231,7 @@ function readIndex(scanner: Scanner): string | undefined {
   if (!scanner.readWord('[')) return undefined;
   scanner.skipSpace();
   const index = readQuoted(scanner);
-  if (index === undefined) return scanner.mistake('a quoted text is needed between brackets');
+  if (index === undefined) return scanner.mistake('a quoted string is needed between brackets');
   scanner.skipSpace();
   return scanner.readWord(']') ? index : scanner.mistake('a bracket is not closed');
 }
@@ -256,19 +256,19 @@ function readNumber(scanner: Scanner): string | undefined {
   const number = scanner.read(NUMBER, 'a number');
   if (number === undefined) return undefined;
   return scanner.read(AFTER_NUMBER, 'a space') === undefined
-    ? scanner.mistake(`the number ${number} goes on in a way that no number does; quote what is none`)
+    ? scanner.mistake(`invalid characters after the number ${number}; quote a value that is not a number`)
     : number;
 }
 
 function readQuoted(scanner: Scanner): string | undefined {
   const offset = scanner.at;
-  const quoted = scanner.read(QUOTED, 'a quoted text');
+  const quoted = scanner.read(QUOTED, 'a quoted string');
   if (quoted === undefined) {
-    return /["`]/y.test(scanner.text.charAt(offset)) ? scanner.mistake('a quoted text is not closed') : undefined;
+    return /["`]/y.test(scanner.text.charAt(offset)) ? scanner.mistake('a quoted string is not closed') : undefined;
   }
   return (
     unquoted(quoted) ??
-    scanner.mistake('the quoted text holds an escape that is none; there is none for the quote itself', offset)
+    scanner.mistake('the quoted string contains an invalid escape; the quote itself cannot be escaped', offset)
   );
 }
 

@@ -1,4 +1,4 @@
-/** A position in the text, and the furthest failed expectation. */
+/** A position in the expression, and the furthest failed expectation. */
 export class Scanner {
   at = 0;
   /** The first definite error. */

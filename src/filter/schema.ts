@@ -5,7 +5,7 @@
 
 export type FilterType = ScalarType | ListType | MapType | StructType;
 
-/** `time` is RFC 3339 and cannot be compared; `bytes` is base64; `any` is whatever JSON holds there. */
+/** `time` is RFC 3339 and cannot be compared; `bytes` is base64; `any` is any JSON value. */
 export interface ScalarType {
   readonly kind: 'text' | 'boolean' | 'integer' | 'unsigned' | 'float' | 'time' | 'bytes' | 'any';
   /** May be null, which differs from the zero value. */

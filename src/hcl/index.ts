@@ -1,4 +1,4 @@
-/** The configuration language of the job API, on its own: parser, evaluator, schema-driven decoder, diagnostics. */
+/** The configuration language of the job API, usable separately: parser, evaluator, schema-driven decoder, diagnostics. */
 export {
   type DecodedFile,
   type DecodeOptions,

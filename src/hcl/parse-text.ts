@@ -8,13 +8,13 @@ import type { SourceText } from './syntax/source.js';
 import type { Body, Expression } from './syntax/tree.js';
 
 interface ParseOptions {
-  /** Name of the text in diagnostics. Default `job`. */
+  /** Name of the source in diagnostics. Default `job`. */
   readonly file?: string;
   /** Limits that are not given have the defaults of a budget. */
   readonly limits?: Partial<Pick<BudgetLimits, 'depth' | 'sourceLength' | 'sourceTokens'>>;
 }
 
-/** The syntax tree of a file in the native syntax, or all its syntax mistakes sorted by position. */
+/** The syntax tree of a source in the native syntax, or all its syntax errors sorted by position. */
 export function parseFile(text: string, options: ParseOptions = {}): Result<Body, Diagnostic[]> {
   const problems: Problem[] = [];
   const source: SourceText = { name: options.file ?? 'job', text };
@@ -22,7 +22,7 @@ export function parseFile(text: string, options: ParseOptions = {}): Result<Body
   return problems.length > 0 ? err(diagnosticsFrom(problems)) : ok(body);
 }
 
-/** The syntax tree of a string that is one expression, or its syntax mistakes sorted by position. */
+/** The syntax tree of a source that is one expression, or its syntax errors sorted by position. */
 export function parseText(text: string, options: ParseOptions = {}): Result<Expression, Diagnostic[]> {
   const problems: Problem[] = [];
   const source: SourceText = { name: options.file ?? 'expression', text };

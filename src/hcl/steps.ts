@@ -1,10 +1,10 @@
 /**
- * Work in parts: each `next` does one short part, and the last one returns the value. A caller that yields to other work
- * between two parts passes `true`, which starts a new turn with a full budget.
+ * A computation in steps: each `next` does one short step, and the last one returns the value. A caller that yields to other work
+ * between two steps passes `true`, which starts a new turn with a full budget.
  */
 export type Steps<Value> = Generator<undefined, Value, boolean | undefined>;
 
-/** All parts at once. */
+/** Runs all steps at once. */
 export function finish<Value>(steps: Steps<Value>): Value {
   for (;;) {
     const step = steps.next(false);

@@ -1,5 +1,5 @@
 /*
- * Formats of strings. Every expression reads a string once from its beginning: no part of one can be repeated in two ways.
+ * Formats of strings. Each expression matches in one pass from the beginning: no part can be repeated in two ways.
  */
 
 const days = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
@@ -15,7 +15,7 @@ function isDate(text: string): boolean {
 
 const fullTime = /^(\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?:[zZ]|([+-])(\d{2}):(\d{2}))$/;
 
-/** A time of day with its offset. The sixtieth second is that before midnight in UTC. */
+/** A time of day with its offset. Second 60 is allowed only before midnight in UTC. */
 function isTime(text: string): boolean {
   const found = fullTime.exec(text);
   if (found === null) return false;

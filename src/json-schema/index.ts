@@ -4,19 +4,19 @@ import type { SchemaProblem } from './part.js';
 import { readSchema } from './read-schema.js';
 import { Run, type SchemaFault, top } from './run.js';
 
-/** What of a schema, given as JSON text, is not a schema or cannot be enforced. Empty when values can be checked by all of it. */
+/** Problems of a schema, given as JSON text: what is invalid or cannot be enforced. Empty when values can be checked by all of it. */
 export function schemaProblems(source: string): readonly SchemaProblem[] {
   try {
     return readSchema(source).problems;
   } catch (error) {
-    if (error instanceof RangeError) return [{ pointer: '', message: 'is nested too deep' }];
+    if (error instanceof RangeError) return [{ pointer: '', message: 'is nested too deeply' }];
     throw error;
   }
 }
 
 /**
- * Where a value, which must be JSON, does not fit a schema. What of the schema has problems is left out: it neither refuses a value nor
- * accepts one that other parts refuse. The work is bounded; a value that needs more is at fault.
+ * Validates a value, which must be JSON, against a schema. Parts of the schema with problems are left out: they neither reject a value nor
+ * accept one that other parts reject. The work is bounded; a value that exceeds the limit is a fault.
  */
 export function faultsBySchema(source: string, value: unknown): readonly SchemaFault[] {
   try {
@@ -24,7 +24,7 @@ export function faultsBySchema(source: string, value: unknown): readonly SchemaF
     run.judge(readSchema(source).root, value, top);
     return run.stopped === null ? run.faults : [{ path: [], message: run.stopped }];
   } catch (error) {
-    if (error instanceof RangeError) return [{ path: [], message: 'is nested too deep' }];
+    if (error instanceof RangeError) return [{ path: [], message: 'is nested too deeply' }];
     throw error;
   }
 }

@@ -4,7 +4,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A name as it is written in a JSON pointer. */
+/** A name escaped for a JSON pointer. */
 export function pointed(name: string | number): string {
   return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
 }
@@ -14,11 +14,11 @@ export function quoted(value: unknown): string {
   return text.length <= 100 ? text : `${text.slice(0, 99)}…`;
 }
 
-/** A string that two values share exactly when they are equal as JSON: whatever the order of members, and however a number is written. */
+/** A string that two values share exactly when they are equal as JSON, regardless of member order and number notation. */
 export function canonicalText(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => {
     if (!isObject(member)) return member;
-    // A list of names and values, because an object would put names of digits first.
+    // A list of names and values, because an object would put numeric names first.
     return {
       ' ': Object.keys(member)
         .sort()
@@ -27,7 +27,7 @@ export function canonicalText(value: unknown): string {
   });
 }
 
-/** Characters of the JSON text of a value, about. */
+/** Approximate length of a value's JSON text, in characters. */
 export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 8;

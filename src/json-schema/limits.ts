@@ -1,11 +1,11 @@
-/** Levels of schemas within each other. */
+/** Maximum nesting of schemas. */
 export const deepestSchema = 100;
 
-/** Levels of checks within each other: each level of the data needs one or more. */
+/** Maximum nesting of checks: each level of the data needs one or more. */
 export const deepestValue = 1_000;
 
-/** What all patterns of a schema may take to compile, in microseconds. */
+/** Maximum total compile time of a schema's patterns, in microseconds. */
 export const compilingTime = 250_000;
 
-/** What one value may cost, in units of about 10 ns: a quarter of a second. */
+/** Maximum work for one value, in units of about 10 ns: a quarter of a second. */
 export const wholeWork = 25_000_000;

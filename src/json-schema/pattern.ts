@@ -1,8 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
 
 /**
- * A regular expression of JavaScript, as `pattern` has it, in the syntax of RE2, which takes linear time. Both mean the same; what RE2
- * lacks is refused. Characters are code points, as with the flag `u`, but letters and signs may be escaped where that is harmless.
+ * Translates a JavaScript regular expression, as in `pattern`, to the syntax of RE2, which takes linear time. Both mean the same; what RE2
+ * lacks is rejected. Characters are code points, as with the flag `u`, but letters and punctuation may be escaped where that is harmless.
  */
 export function re2Pattern(pattern: string): Result<string, string> {
   let translated = '';
@@ -16,7 +16,7 @@ export function re2Pattern(pattern: string): Result<string, string> {
   return ok(translated);
 }
 
-/** A part of the pattern in RE2's syntax, and where the next one begins. */
+/** A part of the pattern in RE2's syntax, and the offset of the next one. */
 interface Piece {
   readonly text: string;
   readonly end: number;
@@ -43,7 +43,7 @@ function pieceAt(pattern: string, at: number): Piece | string {
       return groupAt(pattern, at);
     case '{': {
       const found = matchAt(repetition, pattern, at);
-      // Without numbers a brace is a character.
+      // A brace without numbers is a literal character.
       return found === null ? { text: '\\{', end: at + 1 } : { text: found[0], end: at + found[0].length };
     }
     default:
@@ -51,7 +51,7 @@ function pieceAt(pattern: string, at: number): Piece | string {
   }
 }
 
-/** Groups take nothing out of the text, so they need no names. */
+/** Groups capture nothing here, so they need no names. */
 function groupAt(pattern: string, at: number): Piece | string {
   if (pattern[at + 1] !== '?') return { text: '(?:', end: at + 1 };
   const found = matchAt(groupStart, pattern, at);
@@ -88,7 +88,7 @@ function escapeAt(pattern: string, at: number, inClass: boolean): Piece | string
   return typeof single === 'string' ? single : { text: literal(single.code), end: single.end };
 }
 
-/** Long names of categories of characters, which RE2 knows by their short ones. */
+/** Long names of Unicode categories, which RE2 knows by their short ones. */
 const categories: Readonly<Record<string, string>> = {
   Letter: 'L',
   Lowercase_Letter: 'Ll',
@@ -131,7 +131,7 @@ function characterAt(pattern: string, at: number, inClass: boolean): Character |
   const isDigitNext = /\d/.test(pattern[at + 2] ?? '');
   if (code !== undefined && !(letter === '0' && isDigitNext)) return { code, end: at + 2 };
   return /^[A-Za-z0-9]?$/.test(letter)
-    ? `\\${letter} is no escape of a regular expression`
+    ? `\\${letter} is not an escape of a regular expression`
     : plainCharacter(pattern, at + 1);
 }
 
@@ -158,7 +158,7 @@ function literal(code: number): string {
   return /[A-Za-z0-9_]/.test(String.fromCodePoint(code)) ? String.fromCodePoint(code) : `\\x{${code.toString(16)}}`;
 }
 
-/** A class of characters. It is written anew, because brackets, hyphens and names within it mean other things in RE2's syntax. */
+/** A class of characters. It is rewritten because brackets, hyphens and names within it mean other things in RE2's syntax. */
 function classAt(pattern: string, start: number): Piece | string {
   let at = start + 1;
   const isNegated = pattern[at] === '^';

@@ -16,7 +16,7 @@ import { compilingTime, deepestSchema } from './limits.js';
 import { leaveOpen, type Part, type Reference, type SchemaProblem } from './part.js';
 import type { Check, SchemaNode } from './run.js';
 
-/** In the order in which a value is checked: what is cheap and says most comes first. */
+/** In checking order: cheap and decisive keywords first. */
 const groups = [
   ...identificationKeywords,
   ...valueKeywords,
@@ -29,22 +29,22 @@ const groups = [
 
 const known: ReadonlySet<string> = new Set(groups.flatMap(({ keywords }) => keywords));
 
-/** What has a meaning beside `$ref` in every version. */
+/** Keywords that apply beside `$ref` in every version. */
 const besideReference: ReadonlySet<string> = new Set([
   '$ref',
   ...identificationKeywords.flatMap(({ keywords }) => keywords),
 ]);
 
-/** The most problems that are reported. */
+/** Maximum number of reported problems. */
 const mostProblems = 20;
 
-/** A schema, ready to check values. Where it has a problem, it leaves values open. */
+/** A schema, ready to validate values. Parts with problems leave values open. */
 interface ReadSchema {
   readonly root: SchemaNode;
   readonly problems: readonly SchemaProblem[];
 }
 
-/** Reads the JSON text of a schema. The last few dozen are kept. */
+/** Parses the JSON text of a schema. The last few dozen are cached. */
 export const readSchema: (source: string) => ReadSchema = remembered(
   (source) => new SchemaReader().read(JSON.parse(source)),
   64,
@@ -73,7 +73,7 @@ class SchemaReader {
     return { root, problems: this.#problems };
   }
 
-  #tell(pointer: string, message: string): void {
+  #report(pointer: string, message: string): void {
     if (this.#problems.length < mostProblems) this.#problems.push({ pointer, message });
   }
 
@@ -83,7 +83,7 @@ class SchemaReader {
     if (schema === false) node.checks.push((_value, run, place) => run.unfit(place, 'is not permitted'));
     else if (isObject(schema)) node.checks.push(...this.#checks(schema, node, level));
     else if (schema !== true) {
-      this.#tell(pointer, 'must be a schema: an object, true or false');
+      this.#report(pointer, 'must be a schema: an object, true or false');
       node.checks.push(leaveOpen);
     }
     return node;
@@ -91,7 +91,7 @@ class SchemaReader {
 
   #checks(schema: JsonObject, node: SchemaNode, level: number): readonly Check[] {
     if (level >= deepestSchema) {
-      if (!this.#isTooDeep) this.#tell('', `must have at most ${deepestSchema} levels of schemas, not more`);
+      if (!this.#isTooDeep) this.#report('', `must have at most ${deepestSchema} levels of schemas`);
       this.#isTooDeep = true;
       return [leaveOpen];
     }
@@ -119,7 +119,7 @@ class SchemaReader {
         return part;
       },
       refuse: (keyword, message) => {
-        this.#tell(`${node.pointer}/${keyword}`, `${keyword.split('/')[0]} ${message}`);
+        this.#report(`${node.pointer}/${keyword}`, `${keyword.split('/')[0]} ${message}`);
         return leaveOpen;
       },
       reference: (text) => {
@@ -128,8 +128,9 @@ class SchemaReader {
         return reference;
       },
       anchor: (name) => {
-        if (this.#anchors.has(name)) this.#tell(`${node.pointer}/$anchor`, '$anchor has a name that another one has');
-        // A reference to it could mean either.
+        if (this.#anchors.has(name))
+          this.#report(`${node.pointer}/$anchor`, '$anchor has the same name as another one');
+        // A reference to it would be ambiguous.
         this.#anchors.set(name, this.#anchors.has(name) ? undefined : node);
       },
       spendCompiling: (time) => {
@@ -144,13 +145,13 @@ class SchemaReader {
     const pointer = `${from.pointer}/$ref`;
     const fragment = this.#fragmentOf(text);
     if (fragment === undefined) {
-      this.#tell(pointer, '$ref must lead to a place in the same schema, such as #/$defs/name');
+      this.#report(pointer, '$ref must point into the same schema, such as #/$defs/name');
       return;
     }
     const isPointer = fragment === '' || fragment.startsWith('/');
     const target = isPointer ? this.#nodes.get(fragment) : this.#anchors.get(fragment);
     if (target === undefined) {
-      this.#tell(pointer, `$ref leads to no schema: ${text.slice(0, 200)}`);
+      this.#report(pointer, `$ref points to no schema: ${text.slice(0, 200)}`);
       return;
     }
     reference.target = target;
@@ -158,14 +159,14 @@ class SchemaReader {
     from.inPlace.push(target);
   }
 
-  /** Where in this schema a reference leads; undefined when it leads to another one. */
+  /** The target of a reference within this schema; undefined for a target in another one. */
   #fragmentOf(text: string): string | undefined {
     const local = this.#id !== '' && text.startsWith(this.#id) ? text.slice(this.#id.length) : text;
     if (local === '') return text === '' ? undefined : '';
     return local.startsWith('#') ? decoded(local.slice(1)) : undefined;
   }
 
-  /** A part that checks a value on its own, whatever is between, would never reach an end. */
+  /** A part that refers to itself without descending into the value would never end. */
   #findCircles(): void {
     const finished = new Set<SchemaNode>();
     const open = new Set<SchemaNode>();
@@ -173,7 +174,7 @@ class SchemaReader {
       if (finished.has(node)) return;
       if (open.has(node)) {
         finished.add(node);
-        this.#tell(node.pointer, 'refers to itself without going into the data');
+        this.#report(node.pointer, 'refers to itself without descending into the data');
         return;
       }
       open.add(node);
@@ -189,7 +190,7 @@ function isOutsideReference(keywords: readonly string[]): boolean {
   return keywords.every((keyword) => besideReference.has(keyword));
 }
 
-/** By the older versions of the specification what is beside a reference has no effect, which nobody means who writes it. */
+/** In older versions of the specification the siblings of a reference have no effect, which is hardly ever intended. */
 function refuseHidden({ schema, refuse }: Part): void {
   for (const keyword of Object.keys(schema)) {
     if (known.has(keyword) && !besideReference.has(keyword)) {
@@ -198,7 +199,7 @@ function refuseHidden({ schema, refuse }: Part): void {
   }
 }
 
-/** The text of a fragment, which may have percent-encoded characters. */
+/** The decoded content of a fragment, which may have percent-encoded characters. */
 function decoded(fragment: string): string {
   try {
     return decodeURIComponent(fragment);

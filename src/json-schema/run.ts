@@ -1,57 +1,57 @@
 import { deepestValue, wholeWork } from './limits.js';
 
-/** One check: a value that fits, one that does not, and one of which it cannot be said because a part of the schema is not usable. */
+/** Result of a check: the value fits, does not fit, or the result is unknown because a part of the schema is unusable. */
 export type Verdict = -1 | 0 | 1;
 
 export const UNFIT = -1;
 export const OPEN = 0;
 export const FITS = 1;
 
-/** A part of a schema, ready to check values. */
+/** A part of a schema, ready to validate values. */
 export interface SchemaNode {
   /** JSON pointer of the part within the schema; empty for the whole. */
   readonly pointer: string;
   readonly checks: Check[];
   /** The parts that check the same value. */
   readonly inPlace: SchemaNode[];
-  /** Whether a reference leads here: the same value can be checked by it many times. */
+  /** Whether a reference points here, so that the same value may be checked by it many times. */
   isTarget: boolean;
 }
 
-/** What one keyword says of a value. */
+/** Result of one keyword for a value. */
 export type Check = (value: unknown, run: Run, place: Place) => Verdict;
 
-/** Where a value is in the data, from the inside out. */
+/** Position of a value in the data, from the inside out. */
 export interface Place {
   readonly name: string | number;
   readonly outer: Place | null;
 }
 
-/** What is wrong with a value. */
+/** A fault of a value. */
 export interface SchemaFault {
   /** Names of members and numbers of elements, from the outside in. */
   readonly path: readonly (string | number)[];
-  /** The rest of a sentence that begins with the value. */
+  /** The rest of a sentence whose subject is the value. */
   readonly message: string;
 }
 
-/** The most errors that are reported. */
+/** Maximum number of reported errors. */
 const mostFaults = 20;
 
 /** Marks the value itself; its name is not used. */
 export const top: Place = { name: '', outer: null };
 
-/** The check of one value: what may still be spent on it, and the faults found. */
+/** The validation of one value: the remaining work, and the faults found. */
 export class Run {
   readonly faults: SchemaFault[] = [];
-  /** Why the check stopped before its end. */
+  /** Why the validation stopped early. */
   stopped: string | null = null;
   #left = wholeWork;
   #depth = 0;
   #silence = 0;
   readonly #known = new Map<SchemaNode, Map<unknown, Verdict>>();
 
-  /** Whether the work, in units of about 10 ns, may still be done. */
+  /** Charges work, in units of about 10 ns; false if it exceeds the limit. */
   spend(work: number): boolean {
     this.#left -= work;
     if (this.#left < 0) this.stopped ??= 'takes too much work to check against its schema';
@@ -62,7 +62,7 @@ export class Run {
     return this.#silence > 0;
   }
 
-  /** Checks without reporting faults: of one alternative among several, for example. */
+  /** Checks without reporting faults: for example one alternative among several. */
   silently(judge: () => Verdict): Verdict {
     this.#silence += 1;
     const verdict = judge();
@@ -80,7 +80,7 @@ export class Run {
     if (!node.isTarget || typeof value !== 'object' || value === null) return this.#judgeAnew(node, value, place);
     const known = this.#known.get(node) ?? new Map<unknown, Verdict>();
     const verdict = known.get(value);
-    // What does not fit is checked again where its faults are to be reported.
+    // A failed value is checked again if its faults are to be reported.
     if (verdict !== undefined && (verdict !== UNFIT || this.isSilent)) return verdict;
     const judged = this.#judgeAnew(node, value, place);
     this.#known.set(node, known.set(value, judged));
@@ -89,7 +89,7 @@ export class Run {
 
   #judgeAnew(node: SchemaNode, value: unknown, place: Place): Verdict {
     if (this.#depth >= deepestValue) {
-      this.stopped ??= 'is nested too deep';
+      this.stopped ??= 'is nested too deeply';
       return OPEN;
     }
     this.#depth += 1;

@@ -1,21 +1,21 @@
-/** What is measured, in the conventions of OpenTelemetry: dotted names, seconds, units in braces for things that are counted. */
+/** The metrics, in the conventions of OpenTelemetry: dotted names, seconds, units in braces for counted things. */
 export interface Instrument {
-  /** A counter adds up, a gauge is what it was last, a histogram sorts values into buckets. */
+  /** A counter sums, a gauge has the last value, a histogram sorts values into buckets. */
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** `s` are seconds, `1` is no unit, words in braces say what is counted. */
+  /** `s` are seconds, `1` is dimensionless, words in braces name the counted things. */
   readonly unit: string;
   readonly description: string;
   /** Names of its labels; their values come from closed sets. */
   readonly labels: readonly string[];
-  /** Of a counter: the sets of labels that are exported at zero before anything is counted. */
+  /** For a counter: the sets of labels that are exported at zero before anything is counted. */
   readonly initial?: readonly MetricLabels[];
-  /** Upper bounds of the buckets of a histogram, ascending. */
+  /** Upper bounds of a histogram's buckets, ascending. */
   readonly buckets?: readonly number[];
 }
 
 /** The bounds that OpenTelemetry recommends for durations of requests, in seconds. */
 const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
-/** The same for what may wait longer. */
+/** The same for operations that may take longer. */
 const waitingSeconds = [...requestSeconds, 30, 60, 300, 1800, 7200, 43_200];
 
 /** `values`: the usual values of each label. Alerts on an increase miss the first event of a series that does not begin at zero. */
@@ -55,13 +55,14 @@ const loops = [
   'periodic-launches',
   'token-expiry',
   'variable-locks',
+  'waiting-jobs',
 ];
 
-/** Everything that is measured. */
+/** All metrics. */
 export const instruments = {
   'http.server.request.duration': seconds(
     requestSeconds,
-    'Duration of requests to the interface until the head of the answer; of waiting readers with their wait',
+    'Duration of requests to the interface until the head of the answer, including the wait of blocking queries',
     'http.request.method',
     'http.route',
     'http.response.status_code',
@@ -92,7 +93,7 @@ export const instruments = {
   'signalbox.notification.attempt.duration': seconds(requestSeconds, 'Duration of attempts at destinations', 'kind'),
   'signalbox.notification.attempt.lag': seconds(
     waitingSeconds,
-    'Time from when an attempt was due to its start',
+    'Time from the due time of an attempt to its start',
     'kind',
   ),
   'signalbox.notification.verifications': counter('{verification}', 'Verifications of destinations', {
@@ -114,21 +115,21 @@ export const instruments = {
 /** The name of one of the `instruments`. */
 export type MetricName = keyof typeof instruments;
 
-/** Label values come from closed sets; never an id, a URL or a name. */
+/** Label values come from closed sets; never an ID, a URL or a name. */
 export type MetricLabels = Readonly<Record<string, string>>;
 
-/** What one instrument has measured with one set of labels. */
+/** The measurements of one instrument with one set of labels. */
 export interface Measured {
-  /** The labels that the values were measured with. */
+  /** The labels of the measurements. */
   readonly labels: MetricLabels;
   /** The sum of a counter or histogram, the last value of a gauge. */
   readonly value: number;
-  /** Of a histogram: how many values there were, and how many were at most each bound. */
+  /** For a histogram: the number of values, and the number at or below each bound. */
   readonly count?: number;
   readonly atMost?: readonly number[];
 }
 
-/** What one instrument has measured. */
+/** The measurements of one instrument. */
 export interface MetricFamily {
   /** The name of the instrument. */
   readonly name: MetricName;

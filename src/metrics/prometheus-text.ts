@@ -1,8 +1,8 @@
 import { type Instrument, instruments, type Measured, type MetricFamily, type MetricLabels } from './instruments.js';
 
 /**
- * Families in the text format of Prometheus. Names follow the rules by which OpenTelemetry's are translated: underscores for dots,
- * units behind the name, `_total` behind counters.
+ * Families in the Prometheus text format. Names follow the OpenTelemetry translation rules: underscores for dots,
+ * units after the name, `_total` after counters.
  */
 export function prometheusText(families: readonly MetricFamily[]): string {
   return families

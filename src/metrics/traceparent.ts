@@ -1,24 +1,24 @@
-/** `version-traceid-spanid-flags` of W3C Trace Context; later versions may add members after another dash. */
-const spelling = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[\x21-\x7e]*)?$/;
-/** Of a later version, which may say more. */
+/** `version-traceid-spanid-flags` of W3C Trace Context; later versions may add fields after another dash. */
+const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[\x21-\x7e]*)?$/;
+/** Maximum length: later versions may have further fields. */
 const longest = 256;
 
-/** Recorded by the caller; the trace id is random. */
+/** Flags: recorded by the caller; the trace ID is random. */
 const knownFlags = 0x03;
 
-/** What a `traceparent` says. */
+/** The content of a `traceparent`. */
 interface TraceParent {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** 16 hexadecimal digits: the span that caused what follows. */
+  /** 16 hexadecimal digits: the caller's span. */
   readonly spanId: string;
   /** Bit 0: the caller may have recorded the trace. */
   readonly flags: number;
 }
 
-/** The parts of a `traceparent`; undefined for anything else, as the specification wants it ignored. */
+/** Parses a `traceparent`; undefined for anything else, as the specification requires ignoring it. */
 export function parseTraceparent(text: string): TraceParent | undefined {
-  const found = text.length > longest ? null : spelling.exec(text);
+  const found = text.length > longest ? null : pattern.exec(text);
   if (found === null) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = found;
   const isVersion = version !== 'ff' && (version !== '00' || more === undefined);
@@ -31,7 +31,7 @@ export function printTraceparent({ traceId, spanId, flags }: TraceParent): strin
   return `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
 }
 
-/** The same trace in the form of version 00; undefined for what is none. */
+/** The same trace in the form of version 00; undefined for an invalid one. */
 export function cleanTraceparent(text: string | undefined): string | undefined {
   const parsed = text === undefined ? undefined : parseTraceparent(text);
   return parsed === undefined ? undefined : printTraceparent(parsed);

@@ -1,6 +1,6 @@
 /**
- * Page tokens are strings that clients only pass back. A malformed one is never an error: it names a position in the order all
- * the same (job interface, pagination).
+ * Page tokens are opaque to clients, who only pass them back. A malformed one is never an error: it still determines a position in the order
+ * (job interface, pagination).
  */
 
 /** The position of a record with a name in a namespace, such as a job: namespaces have no dots, names may. */
@@ -23,13 +23,13 @@ export function createdPositionOf(token: string): readonly [createIndex: number,
   return match === null ? [0, ''] : [Number(match[1]), match[2] ?? ''];
 }
 
-/** The position of a job in the order of changes. One that is not the first of its write is named by its namespace and ID, too. */
+/** The position of a job in the order of changes. Unless it is the first of its write, the token includes its namespace and ID. */
 export function changedTokenOf(job: Changed, isFirst: boolean): string {
   const index = String(job.ModifyIndex);
   return isFirst ? index : `${index}.${namedTokenOf(job.Namespace, job.ID)}`;
 }
 
-/** Undefined for a string that names no change. Without a namespace and an ID: the first one of the write. */
+/** Undefined for a string that names no change. Without namespace and ID: the first change of the write. */
 export function changedPositionOf(
   token: string,
 ): readonly [modifyIndex: number, job: readonly [namespace: string, id: string] | undefined] | undefined {

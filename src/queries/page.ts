@@ -2,7 +2,7 @@ import { ok, type Result } from 'neverthrow';
 
 /**
  * A page of a list (job interface, pagination). The token names the first item of the next page, so that a page begins where
- * the one before ended even if that item has been removed meanwhile.
+ * the previous one ended even if that item has been removed meanwhile.
  */
 export interface Page<T> {
   readonly items: readonly T[];
@@ -10,39 +10,39 @@ export interface Page<T> {
   readonly nextToken: string;
 }
 
-/** Which page of a list of the job interface is read. */
+/** The requested page of a list of the job interface. */
 export interface PageByToken {
-  /** The most items of the page; 0, negative and absent mean everything. */
+  /** Maximum number of items on the page; 0, negative and absent mean all. */
   readonly perPage?: number;
-  /** The token that the page before gave; absent for the first page. */
+  /** The token from the previous page; absent for the first page. */
   readonly nextToken?: string;
-  /** Last first. */
+  /** Whether to list in reverse order. */
   readonly reverse?: boolean;
 }
 
-/** How a list is read in slices: the rows from a position on, in order. */
+/** A list that is read in slices: the rows from a position on, in order. */
 export interface Source<T> {
-  /** At most `limit` rows, beginning after `last`, or at the start of the page when there is none. */
+  /** At most `limit` rows after `last`, or from the start of the page without it. */
   slice(last: T | undefined, limit: number | undefined): readonly T[];
-  /** What the list holds, and what the caller may see; a row that is not accepted does not count. */
+  /** Whether the list contains the row and the caller may see it; rejected rows do not count. */
   accept(row: T): boolean;
   token(row: T): string;
-  /** All rows are in memory, and stay what they are: it need not be read again. */
+  /** Whether all rows are in memory and never change, so that the list need not be read again. */
   readonly isHeld?: true;
 }
 
-/** What the caller wants of the rows that are accepted. It is asked of no other, and the first error ends the page. */
+/** The caller's filter for accepted rows. Not applied to others; the first error ends the page. */
 export type RowFilter<T, E> = (row: T) => Result<boolean, E>;
 
 const longestSlice = 512;
 /** Rows that are checked in one step. */
 const rowsInStep = 32;
 
-/** What is wanted of a list. */
+/** The query of a list. */
 interface PageWanted<T, S, E> {
   readonly perPage: number | undefined;
   readonly filter: RowFilter<T, E>;
-  /** How a row of the page is shown; called in the step that has found it. */
+  /** Converts a row of the page to its shown form; called in the step that found it. */
   readonly show: (row: T) => S;
 }
 
@@ -62,7 +62,7 @@ export function readPage<T, E = never>(
   }
 }
 
-/** `readPage` in steps of a slice or some rows each, between which the caller can do other work. Each step uses the source of its time. */
+/** `readPage` in steps of a slice or some rows each, between which the caller can do other work. Each step reads the then current source. */
 export function* pageInSteps<T, S, E>(
   sourceNow: () => Source<T>,
   { perPage, filter, show }: PageWanted<T, S, E>,
@@ -98,7 +98,7 @@ export function takesAll(): Result<boolean, never> {
 
 const noPage: Page<never> = { items: [], nextToken: '' };
 
-/** A page of no rows means all of them. */
+/** A page of 0 items means all rows. */
 function limitOf(perPage: number | undefined): number | undefined {
   return perPage !== undefined && perPage > 0 ? perPage : undefined;
 }

@@ -7,33 +7,33 @@ import { compileFilter } from './filters/index.js';
 export interface PolicyRule {
   readonly name: string;
   readonly level: PolicyLevel;
-  /** Jobs that match are refused. The language of the lists' `filter`. */
+  /** Matching jobs are rejected. In the language of the lists' `filter`. */
   readonly refuse: string;
-  /** The message for callers; the expression itself when absent. */
+  /** The message for callers; defaults to the expression. */
   readonly message?: string;
 }
 
-/** A rule of the settings whose filter expression cannot be read. */
+/** A policy rule whose filter expression is invalid. */
 export interface FaultyPolicyRule {
   /** The name of the rule. */
   readonly name: string;
-  /** Where and why the expression cannot be read. */
+  /** Position and problem of the expression. */
   readonly fault: FilterSyntaxError;
 }
 
-/** The policy of a rule. An expression that names what the job does not have is found when a job is asked about, and refuses it. */
+/** The policy of a rule. An expression that names a member that the job lacks fails when a job is checked, and rejects it. */
 export function policyOfRule({ name, level, refuse, message }: PolicyRule): Result<JobPolicy, FaultyPolicyRule> {
   const compiled = compileFilter.job(refuse);
   if (compiled.isErr()) return err({ name, fault: compiled.error });
   const { matches } = compiled.value;
-  const reason = message ?? `it is one of those with ${refuse}`;
+  const reason = message ?? `it matches ${refuse}`;
   return ok({
     name,
     level,
     refuse: ({ job }) =>
       matches(job).match(
         (hit) => (hit ? reason : undefined),
-        (fault) => `its rule cannot be asked: ${fault.message}`,
+        (fault) => `its rule cannot be evaluated: ${fault.message}`,
       ),
   });
 }

@@ -1,20 +1,20 @@
 import type { NetworkResource } from '../jobs/document/network.js';
 
-/** Instances of one device group that a task may use. */
+/** Instances of one device group that are assigned to a task. */
 export interface AllocatedDevice {
   readonly Vendor: string;
   readonly Type: string;
   readonly Name: string;
-  /** IDs of the instances that the task may use. */
+  /** IDs of the assigned instances. */
   readonly DeviceIDs: readonly string[];
 }
 
-/** What one task got of the node. */
+/** Resources assigned to one task. */
 export interface AllocatedTaskResources {
   readonly Cpu: {
     /** MHz; of reserved cores, the sum of their clock rates. */
     readonly CpuShares: number;
-    /** Numbers of the cores that no other task uses; null when the task shares the processor. */
+    /** Numbers of the cores reserved for the task; null when the task shares the processor. */
     readonly ReservedCores: readonly number[] | null;
   };
   readonly Memory: {
@@ -23,13 +23,13 @@ export interface AllocatedTaskResources {
     /** MiB; 0 without oversubscription, -1 without limit. */
     readonly MemoryMaxMB: number;
   };
-  /** Networks of the task itself, which groups have replaced; null when there are none. */
+  /** Networks of the task itself, superseded by group networks; null when there are none. */
   readonly Networks: readonly AllocatedNetwork[] | null;
-  /** Null when the task asks for none. */
+  /** Null when the task requests none. */
   readonly Devices: readonly AllocatedDevice[] | null;
 }
 
-/** A network as the job asks for it, with the address and the ports that it got. */
+/** A network as the job requests it, with the assigned address and ports. */
 export interface AllocatedNetwork extends NetworkResource {
   /** The interface of the node. */
   readonly Device?: string;
@@ -45,17 +45,17 @@ export interface AllocatedPort {
   readonly To?: number;
   /** The address of the node on which the port is open. */
   readonly HostIP?: string;
-  /** Whether other allocations of the node may have the same port. */
+  /** Whether other allocations on the node may use the same port. */
   readonly IgnoreCollision?: boolean;
 }
 
-/** What an allocation got of its node (job interface, AllocatedResources). */
+/** Resources assigned to an allocation on its node (job interface, AllocatedResources). */
 export interface AllocatedResources {
   /** By name of the task. */
   readonly Tasks: Readonly<Record<string, AllocatedTaskResources>>;
   /** By name of the task; null for main tasks. Tasks that never run at the same time share resources. */
   readonly TaskLifecycles: Readonly<Record<string, { readonly Hook: string; readonly Sidecar: boolean } | null>>;
-  /** What the tasks of the allocation have together. */
+  /** Resources shared by all tasks of the allocation. */
   readonly Shared: {
     readonly Networks: readonly AllocatedNetwork[] | null;
     readonly DiskMB: number;

@@ -3,17 +3,17 @@ import type { RunOutcome } from '../jobs/runs/run-outcome.js';
 import type { Allocation } from './allocation.js';
 import { type ResourceSum, type ResourceSums, resourceSums } from './resource-sums.js';
 
-/** Members of a stored allocation that the interface does not have: copies of the job's, for decisions, and what alerts quote. */
+/** Members of a stored allocation that the interface does not show: copies from the job that decisions use, and the output that alerts quote. */
 type OwnMember = 'JobType' | 'JobVersion' | 'JobCreateIndex' | 'JobPriority' | 'MigrateParallel' | 'FailureOutput';
 
-/** A whole allocation as the job interface shows it, with the older forms of its resources. */
+/** A full allocation as the job interface shows it, including the legacy forms of its resources. */
 export interface AllocationDocument extends Omit<Allocation, OwnMember>, ResourceSums {
   readonly SharedResources: ResourceSum;
-  /** How it ended; absent while its node has not finished with it, and where only Nomad's own members are shown. */
+  /** How it ended; absent until its node has finished with it, and in answers limited to Nomad's own members. */
   readonly Outcome?: RunOutcome;
 }
 
-/** Members of the document that the stored allocation does not have, or not always. */
+/** Members of the document that a stored allocation lacks, or lacks at times. */
 export const derivedMembers = ['Resources', 'SharedResources', 'TaskResources', 'NetworkStatus'] as const;
 
 export function allocationDocument(allocation: Allocation): AllocationDocument {
@@ -27,7 +27,7 @@ export function allocationDocument(allocation: Allocation): AllocationDocument {
   };
 }
 
-/** Present from the first report on. Allocations use the host's network, so it only contains the name servers of the group. */
+/** Present from the first report on. Allocations use the host's network, so it contains only the group's DNS settings. */
 function networkStatus({
   NetworkStatus,
   TaskStates,

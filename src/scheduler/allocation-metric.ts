@@ -1,4 +1,4 @@
-/** One node as it was ranked: the score of each rule that took part, and their mean. */
+/** A ranked node: the score of each rule that applied, and the mean. */
 export interface NodeScore {
   readonly NodeID: string;
   /** By name of the rule. */
@@ -7,7 +7,7 @@ export interface NodeScore {
   readonly NormScore: number;
 }
 
-/** Amounts that found no room, in the shape of a task's resources; 0 and null in dimensions that were not short. */
+/** Requested amounts that did not fit, in the shape of a task's resources; 0 and null in dimensions that were not short. */
 export interface ExhaustedResources {
   /** MHz. */
   readonly CPU: number;
@@ -31,11 +31,11 @@ export interface ExhaustedResources {
   readonly SecretsMB: number;
 }
 
-/** Why nodes were chosen or not (job interface, AllocMetric). Counters by name are null while they are empty. */
+/** Why nodes were chosen or rejected (job interface, AllocMetric). Counters by name are null while they are empty. */
 export interface AllocationMetric {
-  /** Nodes that were considered. */
+  /** Number of evaluated nodes. */
   readonly NodesEvaluated: number;
-  /** Nodes that can never take the group. */
+  /** Number of nodes that can never take the group. */
   readonly NodesFiltered: number;
   /** Ready nodes of the job's datacenters in its pool. */
   readonly NodesInPool: number;
@@ -45,9 +45,9 @@ export interface AllocationMetric {
   readonly NodesAvailable: Readonly<Record<string, number>> | null;
   /** Filtered nodes by their class; nodes without a class are not counted. */
   readonly ClassFiltered: Readonly<Record<string, number>> | null;
-  /** Filtered nodes by the first rule that they did not meet. */
+  /** Filtered nodes by the first rule that they failed. */
   readonly ConstraintFiltered: Readonly<Record<string, number>> | null;
-  /** Nodes that could take the group if they had more room. */
+  /** Number of nodes that suit the group but lack room. */
   readonly NodesExhausted: number;
   /** Exhausted nodes by their class; nodes without a class are not counted. */
   readonly ClassExhausted: Readonly<Record<string, number>> | null;
@@ -55,14 +55,14 @@ export interface AllocationMetric {
   readonly DimensionExhausted: Readonly<Record<string, number>> | null;
   /** Always null: quotas are checked at the registration. */
   readonly QuotaExhausted: readonly string[] | null;
-  /** By task, the amounts that found no room. */
+  /** By task, the requested amounts that did not fit. */
   readonly ResourcesExhausted: Readonly<Record<string, ExhaustedResources>> | null;
-  /** Always null: `ScoreMetaData` has them. */
+  /** Always null: superseded by `ScoreMetaData`. */
   readonly Scores: Readonly<Record<string, number>> | null;
   /** The best nodes, at most five, best first. */
   readonly ScoreMetaData: readonly NodeScore[] | null;
-  /** Nanoseconds that the decision took; 0 if they are not measured. */
+  /** Duration of the decision in nanoseconds; 0 if not measured. */
   readonly AllocationTime: number;
-  /** Further allocations of the group that were not tried after this one had failed. */
+  /** Further allocations of the group that were skipped after this one had failed. */
   readonly CoalescedFailures: number;
 }

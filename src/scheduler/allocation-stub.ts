@@ -23,37 +23,37 @@ export interface AllocationListStub
     | 'CreateTime'
     | 'ModifyTime'
   > {
-  /** Only if it was requested. */
+  /** Present only on request. */
   readonly AllocatedResources?: Allocation['AllocatedResources'];
   /** Empty when there is none. */
   readonly DesiredDescription: string;
   /** Empty when there is none. */
   readonly ClientDescription: string;
-  /** Null before the first report, and when they were not requested. */
+  /** Null before the first report, and when the states were not requested. */
   readonly TaskStates: NonNullable<Allocation['TaskStates']> | null;
-  /** Null outside of a deployment. */
+  /** Null outside a deployment. */
   readonly DeploymentStatus: NonNullable<Allocation['DeploymentStatus']> | null;
-  /** Empty when no replacement is planned for later. */
+  /** Empty when no delayed replacement is planned. */
   readonly FollowupEvalID: string;
-  /** Empty while it is not replaced. */
+  /** Empty until it is replaced. */
   readonly NextAllocation: string;
-  /** Null when it replaces none that failed. */
+  /** Null when it does not replace a failed allocation. */
   readonly RescheduleTracker: NonNullable<Allocation['RescheduleTracker']> | null;
-  /** Null when it took nobody's place. */
+  /** Null when it preempted none. */
   readonly PreemptedAllocations: readonly string[] | null;
-  /** Empty when none took its place. */
+  /** Empty unless it was preempted. */
   readonly PreemptedByAllocation: string;
-  /** How it ended; absent while its node has not finished with it, and where only Nomad's own members are shown. */
+  /** How it ended; absent until its node has finished with it, and in answers limited to Nomad's own members. */
   readonly Outcome?: RunOutcome;
 }
 
-/** Which members the entries of a list of allocations have beside the usual ones. */
+/** Which optional members the entries of an allocation list have. */
 export interface AllocationStubOptions {
   /** Adds AllocatedResources. */
   readonly resources?: boolean;
   /** False leaves TaskStates null. */
   readonly taskStates?: boolean;
-  /** Adds Outcome to those that have ended. */
+  /** Adds Outcome to allocations that have ended. */
   readonly outcome?: boolean;
 }
 

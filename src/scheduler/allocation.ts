@@ -3,25 +3,25 @@ import { table } from '../shared/table.js';
 import type { AllocatedResources } from './allocated-resources.js';
 import type { AllocationMetric } from './allocation-metric.js';
 
-/** What the scheduler wants of an allocation: to run, to stop, or to make room for work of a higher priority (`evict`). */
+/** The state that the scheduler wants: to run, to stop, or to make room for work of a higher priority (`evict`). */
 export type DesiredStatus = 'run' | 'stop' | 'evict';
 /**
- * How far an allocation is by the reports of its node's agent. The server itself sets `lost` when the node is down, and `unknown`
+ * The client status, as the node's agent reports it. The server itself sets `lost` when the node is down, and `unknown`
  * while it is disconnected.
  */
 export type ClientStatus = 'pending' | 'running' | 'complete' | 'failed' | 'lost' | 'unknown';
 
-/** Requests to the scheduler about an allocation: by operators, drains and deployments. Null and false ask for nothing. */
+/** Requests to the scheduler about an allocation: by operators, drains and deployments. Null and false request nothing. */
 export interface DesiredTransition {
-  /** Leave the node, and be replaced on another one. */
+  /** Leave the node and be replaced on another one. */
   readonly Migrate: boolean | null;
-  /** Be replaced: an unhealthy one of a deployment, or one that an operator stops so that it runs elsewhere. */
+  /** Be replaced: an unhealthy allocation of a deployment, or one that an operator stops so that it runs elsewhere. */
   readonly Reschedule: boolean | null;
-  /** Be replaced at once, whatever the reschedule policy says. */
+  /** Be replaced at once, regardless of the reschedule policy. */
   readonly ForceReschedule: boolean | null;
-  /** End without the delays that group and tasks ask for. */
+  /** End without the shutdown delays of the group and its tasks. */
   readonly NoShutdownDelay: boolean | null;
-  /** Leave the node without a replacement: batch work at the deadline of a drain. */
+  /** Leave the node without a replacement: batch work at a drain's deadline. */
   readonly MigrateDisablePlacement: boolean | null;
 }
 
@@ -33,21 +33,21 @@ export const noTransition: DesiredTransition = {
   MigrateDisablePlacement: null,
 };
 
-/** What happened to a task. All members are always there; those after Details repeat it for older clients. */
+/** An event of a task. All members are always present; those after Details repeat it for older clients. */
 export interface TaskEvent {
-  /** What happened, such as `Started`, `Terminated` or `Not Restarting`. */
+  /** The type, such as `Started`, `Terminated` or `Not Restarting`. */
   readonly Type: string;
   /** Unix nanoseconds. */
   readonly Time: number;
-  /** The text of the task, the driver or the agent, if there is one. */
+  /** The message of the task, the driver or the agent, if there is one. */
   readonly Message: string;
-  /** A sentence for people. */
+  /** A sentence for display. */
   readonly DisplayMessage: string;
   /** The values of this event as strings, by name. */
   readonly Details: Readonly<Record<string, string>> | null;
-  /** Whether the task ends as failed by it. */
+  /** Whether this event makes the task end as failed. */
   readonly FailsTask: boolean;
-  /** Why the task is started again or is not. */
+  /** Why the task is restarted or not. */
   readonly RestartReason: string;
   /** Why the task could not be prepared. */
   readonly SetupError: string;
@@ -61,13 +61,13 @@ export interface TaskEvent {
   readonly KillTimeout: number;
   /** Why the task could not be killed. */
   readonly KillError: string;
-  /** Why the task is ended. */
+  /** Why the task is killed. */
   readonly KillReason: string;
   /** Nanoseconds. */
   readonly StartDelay: number;
-  /** Why an artifact could not be fetched. */
+  /** Why an artifact could not be downloaded. */
   readonly DownloadError: string;
-  /** Why the agent refused the task. */
+  /** Why the agent rejected the task. */
   readonly ValidationError: string;
   /** Always 0. */
   readonly DiskLimit: number;
@@ -79,35 +79,35 @@ export interface TaskEvent {
   readonly TaskSignalReason: string;
   /** The signal that was sent to the task. */
   readonly TaskSignal: string;
-  /** What the driver reports its work. */
+  /** The driver's progress message. */
   readonly DriverMessage: string;
   /** Always empty. */
   readonly GenericSource: string;
 }
 
-/** How far a task of an allocation is, as its node's agent reports it. */
+/** The state of a task, as its node's agent reports it. */
 export interface TaskState {
   /** `pending` also between two attempts; `dead` is final. */
   readonly State: 'pending' | 'running' | 'dead';
-  /** Whether the task has ended by a failure for good. */
+  /** Whether the task has failed for good. */
   readonly Failed: boolean;
-  /** How often the task was started again in this allocation. */
+  /** How often the task was restarted in this allocation. */
   readonly Restarts: number;
-  /** RFC 3339, or null while it has not happened. */
+  /** RFC 3339; null before the first restart. */
   readonly LastRestart: string | null;
-  /** Start of the present or last attempt, RFC 3339; null before the first one. */
+  /** Start of the current or last attempt, RFC 3339; null before the first one. */
   readonly StartedAt: string | null;
-  /** When the task ended for good, RFC 3339; null while it has not. */
+  /** When the task ended for good, RFC 3339; null before. */
   readonly FinishedAt: string | null;
-  /** The last ten. */
+  /** The ten newest events. */
   readonly Events: readonly TaskEvent[] | null;
-  /** Always empty: schedules of tasks are refused here. */
+  /** Always empty: task schedules are rejected here. */
   readonly Paused: string;
 }
 
-/** A change of an allocation that the scheduler made for its node. */
+/** A change of an allocation that the scheduler made on behalf of its node. */
 export interface AllocationStateChange {
-  /** 0: the client status. */
+  /** Always 0: the client status. */
   readonly Field: 0;
   /** The new client status. */
   readonly Value: string;
@@ -115,31 +115,31 @@ export interface AllocationStateChange {
   readonly Time: string;
 }
 
-/** Health of an allocation as its deployment counts it. */
+/** Health of an allocation for its deployment. */
 export interface AllocationDeploymentStatus {
-  /** Null until it is known. */
+  /** Null while unknown. */
   readonly Healthy: boolean | null;
   /** When the health became known, RFC 3339; null before. */
   readonly Timestamp: string | null;
-  /** It was placed beside those of the older version, to be checked before they are replaced. */
+  /** Whether it is a canary: placed beside the older version, which is kept until the canaries are promoted. */
   readonly Canary: boolean;
   /** Index of the write that last changed the health. */
   readonly ModifyIndex: number;
 }
 
-/** One replacement of a failed allocation. */
+/** One reschedule of a failed allocation. */
 export interface RescheduleEvent {
   /** Unix nanoseconds. */
   readonly RescheduleTime: number;
-  /** ID of the allocation that was replaced. */
+  /** ID of the replaced allocation. */
   readonly PrevAllocID: string;
-  /** The node on which that one failed. */
+  /** The node on which the replaced allocation failed. */
   readonly PrevNodeID: string;
-  /** How long the replacement waited, in nanoseconds. */
+  /** Delay before the replacement, in nanoseconds. */
   readonly Delay: number;
 }
 
-/** The replacements that led to an allocation. The reschedule policy counts them. */
+/** The reschedules that led to an allocation. The reschedule policy counts them. */
 export interface RescheduleTracker {
   /** Oldest first. */
   readonly Events: readonly RescheduleEvent[] | null;
@@ -147,7 +147,7 @@ export interface RescheduleTracker {
   readonly LastReschedule: '' | 'ok' | 'no placement';
 }
 
-/** The address of an allocation whose network is a separate namespace; empty for one of the host's network, which all are here. */
+/** The address of an allocation in its own network namespace; always empty here, as all use the host's network. */
 export interface AllocationNetworkStatus {
   readonly InterfaceName: string;
   readonly Address: string;
@@ -156,48 +156,48 @@ export interface AllocationNetworkStatus {
 }
 
 /**
- * One instance of a task group on a node. The job is not embedded: `JobVersion` and `JobCreateIndex` name the stored
- * version, and a reader of the full allocation gets it laid in. Members with an empty value are left out, as on the wire.
+ * One instance of a task group on a node. The job is not embedded: `JobVersion` and `JobCreateIndex` refer to the stored
+ * version, which is added when the full allocation is read. Members with an empty value are omitted, as on the wire.
  */
 export interface Allocation {
   /** A UUID. */
   readonly ID: string;
   readonly Namespace: string;
-  /** The evaluation that last changed it. */
+  /** The evaluation that last changed the allocation. */
   readonly EvalID: string;
   /** `<job>.<group>[<index>]`. */
   readonly Name: string;
-  /** The node that it runs on; it never moves to another. */
+  /** The node that it runs on; an allocation never moves to another node. */
   readonly NodeID: string;
-  /** The node's name at the time of the placement. */
+  /** The node's name when the allocation was placed. */
   readonly NodeName: string;
   readonly JobID: string;
   readonly JobType: string;
-  /** The version of the job that it runs. An update in place raises it. */
+  /** The job version that it runs. An in-place update raises it. */
   readonly JobVersion: number;
-  /** CreateIndex of the registration that it belongs to: a job registered again after a purge is another one. */
+  /** CreateIndex of the job's registration: registering a job again after a purge creates a different one. */
   readonly JobCreateIndex: number;
-  /** Priority of the job version that it runs; absent in rows written before it was kept. */
+  /** Priority of the job version that it runs; absent in rows written by older releases. */
   readonly JobPriority?: number;
-  /** How many of its group may be preempted before others are preferred (migrate block); absent: any number. */
+  /** How many allocations of its group may be preempted before others are preferred (migrate block); absent: no limit. */
   readonly MigrateParallel?: number;
-  /** The name of its group. */
+  /** The name of its task group. */
   readonly TaskGroup: string;
-  /** What it got of the node. */
+  /** The resources assigned to it. */
   readonly AllocatedResources: AllocatedResources;
   /** How its node was chosen. */
   readonly Metrics: AllocationMetric;
-  /** What the scheduler wants of it. */
+  /** The status that the scheduler wants. */
   readonly DesiredStatus: DesiredStatus;
-  /** Why the scheduler wants that, for people. */
+  /** Why the scheduler wants it, for display. */
   readonly DesiredDescription?: string;
-  /** What operators, drains and deployments ask of the scheduler. */
+  /** Requests by operators, drains and deployments. */
   readonly DesiredTransition: DesiredTransition;
-  /** How far it is on its node. */
+  /** The status that its node reports. */
   readonly ClientStatus: ClientStatus;
   /** The client status as a sentence. */
   readonly ClientDescription?: string;
-  /** The last lines of the task that made it fail, for alerts; not shown with the allocation. */
+  /** The last output lines of the task that made it fail, for alerts; not part of the job interface. */
   readonly FailureOutput?: { readonly task: string; readonly text: string };
   /** By name of the task; absent before the first report. */
   readonly TaskStates?: Readonly<Record<string, TaskState>>;
@@ -207,35 +207,35 @@ export interface Allocation {
   readonly PreviousAllocation?: string;
   /** ID of the allocation that replaces it. */
   readonly NextAllocation?: string;
-  /** The deployment that placed it or updated it. */
+  /** The deployment that placed or updated it. */
   readonly DeploymentID?: string;
-  /** Its health for that deployment; absent outside of one. */
+  /** Its health for that deployment; absent outside a deployment. */
   readonly DeploymentStatus?: AllocationDeploymentStatus;
-  /** The replacements that led to it; absent when there were none. */
+  /** Reschedules that led to it; absent when there were none. */
   readonly RescheduleTracker?: RescheduleTracker;
-  /** Not stored here: whole allocations are shown with an empty one from their first report on. */
+  /** Not stored here: full allocations show an empty one from their first report on. */
   readonly NetworkStatus?: AllocationNetworkStatus;
-  /** The evaluation that will replace it later, when its reschedule delay or the time of its disconnected node is over. */
+  /** The delayed evaluation that will replace it when its reschedule delay, or the wait for its disconnected node, is over. */
   readonly FollowupEvalID?: string;
-  /** IDs of the allocations whose place it took. */
+  /** IDs of the allocations that it preempted. */
   readonly PreemptedAllocations?: readonly string[];
-  /** ID of the allocation that took its place. */
+  /** ID of the allocation that preempted it. */
   readonly PreemptedByAllocation?: string;
   /** Index of the write that placed it. */
   readonly CreateIndex: number;
-  /** Index of its last change, by the scheduler or by a report. */
+  /** Index of its last change, by the scheduler or by a node's report. */
   readonly ModifyIndex: number;
-  /** Rises with the scheduler's changes only, not with the node's reports. */
+  /** Index of the scheduler's last change; node reports leave it unchanged. */
   readonly AllocModifyIndex: number;
   /** Unix nanoseconds. */
   readonly CreateTime: number;
-  /** When it was last changed, in Unix nanoseconds. */
+  /** Time of the last change, in Unix nanoseconds. */
   readonly ModifyTime: number;
 }
 
 export const allocations = table<Allocation>('allocations', (allocation) => [allocation.ID], {
   by_job: { version: 1, key: (allocation) => [allocation.Namespace, allocation.JobID, allocation.ID] },
-  /** Those that keep their job running, by the version of it that they run. */
+  /** Allocations that keep their job running, by job version. */
   live_by_job: {
     version: 2,
     key: (allocation) =>
@@ -244,8 +244,8 @@ export const allocations = table<Allocation>('allocations', (allocation) => [all
         : [allocation.Namespace, allocation.JobID, allocation.JobVersion, allocation.ID],
   },
   /**
-   * Those that decisions about their job depend on: `open` ones, which their nodes have not finished with, and ended ones that were not
-   * replaced, the newest version first. Replaced ones, and stopped allocations of services, are not among them.
+   * Allocations that decisions about their job depend on: `open` ones, which their nodes have not finished with, and ended ones that were not
+   * replaced, newest version first. Replaced allocations, and stopped allocations of services, are excluded.
    */
   current_by_job: {
     version: 2,
@@ -263,7 +263,7 @@ export const allocations = table<Allocation>('allocations', (allocation) => [all
     version: 1,
     key: (allocation) => (allocation.DeploymentID ? [allocation.DeploymentID, allocation.ID] : undefined),
   },
-  /** Those of deployments whose health is known: `failing` ones, and `healthy` ones, of which the one that became healthy last comes first. */
+  /** Allocations of deployments whose health is known: `failing` ones, and `healthy` ones, the most recently healthy first. */
   by_health: {
     version: 1,
     key: (allocation) => {
@@ -274,10 +274,10 @@ export const allocations = table<Allocation>('allocations', (allocation) => [all
     },
   },
   by_create: { version: 2, key: (allocation) => [allocation.CreateIndex, allocation.ID] },
-  /** What has changed since a write. */
+  /** By modify index, to find what has changed since a write. */
   by_modify: { version: 1, key: (allocation) => [allocation.ModifyIndex] },
   by_namespace: { version: 2, key: (allocation) => [allocation.Namespace, allocation.CreateIndex, allocation.ID] },
-  /** Those whose node has not finished with them, by job: they use its resources, and its agent has to handle them. */
+  /** Allocations that their nodes have not finished with, by job: they use resources, and the node's agent has to handle them. */
   open_by_node: {
     version: 2,
     key: (allocation) =>
@@ -285,13 +285,13 @@ export const allocations = table<Allocation>('allocations', (allocation) => [all
         ? undefined
         : [allocation.NodeID, allocation.Namespace, allocation.JobID, allocation.ID],
   },
-  /** Those whose node is out of reach. */
+  /** Allocations whose node is disconnected. */
   unknown_by_node: {
     version: 1,
     key: ({ ClientStatus, NodeID, Namespace, JobID }) =>
       ClientStatus === 'unknown' ? [NodeID, Namespace, JobID] : undefined,
   },
-  /** Live ones that their job waits for. */
+  /** Live allocations with an unknown status, by job. */
   unknown_by_job: {
     version: 1,
     key: (allocation) =>
@@ -299,7 +299,7 @@ export const allocations = table<Allocation>('allocations', (allocation) => [all
         ? [allocation.Namespace, allocation.JobID]
         : undefined,
   },
-  /** Live ones that an evaluation for a later time will consider, by its ID. */
+  /** Live allocations that a delayed evaluation will reconsider, by the evaluation's ID. */
   by_follow_up: {
     version: 1,
     key: (allocation) =>
@@ -311,14 +311,14 @@ function wasStoppedService({ JobType, DesiredStatus }: Allocation): boolean {
   return JobType === 'service' && DesiredStatus !== 'run';
 }
 
-/** Whether the node has nothing more to do for it. */
+/** Whether the allocation has ended on its node. */
 export function isClientTerminal(allocation: Pick<Allocation, 'ClientStatus'>): boolean {
   return (
     allocation.ClientStatus === 'complete' || allocation.ClientStatus === 'failed' || allocation.ClientStatus === 'lost'
   );
 }
 
-/** Unhealthy for its deployment, or failed in a group that may have none. */
+/** Unhealthy for its deployment, or failed in a group without a deployment. */
 export function isFailing({
   DeploymentStatus,
   ClientStatus,

@@ -1,12 +1,12 @@
 import { table } from '../shared/table.js';
 
 /**
- * `capacity`: written whenever capacity was freed or added, so that blocked evaluations are tried again. `removal`: written
- * when allocations were removed; usage of nodes that was read before this write must be read again.
+ * `capacity`: written when capacity was freed or added, so that blocked evaluations are retried. `removal`: written
+ * when allocations were removed: node usage that was read before this write must be read again.
  */
 interface CapacitySignal {
   readonly name: 'capacity' | 'removal';
-  /** Of `capacity` the write that did it. Of `removal` too, or the last change of the allocation if its node had finished with it. */
+  /** For `capacity`, the index of the write. For `removal`, the same, or the allocation's last change if its node had finished with it. */
   readonly index: number;
 }
 

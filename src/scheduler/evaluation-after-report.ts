@@ -5,8 +5,8 @@ import type { EvaluationTrigger } from './evaluation.js';
 import { hasAttemptsLeft } from './reconcile/reschedule.js';
 
 /**
- * The evaluation that a node's report of an allocation calls for; undefined for none. The allocation is back after its node was out of
- * contact; or it has failed, and its policy may replace it; or a service ended on its own, and is replaced.
+ * The evaluation that a node's report of an allocation requires; undefined for none. Three cases: the allocation is back after its node
+ * was disconnected; it failed and its policy may replace it; it is a service that ended on its own and is replaced.
  */
 export function triggerAfterReport(
   job: Job,

@@ -3,11 +3,11 @@ import { table } from '../shared/table.js';
 import type { AllocationMetric } from './allocation-metric.js';
 import type { AllocationListStub } from './allocation-stub.js';
 
-/** How far an evaluation is. `blocked` waits for room on nodes; `complete`, `failed` and `canceled` are final. */
+/** Status of an evaluation. `blocked` waits for room on nodes; `complete`, `failed` and `canceled` are final. */
 export type EvaluationStatus = 'blocked' | 'pending' | 'complete' | 'failed' | 'canceled';
 
 /**
- * What called for an evaluation: a change of the job, of a node or of an allocation, a time that has come, or an earlier
+ * What triggered an evaluation: a change of the job, a node or an allocation, a due time, or an earlier
  * evaluation.
  */
 export type EvaluationTrigger =
@@ -30,103 +30,103 @@ export type EvaluationTrigger =
   | 'reconnect'
   | 'alloc-reschedule';
 
-/** What an evaluation means to do with the allocations of one group, as numbers of allocations. */
+/** What an evaluation decided for the allocations of one group, as numbers of allocations. */
 export interface DesiredUpdates {
-  /** Left as they are. */
+  /** Left unchanged. */
   readonly Ignore: number;
-  /** New ones, also in place of failed ones. */
+  /** New allocations, including replacements of failed ones. */
   readonly Place: number;
-  /** Moved away from draining nodes. */
+  /** Moved off draining nodes. */
   readonly Migrate: number;
-  /** Ended without a replacement. */
+  /** Stopped without a replacement. */
   readonly Stop: number;
-  /** Brought to the new version without a restart. */
+  /** Updated in place, without a restart. */
   readonly InPlaceUpdate: number;
-  /** Ended and placed anew with the new version. */
+  /** Stopped and replaced by the new version. */
   readonly DestructiveUpdate: number;
   /** Placed as canaries. */
   readonly Canary: number;
-  /** Of other jobs, ended to make room. */
+  /** Allocations of other jobs, stopped to make room. */
   readonly Preemptions: number;
-  /** Marked as unknown, as their node is disconnected. */
+  /** Marked as unknown because their node is disconnected. */
   readonly Disconnect: number;
-  /** Found again on nodes that came back. */
+  /** Running again on reconnected nodes. */
   readonly Reconnect: number;
-  /** Failed ones that are replaced now. */
+  /** Failed allocations that are replaced now. */
   readonly RescheduleNow: number;
-  /** Failed ones that are replaced when their delay is over. */
+  /** Failed allocations that are replaced after their delay. */
   readonly RescheduleLater: number;
 }
 
-/** What an evaluation means to do, in numbers. */
+/** What an evaluation decided, in numbers. */
 export interface PlanAnnotations {
   /** By name of the group. */
   readonly DesiredTGUpdates: Readonly<Record<string, DesiredUpdates>>;
-  /** What the placements would take the place of; null when there is nothing. */
+  /** The allocations that the placements would preempt; null when there are none. */
   readonly PreemptedAllocs: readonly AllocationListStub[] | null;
 }
 
-/** A request to consider one job and bring its allocations to what it wants. Members with an empty value are left out, as on the wire. */
+/** A request to compare one job with its allocations and close the difference. Members with an empty value are omitted, as on the wire. */
 export interface Evaluation {
   /** A UUID. */
   readonly ID: string;
   readonly Namespace: string;
-  /** From 1 to 100; the highest is worked on first. */
+  /** From 1 to 100; the highest is processed first. */
   readonly Priority: number;
-  /** Which scheduler works on it: service, batch, system or sysbatch. */
+  /** The scheduler that processes it: service, batch, system or sysbatch. */
   readonly Type: string;
-  /** What called for it. */
+  /** What triggered it. */
   readonly TriggeredBy: EvaluationTrigger;
   readonly JobID: string;
-  /** The JobModifyIndex of the job that a request was about; absent if no request called for it. */
+  /** The job's JobModifyIndex at the triggering request; absent if no request triggered it. */
   readonly JobModifyIndex?: number;
-  /** The node whose change called for it, or on which a system job found no room. */
+  /** The node whose change triggered it, or on which a system job found no room. */
   readonly NodeID?: string;
-  /** The index of the node's change that called for it. */
+  /** The index of the triggering node change. */
   readonly NodeModifyIndex?: number;
-  /** The deployment that it began, or that called for it. */
+  /** The deployment that it created, or that triggered it. */
   readonly DeploymentID?: string;
-  /** How far it is. */
+  /** Status of the evaluation. */
   readonly Status: EvaluationStatus;
-  /** Why it has this status, for people. */
+  /** Reason for the status, for display. */
   readonly StatusDescription?: string;
-  /** RFC 3339: not before this time. */
+  /** RFC 3339: the evaluation is not processed earlier. */
   readonly WaitUntil?: string;
-  /** ID of the evaluation that continues at a later time. */
+  /** ID of the delayed evaluation that continues this one. */
   readonly NextEval?: string;
-  /** ID of the evaluation that made this one. */
+  /** ID of the evaluation that created this one. */
   readonly PreviousEval?: string;
-  /** ID of the evaluation that waits for room. */
+  /** ID of the blocked evaluation that continues this one. */
   readonly BlockedEval?: string;
-  /** By group, why allocations found no node. */
+  /** By group, why allocations could not be placed. */
   readonly FailedTGAllocs?: Readonly<Record<string, AllocationMetric>>;
   /** The result of the evaluation, by group; set when it is complete. */
   readonly PlanAnnotations?: PlanAnnotations;
-  /** By class of node: whether nodes of that class could take what is blocked. An unknown class is worth a try. */
+  /** By node class: whether nodes of that class could take the blocked allocations. An unknown class is worth trying. */
   readonly ClassEligibility?: Readonly<Record<string, boolean>>;
   /** Not set here. */
   readonly QuotaLimitReached?: string;
   /** Not set here. */
   readonly MissingNonNodeResources?: readonly string[];
-  /** A rule of the job names something that nodes of one class do not share: every change of a node is worth a try. */
+  /** Whether a rule of the job names a property that nodes of one class do not share: every change of a node is then worth trying. */
   readonly EscapedComputedClass?: boolean;
-  /** Set for the evaluation of a plan (`planJob`), which is not stored. */
+  /** Set for the evaluation of a plan (`planJob`), which is never stored. */
   readonly AnnotatePlan?: boolean;
-  /** By group, how many allocations wait for room. */
+  /** By group, the number of allocations that wait for room. */
   readonly QueuedAllocations?: Readonly<Record<string, number>>;
-  /** Index of the state that it was decided on. */
+  /** Index of the state on which it was decided. */
   readonly SnapshotIndex?: number;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
   /** Unix nanoseconds. */
   readonly CreateTime: number;
-  /** When it was last changed, in Unix nanoseconds. */
+  /** Time of the last change, in Unix nanoseconds. */
   readonly ModifyTime: number;
 }
 
 export const evaluations = table<Evaluation>('evaluations', (evaluation) => [evaluation.ID], {
   by_job: { version: 1, key: (evaluation) => [evaluation.Namespace, evaluation.JobID, evaluation.CreateIndex] },
-  /** Those that keep their job pending. */
+  /** Evaluations that keep their job pending. */
   open_by_job: {
     version: 1,
     key: (evaluation) =>
@@ -134,7 +134,7 @@ export const evaluations = table<Evaluation>('evaluations', (evaluation) => [eva
   },
   by_create: { version: 2, key: (evaluation) => [evaluation.CreateIndex, evaluation.ID] },
   by_namespace: { version: 2, key: (evaluation) => [evaluation.Namespace, evaluation.CreateIndex, evaluation.ID] },
-  /** What a scheduler still has to do: `waiting` by due time, `pending` by namespace, most urgent first. Blocked ones have separate queues. */
+  /** The scheduler's queue: `waiting` by due time, `pending` by namespace, highest priority first. Blocked evaluations have separate queues. */
   due: {
     version: 2,
     key: (evaluation) => {
@@ -150,10 +150,10 @@ export function isTerminalEvaluation(evaluation: Pick<Evaluation, 'Status'>): bo
   return evaluation.Status !== 'pending' && evaluation.Status !== 'blocked';
 }
 
-/** The least difference between two times, in nanoseconds: a number holds those of the present time in steps of 256. */
+/** The smallest step of a timestamp in nanoseconds: a double stores present-day values in steps of 256. */
 const leastStep = 1000;
 
-/** The time of a change, in Unix nanoseconds: always after the creation, even when the clock stood still. */
+/** The time of a change, in Unix nanoseconds: always after the creation, even if the clock stood still. */
 export function timeOfChange({ CreateTime }: Pick<Evaluation, 'CreateTime'>, now: Instant): number {
   const nanos = unixNanosFromInstant(now);
   return nanos > CreateTime ? nanos : CreateTime + leastStep;

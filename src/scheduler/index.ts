@@ -1,5 +1,5 @@
 /*
- * What users of the package see of the scheduler: its records, and the decisions as pure functions.
+ * The scheduler's public part: its records, and its decisions as pure functions.
  */
 export type {
   AllocatedDevice,

@@ -2,16 +2,16 @@ import { table } from '../shared/table.js';
 import { type Allocation, isClientTerminal } from './allocation.js';
 
 /**
- * What a node's agent has to handle: one narrow row for each allocation that the node has not finished with. An
- * agent asks for the rows that changed since it last asked, so what it already runs costs nothing.
+ * The agent's work list: one narrow row for each allocation that the node has not finished with. An
+ * agent requests the rows that changed since its last request, so unchanged allocations cost nothing.
  */
 export interface NodeAssignment {
   readonly nodeId: string;
   /** `collected` in the row that says that ended allocations of the node were removed. */
   readonly allocationId: string;
-  /** The write that the scheduler last changed the allocation in, or that removed allocations. */
+  /** The write in which the scheduler last changed the allocation, or that removed allocations. */
   readonly index: number;
-  /** The server has nothing more to do with the allocation: what still runs of it ends. */
+  /** Whether the server has finished with the allocation: the agent ends whatever still runs. */
   readonly gone: boolean;
 }
 
@@ -23,7 +23,7 @@ export const nodeAssignments = table<NodeAssignment>(
 
 const collected = 'collected';
 
-/** Reports the agent of a node that ended allocations were removed: it need not keep their folders any more. */
+/** Notifies the node's agent that ended allocations were removed: it need not keep their folders any more. */
 export function collectedRow(nodeId: string, index: number): NodeAssignment {
   return { nodeId, allocationId: collected, index, gone: true };
 }
@@ -33,8 +33,8 @@ export function isCollectedRow({ allocationId }: NodeAssignment): boolean {
 }
 
 /**
- * The assignment after a change of an allocation: a row to store, `done` when the agent itself has finished, or `same`.
- * `before` and `after` are undefined for an allocation that is new or removed.
+ * The assignment after a change of an allocation: a row to store, `done` when the agent has finished with it, or `same`.
+ * `before` and `after` are undefined for a new or removed allocation.
  */
 export function assignmentAfter(
   before: Allocation | undefined,

@@ -2,21 +2,21 @@ import { contentDigest } from '../jobs/content-digest.js';
 import { table } from '../shared/table.js';
 import type { SchedulerAlgorithm, SchedulerConfiguration } from './scheduler-configuration.js';
 
-/** What a pool sets for the jobs that are placed in it; null leaves it to the installation. */
+/** Scheduler settings that a pool overrides; null inherits the installation's setting. */
 export interface NodePoolSchedulerConfiguration {
-  /** Empty: as the installation has it. */
+  /** Empty: inherits the installation's. */
   readonly SchedulerAlgorithm: SchedulerAlgorithm | '';
-  /** Null: as the installation has it. */
+  /** Null: inherits the installation's. */
   readonly MemoryOversubscriptionEnabled: boolean | null;
 }
 
-/** A set of nodes that jobs choose by name. Every node is in exactly one. */
+/** A set of nodes that jobs select by name. Every node is in exactly one. */
 export interface NodePool {
   /** Unique. `default` and `all` are built in. */
   readonly Name: string;
-  /** For people. */
+  /** For display. */
   readonly Description: string;
-  /** Names and values for people and programs; null for none. */
+  /** User-defined names and values; null for none. */
   readonly Meta: Readonly<Record<string, string>> | null;
   /** Overrides of the installation's configuration; null for none. */
   readonly SchedulerConfiguration: NodePoolSchedulerConfiguration | null;
@@ -28,7 +28,7 @@ export interface NodePool {
 
 export const nodePools = table<NodePool>('node_pools', (pool) => [pool.Name]);
 
-/** The pool of nodes and jobs that name none, and the pool that holds the nodes of every other; both always exist. */
+/** `default`: the pool of nodes and jobs that name none. `all`: contains every node. Both always exist. */
 const defaultNodePool = 'default';
 export const allNodePool = 'all';
 
@@ -44,9 +44,9 @@ export function newNodePool(name: string, index: number, description = ''): Node
   };
 }
 
-/** A pool as readers get it. */
+/** A pool as the interface shows it. */
 export interface ReadNodePool extends NodePool {
-  /** Changes with the settings of the pool. */
+  /** Changes with the pool's settings. */
   readonly Hash: string;
   /** Lifetime of the identities of its nodes, in nanoseconds. This server issues none. */
   readonly NodeIdentityTTL: number;
@@ -73,7 +73,7 @@ export const builtInNodePools: readonly NodePool[] = [
   newNodePool(defaultNodePool, 1, 'Default node pool.'),
 ];
 
-/** The installation's configuration, overridden by the settings of the pool. */
+/** The installation's configuration with the pool's overrides applied. */
 export function configurationOfPool(
   configuration: SchedulerConfiguration,
   pool: NodePool | undefined,

@@ -3,17 +3,17 @@ import type { Milliseconds } from '../shared/duration.js';
 /** A node's last heartbeat as a watcher reads it. */
 export interface Heartbeat {
   readonly nodeId: string;
-  /** Another one with each heartbeat. */
+  /** Differs for each heartbeat. */
   readonly token: number;
-  /** On the watcher's own monotonic clock; undefined when it was recorded on another timeline. */
+  /** On the watcher's own monotonic clock; undefined when recorded on another timeline. */
   readonly at: Milliseconds | undefined;
 }
 
-/** The state of a watcher of heartbeats. All times are those of its own monotonic clock. */
+/** State of a heartbeat watcher. All times are on its own monotonic clock. */
 export interface SilenceWatch {
-  /** Since when heartbeats can be received: no node counts as silent from an earlier time. */
+  /** Since when heartbeats could be received: silence is counted from here at the earliest. */
   readonly since: Milliseconds;
-  /** When the watcher meant to check again; if it looks much later, the watcher itself was absent. */
+  /** When the watcher planned its next check; if the check is much later, the watcher itself was suspended. */
   readonly expected: Milliseconds;
   /** When each heartbeat of another timeline was first seen. */
   readonly seen: ReadonlyMap<string, { readonly token: number; readonly at: Milliseconds }>;
@@ -25,15 +25,15 @@ export function newSilenceWatch(now: Milliseconds): SilenceWatch {
 
 interface Silence {
   readonly watch: SilenceWatch;
-  /** Last heartbeats that are older than the whole time to live. */
+  /** Heartbeats that are older than the time to live. */
   readonly silent: readonly Heartbeat[];
-  /** When the next node can turn silent; undefined without nodes. */
+  /** When the next node may become silent; undefined without nodes. */
   readonly next: Milliseconds | undefined;
 }
 
 /**
- * Checks the nodes by their silence. Wall time has no part in it, and a watcher that was absent itself (started just now, stopped,
- * suspended, late) gives every node one full time to live before it checks again.
+ * Finds silent nodes. Wall time is never used, and a watcher that was absent itself (started just now, stopped,
+ * suspended, late) gives every node one full time to live before the next check.
  */
 export function observeHeartbeats(
   watch: SilenceWatch,

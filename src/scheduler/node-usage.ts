@@ -1,7 +1,7 @@
 import { table } from '../shared/table.js';
 import type { Capacity } from './cluster/capacity.js';
 
-/** What the allocations use that a node has not finished with; kept beside the node so that no placement has to add them up. */
+/** Usage of all allocations that a node has not finished with; stored beside the node so that no placement has to sum it up. */
 export interface NodeUsage extends Capacity {
   readonly ID: string;
 }

@@ -2,26 +2,26 @@ import { needsAttribute } from '../jobs/task-needs.js';
 import { table } from '../shared/table.js';
 
 /**
- * Whether the node's agent sends heartbeats. `disconnected` is set instead of `down` while a group of the node allows it;
+ * Whether the node's agent sends heartbeats. `disconnected` is set instead of `down` while a group on the node allows it;
  * `initializing` is not set here.
  */
 export type NodeStatus = 'initializing' | 'ready' | 'down' | 'disconnected';
 
-/** A driver of tasks, as the node's agent found it. */
+/** A task driver, as the node's agent detected it. */
 export interface NodeDriver {
-  /** What the driver reports of itself; null for nothing. */
+  /** Attributes that the driver reports; null for none. */
   readonly Attributes: Readonly<Record<string, string>> | null;
-  /** Whether the driver can be used on the host. */
+  /** Whether the driver is usable on the host. */
   readonly Detected: boolean;
   /** Whether the driver can start tasks now. Unhealthy drivers get none. */
   readonly Healthy: boolean;
-  /** Why the driver is healthy or not, for people. */
+  /** Reason for the driver's health, for display. */
   readonly HealthDescription: string;
   /** RFC 3339. */
   readonly UpdateTime: string;
 }
 
-/** A network interface that tasks can share with their host, or that a network plugin makes for them. */
+/** A network interface that tasks share with their host, or that a network plugin creates for them. */
 export interface NodeNetwork {
   /** `host`, `bridge`, `cni/<name>`. */
   readonly Mode: string;
@@ -31,19 +31,19 @@ export interface NodeNetwork {
   readonly IP: string;
   /** The network of the address. */
   readonly CIDR?: string;
-  /** The speed of the interface in Mbit/s. Nothing is decided by it. */
+  /** The speed of the interface in Mbit/s. Informational only. */
   readonly MBits?: number;
 }
 
-/** An interface with its addresses: what host networks are looked up in. */
+/** An interface with its addresses, from which host networks are resolved. */
 export interface NodeInterface {
   /** `host` for an interface of the host, otherwise as in `NodeNetwork`. */
   readonly Mode: string;
   /** The interface, such as `eth0`. */
   readonly Device: string;
-  /** Hexadecimal bytes with colons. Nothing is decided by it. */
+  /** Hexadecimal bytes with colons. Informational only. */
   readonly MacAddress?: string;
-  /** Mbit/s. Nothing is decided by it. */
+  /** Mbit/s. Informational only. */
   readonly Speed?: number;
   /** Null for none. */
   readonly Addresses: readonly NodeAddress[] | null;
@@ -57,13 +57,13 @@ export interface NodeAddress {
   readonly Alias: string;
   /** The IP address. */
   readonly Address: string;
-  /** Ports that allocations never get, such as `22,8000-8999`. */
+  /** Ports that are never assigned to allocations, such as `22,8000-8999`. */
   readonly ReservedPorts?: string;
-  /** The router of the network. Nothing is decided by it. */
+  /** The router of the network. Informational only. */
   readonly Gateway?: string;
 }
 
-/** A value with its type; of the first four members exactly one is given. */
+/** A typed value; exactly one of the first four members is set. */
 export interface DeviceAttribute {
   readonly Float?: number;
   readonly Int?: number;
@@ -78,19 +78,19 @@ export interface NodeDeviceGroup {
   readonly Vendor: string;
   readonly Type: string;
   readonly Name: string;
-  /** The devices; only healthy ones are given out. */
+  /** The devices; only healthy ones are assigned. */
   readonly Instances: readonly {
     readonly ID: string;
     readonly Healthy: boolean;
     readonly HealthDescription?: string;
   }[];
-  /** What all instances have in common, for constraints. */
+  /** Attributes that all instances share, for constraints. */
   readonly Attributes: Readonly<Record<string, DeviceAttribute>> | null;
 }
 
 /** A folder of the host that allocations may mount. */
 export interface NodeHostVolume {
-  /** The name by which jobs ask for it. */
+  /** The name by which jobs request it. */
   readonly Name: string;
   /** The folder on the host. */
   readonly Path: string;
@@ -99,9 +99,9 @@ export interface NodeHostVolume {
   readonly ID?: string;
 }
 
-/** How a node is emptied. */
+/** How a node is drained. */
 export interface DrainStrategy {
-  /** Nanoseconds; 0 has no deadline, below 0 everything goes at once. */
+  /** Nanoseconds; 0 means no deadline, a negative value ends everything at once. */
   readonly Deadline: number;
   /** Whether system jobs stay on the node. */
   readonly IgnoreSystemJobs: boolean;
@@ -111,25 +111,25 @@ export interface DrainStrategy {
   readonly StartedAt: string;
 }
 
-/** How the latest drain of a node went, and who asked for it. */
+/** The progress of a node's latest drain, and who requested it. */
 export interface DrainMetadata {
   /** RFC 3339. */
   readonly StartedAt: string;
   /** When the status last changed, RFC 3339. */
   readonly UpdatedAt: string;
-  /** Whether the drain continues, has emptied the node, or was ended early. */
+  /** Whether the drain is in progress, has completed, or was cancelled. */
   readonly Status: 'draining' | 'complete' | 'canceled';
-  /** The token that asked for the drain; empty for the host. */
+  /** The token that requested the drain; empty for the host. */
   readonly AccessorID: string;
-  /** What the caller said about the drain; null for nothing. */
+  /** Values that the caller attached to the drain; null for none. */
   readonly Meta: Readonly<Record<string, string>> | null;
 }
 
-/** Something that happened to a node, for its operators. */
+/** An event of a node, for its operators. */
 export interface NodeEvent {
-  /** A sentence for people. */
+  /** A sentence for display. */
   readonly Message: string;
-  /** What the event is about: `Cluster`, `Drain` and others. */
+  /** The subsystem: `Cluster`, `Drain` and others. */
   readonly Subsystem: string;
   /** Further values; null for none. */
   readonly Details: Readonly<Record<string, string>> | null;
@@ -142,32 +142,32 @@ export interface NodeEvent {
 export interface Node {
   /** A UUID, which the agent keeps over restarts. */
   readonly ID: string;
-  /** For people; the host name unless the agent is given another. Need not be unique. */
+  /** For display; the host name by default. Need not be unique. */
   readonly Name: string;
-  /** The datacenter that the node says it is in, by which jobs choose. */
+  /** The datacenter that the node declares, which jobs select by. */
   readonly Datacenter: string;
-  /** The pool that the node belongs to; a new one is made when it does not exist. */
+  /** The pool that the node belongs to; created when it does not exist. */
   readonly NodePool: string;
-  /** A class that operators give; empty for none. */
+  /** A class that operators set; empty for none. */
   readonly NodeClass: string;
-  /** Equal for nodes that every rule of feasibility sees as the same. */
+  /** Equal for nodes that no feasibility rule distinguishes. */
   readonly ComputedClass?: string;
-  /** The address that the agent is given; empty if none. The server does not connect to it. */
+  /** The configured address of the agent; empty if none. The server does not connect to it. */
   readonly HTTPAddr: string;
-  /** What the agent found out about the host, for constraints (`${attr.cpu.arch}`). */
+  /** Attributes that the agent detected on the host, for constraints (`${attr.cpu.arch}`). */
   readonly Attributes: Readonly<Record<string, string>>;
-  /** Names and values about the node, for constraints (`${meta.rack}`): those that the agent reports, with the changes made by the interface. */
+  /** Metadata of the node, for constraints (`${meta.rack}`): reported by the agent, with changes made over the interface applied. */
   readonly Meta: Readonly<Record<string, string>> | null;
   /** Not set here. */
   readonly Links?: Readonly<Record<string, string>> | null;
-  /** All that the host has. */
+  /** All resources of the host. */
   readonly NodeResources: {
     readonly Cpu: {
       /** MHz of all cores. */
       readonly CpuShares: number;
       /** Number of cores. */
       readonly TotalCpuCores: number;
-      /** Cores that tasks may have for themselves; null: all. */
+      /** Cores that can be reserved for tasks; null: all. */
       readonly ReservableCpuCores: readonly number[] | null;
     };
     readonly Memory: { readonly MemoryMB: number };
@@ -177,12 +177,12 @@ export interface Node {
     /** Absent: the node's own address, as host network `default`. */
     readonly NodeNetworks?: readonly NodeInterface[] | null;
     readonly Devices?: readonly NodeDeviceGroup[] | null;
-    /** The first port that dynamic ports are taken from; 20000 unless given. */
+    /** The first dynamic port; 20000 by default. */
     readonly MinDynamicPort?: number;
-    /** The last port that dynamic ports are taken from; 32000 unless given. */
+    /** The last dynamic port; 32000 by default. */
     readonly MaxDynamicPort?: number;
   };
-  /** What of it is not for allocations. */
+  /** Resources that are kept from allocations. */
   readonly ReservedResources: {
     readonly Cpu: { readonly CpuShares: number };
     readonly Memory: { readonly MemoryMB: number };
@@ -195,19 +195,19 @@ export interface Node {
   readonly HostVolumes?: Readonly<Record<string, NodeHostVolume>> | null;
   /** Whether the node gets new allocations. */
   readonly SchedulingEligibility: 'eligible' | 'ineligible';
-  /** While the node is being emptied. */
+  /** Set while the node is being drained. */
   readonly DrainStrategy?: DrainStrategy | null;
-  /** The present drain, or the last one; absent before the first. */
+  /** The current or last drain; absent before the first. */
   readonly LastDrain?: DrainMetadata | null;
-  /** The most allocations at a time; 0 or absent: any number. */
+  /** The maximum number of simultaneous allocations; 0 or absent: no limit. */
   readonly NodeMaxAllocs?: number;
   /** Whether the agent sends heartbeats. */
   readonly Status: NodeStatus;
-  /** Why the node has this status, for people; may be empty. */
+  /** Reason for the status, for display; may be empty. */
   readonly StatusDescription: string;
   /** Unix seconds. */
   readonly StatusUpdatedAt: number;
-  /** The last ten. */
+  /** The ten newest events. */
   readonly Events?: readonly NodeEvent[] | null;
   /** The index of the write that registered the node. */
   readonly CreateIndex: number;
@@ -215,30 +215,30 @@ export interface Node {
   readonly ModifyIndex: number;
 }
 
-/** What the node declares that it provides to tasks; undefined when it declares nothing, and then counts as providing everything. */
+/** The features that the node declares to provide to tasks; undefined when it declares none, and then counts as providing all of them. */
 export function provisionOf({ Attributes }: Pick<Node, 'Attributes'>): string | undefined {
   return Object.hasOwn(Attributes, needsAttribute) ? Attributes[needsAttribute] : undefined;
 }
 
 export const nodes = table<Node>('nodes', (node) => [node.ID], {
-  /** Those that are being emptied. */
+  /** Nodes that are being drained. */
   draining: { version: 1, key: (node) => (isDraining(node) ? [node.ID] : undefined) },
   by_pool: { version: 1, key: (node) => [node.NodePool, node.ID] },
-  /** By what nodes provide to tasks; those without a declaration come first. */
+  /** By provided features; nodes without a declaration come first. */
   by_provision: { version: 1, key: (node) => [provisionOf(node) ?? '', node.ID] },
 });
 
-/** When each node was last heard from. A separate record, so that a heartbeat does not count as a change of the node. */
+/** When a node was last heard from. A separate record, so that a heartbeat is not a change of the node. */
 interface NodeHeartbeat {
   readonly ID: string;
-  /** The monotonic time of the process that marked the node as down, and its timeline. */
+  /** Monotonic time of the process that marked the node as down, and its timeline. */
   readonly timeline: string;
   readonly at: number;
 }
 
 export const nodeHeartbeats = table<NodeHeartbeat>('node_heartbeats', (heartbeat) => [heartbeat.ID]);
 
-/** Takes new allocations. */
+/** Whether the node takes new allocations. */
 export function isReadyNode(node: Pick<Node, 'Status' | 'SchedulingEligibility' | 'DrainStrategy'>): boolean {
   return node.Status === 'ready' && node.SchedulingEligibility === 'eligible' && !isDraining(node);
 }

@@ -1,8 +1,8 @@
 import type { Evaluation } from './evaluation.js';
 
 /**
- * What an evaluation shows of another one (job interface, evaluations). Members are those of `Evaluation`; an ID or a string that is
- * not there is empty.
+ * The summary of a related evaluation (job interface, evaluations). Members are those of `Evaluation`; absent IDs and strings
+ * are empty.
  */
 export interface EvaluationStub {
   readonly ID: string;
@@ -15,7 +15,7 @@ export interface EvaluationStub {
   readonly DeploymentID: string;
   readonly Status: string;
   readonly StatusDescription: string;
-  /** RFC 3339; the year 1 when it does not wait for a time. */
+  /** RFC 3339; the year 1 when it is not delayed. */
   readonly WaitUntil: string;
   /** Empty for none. */
   readonly NextEval: string;
@@ -31,10 +31,10 @@ export interface EvaluationStub {
   readonly ModifyTime: number;
 }
 
-/** The most evaluations of a chain that are shown. */
+/** The maximum number of related evaluations that are shown. */
 const longestChain = 500;
 
-/** The evaluations that this one follows from or has led to, over any number of steps, the nearest first. */
+/** The evaluations that led to this one or follow from it, over any number of steps, the nearest first. */
 export function relatedEvaluations(
   evaluation: Evaluation,
   find: (id: string) => Evaluation | undefined,
@@ -42,7 +42,7 @@ export function relatedEvaluations(
   const seen = new Set([evaluation.ID]);
   const related: Evaluation[] = [];
   visit(evaluation);
-  // The list grows while it is walked.
+  // The list grows during the iteration.
   for (const next of related) visit(next);
   return related.map(evaluationStub);
 

@@ -1,7 +1,7 @@
 import { zeroResources } from '../jobs/document/resources.js';
 import type { AllocatedResources } from './allocated-resources.js';
 
-/** What is allocated, in the form in which jobs ask for it (job interface, allocations): older clients read this one. */
+/** The allocated resources in the form in which jobs request them (job interface, allocations), for older clients. */
 export interface ResourceSum {
   /** MHz. */
   readonly CPU: number;
@@ -16,7 +16,7 @@ export interface ResourceSum {
   readonly SecretsMB: number;
 }
 
-/** The resources of each task, and of all together with what they share. */
+/** The resources of each task, and the total including shared ones. */
 export interface ResourceSums {
   readonly Resources: ResourceSum;
   readonly TaskResources: Readonly<Record<string, ResourceSum>>;

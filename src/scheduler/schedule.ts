@@ -8,8 +8,8 @@ import type { SchedulingSnapshot } from './snapshot.js';
 import { finish } from './steps.js';
 
 /**
- * Decides how a job's allocations become what the job declares, as far as the nodes have room. Pure: the same arguments give the same result. Planning
- * a job is the same call on a snapshot that holds the job as it would be.
+ * Decides how a job's allocations reach the declared state, as far as the nodes have room. Pure: equal arguments give the same result. Planning
+ * a job is the same call on a snapshot that contains the proposed job.
  */
 export function schedule(
   snapshot: SchedulingSnapshot,
@@ -21,8 +21,8 @@ export function schedule(
 }
 
 /**
- * `schedule` in steps of well under a millisecond each, between which the caller can do other work. The arguments must not change until the
- * last step.
+ * `schedule` in steps of well under a millisecond each, between which the caller can do other work. The arguments must not change before
+ * the last step.
  */
 export function* schedulingSteps(
   snapshot: SchedulingSnapshot,

@@ -3,7 +3,7 @@ import { table } from '../shared/table.js';
 /** `binpack` fills nodes one after the other, `spread` loads them evenly. */
 export type SchedulerAlgorithm = 'binpack' | 'spread';
 
-/** Which jobs may take the place of others whose priority is at least 10 lower. */
+/** Which job types may preempt allocations of jobs whose priority is at least 10 lower. */
 export interface PreemptionConfig {
   /** True in a new installation. */
   readonly SystemSchedulerEnabled: boolean;
@@ -25,9 +25,9 @@ export interface SchedulerConfiguration {
   readonly MemoryOversubscriptionEnabled: boolean;
   /** Only management callers may register, revert, scale and dispatch. */
   readonly RejectJobRegistration: boolean;
-  /** Evaluations are made and wait: none is worked on. */
+  /** Evaluations are created but wait: none is processed. */
   readonly PauseEvalBroker: boolean;
-  /** Kept for existing clients: every node is considered whatever it says. */
+  /** Kept for existing clients: every node is evaluated regardless of this value. */
   readonly NodeLimitForFeasibilityChecks: number;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
@@ -49,7 +49,7 @@ export const defaultSchedulerConfiguration: SchedulerConfiguration = {
   ModifyIndex: 1,
 };
 
-/** One row. */
+/** A table of one row. */
 export const schedulerConfigurations = table<SchedulerConfiguration>('scheduler_configurations', () => [
   'configuration',
 ]);

@@ -5,33 +5,33 @@ import type { Deployment } from './deployment/deployment.js';
 import type { NodePool } from './node-pool.js';
 import type { SchedulerConfiguration } from './scheduler-configuration.js';
 
-/** What one evaluation is decided on. */
+/** The state that one evaluation is decided on. */
 export interface SchedulingSnapshot {
-  /** The job as registered now; undefined when it was purged. */
+  /** The job as currently registered; undefined when it was purged. */
   readonly job: Job | undefined;
-  /** The job's allocations: all that live or that their nodes have not finished with, and of the others those that `isRemembered` names. */
+  /** The job's allocations: all that are live or that their nodes have not finished with, and those others that `isRemembered` selects. */
   readonly allocations: readonly Allocation[];
-  /** Older versions of the job that its allocations run, or that a deployment brought out, by version. */
+  /** Older job versions that its allocations run, or that a deployment deployed, by version. */
   readonly versions: ReadonlyMap<number, Job>;
-  /** Those of the job that are still kept. */
+  /** The job's deployments that are still kept. */
   readonly deployments: readonly Deployment[];
-  /** The nodes, with what is used of them. */
+  /** The nodes with their usage. */
   readonly cluster: Cluster;
-  /** Of the installation; the pool may differ. */
+  /** The installation's; the pool may override it. */
   readonly configuration: SchedulerConfiguration;
   /** The pool that the job names. */
   readonly pool: NodePool | undefined;
-  /** Reads an allocation of another job, which is about to be preempted. */
+  /** Reads an allocation of another job that is about to be preempted. */
   readonly readAllocation: (id: string) => Allocation | undefined;
   /** The index of the write that will hold the result. */
   readonly index: number;
-  /** Reads a stopwatch, in nanoseconds, for metrics of the duration of decisions; absent if they are not measured. */
+  /** Reads a stopwatch, in nanoseconds, to measure decisions for metrics; absent if they are not measured. */
   readonly stopwatch?: (() => number) | undefined;
 }
 
 /**
- * Whether decisions depend on an allocation although it has ended: it waits for its replacement, or is finished work of the job's present
- * version, which is not done again.
+ * Whether decisions depend on an ended allocation: it waits for its replacement, or is completed work of the job's current
+ * version, which is not repeated.
  */
 export function isRemembered(allocation: Allocation, job: Pick<Job, 'Version' | 'CreateIndex'>): boolean {
   if (allocation.JobCreateIndex !== job.CreateIndex) return false;

@@ -1,10 +1,10 @@
-/** Work in steps, between which its caller can do other work. */
+/** A computation in steps, between which its caller can do other work. */
 export type Steps<T> = Generator<void, T>;
 
-/** Allocations that are considered between two yields. */
-export const lookedAtInStep = 256;
+/** Allocations that are examined between two yields. */
+export const examinedPerStep = 256;
 
-/** All steps at once. */
+/** Runs all steps at once. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -13,21 +13,21 @@ export function finish<T>(steps: Steps<T>): T {
 }
 
 /** Allocations that are changed between two yields. */
-const changedInStep = 64;
+const changedPerStep = 64;
 
-/** Changes them one by one. Yields now and then. */
+/** Applies `change` to each. Yields now and then. */
 export function* changeInSteps<T>(changed: readonly T[], change: (one: T) => void): Steps<void> {
   for (const [at, one] of changed.entries()) {
-    if (at % changedInStep === 0) yield;
+    if (at % changedPerStep === 0) yield;
     change(one);
   }
 }
 
-/** Records by their IDs. Yields now and then. */
+/** Indexes records by ID. Yields now and then. */
 export function* byIdInSteps<T extends { readonly ID: string }>(records: readonly T[]): Steps<ReadonlyMap<string, T>> {
   const byId = new Map<string, T>();
   for (const [at, record] of records.entries()) {
-    if (at % lookedAtInStep === 0) yield;
+    if (at % examinedPerStep === 0) yield;
     byId.set(record.ID, record);
   }
   return byId;

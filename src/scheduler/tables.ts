@@ -11,7 +11,7 @@ import { nodeUsages } from './node-usage.js';
 import { nodeMetadata } from './nodes/node-metadata.js';
 import { schedulerConfigurations } from './scheduler-configuration.js';
 
-/** Every table of this area. */
+/** All tables of this folder. */
 export const schedulerTables: readonly TableName[] = [
   evaluations,
   allocations,

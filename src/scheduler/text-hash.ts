@@ -1,4 +1,4 @@
-/** 52 bits of the text as 13 hexadecimal digits. Two seeds keep strings apart; nothing relies on it against an attacker. */
+/** 52 bits of a hash of the string, as 13 hexadecimal digits. Two seeds make a collision unlikely; not secure against an attacker. */
 export function textHash(seed: number, text: string): string {
   let high = seed ^ 0xdeadbeef;
   let low = seed ^ 0x41c6ce57;

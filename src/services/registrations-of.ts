@@ -11,10 +11,10 @@ import type { ServiceRegistration } from './service-registration.js';
 
 type ServingNode = Pick<Node, 'ID' | 'Name' | 'Datacenter' | 'NodeClass' | 'NodePool' | 'Attributes' | 'Meta'>;
 
-/** An allocation that may offer services. */
+/** An allocation that may provide services. */
 export interface Serving {
   readonly allocation: Allocation;
-  /** As of the allocation's version. */
+  /** The job in the allocation's version. */
   readonly job: Job;
   readonly group: TaskGroup;
   readonly node: ServingNode;
@@ -24,7 +24,7 @@ export interface Serving {
 export type NewRegistration = Omit<ServiceRegistration, 'CreateIndex' | 'ModifyIndex'>;
 
 /**
- * What an allocation offers at present: the services of its group while it runs and is to continue, those of a task while that
+ * The services that an allocation currently provides: those of its group while it runs and is to continue, those of a task while the
  * task runs.
  */
 export function registrationsOf(serving: Serving): OfferedServices {
@@ -42,7 +42,7 @@ interface OfferedServices {
   readonly ofTasks: readonly NewRegistration[];
 }
 
-/** The services of a task; without one those of the group. */
+/** The services of a task; without a task, those of the group. */
 function registrations(serving: Serving, task: Task | null): NewRegistration[] {
   const lookup = serviceLookup({ ...serving, task });
   return ((task ?? serving.group).Services ?? []).map((service) =>
@@ -50,12 +50,12 @@ function registrations(serving: Serving, task: Task | null): NewRegistration[] {
   );
 }
 
-/** Whether an allocation may be offered as a service. */
+/** Whether an allocation's services may be listed. */
 export function isServing({ DesiredStatus, ClientStatus }: Allocation): boolean {
   return DesiredStatus === 'run' && ClientStatus === 'running';
 }
 
-/** `task` is the service's; null for one of the group. */
+/** `task` is the service's task; null for a service of the group. */
 function registration(service: Service, task: string | null, { allocation, node }: Serving): NewRegistration {
   const owner = task ?? `group-${allocation.TaskGroup}`;
   const ownAddress = node.Attributes['unique.network.ip-address'] ?? '127.0.0.1';

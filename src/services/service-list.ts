@@ -1,6 +1,6 @@
 import type { ServiceRegistration } from './service-registration.js';
 
-/** What lists show: the services of a namespace by name, with the tags of all their instances. */
+/** The list of services: the services of a namespace by name, with the tags of all their instances. */
 export interface ServiceNamespaceStub {
   readonly Namespace: string;
   readonly Services: readonly { readonly ServiceName: string; readonly Tags: readonly string[] }[];
@@ -18,7 +18,7 @@ export function serviceList(registrations: readonly ServiceRegistration[]): read
   }));
 }
 
-/** Some instances of a service for one reader: the same ones for the same key, as long as they exist. */
+/** Selects some instances of a service for one reader: the same ones for the same key, as long as they exist. */
 export function chooseInstances<T extends Pick<ServiceRegistration, 'ID'>>(
   instances: readonly T[],
   count: number,

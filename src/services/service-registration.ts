@@ -1,6 +1,6 @@
 import { type TableName, table } from '../shared/table.js';
 
-/** Where one instance of a service can be reached (job interface, ServiceRegistration). */
+/** The address of one instance of a service (job interface, ServiceRegistration). */
 export interface ServiceRegistration {
   readonly ID: string;
   readonly ServiceName: string;

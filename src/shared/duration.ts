@@ -8,18 +8,18 @@ export const minute: Milliseconds = 60 * second;
 export const hour: Milliseconds = 60 * minute;
 export const day: Milliseconds = 24 * hour;
 
-/** What timers of the platform can hold: a longer time would be over at once. 24.8 days. */
+/** The longest delay of the platform's timers: a longer one would fire at once. 24.8 days. */
 const longestTimer: Milliseconds = 2 ** 31 - 1;
 
-/** A duration as `setTimeout` and `AbortSignal.timeout` take it: whole milliseconds, rounded up, and 24.8 days at most. */
+/** A duration for `setTimeout` and `AbortSignal.timeout`: whole milliseconds, rounded up, and 24.8 days at most. */
 export function timerOf(duration: Milliseconds): Milliseconds {
   return Math.min(Math.ceil(duration), longestTimer);
 }
 
-/** The string is no duration. */
+/** The string is an invalid duration. */
 export interface DurationError {
   readonly type: 'invalid_duration';
-  /** The text, cut to 64 characters. */
+  /** The string, cut to 64 characters. */
   readonly text: string;
   readonly message: string;
 }
@@ -46,7 +46,7 @@ const component = /([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)/y;
 export function parseDurationNanos(text: string): Result<bigint, DurationError> {
   const invalid = (message: string): Result<bigint, DurationError> =>
     err({ type: 'invalid_duration', text: text.slice(0, 64), message });
-  if (text.length > longestText) return invalid('the text is too long for a duration');
+  if (text.length > longestText) return invalid('the string is too long for a duration');
   const negative = text.startsWith('-');
   const parts = negative || text.startsWith('+') ? text.slice(1) : text;
   if (parts === '0') return ok(0n);
@@ -59,7 +59,7 @@ export function parseDurationNanos(text: string): Result<bigint, DurationError> 
   return ok(negative ? -total : total);
 }
 
-/** Nanoseconds of numbers with units that follow one another; digits beyond a nanosecond are cut off. */
+/** Nanoseconds of a sequence of numbers with units; digits beyond a nanosecond are cut off. */
 function sumOfParts(parts: string): bigint | undefined {
   let total = 0n;
   let position = 0;
@@ -82,8 +82,8 @@ export function millisecondsFromNanos(nanos: number): Milliseconds {
 }
 
 /**
- * The text of nanoseconds, rounded to whole ones, in the notation of the job interface: `1h30m0s`, `1.5s`, `250ms`, `100ns`, `0s`.
- * Below a second the largest unit that gives a whole part is used, with a fraction.
+ * Formats nanoseconds, rounded to whole ones, in the notation of the job interface: `1h30m0s`, `1.5s`, `250ms`, `100ns`, `0s`.
+ * Below a second it uses the largest unit with a whole part, and a fraction.
  */
 export function durationTextFromNanos(nanos: number): string {
   const whole = Math.round(Math.abs(nanos));

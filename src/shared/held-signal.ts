@@ -1,9 +1,9 @@
 const nothing = (): void => undefined;
 
 /**
- * The same signal, kept until it aborts. `AbortSignal.any` holds its sources weakly, so that Node 20 collects a source of
- * `AbortSignal.timeout` that nobody else holds, and its time never comes; a separate listener prevents that. The listener is the same
- * one at each call, so a signal that lives long has at most one.
+ * The same signal, kept alive until it aborts. `AbortSignal.any` holds its sources weakly, so that Node 20 collects an otherwise unreferenced
+ * `AbortSignal.timeout`, which then never fires; a separate listener prevents that. The listener is the same
+ * one at each call, so a long-lived signal has at most one.
  */
 export function heldSignal(signal: AbortSignal): AbortSignal {
   signal.addEventListener('abort', nothing);

@@ -1,7 +1,7 @@
 /** A time as whole or fractional milliseconds since 1970-01-01T00:00:00Z: what a `Clock` returns. */
 export type Instant = number;
 
-/** The write that a decision becomes part of: its time, and the index that it takes. */
+/** The write that a decision becomes part of: its time, and its index. */
 export interface WriteMoment {
   readonly now: Instant;
   readonly index: number;
@@ -13,7 +13,7 @@ export function isoFromInstant(instant: Instant): string {
 }
 
 /**
- * The time of an RFC 3339 timestamp, cut to milliseconds; undefined for any other string. A string without an offset is none: it
+ * The time of an RFC 3339 timestamp, cut to milliseconds; undefined for any other string. A string without an offset is rejected: it
  * would depend on the time zone of the process.
  */
 export function instantFromRfc3339(text: string): Instant | undefined {
@@ -25,7 +25,7 @@ const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d
 
 /**
  * Unix nanoseconds as the job interface prints them. Beyond 2^53, but a double built from milliseconds prints its exact
- * decimal digits, because JSON prints the shortest text that reads back as the same double.
+ * decimal digits, because JSON prints the shortest digits that read back as the same double.
  */
 export function unixNanosFromInstant(instant: Instant): number {
   return Math.trunc(instant) * 1_000_000;

@@ -1,10 +1,10 @@
-/** Where a string stops being JSON. Positions count UTF-16 units from the start of the string. */
+/** Position where a string stops being JSON, in UTF-16 units from its start. */
 export interface JsonFault {
-  /** The first character that does not fit; the length of the string when it ends too early. */
+  /** The first invalid character; the length of the string when it ends too early. */
   readonly at: number;
-  /** Where the text, number or word begins that this character stands in; `at` itself outside of them. */
+  /** Start of the token that contains this character; `at` itself outside tokens. */
   readonly token: number;
-  /** What was being read, such as `looking for beginning of value`, in the words that clients of the job interface know. */
+  /** The part that was being read, such as `looking for beginning of value`, in the words that clients of the job interface compare. */
   readonly context: string;
 }
 
@@ -18,7 +18,7 @@ interface Step {
 type Container = '{' | '[';
 
 /**
- * Where the first JSON value of a string ends, blanks behind it not counted, or what is wrong with it. Keeps no values and
+ * Finds the end of the first JSON value of a string, without trailing blanks, or what is wrong with it. Stores no values and
  * does not recurse, so that nesting costs no stack.
  */
 export function jsonValueEnd(text: string, from = 0): number | JsonFault {
@@ -32,7 +32,7 @@ export function jsonValueEnd(text: string, from = 0): number | JsonFault {
   }
 }
 
-/** The first fault of a string that has to hold one JSON value and nothing else; undefined when it does. */
+/** The first fault of a string that must contain exactly one JSON value; undefined when it does. */
 export function jsonFaultIn(text: string, from = 0): JsonFault | undefined {
   const end = jsonValueEnd(text, from);
   if (typeof end !== 'number') return end;
@@ -40,7 +40,7 @@ export function jsonFaultIn(text: string, from = 0): JsonFault | undefined {
   return at === text.length ? undefined : faultAt(at, 'after top-level value');
 }
 
-/** The fault in the words that clients of the job interface know; `ended` is said of a string that ends too early. */
+/** The fault in the words that clients of the job interface compare; `ended` is the message for a string that ends too early. */
 export function jsonFaultText(
   text: string,
   { at, context }: JsonFault,
@@ -115,7 +115,7 @@ function wordEnd(text: string, token: number, word: string): number | JsonFault 
   return token + word.length;
 }
 
-/** The parts of a number: what may stand there, and what to say when it is begun and does not continue. */
+/** The parts of a number: allowed characters, and the message when the part is incomplete. */
 const numberParts: readonly (readonly [begin: RegExp, rest: RegExp, context: string])[] = [
   [/-?/y, /0|[1-9][0-9]*/y, 'in numeric literal'],
   [/\./y, /[0-9]+/y, 'after decimal point in numeric literal'],
@@ -139,7 +139,7 @@ function matchEnd(pattern: RegExp, text: string, at: number): number | undefined
   return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
-/** A run of characters that mean themselves, or one whole escape. */
+/** A run of literal characters, or one whole escape. */
 const plainRun = /(?:[^"\\\u0000-\u001f]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))/y;
 
 function stringEnd(text: string, token: number): number | JsonFault {
@@ -152,7 +152,7 @@ function stringEnd(text: string, token: number): number | JsonFault {
   return { at: digits, token, context: 'in \\u hexadecimal character escape' };
 }
 
-/** Where the blanks end that JSON allows between its parts. */
+/** The offset after the blanks that JSON allows between tokens. */
 function skipJsonBlanks(text: string, from: number): number {
   return matchEnd(/[ \t\n\r]*/y, text, from) ?? from;
 }
@@ -173,7 +173,7 @@ const namedBytes: Readonly<Record<number, string>> = {
   92: '\\\\',
 };
 
-/** A character in single quotes; of one beyond ASCII the first byte of its UTF-8 form, as clients know it. */
+/** A character in single quotes; for non-ASCII the first byte of its UTF-8 form, as clients expect. */
 function quotedByte(codePoint: number): string {
   const [byte = 0] = new TextEncoder().encode(String.fromCodePoint(codePoint));
   const isControl = byte < 0x20 || byte === 0x7f;

@@ -4,23 +4,23 @@ import { remembered } from './remembered.js';
 
 /** A compiled expression in RE2's syntax. */
 interface RegularExpression {
-  /** Whether any part of the string matches. Takes at most about `size` × 100 ns for each character, and mostly far less. */
+  /** Whether any part of the string matches. Takes at most about `size` × 100 ns per character, usually far less. */
   readonly matches: (text: string) => boolean;
-  /** The text with all matches replaced. `$1`, `$name` and `${name}` stand for groups, `$$` for a dollar sign. */
+  /** The string with all matches replaced. `$1`, `$name` and `${name}` stand for groups, `$$` for a dollar sign. */
   readonly replaceAll: (text: string, replacement: string) => string;
   /** Instructions of the compiled program. */
   readonly size: number;
 }
 
-/** Characters of a pattern; compiling takes up to a few microseconds for each. */
+/** Maximum characters of a pattern; compiling takes up to a few microseconds for each. */
 export const MAX_PATTERN_LENGTH = 1_000;
 
-/** Instructions of the compiled program. Each character of a string is compared with at most all of them. */
+/** Maximum instructions of the compiled program. Each character of a string is compared with at most all of them. */
 const MAX_PROGRAM = 5_000;
 
 /**
- * Compiles a pattern in RE2's syntax, or says why it is invalid. Matching takes time linear in the string, whatever the pattern. The
- * last few hundred patterns are kept compiled.
+ * Compiles a pattern in RE2's syntax; the error says why it is invalid. Matching takes time linear in the string, whatever the pattern. The
+ * last few hundred patterns are cached.
  */
 export const regularExpression: (pattern: string) => Result<RegularExpression, string> = remembered(compile, 256);
 
@@ -41,7 +41,7 @@ function compile(pattern: string): Result<RegularExpression, string> {
   }
 }
 
-/** A reference takes the longest name that it can: `$1x` is the group of that name, `${1}x` the first group. */
+/** A reference takes the longest possible name: `$1x` is the group of that name, `${1}x` the first group. */
 const REFERENCE = /\$(?:\$|([A-Za-z0-9_]+)|\{([A-Za-z0-9_]+)\})/g;
 
 function replacedIn(expression: RE2JS, text: string, replacement: string): string {
@@ -54,7 +54,7 @@ function replacedIn(expression: RE2JS, text: string, replacement: string): strin
   let replaced = '';
   let at = 0;
   while (matcher.find()) {
-    // An empty match right after another one is none.
+    // An empty match directly after another one does not count.
     if (matcher.end() === at && at > 0) continue;
     const made = replacement.replace(REFERENCE, (reference, name: string | undefined, inBraces: string | undefined) =>
       reference === '$$' ? '$' : groupNamed(name ?? inBraces ?? ''),
@@ -66,14 +66,14 @@ function replacedIn(expression: RE2JS, text: string, replacement: string): strin
 }
 
 /**
- * A quoted string, a character or class, a repetition with its numbers, or any other character. What is not closed goes to the end, so that
+ * A quoted string, a character or class, a repetition with its numbers, or any other character. An unclosed part extends to the end, so that
  * each character is read once.
  */
 const TOKEN =
   /\\Q.*?(?:\\E|$)|\\[pPx]\{[^}]*(?:\}|$)|\\.|\[\^?\]?(?:\[:\w*:\]|\\.|[^\]\\])*(?:\]|$)|\{(\d*),?(\d*)\}|./gsu;
 
 /**
- * The number of instructions that the pattern compiles to, or somewhat more: repetitions multiply what they repeat. Considered before
+ * The number of instructions that the pattern compiles to, or slightly more: repetitions multiply their operand. Computed before
  * compiling, which takes time and memory in proportion to it.
  */
 export function programBound(pattern: string): number {
@@ -89,7 +89,7 @@ export function programBound(pattern: string): number {
     } else if (text.startsWith('{') && text.length > 1) {
       sequence = repeat(sequence, Math.max(Number(least), Number(most), 1));
     } else {
-      // A star around what may be empty takes two instructions.
+      // A star around an operand that may be empty takes two instructions.
       sequence = append(sequence, text.startsWith('\\Q') ? text.length : text === '*' ? 2 : 1);
     }
   }
@@ -97,7 +97,7 @@ export function programBound(pattern: string): number {
 }
 
 /**
- * Microseconds that compiling takes, about: classes of Unicode have hundreds of ranges, which `(?i)` looks through once more for the
+ * Approximate compile time in microseconds: Unicode classes have hundreds of ranges, which `(?i)` scans once more for the
  * other cases.
  */
 export function compilingTime(pattern: string): number {
@@ -109,13 +109,13 @@ function append(sequence: { total: number }, size: number): { total: number; las
   return { total: sequence.total + size, last: size };
 }
 
-/** An optional copy costs one instruction more than a required one; a last one without end, two. */
+/** An optional copy costs one instruction more than a required one; an unbounded last one, two. */
 function repeat({ total, last }: { total: number; last: number }, times: number): { total: number; last: number } {
   const repeated = times * (last + 1) + 1;
   return { total: total - last + repeated, last: repeated };
 }
 
-/** Loaded on first use: it takes longer to load than all that needs it, and hardly any program has a regular expression. */
+/** Loaded on first use: it takes longer to load than all of its users, and few programs have a regular expression. */
 function re2(): typeof RE2JS {
   loaded ??= process.getBuiltinModule('node:module').createRequire(import.meta.url)('re2js') as typeof import('re2js');
   return loaded.RE2JS;

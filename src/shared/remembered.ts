@@ -16,8 +16,8 @@ export function remembered<V>(compute: (text: string) => V, count: number, lengt
 }
 
 /**
- * A value that is made at its first use. For what is slow to make and seldom needed, such as regular expressions with classes of
- * Unicode: made at the import of a module, it would delay the start of every process.
+ * A value that is created on first use. For slow and seldom needed values, such as regular expressions with Unicode
+ * classes: created at import, they would delay the start of every process.
  */
 export function madeOnce<V extends object>(make: () => V): () => V {
   let made: V | undefined;

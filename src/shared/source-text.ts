@@ -1,4 +1,4 @@
-/* What the languages of the project read alike: positions in their strings, and strings in quotes. */
+/* Common to the languages of the project: positions in their sources, and quoted strings. */
 
 /** A position in an expression, from 1; a column is a character. */
 export interface TextPosition {
@@ -6,7 +6,7 @@ export interface TextPosition {
   readonly column: number;
 }
 
-/** Reports the positions of offsets in 16-bit units. Offsets in ascending order are found in one pass over the text. */
+/** Converts offsets in UTF-16 units to positions. Offsets in ascending order are found in one pass over the source. */
 export function positionsIn(text: string): (offset: number) => TextPosition {
   let [at, line, column] = [0, 1, 1];
   return (offset) => {
@@ -21,7 +21,7 @@ export function positionsIn(text: string): (offset: number) => TextPosition {
 }
 
 /**
- * The text that a literal stands for: between backquotes as it is, between double quotes with the escapes of Nomad's language.
+ * The value of a string literal: between backquotes verbatim, between double quotes with the escapes of Nomad's language.
  * Undefined when an escape is invalid, or a line ends within double quotes.
  */
 export function unquoted(literal: string): string | undefined {
@@ -37,10 +37,10 @@ export function unquoted(literal: string): string | undefined {
     : undefined;
 }
 
-/** Text without backslashes, or one escape. */
+/** A run without backslashes, or one escape. */
 const PART = /[^\\]+|\\(?:[abfnrtv\\"]|x[0-9a-fA-F]{2}|[0-7]{3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})/g;
 
-/** What a backslash and one of these characters stand for. */
+/** The meaning of a backslash followed by one of these characters. */
 export const simpleEscapes: Readonly<Record<string, string>> = {
   a: '\u0007',
   b: '\b',
@@ -53,7 +53,7 @@ export const simpleEscapes: Readonly<Record<string, string>> = {
   '"': '"',
 };
 
-/** Escapes of bytes (`\xff`, `\377`) may make up a character together, so all parts are converted to UTF-8 first. */
+/** Escaped bytes (`\xff`, `\377`) may form a character together, so all parts are converted to UTF-8 first. */
 function bytesOf(part: string): number[] | undefined {
   if (!part.startsWith('\\')) return utf8(part);
   const kind = part.charAt(1);

@@ -7,35 +7,35 @@ export type Key = readonly KeyPart[];
 /** A secondary index: a key computed from the record. `undefined` leaves the record out of the index. */
 export interface IndexDefinition<R> {
   /**
-   * Must be raised by every change after which any record gets another key. Stores keep an index until its version changes, so
+   * Must be raised by every change that gives any record another key. Stores keep an index until its version changes, so
    * a change of `key`, or of anything that it calls, without a new version leaves wrong entries.
    */
   readonly version: number;
   /** Must depend on the record only. */
   readonly key: (record: R) => Key | undefined;
   /**
-   * For an index that is read seldom and whose rows are added often: this many of the newest rows may be missing in what a store keeps of
-   * it. Lists have them all the same, and take longer.
+   * For an index that is rarely read and often extended: this many of the newest rows may be missing from the stored index.
+   * Lists include them all the same, but take longer.
    */
   readonly lazy?: number;
 }
 
-/** How a table is used, for stores that can make something of it. What is stored and found does not depend on it. */
+/** Usage hints that a store may exploit. They do not affect what is stored and found. */
 export interface TableHints {
-  /** Nearly every write adds rows: when the table changed last can be reported by its newest row. */
+  /** Nearly every write adds rows: the table's last change can be determined from its newest row. */
   readonly grows?: boolean;
   /** Every key is one whole number from 0 up. */
   readonly numbered?: boolean;
   /**
-   * The member of a record whose value many records share as the same object, if there is one: its JSON text is made once and kept
+   * The member whose value many records share as the same object, if any: its JSON text is built once and cached
    * with the value.
    */
   readonly shares?: (record: never) => string | undefined;
 }
 
 /**
- * A table as the core declares it and every storage adapter keeps it: records are JSON values, found by primary key and
- * in the order of the primary key or of an index. Rows of an index with equal keys order by primary key.
+ * A table as the core declares it and every storage adapter stores it: records are JSON values, found by primary key and
+ * in the order of the primary key or of an index. Rows of an index with equal keys are ordered by primary key.
  */
 export interface Table<R> {
   /** Letters, digits and underscores; unique in a store. */

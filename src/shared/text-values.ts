@@ -1,5 +1,5 @@
 /*
- * What a string stands for where the interface compares strings with numbers: the number syntax of Nomad's language, its white
+ * Conversions of strings where the interface compares them with numbers: the number syntax of Nomad's language, its white
  * space, its order of strings, its upper and lower case, base64 and valid Unicode.
  */
 
@@ -44,29 +44,29 @@ export function parseBoolean(text: string): boolean | undefined {
   return /^(?:0|f|F|false|False|FALSE)$/.test(text) ? false : undefined;
 }
 
-/** The message for a string that `parseBoolean` does not accept. The string is cut to keep the message short. */
+/** The message for a string that `parseBoolean` rejects. The string is cut to keep the message short. */
 export function noBooleanText(name: string, text: string): string {
   return `${name} value is not a boolean: strconv.ParseBool: parsing ${JSON.stringify(text.slice(0, 80))}: invalid syntax`;
 }
 
-/** Whether a string has half of a surrogate pair: no UTF-8 and no path can carry it. */
+/** Whether a string contains an unpaired surrogate: neither UTF-8 nor a path can represent it. */
 export function hasLoneSurrogate(text: string): boolean {
   return /\p{Surrogate}/u.test(text);
 }
 
-/** The text with the replacement character for each half of a surrogate pair. */
+/** The string with the replacement character for each unpaired surrogate. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
 const standardBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Whether a string is base64 with the standard letters and padding (RFC 4648, section 4); line ends are none of them. */
+/** Whether a string is base64 with the standard letters and padding (RFC 4648, section 4); line ends are invalid. */
 export function isBase64(text: string): boolean {
   return standardBase64.test(text);
 }
 
-/** Without white space at both ends, as Unicode defines it: `U+0085` counts and `U+FEFF` does not, unlike in `String.trim`. */
+/** Trims white space at both ends, as Unicode defines it: `U+0085` counts and `U+FEFF` does not, unlike in `String.trim`. */
 export function trimWhiteSpace(text: string): string {
   let start = 0;
   let end = text.length;
@@ -75,7 +75,7 @@ export function trimWhiteSpace(text: string): string {
   return text.slice(start, end);
 }
 
-/** Negative, zero or positive as `left` stands before, with or after `right` in the order of their UTF-8 bytes. */
+/** Negative, zero or positive if `left` sorts before, with or after `right` by UTF-8 bytes. */
 export function compareBytes(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   for (let at = 0; at < length; at += 1) {
@@ -85,7 +85,7 @@ export function compareBytes(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Surrogates stand for code points above all others, so they are moved behind the rest of the 16-bit units. */
+/** Surrogates represent code points above all others, so they are moved behind the rest of the 16-bit units. */
 function codePointOrder(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
@@ -124,7 +124,7 @@ function iotaCapital(character: string): string {
   return String.fromCharCode(code < 0x1fb0 ? code + 8 : code + 9);
 }
 
-/** White space as Unicode has it: what separates words, line ends included. */
+/** Unicode white space, including line ends: separates words. */
 export function isWhiteSpace(unit: number): boolean {
   if (unit < 0x85) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
   return wideSpace.test(String.fromCharCode(unit));
@@ -157,7 +157,7 @@ function decimalFloat(text: string): number | undefined {
 const HEXADECIMAL_FLOAT =
   /^(?<sign>[+-]?)0[xX](?<whole>(?:_?[0-9a-fA-F])*)(?:\.(?<fraction>(?:[0-9a-fA-F](?:_?[0-9a-fA-F])*)?))?[pP](?<exponent>[+-]?\d(?:_?\d)*)$/;
 
-/** More digits than a double can distinguish are refused rather than read. */
+/** More digits than a double can distinguish are rejected instead of parsed. */
 const MAX_HEXADECIMAL_FLOAT = 400;
 
 function hexadecimalFloat(text: string): number | undefined {
@@ -171,7 +171,7 @@ function hexadecimalFloat(text: string): number | undefined {
   return sign === '-' ? -value : value;
 }
 
-/** `mantissa` × 2^`power`. At most 64 bits are kept, the last of them reporting whether bits were lost, so that rounding is right. */
+/** `mantissa` × 2^`power`. At most 64 bits are kept; the last of them is set if bits were lost, so that rounding is right. */
 function scaled(mantissa: bigint, power: number): number {
   if (mantissa === 0n) return 0;
   const surplus = Math.max(0, mantissa.toString(2).length - 64);

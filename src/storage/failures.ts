@@ -1,13 +1,13 @@
 import type { StorageError } from '../ports/storage.js';
 
 /**
- * A record, a key or a query that no store can take. A view's methods throw it through the work function, because a put
- * has no result; the write then fails with `invalid_record`. The message names the table and holds nothing of the record.
+ * A record, a key or a query that no store accepts. Views throw it through the work function, because a put
+ * has no result; the write then fails with `invalid_record`. The message names the table and contains no data of the record.
  */
 export class UnstorableError extends Error {}
 
 /**
- * A stored string that is no JSON: only damage does that. Thrown by a row at its first access, through the work function;
+ * A stored string that is invalid JSON, which only damage can cause. Thrown by a row at its first access, through the work function;
  * the read or write then fails with `corrupt`.
  */
 export class DamagedRowError extends Error {}
@@ -20,7 +20,7 @@ export function closedFailure(): StorageError {
   return storageFailure('closed', 'The store is closed.');
 }
 
-/** The port's error for what the views of this folder throw; undefined for any other exception. */
+/** The port's error for an exception of this folder's views; undefined for any other exception. */
 export function failureOfRecord(thrown: unknown): StorageError | undefined {
   if (thrown instanceof UnstorableError) return storageFailure('invalid_record', thrown.message);
   if (thrown instanceof DamagedRowError) return storageFailure('corrupt', thrown.message);

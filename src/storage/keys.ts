@@ -1,19 +1,19 @@
 import type { Key, KeyPart } from '../shared/table.js';
 
 /*
- * Storage adapters keep keys as a string. The string is chosen so that plain string order, by code point, is the order that the
- * table contract asks of tuples, and so that the start of a tuple is the start of its text. Then one sorted column
+ * Storage adapters store keys as strings. The encoding is chosen so that plain string order, by code point, is the order that the
+ * table contract requires of tuples, and so that the start of a tuple is the start of its encoding. Then one sorted column
  * (UTF-8 bytes compare like code points) answers point reads, prefixes and ranges alike.
  *
  *   part    = 'a' (null) | 'b' (false) | 'c' (true) | 'n' digits | 's' characters ' '
  *   digits  = the 64 bits of a double, made unsigned-comparable, as 11 digits of an ascending 64-letter alphabet
  *
- * Inside a string, the end mark (a blank) and everything below are written as '!' and a letter, so that a string ends
- * before it continues; lone surrogates, which UTF-8 cannot carry, are written after U+D7FF, where they belong in order.
- * The string is never decoded: a record computes its keys, keys never give back a record.
+ * Within a string, the end mark (a blank) and all lower characters are written as '!' and a letter, so that a string sorts
+ * before its extensions; lone surrogates, which UTF-8 cannot carry, are written after U+D7FF, where they belong in order.
+ * The encoding is never decoded: a record computes its keys, but keys never yield a record.
  */
 
-/** The least text that is greater than every encoded key. */
+/** The smallest string that is greater than every encoded key. */
 const PAST_ALL_KEYS = 't';
 const DIGITS = Array.from('-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz', (c) => c.charCodeAt(0));
 const NEEDS_ESCAPE = /[\u0000-\u0021\ud7ff-\udfff]/;
@@ -26,7 +26,7 @@ export interface KeyBounds {
   readonly upper: string;
 }
 
-/** The part of a list query that chooses keys; see `ListQuery` of the storage port. */
+/** The part of a list query that selects keys; see `ListQuery` of the storage port. */
 interface KeyRange {
   readonly prefix?: Key;
   readonly textPrefix?: string;
@@ -35,8 +35,8 @@ interface KeyRange {
 }
 
 /**
- * The order-preserving text of a key: well-formed Unicode without control characters. `undefined` for what no key may
- * hold: NaN, the infinities, and values that are no key part at all. Minus zero is zero, as it is in JSON.
+ * The order-preserving encoding of a key: well-formed Unicode without control characters. `undefined` for invalid keys:
+ * NaN, the infinities, and values of other types. Minus zero is zero, as in JSON.
  */
 export function encodeKey(key: Key): string | undefined {
   let text = '';
@@ -48,12 +48,12 @@ export function encodeKey(key: Key): string | undefined {
   return text;
 }
 
-/** Where a row stands in an index: by index key, then by primary key. A shorter index key stands before its extensions. */
+/** The position of a row in an index: by index key, then by primary key. A shorter index key sorts before its extensions. */
 export function encodeEntry(indexKey: string, primaryKey: string): string {
   return `${indexKey} ${primaryKey}`;
 }
 
-/** The bounds of a list query, for encoded primary keys and index entries alike; `undefined` when a key is no key. */
+/** The bounds of a list query, for encoded primary keys and index entries alike; `undefined` for an invalid key. */
 export function keyBounds(range: KeyRange): KeyBounds | undefined {
   const bounds = prefixBounds(range);
   if (bounds === undefined) return undefined;
@@ -74,8 +74,8 @@ function prefixBounds({ prefix: key, textPrefix }: KeyRange): KeyBounds | undefi
 }
 
 /**
- * Makes an encoded key comparable with `<`, which compares UTF-16 units: there an emoji stands before U+FFFF. Most keys
- * come back as they are.
+ * Makes an encoded key comparable with `<`, which compares UTF-16 units: there an emoji sorts before U+FFFF. Most keys
+ * are returned unchanged.
  */
 export function unitOrdered(encoded: string): string {
   return /[\ud800-\uffff]/.test(encoded) ? encoded.replace(/[\ud800-\uffff]/g, rotateUnit) : encoded;
@@ -116,7 +116,7 @@ function encodeNumber(value: number): string {
   bits.setFloat64(0, value === 0 ? 0 : value);
   let high = bits.getUint32(0);
   let low = bits.getUint32(4);
-  // Doubles compare like their bits when positive and against them when negative.
+  // Doubles sort like their bits when positive, and in reverse when negative.
   if (high >>> 31 === 1) {
     high = ~high >>> 0;
     low = ~low >>> 0;
@@ -143,7 +143,7 @@ function digit(value: number): number {
   return DIGITS[value & 63] as number;
 }
 
-/** The least text greater than every string that begins with `prefix` (which is not empty and not all U+10FFFF). */
+/** The smallest string greater than every string that begins with `prefix` (which is not empty and not all U+10FFFF). */
 function afterPrefix(prefix: string): string {
   const characters = Array.from(prefix);
   while (characters.length > 0) {

@@ -15,7 +15,7 @@ import {
 } from './records.js';
 import { type SortedValues, sortedValues } from './sorted-values.js';
 
-/** What an overlay lies over: one unchanging state of a store, or another overlay. */
+/** The base of an overlay: one immutable state of a store, or another overlay. */
 export interface Snapshot {
   /** Index of the last write that it contains. */
   readonly index: number;
@@ -28,25 +28,25 @@ export interface Snapshot {
 
 /** The change of one row: `after` is undefined for a removal, `before` for a new row. */
 export interface Change {
-  /** The definition by which the row was last put or removed. */
+  /** The table definition with which the row was last put or removed. */
   readonly table: AnyTable;
   readonly rowKey: string;
-  /** As the snapshot below has it. */
+  /** The row in the snapshot below. */
   readonly before: KeyedRow | undefined;
   readonly after: PendingRow | undefined;
 }
 
 /**
- * The changes of a transaction before they are stored: a snapshot with changed rows laid over it, which reads like a store in
- * which they are made. Throwing it away undoes everything. Overlays lie on each other, so that several transactions can be
- * stored together: one that fails is not absorbed by the one below.
+ * The changes of a transaction before they are stored: a snapshot with changed rows on top, which reads like a store that
+ * contains them. Discarding it undoes everything. Overlays can be stacked, so that several transactions can be
+ * stored together: a failed one is not merged into the one below.
  */
 export class Overlay implements Snapshot {
   readonly #base: Snapshot;
   readonly #tables = new Map<string, TableChanges>();
   #index: number;
 
-  /** `index` is the first one that the transaction takes. */
+  /** `index` is the first one that the transaction uses. */
   constructor(base: Snapshot, index: number) {
     this.#base = base;
     this.#index = index;
@@ -56,7 +56,7 @@ export class Overlay implements Snapshot {
     return this.#index;
   }
 
-  /** The transaction takes one more index: rows that are put from now on carry it. */
+  /** Advances the transaction to the next index: rows that are put from now on carry it. */
   advance(): number {
     this.#index += 1;
     return this.#index;
@@ -113,7 +113,7 @@ export class Overlay implements Snapshot {
     return true;
   }
 
-  /** Takes over the changes of an overlay that lies on this one, and its index. That overlay must not be used any more. */
+  /** Merges an overlay that is stacked on this one, with its index. That overlay must not be used any more. */
   absorb(above: Overlay): void {
     for (const [name, changes] of above.#tables) {
       const own = this.#tables.get(name);
@@ -139,7 +139,7 @@ export class Overlay implements Snapshot {
   }
 }
 
-/** A row that is not stored yet. It reads like a stored one: what JSON does not keep is already gone from its record. */
+/** A row that is not stored yet. It reads like a stored one: members that JSON drops are already removed from its record. */
 export class PendingRow implements KeyedRow {
   readonly text: string;
   readonly createIndex: number;
@@ -180,12 +180,12 @@ interface Order {
 /** The changed rows of one table, and their order in the indexes that were listed. */
 class TableChanges {
   readonly changes = new Map<string, Change>();
-  /** Those that change a row below. Made when there are any, as the orders are: most works change a row or two and list none. */
+  /** Changes of rows that exist below. Built on demand, like the orders: most transactions change a row or two and list none. */
   #replacing: Map<string, Change> | undefined;
   #orders: Map<string | undefined, Order> | undefined;
 
   constructor(
-    /** Of the last write that changed the table. */
+    /** Index of the last write that changed the table. */
     public index: number,
   ) {}
 
@@ -204,7 +204,7 @@ class TableChanges {
     });
   }
 
-  /** Takes over changes that were made on top of these. */
+  /** Merges changes that were made on top of these. */
   absorb(above: TableChanges): void {
     for (const change of above.changes.values()) {
       const known = this.changes.get(change.rowKey);
@@ -226,7 +226,7 @@ class TableChanges {
     return merged(kept, pending, (row) => row.sortKey(table, index) as string, { reverse, limit });
   }
 
-  /** How many rows of the range below are changed here. */
+  /** The number of rows in the range below that are changed here. */
   #hiddenBetween(table: AnyTable, index: string | undefined, lower: string, upper: string): number {
     let count = 0;
     for (const { before } of this.#replacing?.values() ?? []) {
@@ -250,7 +250,7 @@ class TableChanges {
   }
 }
 
-/** Two ordered lists as one, at most `limit` rows. */
+/** Merges two ordered lists, at most `limit` rows. */
 function merged(
   stored: readonly KeyedRow[],
   pending: readonly KeyedRow[],

@@ -6,12 +6,12 @@ import { encodeEntry, encodeKey, unitOrdered } from './keys.js';
 /** A table whose record type does not matter. */
 export type AnyTable = Table<unknown>;
 
-/** A row with its sort keys, so that it need not be parsed to find them. */
+/** A row with its sort keys, so that they can be compared without parsing it. */
 export interface KeyedRow extends Row<unknown> {
   /** The encoded primary key. */
   readonly rowKey: string;
   /**
-   * Where the row stands in the order of an index, or of the primary key when `index` is undefined; compares by `<`.
+   * Position of the row in the order of an index, or of the primary key when `index` is undefined; compares by `<`.
    * Undefined when the index leaves the row out.
    */
   sortKey(table: AnyTable, index: string | undefined): string | undefined;
@@ -76,7 +76,7 @@ export function sortKeyFrom(rowKey: string, entry: string | undefined): string {
   return unitOrdered(entry === undefined ? rowKey : encodeEntry(entry, rowKey));
 }
 
-/** The JSON text by JSON's own rules: undefined members vanish, NaN becomes null, what JSON cannot print is refused. */
+/** The JSON text by JSON's own rules: undefined members are dropped, NaN becomes null, values without a JSON form are rejected. */
 export function printRecord(table: AnyTable, record: unknown): string {
   let text: string | undefined;
   try {
@@ -85,7 +85,7 @@ export function printRecord(table: AnyTable, record: unknown): string {
     text = undefined;
   }
   if (text === undefined) {
-    throw new UnstorableError(`A record for table ${table.name} is not JSON: circular, BigInt or no value.`);
+    throw new UnstorableError(`A record for table ${table.name} is not JSON: circular, BigInt or undefined.`);
   }
   return text;
 }
@@ -97,12 +97,12 @@ function printed(table: AnyTable, record: unknown): string | undefined {
   return printedAround(record as object, member, value) ?? JSON.stringify(record);
 }
 
-/** Strings of values that records share. Values of records do not change. */
+/** Caches the JSON text of values that records share. Values of records are immutable. */
 const sharedTexts = new WeakMap<object, string>();
 
 /**
- * The JSON text of a record whose member has this value. In a memory store all strings made with the value share its text. Undefined when
- * its place in the string is not certain: quotes within strings are escaped, so only a member of this name can look like it.
+ * The JSON text of a record whose member has this value. In a memory store all records with the value share its text. Undefined when
+ * its position in the text is uncertain: quotes within strings are escaped, so only a member of this name can look like it.
  */
 function printedAround(record: object, member: string, value: object): string | undefined {
   const place = `${JSON.stringify(member)}:null`;
@@ -117,7 +117,7 @@ function printedAround(record: object, member: string, value: object): string | 
   return frame.slice(0, at + place.length - 'null'.length) + text + frame.slice(at + place.length);
 }
 
-/** The value of a stored string. */
+/** Parses a stored record. */
 export function parseRecord(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -129,6 +129,6 @@ export function parseRecord(text: string): unknown {
 function unkeyable(table: AnyTable, what: string, key: readonly KeyPart[]): never {
   const part = key.findIndex((each) => encodeKey([each]) === undefined);
   throw new UnstorableError(
-    `Part ${part + 1} of a ${what} of table ${table.name} is no text, finite number, boolean or null.`,
+    `Part ${part + 1} of a ${what} of table ${table.name} must be a string, finite number, boolean or null.`,
   );
 }

@@ -49,7 +49,7 @@ function setValue<V>(chunks: Chunk<V>[], key: string, value: V): void {
 }
 
 function split<V>(chunks: Chunk<V>[], at: number, chunk: Chunk<V>): void {
-  // At the very end keys most likely keep growing: leave the full chunk full.
+  // At the very end keys are likely to keep growing: leave the full chunk full.
   const cut = at === chunks.length - 1 ? CHUNK_LIMIT - (CHUNK_LIMIT >> 3) : CHUNK_LIMIT >> 1;
   chunks.splice(at + 1, 0, { keys: chunk.keys.splice(cut), values: chunk.values.splice(cut) });
 }
@@ -99,7 +99,7 @@ function chunkFor<V>(chunks: Chunk<V>[], key: string): number {
   return low === 0 ? 0 : low - 1;
 }
 
-/** Position of the first key that is not below `key`. */
+/** Position of the first key that is at least `key`. */
 function lowerBound(keys: string[], key: string): number {
   let low = 0;
   let high = keys.length;

@@ -1,7 +1,7 @@
 import type { Instant } from '../shared/instant.js';
 import type { Table } from '../shared/table.js';
 
-/** A record with the write indexes that made it. */
+/** A record with the indexes of the writes that created and changed it. */
 export interface RecordContents {
   /** Index of the write that created the row. */
   readonly createIndex: number;
@@ -20,7 +20,7 @@ export interface TableContents {
   readonly rows: readonly RecordContents[];
 }
 
-/** What a store held at one time. */
+/** The contents of a store at one time. */
 export interface StoreContents {
   /** The wall time at that time. */
   readonly at: Instant;

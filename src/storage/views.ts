@@ -6,12 +6,12 @@ import { Overlay, type Snapshot } from './overlay.js';
 import { type AnyTable, entriesOf, indexPosition, type KeyedRow, rowKeyOf, sortKeyFrom } from './records.js';
 
 /**
- * The view of one run of a read's work. It ends with the run, so that it cannot show a later state as if it were the old
- * one, and it keeps what the snapshot has thrown, so that a work that catches it does not decide by half of what is
- * there.
+ * The view of one run of a read's work function. It ends with the run, so that it cannot show a later state as if it were the old
+ * one, and it keeps the snapshot's exceptions, so that a work function that catches one cannot decide on incomplete
+ * data.
  */
 export class SnapshotView<S extends Snapshot = Snapshot> implements ReadView {
-  /** What the snapshot threw first. */
+  /** The first exception of the snapshot. */
   failure: unknown;
   #open = true;
 
@@ -21,7 +21,7 @@ export class SnapshotView<S extends Snapshot = Snapshot> implements ReadView {
     return this.guarded((snapshot) => snapshot.index);
   }
 
-  /** Without a closure for each row: most of what works do are reads of single rows. */
+  /** Without a closure for each row: most reads are of single rows. */
   get<R>(table: Table<R>, key: Key): Row<R> | undefined {
     this.#assertOpen();
     try {
@@ -36,7 +36,7 @@ export class SnapshotView<S extends Snapshot = Snapshot> implements ReadView {
     return this.guarded((snapshot) => {
       const bounds = keyBounds(query);
       if (bounds === undefined)
-        throw new UnstorableError(`A list of table ${table.name} is bounded by what is no key.`);
+        throw new UnstorableError(`A list of table ${table.name} has an invalid key as its bound.`);
       return snapshot.scan(table as unknown as AnyTable, query, bounds) as unknown as Row<R>[];
     });
   }
@@ -69,7 +69,7 @@ export class SnapshotView<S extends Snapshot = Snapshot> implements ReadView {
   }
 }
 
-/** The view of one run of a write's work: its changes stay in the overlay. */
+/** The view of one run of a write's work function: its changes stay in the overlay. */
 export class OverlayView extends SnapshotView<Overlay> implements WriteView {
   constructor(overlay: Overlay) {
     super(overlay);
@@ -78,7 +78,7 @@ export class OverlayView extends SnapshotView<Overlay> implements WriteView {
 
   #index: number;
 
-  /** Known to the end and after it: records that carry it were made with it. */
+  /** Fixed until the end and afterwards: records that contain it were made with it. */
   override get index(): number {
     return this.#index;
   }
@@ -98,8 +98,8 @@ export class OverlayView extends SnapshotView<Overlay> implements WriteView {
 }
 
 /**
- * A view to rehearse a write on: reads what `current` shows, takes changes, and is thrown away. `current` may give a newer view later; the
- * index stays that after the first one.
+ * A view to rehearse a write on: reads the state of `current`, accepts changes, and is discarded. `current` may return a newer view later; the
+ * index remains the one after the first.
  */
 export function rehearsalOver(current: () => ReadView): OverlayView {
   return new OverlayView(new Overlay(snapshotOf(current), current().index + 1));

@@ -1,4 +1,4 @@
-/* Strings of floats, as Nomad's language writes them. */
+/* Floats in the notation of Nomad's template language. */
 
 /** Decimal digits without trailing zeros; the number is 0.DIGITS × 10^`point`. */
 interface Decimal {
@@ -7,8 +7,8 @@ interface Decimal {
 }
 
 /**
- * A finite number in the form `e`, `f` or `g`. Without a precision it has as many digits as it takes to distinguish it from others. Exact for any
- * precision, and halves are rounded to the even digit, unlike in `Number.toFixed`.
+ * A finite number in the form `e`, `f` or `g`. Without a precision it has the fewest digits that identify it. Exact for any
+ * precision; halves are rounded to the even digit, unlike in `Number.toFixed`.
  */
 export function floatText(value: number, form: 'e' | 'f' | 'g', precision?: number): string {
   const sign = value < 0 || Object.is(value, -0) ? '-' : '';
@@ -69,7 +69,7 @@ function exactDecimal(size: number): Decimal {
   return trimmed(digits, power >= 0 ? digits.length : digits.length + power);
 }
 
-/** At most `kept` digits, rounded to the nearest, and halfway to the even one. */
+/** At most `kept` digits, rounded to the nearest; halves go to the even digit. */
 function rounded({ digits, point }: Decimal, kept: number): Decimal {
   if (kept >= digits.length) return { digits, point };
   if (kept < 0) return { digits: '', point: 0 };

@@ -6,7 +6,7 @@
 /** Characters of a template. */
 export const MAX_TEMPLATE_LENGTH = 262_144;
 
-/** Characters of one string or number in an action. Text outside of actions may be longer. */
+/** Characters of one string or number in an action. Literal parts outside actions may be longer. */
 export const MAX_LITERAL = 65_536;
 
 /** Variables that are in scope at once. */
@@ -18,7 +18,7 @@ export const MAX_DEPTH = 100;
 /** Steps of one rendering: a fraction of a second. */
 export const MAX_WORK = 500_000;
 
-/** Characters of the rendered text, and of any intermediate text. */
+/** Characters of the output, and of any intermediate string. */
 export const MAX_OUTPUT = 4_194_304;
 
 /** Characters of a string that cost one step. */

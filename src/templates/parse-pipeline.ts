@@ -9,7 +9,7 @@ import type { Base, Command, Operand, Pipeline } from './tree.js';
 /** The position of a pipeline, which determines which variables it may declare. */
 type PipelineContext = 'action' | 'control' | 'range' | 'inner';
 
-/** Parses the content of an action. Only the first fault is kept; after it, all readers return nothing. */
+/** Parses the content of an action. Only the first fault is kept; after it, all readers return undefined. */
 export class PipelineParser {
   fault: FaultAt | undefined;
   #at = 0;
@@ -78,7 +78,7 @@ export class PipelineParser {
   }
 
   pipeline(context: PipelineContext): Pipeline | undefined {
-    if (this.#depth >= MAX_DEPTH) return this.fail(`parentheses may stand within each other ${MAX_DEPTH} times`);
+    if (this.#depth >= MAX_DEPTH) return this.fail(`parentheses may be nested at most ${MAX_DEPTH} levels deep`);
     this.#depth += 1;
     this.take('space');
     const { offset } = this;
@@ -88,7 +88,7 @@ export class PipelineParser {
     if (declaration === undefined || commands === undefined) return undefined;
     if (declaration.declares) this.#variables.push(...declaration.variables);
     if (this.#variables.length > MAX_VARIABLES)
-      return this.fail(`a template may have ${MAX_VARIABLES} variables`, offset);
+      return this.fail(`a template may have at most ${MAX_VARIABLES} variables`, offset);
     return { ...declaration, commands, offset };
   }
 
@@ -138,7 +138,7 @@ export class PipelineParser {
     if (first === undefined) return this.fail(`a value is missing before ${this.#shown()}`);
     if (called !== undefined) return this.#call(called, args, piped, offset);
     if (args.length > 0 || piped !== undefined) return this.fail('only functions take arguments', offset);
-    return isNil(first) ? this.fail('nil alone is no action', offset) : { kind: 'value', operand: first, offset };
+    return isNil(first) ? this.fail('nil alone is not an action', offset) : { kind: 'value', operand: first, offset };
   }
 
   /** Operands separated by space. */
@@ -242,7 +242,7 @@ export class PipelineParser {
     const value = kind === 'string' ? unquoted(text) : constantFrom(text);
     if (value !== undefined) return { kind: 'constant', value };
     return this.fail(
-      kind === 'string' ? 'the text has an escape that is none' : `${text.slice(0, 40)} is no number`,
+      kind === 'string' ? 'the string contains an invalid escape' : `${text.slice(0, 40)} is not a number`,
       offset,
     );
   }
@@ -263,7 +263,7 @@ export class PipelineParser {
   }
 }
 
-/** Of a value that is piped as it stands. */
+/** For a value that is piped directly. */
 function baseOf(command: Command | undefined): Base | undefined {
   return command?.kind === 'value' && command.operand.path.length === 0 ? command.operand.base : undefined;
 }

@@ -44,12 +44,12 @@ class TemplateParser extends PipelineParser {
   parse(): Block | undefined {
     const statements = this.#block(undefined, 0);
     if (statements === undefined) return undefined;
-    // A block ends before its keyword: outside of all blocks there is none to end.
+    // A block ends before its keyword: at the top level there is none to end.
     return this.isAtEnd() ? statements : this.fail(`there is no block that ${this.keyword()} could belong to`);
   }
 
   #block(around: Around | undefined, depth: number): Block | undefined {
-    if (depth > MAX_DEPTH) return this.fail(`blocks may stand within each other ${MAX_DEPTH} times`);
+    if (depth > MAX_DEPTH) return this.fail(`blocks may be nested at most ${MAX_DEPTH} levels deep`);
     const statements: Statement[] = [];
     while (!this.isAtEnd()) {
       const text = this.take('text');
@@ -80,7 +80,7 @@ class TemplateParser extends PipelineParser {
         return this.#control({ keyword, offset, inRange: keyword === 'range' || around?.inRange === true }, depth);
       case 'break':
       case 'continue':
-        if (around?.inRange !== true) return this.fail(`${keyword} stands outside of any range`);
+        if (around?.inRange !== true) return this.fail(`${keyword} is only possible within a range`);
         this.word();
         return this.close() && { kind: keyword, offset };
       default: {
@@ -116,7 +116,7 @@ class TemplateParser extends PipelineParser {
       if (!this.close()) return undefined;
       const block = this.#block(around, depth + 1);
       if (block === undefined) return undefined;
-      if (this.keyword() !== 'end') return this.fail(`after else comes the end of the ${kind}`);
+      if (this.keyword() !== 'end') return this.fail(`only the end of the ${kind} can follow its else`);
       this.open();
       this.word();
       return this.close() ? block : undefined;

@@ -7,20 +7,20 @@ import type { Base, Block, Command, Operand, Pipeline, Statement } from './tree.
 import { isItem, isList, isMap, isMetadata, isTrue, kindOf, namesOf, printed, type Value } from './values.js';
 import { VariableItems } from './variable-items.js';
 
-/** A rendered text, and the inputs that it depends on. */
+/** The output of a template, and the inputs that it depends on. */
 export interface Rendering {
   readonly text: string;
   /** Variables that were read or tested, existing or not, without duplicates, in the order of the template. */
   readonly variables: readonly VariableRead[];
   /** Path prefixes that were listed. */
   readonly prefixes: readonly VariableRead[];
-  /** Variables that were read but do not exist: the string must not be used until they do. */
+  /** Variables that were read but do not exist: the output must not be used until they do. */
   readonly missing: readonly VariableRead[];
 }
 
-/** How a template is rendered. */
+/** Rendering options. */
 export interface RenderOptions {
-  /** A missing key of a map is a fault, instead of `<no value>`. */
+  /** Whether a missing key of a map is a fault instead of `<no value>`. */
   readonly failsWithoutKey?: boolean;
 }
 
@@ -204,10 +204,10 @@ class Renderer {
     return value;
   }
 
-  /** Outside of blocks that set the dot there are no data, and every member is missing. */
+  /** Outside blocks that set the dot there is no data, and every member is missing. */
   #ofNoData([name]: readonly string[], offset: number): undefined {
     if (this.failsWithoutKey && name !== undefined)
-      this.#fail(`there are no data, so no ${JSON.stringify(name)}`, offset);
+      this.#fail(`there is no data here, so no ${JSON.stringify(name)}`, offset);
     return undefined;
   }
 
@@ -245,7 +245,7 @@ class Renderer {
   #print(value: Value, offset: number): Ending {
     const text = printed(value, this.#left);
     if (text !== undefined && this.#spend(text.length / CHARACTERS_PER_STEP, offset)) return this.#put(text);
-    this.#fail(`what is rendered may have at most ${MAX_OUTPUT} characters`, offset);
+    this.#fail(`the output may have at most ${MAX_OUTPUT} characters`, offset);
     return 'fault';
   }
 
@@ -253,7 +253,7 @@ class Renderer {
     this.#left -= text.length;
     this.#parts.push(text);
     if (this.#left >= 0) return 'whole';
-    this.#fail(`what is rendered may have at most ${MAX_OUTPUT} characters`);
+    this.#fail(`the output may have at most ${MAX_OUTPUT} characters`);
     return 'fault';
   }
 
@@ -271,7 +271,7 @@ class Renderer {
   }
 }
 
-/** An item is a tuple, too. */
+/** An item counts as a tuple, too. */
 const ITEM_MEMBERS: ReadonlyMap<string, 'Key' | 'Value' | 'Path'> = new Map([
   ['Key', 'Key'],
   ['Value', 'Value'],
@@ -285,7 +285,7 @@ function decides(name: string, value: Value): boolean {
   return (name === 'and' && !isTrue(value)) || (name === 'or' && isTrue(value));
 }
 
-/** The dot, or what it was at the beginning. */
+/** Whether the base is the dot, or `$`, the initial dot. */
 function isData(base: Base): boolean {
   return base.kind === 'dot' || (base.kind === 'variable' && base.name === '$');
 }

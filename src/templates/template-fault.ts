@@ -7,7 +7,7 @@ export interface TemplateFault {
   readonly column: number;
 }
 
-/** A fault with its offset in the text, before line and column are computed. */
+/** A fault with its offset in the template, before line and column are computed. */
 export interface FaultAt {
   readonly offset: number;
   readonly message: string;

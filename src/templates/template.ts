@@ -11,8 +11,8 @@ export interface Template {
 }
 
 /**
- * Parses a template of a task (job interface, templates): text with actions between `{{` and `}}`, or between the delimiters given.
- * Anything that the guide to templates does not list is refused here, with line and column, before rendering.
+ * Parses a template of a task (job interface, templates): literal parts with actions between `{{` and `}}`, or the given delimiters.
+ * Anything that the guide to templates does not list is rejected here, with line and column, before rendering.
  */
 export function parseTemplate(source: string, delimiters: Partial<Delimiters> = {}): Result<Template, TemplateFault> {
   return parseTree(source, delimiters).map((block) => ({

@@ -3,7 +3,7 @@ import { madeOnce } from '../shared/remembered.js';
 import type { FaultAt } from './template-fault.js';
 
 export type TokenKind =
-  /** Text outside of actions, trimmed by the markers of adjacent actions. */
+  /** A literal part outside actions, trimmed by the markers of adjacent actions. */
   | 'text'
   /** Delimiters of an action. */
   | 'open'
@@ -24,7 +24,7 @@ export type TokenKind =
 
 export interface Token {
   readonly kind: TokenKind;
-  /** As written; for `text` after trimming. */
+  /** As in the template; for `text` after trimming. */
   readonly text: string;
   readonly offset: number;
 }
@@ -37,7 +37,7 @@ export interface Delimiters {
 /** White space, for trimming and for separating words. */
 const SPACE = /[ \t\r\n]/;
 
-/** Splits a template into a string and actions. `{{-` and `-}}` trim adjacent space; an action that begins with a slash and a star is a comment. */
+/** Splits a template into literal parts and actions. `{{-` and `-}}` trim adjacent space; an action beginning with a slash and a star is a comment. */
 export function tokensOf(source: string, { left, right }: Delimiters): Result<readonly Token[], FaultAt> {
   const tokens: Token[] = [];
   let at = 0;
@@ -59,7 +59,7 @@ export function tokensOf(source: string, { left, right }: Delimiters): Result<re
   }
 }
 
-/** The text between two offsets after trimming; undefined if nothing is left. */
+/** The literal part between two offsets after trimming; undefined if nothing is left. */
 function textToken(
   source: string,
   span: { readonly start: number; readonly end: number },
@@ -155,9 +155,9 @@ function unreadable(source: string, at: number): FaultAt {
   const character = String.fromCodePoint(source.codePointAt(at) ?? 0);
   const message =
     character === '"' || character === '`'
-      ? 'the text has no end'
+      ? 'the string is not closed'
       : character === "'"
-        ? 'characters in single quotes are not supported: use a text in double quotes'
-        : `${JSON.stringify(character)} means nothing in an action`;
+        ? 'characters in single quotes are not supported: use a string in double quotes'
+        : `${JSON.stringify(character)} is not possible in an action`;
   return { offset: at, message };
 }

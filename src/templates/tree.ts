@@ -31,7 +31,7 @@ export type Command =
 
 export type Operand = Node & {
   readonly base: Base;
-  /** Member names to follow from the base. */
+  /** Members to access, starting from the base. */
   readonly path: readonly string[];
 };
 

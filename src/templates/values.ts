@@ -1,13 +1,13 @@
 import { compareBytes } from '../shared/text-values.js';
 import { floatText } from './float-text.js';
 
-/** An item of a variable: it prints as its text, and has its key and the path of its variable. */
+/** An item of a variable: it prints as its value, and has its key and the path of its variable. */
 interface VariableItem {
   readonly item: true;
   readonly Key: string;
   readonly Value: string;
   readonly Path: string;
-  /** It came from `Tuples`: a pair of its key and its text, and no string itself. */
+  /** Whether it came from `Tuples`: a pair of key and value, which is not a string. */
   readonly tuple?: true;
 }
 
@@ -42,7 +42,7 @@ export function isMap(value: Value): value is ReadonlyMap<string, Value> {
   return value instanceof Map;
 }
 
-/** The text of a string value or of an item of a variable; undefined for everything else. */
+/** The string of a string value or of an item of a variable; undefined for everything else. */
 export function textOf(value: Value): string | undefined {
   if (typeof value === 'string') return value;
   return isItem(value) && value.tuple === undefined ? value.Value : undefined;
@@ -56,7 +56,7 @@ export function isMetadata(value: Value): value is VariableMetadata {
   return typeof value === 'object' && value !== null && 'metadata' in value;
 }
 
-/** False for nil, `false`, zero, and empty values. An item is true, also an empty one. */
+/** False for nil, `false`, zero, and empty values. An item is true even if it is empty. */
 export function isTrue(value: Value): boolean {
   if (value === undefined || value === null) return false;
   if (isList(value)) return value.length > 0;
@@ -69,7 +69,7 @@ export function kindOf(value: Value): string {
   if (value === undefined || value === null) return 'nothing';
   if (isList(value)) return 'a list';
   if (isMap(value)) return 'a map';
-  if (textOf(value) !== undefined) return 'a text';
+  if (textOf(value) !== undefined) return 'a string';
   if (typeof value === 'bigint') return 'a whole number';
   return typeof value === 'number' ? 'a number' : typeof value === 'boolean' ? 'a truth value' : 'a variable';
 }

@@ -2,7 +2,7 @@ import { isItem, namesOf, type Value } from './values.js';
 
 /** The items of a variable of the store, by name. It also has predefined members, which take precedence over items. */
 export class VariableItems extends Map<string, Value> {
-  /** What is missing is an empty item. */
+  /** A missing item is empty. */
   override get(name: string): Value {
     return super.get(name) ?? NO_ITEM;
   }

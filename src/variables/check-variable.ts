@@ -1,10 +1,10 @@
 import { hasLoneSurrogate } from '../shared/text-values.js';
 import type { VariableItems } from './variable.js';
 
-/** Bytes of all names and values of a variable together. */
+/** Maximum bytes of all names and values of a variable together. */
 const maximumVariableSize = 64 * 1024;
 
-/** What is wrong with a path; undefined when a variable may stand there (job interface, variables). */
+/** What is wrong with a path; undefined when it is valid for a variable (job interface, variables). */
 export function pathFault(path: string): string | undefined {
   if (!/^[A-Za-z0-9_~/-]{1,128}$/.test(path)) return `invalid path ${JSON.stringify(path.slice(0, 160))}`;
   const [first, second, ...further] = path.split('/');
@@ -24,7 +24,7 @@ export function itemsFault(items: VariableItems): string | undefined {
   if (entries.length === 0) return 'empty variables are invalid';
   let size = 0;
   for (const [name, text] of entries) {
-    // UTF-8 takes at least one byte for a UTF-16 unit: what is longer need not be counted.
+    // UTF-8 takes at least one byte per UTF-16 unit, so longer strings need not be counted.
     size += name.length + text.length > maximumVariableSize ? maximumVariableSize + 1 : bytesOf(name) + bytesOf(text);
     if (size > maximumVariableSize) return 'variables are limited to 64KiB in total size';
     if (hasLoneSurrogate(name) || hasLoneSurrogate(text)) return 'items must be valid Unicode';

@@ -3,9 +3,9 @@ import type { InvalidVariable, VariableConflict } from './errors.js';
 import { type LockState, type LockTerms, lockFrom, lockState, type Moment, renewed } from './lock.js';
 import type { StoredLock, StoredVariable } from './variable.js';
 
-/** What is asked of a variable beside its items. */
+/** A request about a variable, apart from its items. */
 export interface VariableWish {
-  /** The index that it must have; 0 for one that must not exist. Undefined asks for no check. */
+  /** The index that the variable must have; 0 if it must not exist. Undefined for no check. */
   readonly cas: number | undefined;
   readonly lock: 'acquire' | 'release' | 'none';
   /** The lock that the caller holds. */
@@ -13,7 +13,7 @@ export interface VariableWish {
   readonly terms: LockTerms;
 }
 
-/** The lock that a variable has after a write; undefined leaves it as it is. */
+/** The lock of a variable after a write; undefined leaves it unchanged. */
 export type DecidedLock = StoredLock | null | undefined;
 
 /**
@@ -34,7 +34,7 @@ export function decideVariable(
   return held === undefined ? err(lockMissing) : ok(null);
 }
 
-/** Whether the lock may be renewed, and what it is then. */
+/** Whether the lock may be renewed, and its state afterwards. */
 export function decideRenewal(
   before: StoredVariable,
   lockId: string,

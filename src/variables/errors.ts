@@ -1,4 +1,4 @@
-/** A path, items or a lock that no variable can have, or a lock that it does not have. */
+/** Invalid path, items or lock, or an operation on a lock that the variable does not have. */
 export interface InvalidVariable {
   readonly type: 'invalid_variable';
   readonly message: string;
@@ -15,5 +15,5 @@ export interface ItemsMissing {
   readonly message: string;
 }
 
-/** Why a request about a variable is refused, apart from missing rights. */
+/** Why a request about a variable is refused, apart from missing permissions. */
 export type VariableError = InvalidVariable | ItemsMissing;

@@ -2,7 +2,7 @@ import { type Milliseconds, millisecondsFromNanos } from '../shared/duration.js'
 import type { Instant } from '../shared/instant.js';
 import type { Deadline, StoredLock, StoredVariable } from './variable.js';
 
-/** The time of a decision. */
+/** The time of a decision, on both clocks. */
 export interface Moment {
   readonly now: Instant;
   readonly monotonic: Milliseconds;
@@ -14,13 +14,13 @@ const shortestTtl = 10 * secondInNanos;
 const longestTtl = 24 * 3600 * secondInNanos;
 const defaultNanos = 15 * secondInNanos;
 
-/** The state of the lock of a variable: free, held, or not available because it was lost recently. */
+/** The state of a variable's lock: free, held, or unavailable because it was lost recently. */
 export type LockState =
   | { readonly type: 'free' }
   | { readonly type: 'held'; readonly lock: StoredLock }
   | { readonly type: 'delayed' };
 
-/** The state at a time: a lock whose time is over is lost, whether that was written down or not. */
+/** The state at a given time: an expired lock is lost, even if the record does not show it yet. */
 export function lockState(variable: StoredVariable, moment: Moment): LockState {
   const { lock, delayedUntil } = variable;
   if (lock !== null) {
@@ -30,19 +30,19 @@ export function lockState(variable: StoredVariable, moment: Moment): LockState {
   return delayedUntil === undefined || isOver(delayedUntil, moment) ? { type: 'free' } : { type: 'delayed' };
 }
 
-/** The variable without the lost lock, which cannot be acquired before its delay is over. */
+/** The variable without the lost lock, which cannot be acquired before its delay has passed. */
 export function withLockLost(variable: StoredVariable): StoredVariable {
   const { lock } = variable;
   return lock === null ? variable : { ...variable, lock: null, delayedUntil: after(lock.until, lock.LockDelay) };
 }
 
-/** What is asked of a lock, in nanoseconds; 0 stands for 15 seconds. */
+/** Requested times of a lock, in nanoseconds; 0 means 15 seconds. */
 export interface LockTerms {
   readonly ttl: number;
   readonly delay: number;
 }
 
-/** What is wrong with the terms; undefined when a lock can have them. */
+/** What is wrong with the terms; undefined when they are valid. */
 export function termsFault({ ttl, delay }: LockTerms): string | undefined {
   if (delay < 0 || ttl < 0) return 'Lock delay and TTL must be positive';
   if (ttl !== 0 && (ttl < shortestTtl || ttl > longestTtl)) return 'TTL must be between 10 seconds and 24 hours';
@@ -54,7 +54,7 @@ export function lockFrom(id: string, { ttl, delay }: LockTerms, moment: Moment):
   return { ID: id, TTL, LockDelay: delay === 0 ? defaultNanos : delay, until: from(moment, TTL) };
 }
 
-/** The same lock, from now on. */
+/** The same lock, renewed now. */
 export function renewed(lock: StoredLock, moment: Moment): StoredLock {
   return { ...lock, until: from(moment, lock.TTL) };
 }

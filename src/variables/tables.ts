@@ -1,5 +1,5 @@
 import type { TableName } from '../shared/table.js';
 import { variables } from './variable.js';
 
-/** Every table of this area. */
+/** All tables of this folder. */
 export const variableTables: readonly TableName[] = [variables];

@@ -16,12 +16,12 @@ export function variableStub(variable: StoredVariable, moment: Moment, ownLock?:
   };
 }
 
-/** What is read of a variable alone. */
+/** The members in an answer about a single variable. */
 export function variableDocument(stub: VariableStub, items: VariableItems | null): VariableDocument {
   return { ...stub, Items: items };
 }
 
-/** What stands at a path where there is no variable: the answer of a conflict there. */
+/** The members for a path without a variable, in the answer to a conflict. */
 export function absentVariable(namespace: string, path: string): VariableDocument {
   return {
     Namespace: namespace,

@@ -2,11 +2,11 @@ import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 
-/** A string at rest: sealed by the host's cipher, or as it is when the host gives none. */
+/** A string at rest: encrypted by the host's cipher, or in plain text without one. */
 export type StoredText = { readonly sealed: string } | { readonly plain: string };
 
 /**
- * A time that a clock step does not move: by monotonic time for the process that set it, by wall time for every other one.
+ * A time that is safe against clock steps: on monotonic time for the process that set it, on wall time for all others.
  */
 export interface Deadline {
   readonly at: Instant;
@@ -14,24 +14,24 @@ export interface Deadline {
   readonly timeline: string;
 }
 
-/** A lock on a variable: the holder of its ID may change the variable. */
+/** A lock on a variable: only the holder of its ID may change the variable. */
 export interface StoredLock {
   readonly ID: string;
-  /** Nanoseconds until it is lost unless it is renewed. */
+  /** Nanoseconds until the lock is lost unless renewed. */
   readonly TTL: number;
-  /** Nanoseconds after the loss of a lock in which it cannot be acquired. */
+  /** Nanoseconds after a loss during which the lock cannot be acquired. */
   readonly LockDelay: number;
   readonly until: Deadline;
 }
 
-/** A stored variable: a few named strings under a path of a namespace. */
+/** A stored variable: a few named strings under a path in a namespace. */
 export interface StoredVariable {
   readonly Namespace: string;
   readonly Path: string;
   /** JSON of the items. */
   readonly items: StoredText;
   readonly lock: StoredLock | null;
-  /** Until then the lock cannot be acquired, because it was lost. */
+  /** The lock was lost and cannot be acquired before this time. */
   readonly delayedUntil?: Deadline;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
@@ -50,20 +50,20 @@ export const variables = table<StoredVariable>('variables', (variable) => [varia
 /** The content of a variable: names and values. */
 export type VariableItems = Readonly<Record<string, string>>;
 
-/** A lock as callers see it. Whoever has its ID may change the variable, so it is shown to its holder only. */
+/** A lock as callers see it. Its ID permits changes of the variable, so it is shown to the holder only. */
 export interface LockView {
-  /** Empty unless the caller has acquired the lock with this call, or gave its ID. */
+  /** Empty unless the caller acquired the lock with this call, or passed its ID. */
   readonly ID: string;
   /** A duration such as `15s`. */
   readonly TTL: string;
-  /** A duration: after the loss of the lock nobody can acquire it for so long. */
+  /** A duration during which nobody can acquire a lost lock. */
   readonly LockDelay: string;
 }
 
-/** What lists show of a variable, in the wire's own member names. */
+/** A variable in a list, in the wire's member names. */
 export interface VariableStub {
   readonly Namespace: string;
-  /** Parts with slashes between them; unique in the namespace. */
+  /** Segments separated by slashes; unique in the namespace. */
   readonly Path: string;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
@@ -71,12 +71,12 @@ export interface VariableStub {
   readonly CreateTime: number;
   /** Unix nanoseconds. */
   readonly ModifyTime: number;
-  /** Absent when nobody holds the lock. */
+  /** Absent when the lock is free. */
   readonly Lock?: LockView;
 }
 
-/** A variable with its items, in the wire's own member names. */
+/** A variable with its items, in the wire's member names. */
 export interface VariableDocument extends VariableStub {
-  /** Null for a caller that may not read them. */
+  /** Null for a caller that may not read the items. */
   readonly Items: VariableItems | null;
 }

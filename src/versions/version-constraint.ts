@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { remembered } from '../shared/remembered.js';
 import { compareVersions, hasSameSegments, parseVersion, type Version, type VersionSyntax } from './version.js';
 
-/** Comparisons that a version must all pass, as `>= 1.2, < 2`. */
+/** Comparisons that a version must all pass, such as `>= 1.2, < 2`. */
 interface VersionConstraint {
   readonly syntax: VersionSyntax;
   readonly terms: readonly Term[];
@@ -33,7 +33,7 @@ const COMPARISONS: Readonly<Record<VersionSyntax, Comparisons>> = {
   loose: { ...EQUALITY, ...withoutForeignPrereleases(ORDER), '~>': isPessimisticMatch },
 };
 
-/** Without blanks around it. Blanks can be read in one way only: with more, many of them would take quadratic or cubic time. */
+/** Without surrounding blanks. Blanks can be matched in one way only: otherwise many of them would take quadratic or cubic time. */
 const TERM = /^(=|!=|>=|<=|>|<|~>|)[\t\n\f\r ]*([^\t\n\f\r ]+)$/;
 
 const BLANKS = '\t\n\f\r ';
@@ -45,12 +45,12 @@ function withoutBlanksAround(text: string): string {
   return text.slice(from, to);
 }
 
-/** Characters of a constraint. */
+/** Maximum characters of a constraint. */
 const MAX_LENGTH = 10_000;
 
 /**
- * A comma-separated list of comparisons; one without operator is `=`. The error says which part is none. The same few
- * constraints are checked on many nodes and implied by many jobs, so the most recent ones are kept parsed.
+ * A comma-separated list of comparisons; one without an operator is `=`. The error names the invalid part. The same few
+ * constraints are checked on many nodes and implied by many jobs, so the most recent ones are cached.
  */
 export function parseVersionConstraint(text: string, syntax: VersionSyntax): Result<VersionConstraint, string> {
   return parsers[syntax](text);
@@ -99,7 +99,7 @@ function admitsPrerelease(version: Version, bound: Version): boolean {
 }
 
 /**
- * `~> 1.2.3`: at least 1.2.3, and nothing but the last given segment may be greater. The bound's own segments beyond the given
+ * `~> 1.2.3`: at least 1.2.3, and only the last given segment may be greater. The bound's segments beyond the given
  * ones are 0. A bound that is a prerelease is met by prereleases only.
  */
 function isPessimisticMatch(version: Version, bound: Version): boolean {

@@ -1,18 +1,18 @@
 import { err, ok, type Result } from 'neverthrow';
 import { compareBytes } from '../shared/text-values.js';
 
-/** A version number as constraints compare it. Written `v1.2.3-rc1+build5`; at least three segments, missing ones are 0. */
+/** A version number for comparison with constraints. Written `v1.2.3-rc1+build5`; at least three segments, missing ones are 0. */
 export interface Version {
   readonly segments: readonly bigint[];
-  /** How many segments the string gave. */
+  /** The number of segments in the string. */
   readonly given: number;
   /** Identifiers separated by dots; empty for a release. */
   readonly prerelease: string;
-  /** Takes no part in comparisons. */
+  /** Ignored in comparisons. */
   readonly metadata: string;
 }
 
-/** `semver` wants a hyphen before a prerelease (`1.2.3-beta`); `loose` does without (`1.2.3beta`). */
+/** `semver` requires a hyphen before a prerelease (`1.2.3-beta`); `loose` does not (`1.2.3beta`). */
 export type VersionSyntax = 'loose' | 'semver';
 
 const IDENTIFIERS = '[0-9A-Za-z~-]*(?:\\.[0-9A-Za-z~-]+)*';
@@ -31,7 +31,7 @@ const SYNTAX: Readonly<Record<VersionSyntax, RegExp>> = {
 const MAX_SEGMENT = 2n ** 63n - 1n;
 const MIN_SEGMENT = -(2n ** 63n);
 
-/** Characters of a version. */
+/** Maximum characters of a version. */
 const MAX_LENGTH = 1_000;
 
 export function parseVersion(text: string, syntax: VersionSyntax): Result<Version, string> {
@@ -55,7 +55,7 @@ export function formatVersion({ segments, prerelease, metadata: build }: Version
 
 /**
  * Negative, zero or positive as `left` is older than, as old as or newer than `right`. A prerelease is older than its release.
- * Prereleases count only between versions of as many segments: `1.2.3-rc1` is as old as `1.2.3.0`.
+ * Prereleases count only between versions of equally many segments: `1.2.3-rc1` is as old as `1.2.3.0`.
  */
 export function compareVersions(left: Version, right: Version): number {
   const segments = compareSegments(left.segments, right.segments);
@@ -63,7 +63,7 @@ export function compareVersions(left: Version, right: Version): number {
   return comparePrereleases(left.prerelease, right.prerelease);
 }
 
-/** The same segments, and as many of them. */
+/** Whether the segments and their number are the same. */
 export function hasSameSegments(left: Version, right: Version): boolean {
   return left.segments.length === right.segments.length && compareSegments(left.segments, right.segments) === 0;
 }
@@ -93,8 +93,8 @@ function comparePrereleases(left: string, right: string): number {
 }
 
 /**
- * Numbers by value and before strings, strings by their bytes. A missing identifier stands before a number, yet behind a string, as
- * existing schedulers have it: `1.0.0-rc` is newer than `1.0.0-rc.x`. Two more of their rules depend on the side: of two forms of
+ * Numbers by value and before strings, strings by bytes. A missing identifier sorts before a number but after a string, as in
+ * existing schedulers: `1.0.0-rc` is newer than `1.0.0-rc.x`. Two more of their rules depend on the side: of two forms of
  * one number (`1`, `01`) the left one is older, and a number beyond 64 bits is a string that is newer than every string on its right.
  */
 function compareIdentifiers(left: string | undefined, right: string | undefined): number {
@@ -109,7 +109,7 @@ function compareIdentifiers(left: string | undefined, right: string | undefined)
 /** Digits and an optional minus sign. */
 const DIGITS = /^-?[0-9]+$/;
 
-/** A number within 64 bits. */
+/** Whether the number fits 64 bits. */
 function isNumber(identifier: string | undefined): identifier is string {
   if (identifier === undefined || !DIGITS.test(identifier)) return false;
   const value = BigInt(identifier);

@@ -270,7 +270,7 @@ describe('the work is bounded', () => {
         { items: { $ref: '#' } },
         nested(5_000, (inner) => [inner], []),
       ),
-    ).toMatchObject([{ message: 'is nested too deep' }]);
+    ).toMatchObject([{ message: 'is nested too deeply' }]);
   });
 
   it('for patterns that take long to compile together', () => {

@@ -12,10 +12,10 @@ const asked = (refuse: string, message?: string) =>
 describe('policyOfRule', () => {
   it.each([
     ['Priority == 80', undefined],
-    ['Priority != 80', 'it is one of those with Priority != 80'],
+    ['Priority != 80', 'it matches Priority != 80'],
     ['"team" not in Meta', undefined],
-    ['"owner" not in Meta', 'it is one of those with "owner" not in Meta'],
-    ['any TaskGroups as g { g.Count == 40 }', 'it is one of those with any TaskGroups as g { g.Count == 40 }'],
+    ['"owner" not in Meta', 'it matches "owner" not in Meta'],
+    ['any TaskGroups as g { g.Count == 40 }', 'it matches any TaskGroups as g { g.Count == 40 }'],
     ['any TaskGroups as g { any g.Tasks as t { t.Driver == "docker" } }', undefined],
   ])('%s', (refuse, reason) => expect(asked(refuse)).toBe(reason));
 
@@ -24,7 +24,7 @@ describe('policyOfRule', () => {
   });
 
   it('refuses what it cannot be asked about: a member that jobs do not have', () => {
-    expect(asked('Owner == "a"')).toMatch(/^its rule cannot be asked: /);
+    expect(asked('Owner == "a"')).toMatch(/^its rule cannot be evaluated: /);
   });
 
   it('names the position of a mistake in its expression', () => {

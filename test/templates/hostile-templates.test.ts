@@ -115,7 +115,7 @@ describe('templates that cost much', () => {
     );
   });
 
-  it('what is printed as a quoted text is read back', () => {
+  it('what is printed as a quoted string is read back', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const source = `{{ ${JSON.stringify(text)} | base64Encode | base64Decode | toJSON | parseJSON }}`;

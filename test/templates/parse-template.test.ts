@@ -18,9 +18,7 @@ describe('names of the node that no node has', () => {
     '{{ "node.shoe" | env }}',
     '{{ "x" | envOrDefault "node.shoe" }}',
   ])('%s is refused', (source) => {
-    expect(fault(source)).toMatch(
-      /^1:\d+: unknown reference "(node|attr|meta)\.[a-z.]*": of the node there are node\.unique\.id/,
-    );
+    expect(fault(source)).toMatch(/^1:\d+: unknown reference "(node|attr|meta)\.[a-z.]*": nodes have node\.unique\.id/);
   });
 
   it.each([
@@ -36,18 +34,18 @@ describe('names of the node that no node has', () => {
 
 describe('reading templates', () => {
   it.each([
-    ['{{ "a', '1:4: the text has no end'],
+    ['{{ "a', '1:4: the string is not closed'],
     ['a\n\nbé {{ x }}', '3:7: there is no function x'],
     ['{{ env "a"', '1:1: the action has no }}'],
     ['{{/* a', '1:3: the comment has no end'],
     ['{{/* a */ x }}', '1:8: a comment ends with */}} or */ -}}'],
     ['{{ }}', '1:4: a value is missing before "}}"'],
-    ['{{ ~ }}', '1:4: "~" means nothing in an action'],
-    ["{{ 'a' }}", '1:4: characters in single quotes are not supported: use a text in double quotes'],
-    ['{{ "\\q" }}', '1:4: the text has an escape that is none'],
-    ['{{ 99999999999999999999999 }}', '1:4: 99999999999999999999999 is no number'],
-    ['{{ 9223372036854775808 }}', '1:4: 9223372036854775808 is no number'],
-    ['{{ nil }}', '1:4: nil alone is no action'],
+    ['{{ ~ }}', '1:4: "~" is not possible in an action'],
+    ["{{ 'a' }}", '1:4: characters in single quotes are not supported: use a string in double quotes'],
+    ['{{ "\\q" }}', '1:4: the string contains an invalid escape'],
+    ['{{ 99999999999999999999999 }}', '1:4: 99999999999999999999999 is not a number'],
+    ['{{ 9223372036854775808 }}', '1:4: 9223372036854775808 is not a number'],
+    ['{{ nil }}', '1:4: nil alone is not an action'],
     ['{{ printf "%d" }}', '1:4: printf: the format has 1 verbs, not one for each of 0 values'],
     ['{{ 1 | printf "x" }}', '1:8: printf: the format has 0 verbs, not one for each of 1 values'],
     ['{{ printf "%w" 1 }}', '1:4: printf: %w is not supported'],
@@ -56,7 +54,7 @@ describe('reading templates', () => {
     ['{{ printf "5%" }}', '1:4: printf: a verb is missing after %'],
     ['{{ printf "%10000d" 1 }}', '1:4: printf: a width may be at most 9999, a precision 999'],
     ['{{ if true }}{{ printf "%y" . }}{{ end }}', '1:17: printf: %y is not supported'],
-    ['{{ 09 }}', '1:4: 09 is no number'],
+    ['{{ 09 }}', '1:4: 09 is not a number'],
     ['{{ 1 2 }}', '1:4: only functions take arguments'],
     ['{{ "a" | "b" }}', '1:10: only functions take arguments'],
     ['{{ env }}', '1:4: env takes 1 argument, not 0'],
@@ -77,29 +75,29 @@ describe('reading templates', () => {
     ['{{ range 3 }}{{ if true }}{{ end }}', '1:4: the range has no end'],
     ['{{ end }}', '1:1: there is no block that end could belong to'],
     ['{{ else }}', '1:1: there is no block that else could belong to'],
-    ['{{ if 1 }}{{ else }}{{ else }}{{ end }}', '1:21: after else comes the end of the if'],
+    ['{{ if 1 }}{{ else }}{{ else }}{{ end }}', '1:21: only the end of the if can follow its else'],
     ['{{ range 1 }}{{ else if 1 }}{{ end }}', '1:22: else if cannot follow range'],
-    ['{{ break }}', '1:4: break stands outside of any range'],
-    ['{{ range 1 }}{{ else }}{{ continue }}{{ end }}', '1:27: continue stands outside of any range'],
+    ['{{ break }}', '1:4: break is only possible within a range'],
+    ['{{ range 1 }}{{ else }}{{ continue }}{{ end }}', '1:27: continue is only possible within a range'],
     ['{{ define "x" }}{{ end }}', '1:1: templates within templates are not supported'],
     ['{{ template "x" }}', '1:1: templates within templates are not supported'],
     [
       '{{ service "web" }}',
-      '1:4: the function service is not supported: it asks a service catalogue, and templates have none here',
+      '1:4: the function service is not supported: it queries a service catalogue, which templates cannot reach here',
     ],
     [
       '{{ key "a" }}',
-      '1:4: the function key is not supported: it asks a key-value store that is not part of this server: use nomadVar',
+      '1:4: the function key is not supported: it reads a key-value store that is not part of this server: use nomadVar',
     ],
     [
       '{{ with secret "a" }}{{ end }}',
-      '1:9: the function secret is not supported: it asks a secret store that is not part of this server: use nomadVar',
+      '1:9: the function secret is not supported: it reads a secret store that is not part of this server: use nomadVar',
     ],
     [
       '{{ file "/etc/passwd" }}',
       '1:4: the function file is not supported: it reads files and runs programs of the host',
     ],
-    ['{{ timestamp }}', '1:4: the function timestamp is not supported: it gives another answer each time'],
+    ['{{ timestamp }}', '1:4: the function timestamp is not supported: its result differs each time'],
     ['{{ constructor }}', '1:4: there is no function constructor'],
     ['{{ __proto__ }}', '1:4: there is no function __proto__'],
   ])('%s', (source, expected) => {
@@ -121,17 +119,17 @@ describe('reading templates', () => {
   it.each([
     ['too long', 'x'.repeat(262_145), 'a template may have at most 262144 characters'],
     ['a constant that is too long', `{{ "${'a'.repeat(70_000)}" }}`, 'a constant may have at most 65536 characters'],
-    ['blocks within blocks', '{{if 1}}'.repeat(200), 'blocks may stand within each other 100 times'],
+    ['blocks within blocks', '{{if 1}}'.repeat(200), 'blocks may be nested at most 100 levels deep'],
     ['parentheses within parentheses', `{{ ${'('.repeat(200)}`, 'the action has no }}'],
     [
       'parentheses, closed',
       `{{ ${'('.repeat(200)}1${')'.repeat(200)} }}`,
-      'parentheses may stand within each other 100 times',
+      'parentheses may be nested at most 100 levels deep',
     ],
     [
       'variables',
       Array.from({ length: 1_001 }, (_, at) => `{{ $v${at} := 1 }}`).join(''),
-      'a template may have 1000 variables',
+      'a template may have at most 1000 variables',
     ],
   ])('is bounded: %s', (_, source, expected) => {
     expect(fault(source)).toContain(expected);

@@ -69,7 +69,7 @@ describe('rendering', () => {
     ['{{ mustEnv "meta.rack" }}', '1:4: the environment has no "meta.rack", or an empty one'],
     [
       '{{ env (printf "node.%s" "shoe") }}',
-      '1:4: unknown reference to the node: of the node there are node.unique.id, node.unique.name, node.datacenter, node.region, node.class, node.pool, attr.NAME and meta.NAME',
+      '1:4: unknown reference to the node: nodes have node.unique.id, node.unique.name, node.datacenter, node.region, node.class, node.pool, attr.NAME and meta.NAME',
     ],
     // Conditions
     ['{{ if eq (env "COUNT") "3" }}three{{ else }}other{{ end }}', 'three'],
@@ -91,7 +91,7 @@ describe('rendering', () => {
     ['{{ range split "," "" }}x{{ else }}none{{ end }}', 'none'],
     ['{{ range 5 }}{{ if eq . 1 }}{{ continue }}{{ end }}{{ if eq . 3 }}{{ break }}{{ end }}{{ . }}{{ end }}', '02'],
     ['{{ range loop 2 4 }}{{ . }}{{ end }}', '23'],
-    ['{{ range "text" }}{{ end }}', '1:4: a range goes over a list, a map or a whole number, not a text'],
+    ['{{ range "text" }}{{ end }}', '1:4: a range goes over a list, a map or a whole number, not a string'],
     // Variables of the template
     ['{{ $x := 1 }}{{ range loop 3 }}{{ $x = add $x . }}{{ end }}{{ $x }}', '4'],
     ['{{ $x := 1 }}{{ if true }}{{ $x := 2 }}{{ $x }}{{ end }}{{ $x }}', '21'],
@@ -109,7 +109,7 @@ describe('rendering', () => {
     ['{{ parseJSON `{"b":[1,{"c":"<"}],"a":true}` | toJSON }}', '{"a":true,"b":[1,{"c":"\\u003c"}]}'],
     ['{{ parseJSON `{"a":[],"b":{"c":1}}` | toJSONPretty }}', '{\n  "a": [],\n  "b": {\n    "c": 1\n  }\n}'],
     ['{{ parseJSON `{"__proto__":1,"toString":2}` }}', 'map[__proto__:1 toString:2]'],
-    ['{{ parseJSON "nope" }}', '1:4: the text is not JSON'],
+    ['{{ parseJSON "nope" }}', '1:4: the string is not JSON'],
     ['{{ slice "héllo" 1 3 }}{{ slice (split "," "a,b,c") 1 }}', 'él[b c]'],
     ['{{ slice "abc" 2 9 }}', '1:4: there is no part from 2 to 9: the length is 3'],
     ['{{ in (split "," "a,b") "b" }}{{ "b" | contains "a" }}{{ in "abc" "b" }}', 'truefalsetrue'],
@@ -125,7 +125,7 @@ describe('rendering', () => {
     ['{{ "foo" | regexMatch "^f" }}', 'true'],
     ['{{ "foo" | regexMatch "[" }}', '1:12: "[": missing closing ]: `[`'],
     ['{{ base64Encode "hé?" }} {{ base64URLEncode "hé?" }} {{ base64Decode "aMOpPw==" }}', 'aMOpPw== aMOpPw== hé?'],
-    ['{{ base64Decode "?" }}', '1:4: the text is not in base64'],
+    ['{{ base64Decode "?" }}', '1:4: the string is not base64'],
     ['{{ urlquery "a b&c" }} {{ html `<a b="c">` }}', 'a+b%26c &lt;a b=&#34;c&#34;&gt;'],
     // Numbers
     ['{{ 5 | subtract 2 }} {{ 10 | divide 4 }} {{ 10.0 | divide 4 }} {{ modulo 2 5 }}', '3 2 2.5 1'],
@@ -133,15 +133,15 @@ describe('rendering', () => {
     ['{{ add 9223372036854775807 1 }}', '1:4: the result does not fit 64 bits'],
     ['{{ minimum 2 5 }}{{ maximum 2.5 1 }}', '22.5'],
     ['{{ parseInt "08" }} {{ parseFloat "1.5" }} {{ parseBool "T" }}', '8 1.5 true'],
-    ['{{ parseInt "x" }}', '1:4: "x" is no whole number of 64 bits'],
+    ['{{ parseInt "x" }}', '1:4: "x" is not a whole number of 64 bits'],
     // Printing
     ['{{ print 1 2 "a" 3 }}{{ println "b" 4 }}', '1 2a3b 4\n'],
     [
       '{{ printf "%d|%05d|%-4s|%4s|%q|%x|%X|%t|%.2f|%v|%%" 1 42 "ab" "c" "d" 255 "hi" true 1.5 "e" }}',
       '1|00042|ab  |   c|"d"|ff|6869|true|1.50|e|%',
     ],
-    ['{{ printf "%d" "x" }}', '1:4: printf: %d does not take a text'],
-    ['{{ printf "%s" 5 }}', '1:4: printf: %s does not take a whole number'],
+    ['{{ printf "%d" "x" }}', '1:4: printf: %d does not accept a string'],
+    ['{{ printf "%s" 5 }}', '1:4: printf: %s does not accept a whole number'],
     ['{{ print nil 3 (parseJSON `{}`).x }}|{{ println nil }}', '<nil> 3 <nil>|<nil>\n'],
     ['{{ print (nomadVar "app/flags") }}{{ print .x (nomadVar "app/db").user 1 }}', '&map[on:true]<nil> svc 1'],
     // Floats
@@ -157,8 +157,8 @@ describe('rendering', () => {
     ['{{ parseInt "" }}{{ parseUint "" }}{{ parseFloat "" }}{{ parseBool "" }}', '000false'],
     ['{{ "a,b,,c" | regexReplaceAll "b*" "-" }}', '-a-,-,-,-c-'],
     ['{{ html 1 2 "<" nil }}|{{ urlquery "a b" 1 2 }}', '1 2&lt;&lt;no value&gt;|a+b1+2'],
-    ['{{ base64URLDecode "+/8=" }}', '1:4: the text is not in base64'],
-    ['{{ base64Decode "/+8=" }}', '1:4: the bytes are no text in UTF-8'],
+    ['{{ base64URLDecode "+/8=" }}', '1:4: the string is not base64'],
+    ['{{ base64Decode "/+8=" }}', '1:4: the bytes are not UTF-8'],
     ['{{ range loop "2" }}{{ . }}{{ end }}', '01'],
     ['{{ loop "x" }}', '1:4: loop takes whole numbers'],
     ['{{ in (parseJSON `[true,1]`) true }}{{ in (parseJSON `[true,1]`) 1.0 }}{{ in "a1" 1 }}', 'falsetruefalse'],
@@ -181,7 +181,7 @@ describe('rendering', () => {
     ['{{ (nomadVar "/other@prod").key }}', 'of prod'],
     ['{{ range nomadVarList "app" }}{{ .Path }} {{ end }}', 'app/db app/flags '],
     ['{{ if nomadVarExists "app/db" }}yes{{ end }}{{ if nomadVarExists "x" }}no{{ end }}', 'yes'],
-    ['{{ nomadVar "a@b@c" }}', '1:4: the path of a variable is needed, followed by @ and its namespace if need be'],
+    ['{{ nomadVar "a@b@c" }}', '1:4: a variable path is needed, such as a/b, or a/b@NAMESPACE for another namespace'],
   ])('%s', (source, expected) => {
     expect(render(source)).toBe(expected);
   });
@@ -229,7 +229,7 @@ describe('rendering', () => {
 
   it('fails for names that a map does not have when asked to', () => {
     expect(render('{{ (parseJSON `{}`).a }}', { failsWithoutKey: true })).toBe('1:4: there is no "a" in the map');
-    expect(render('{{ .a }}', { failsWithoutKey: true })).toBe('1:4: there are no data, so no "a"');
+    expect(render('{{ .a }}', { failsWithoutKey: true })).toBe('1:4: there is no data here, so no "a"');
   });
 
   it('tells what it read, and what it waits for', () => {
@@ -256,9 +256,9 @@ describe('rendering', () => {
 /* Messages become events of the task, which more people may read than the variables. */
 describe('a message about a value that is not written in the template', () => {
   it.each([
-    ['{{ with nomadVar "app/db" }}{{ .password | parseInt }}{{ end }}', '1:44: the text is no whole number of 64 bits'],
-    ['{{ with nomadVar "app/db" }}{{ parseBool .password }}{{ end }}', '1:32: the text is no truth value'],
-    ['{{ with nomadVar "app/db" }}{{ print "[" .user | parseFloat }}{{ end }}', '1:50: the text is no number'],
+    ['{{ with nomadVar "app/db" }}{{ .password | parseInt }}{{ end }}', '1:44: the string is not a whole number of 64 bits'],
+    ['{{ with nomadVar "app/db" }}{{ parseBool .password }}{{ end }}', '1:32: the string is not a truth value'],
+    ['{{ with nomadVar "app/db" }}{{ print "[" .user | parseFloat }}{{ end }}', '1:50: the string is not a number'],
     ['{{ with nomadVar "app/db" }}{{ "x" | regexMatch (print "[" .password) }}{{ end }}', '1:38: the pattern is no'],
     [
       '{{ with nomadVar "app/db" }}{{ "x" | regexReplaceAll (print "(" .user) "y" }}{{ end }}',

@@ -1,43 +1,43 @@
 import type { Milliseconds } from '../../shared/duration.js';
 import { isOver, type TaskEffect, type TaskLife, type TaskLifeEvent } from '../task/task-life.js';
 import type { TaskPlan } from '../task/task-plan.js';
-import type { Course } from './task-orders.js';
+import type { AllocationStage } from './task-commands.js';
 
-/** What the agent's decisions about an allocation depend on. */
+/** The plan that the agent's decisions about an allocation depend on. */
 export interface AllocationPlan {
   readonly tasks: readonly TaskPlan[];
-  /** Between taking the services out of use and ending the tasks. */
+  /** Milliseconds between deregistering the services and ending the tasks. */
   readonly shutdownDelay: Milliseconds;
 }
 
-/** Why an allocation ends before its tasks do. `expired`: it may not run any longer. `cut_off`: its node lost the server. */
+/** Why an allocation ends before its tasks do. `expired`: it has reached its maximum run time. `cut_off`: its node lost the server. */
 export type EndCause = 'stopped' | 'expired' | 'cut_off';
 
 export interface AllocationLife {
   readonly plan: AllocationPlan;
   /** In the order of the plan's tasks. */
   readonly tasks: readonly TaskLife[];
-  readonly course: Course;
+  readonly stage: AllocationStage;
   /** Null until an end is requested. */
   readonly cause: EndCause | null;
   readonly skipDelay: boolean;
-  /** Number of the timer that counts. */
+  /** Number of the current timer; others are ignored. */
   readonly timer: number;
 }
 
 export type AllocationEvent =
-  /** The agent has taken it over, for the first time or again. */
+  /** The agent has taken the allocation over, for the first time or again. */
   | { readonly type: 'assigned' }
   | { readonly type: 'stop'; readonly cause: EndCause; readonly skipDelay: boolean }
   /** The job version was replaced by one that the tasks can continue under. */
   | { readonly type: 'updated'; readonly plan: AllocationPlan }
-  /** `tasks`: those that run, by name, or everything from its beginning. */
+  /** `tasks`: those that run, by name, or all from their beginning. */
   | { readonly type: 'restart'; readonly tasks: readonly string[] | 'all'; readonly reason: string }
-  /** The agent is stopping: nothing is started any more, and what runs may finish. */
+  /** The agent is stopping: nothing new starts, and running tasks may finish. */
   | { readonly type: 'close' }
-  /** What has not finished by now is broken off, to run again under the next agent. */
+  /** The deadline of a stopping agent: unfinished tasks are interrupted and run again under the next agent. */
   | { readonly type: 'interrupt'; readonly within: Milliseconds }
-  /** Tasks that continue without the agent are released. */
+  /** Tasks that can continue without the agent are released. */
   | { readonly type: 'release' }
   | { readonly type: 'timer'; readonly timer: number }
   | { readonly type: 'task'; readonly task: string; readonly event: TaskLifeEvent };
@@ -47,25 +47,25 @@ export type AllocationEffect =
   | { readonly type: 'timer'; readonly timer: number; readonly after: Milliseconds };
 
 export function newAllocationLife(plan: AllocationPlan, tasks: readonly TaskLife[]): AllocationLife {
-  const course = tasks.some(isRestarting) ? 'restarting' : 'running';
-  return { plan, tasks, course, cause: null, skipDelay: false, timer: 0 };
+  const stage = tasks.some(isRestarting) ? 'restarting' : 'running';
+  return { plan, tasks, stage, cause: null, skipDelay: false, timer: 0 };
 }
 
 function isRestarting({ record }: TaskLife): boolean {
   return record.restartOfAll === 'ending';
 }
 
-/** All tasks are dead and nothing will begin any more: the server may know the end. */
+/** Whether all tasks are dead and none will start any more, so that the end can be reported to the server. */
 export function isDone(life: AllocationLife): boolean {
   return life.tasks.every((task) => task.record.outcome !== null && !isRestarting(task));
 }
 
-/** The agent has nothing to wait for: each task is dead, or left to the next agent. */
+/** Whether the agent has nothing to wait for: each task is dead, or left to the next agent. */
 export function isAtRest(life: AllocationLife): boolean {
   return life.tasks.every(isOver);
 }
 
-/** Whether a task may end on its own soon: an agent that stops waits for that, up to its deadline. */
+/** Whether a task may soon end on its own: a stopping agent waits for it, up to its deadline. */
 export function mayFinish(life: AllocationLife): boolean {
   return life.tasks.some(
     (task, at) =>

@@ -2,10 +2,10 @@ import { allocationOutcome, exceededDuration, lostServer, stoppedEarly } from '.
 import type { ClientStatus, TaskState } from '../../scheduler/allocation.js';
 import { type AllocationLife, isDone } from './allocation-life.js';
 
-/** The statuses that a node's agent reports; `lost` and `unknown` are set by the server. */
+/** The statuses that a node's agent reports; the server sets `lost` and `unknown`. */
 export type ToldStatus = Extract<ClientStatus, 'pending' | 'running' | 'complete' | 'failed'>;
 
-/** The state of an allocation as its agent reports it. The agent alone decides these members. */
+/** The state of an allocation as its agent reports it. Only the agent decides these members. */
 export interface ToldState {
   /** Derived from the states of the tasks. */
   readonly clientStatus: ToldStatus;
@@ -30,7 +30,7 @@ export function toldState(life: AllocationLife): ToldState {
   };
 }
 
-/** The task whose output explains the end of an allocation that failed or took too long; undefined for any other. */
+/** The task whose output explains why an allocation failed or timed out; undefined for any other end. */
 export function failedTask(life: AllocationLife): string | undefined {
   const { clientStatus, clientDescription, taskStates } = toldState(life);
   const outcome = isDone(life)
@@ -41,7 +41,7 @@ export function failedTask(life: AllocationLife): string | undefined {
   return failed?.[0] ?? life.plan.tasks.find(({ phase }) => phase === 'main')?.name;
 }
 
-/** Whether everything that has to run does so: `failed` when a task never will. */
+/** Whether all required tasks are running: `failed` when one never will. */
 export function standingOfTasks({ plan, tasks }: AllocationLife): 'up' | 'coming' | 'failed' {
   const needed = plan.tasks.flatMap(({ phase }, at) => {
     const task = tasks[at];
@@ -55,7 +55,7 @@ export function standingOfTasks({ plan, tasks }: AllocationLife): 'up' | 'coming
 }
 
 /**
- * The status, derived from those of the tasks (job interface, allocation life). An end is reported when no task will start any
+ * The client status, derived from the task states (job interface, allocation life). A final status is reported when no task will start any
  * more.
  */
 function clientStatusOf(life: AllocationLife, states: readonly TaskState[]): ToldStatus {
@@ -64,12 +64,12 @@ function clientStatusOf(life: AllocationLife, states: readonly TaskState[]): Tol
     return life.cause === 'expired' || !states.some(({ Failed }) => Failed) ? 'complete' : 'failed';
   }
   if (states.some(({ State }) => State === 'running')) return 'running';
-  // Between two tasks everything may be dead or waiting for a time.
+  // Between two tasks all may be dead or waiting for a restart.
   const begun = states.some(({ State }) => State === 'dead');
   return begun && !states.some(({ State }) => State === 'pending') ? 'running' : 'pending';
 }
 
-/** Its work was broken off because the node had lost the server: it is not complete, and may be done elsewhere. */
+/** Whether its work was interrupted because the node had lost the server: it is incomplete and may be done elsewhere. */
 function wasCutOff({ cause, plan, tasks }: AllocationLife): boolean {
   return (
     cause === 'cut_off' &&
@@ -84,8 +84,8 @@ function descriptionOf(life: AllocationLife, status: ToldStatus): string {
 }
 
 /**
- * A task that would have ended on its own was stopped before. A stop is the ordinary end of services, and what still runs beside a
- * leader that has succeeded is not needed any more.
+ * Whether a task that would have ended on its own was stopped before. For services a stop is the normal end, and tasks that still run beside a
+ * successful leader are no longer needed.
  */
 function wasStoppedEarly({ cause, plan, tasks }: AllocationLife): boolean {
   if (cause !== 'stopped') return false;

@@ -9,27 +9,27 @@ import {
   type EndCause,
   isDone,
 } from './allocation-life.js';
-import { type TaskOrder, type TaskStanding, taskOrders } from './task-orders.js';
+import { type TaskCommand, type TaskStanding, taskCommands } from './task-commands.js';
 
 interface AllocationTransition {
   readonly next: AllocationLife;
   readonly effects: readonly AllocationEffect[];
 }
 
-/** Moves an allocation by one event, and its tasks by what follows from it. */
+/** Applies one event to an allocation, with its consequences for the tasks. */
 export function transitionAllocation(
   life: AllocationLife,
   event: AllocationEvent,
   moment: Moment,
 ): AllocationTransition {
-  const walk = new Walk(life, moment);
-  handlers[event.type](walk, event as never);
-  walk.settle();
-  return { next: walk.life, effects: walk.effects };
+  const transition = new AllocationTransitionBuilder(life, moment);
+  handlers[event.type](transition, event as never);
+  transition.settle();
+  return { next: transition.life, effects: transition.effects };
 }
 
-/** Collects what one event changes. */
-class Walk {
+/** Collects the changes and effects of one event. */
+class AllocationTransitionBuilder {
   life: AllocationLife;
   readonly effects: AllocationEffect[] = [];
   readonly #moment: Moment;
@@ -63,20 +63,20 @@ class Walk {
     for (const { name } of this.life.plan.tasks) this.task(name, event);
   }
 
-  /** Gives orders until the tasks do what they should. Each round ends or begins a task, so the number of rounds is limited. */
+  /** Sends commands until each task does what it should. Each round ends or starts a task, so the number of rounds is bounded. */
   settle(): void {
     for (let round = 0; round <= 3 * this.life.tasks.length; round += 1) {
       const before = this.life;
-      for (const [name, order] of taskOrders(standings(this.life), this.life.course)) this.#give(name, order);
+      for (const [name, command] of taskCommands(standings(this.life), this.life.stage)) this.#perform(name, command);
       this.#endRestart();
       if (this.life === before) return;
     }
   }
 
-  #give(name: string, order: TaskOrder): void {
+  #perform(name: string, command: TaskCommand): void {
     const task = this.life.tasks[this.life.plan.tasks.findIndex((plan) => plan.name === name)];
     if (task === undefined) return;
-    switch (order.type) {
+    switch (command.type) {
       case 'begin':
         this.task(name, { type: 'begin' });
         break;
@@ -85,83 +85,84 @@ class Walk {
         break;
       case 'end': {
         const end: TaskEnd = { purpose: 'die', skipDelay: this.life.skipDelay };
-        if (!isToldAlready(task, end)) this.task(name, { type: 'end', end, reasons: order.reasons });
+        if (!isAlreadyEnding(task, end)) this.task(name, { type: 'end', end, reasons: command.reasons });
       }
     }
   }
 
-  /** Everything has ended, also a poststop task that had begun: it begins again. */
+  /** All tasks have ended, possibly except a started poststop task: they start again. */
   #endRestart(): void {
-    if (this.life.course !== 'restarting') return;
+    if (this.life.stage !== 'restarting') return;
     const ended = this.life.tasks.every(
       ({ record, step }, at) =>
         record.outcome !== null || (this.life.plan.tasks[at]?.phase === 'poststop' && step.type === 'idle'),
     );
     if (!ended) return;
     this.everyTask({ type: 'revive' });
-    this.change({ course: 'running' });
+    this.change({ stage: 'running' });
   }
 }
 
 const leave: TaskLifeEvent = { type: 'end', end: { purpose: 'interrupt', skipDelay: true }, reasons: [] };
 
 type Handler<T extends AllocationEvent['type']> = (
-  walk: Walk,
+  transition: AllocationTransitionBuilder,
   event: Extract<AllocationEvent, { readonly type: T }>,
 ) => void;
 
 const handlers: { readonly [T in AllocationEvent['type']]: Handler<T> } = {
-  assigned(walk) {
-    for (const [at, plan] of walk.life.plan.tasks.entries()) {
-      const untold = walk.life.tasks[at]?.record.state.Events === null;
-      if (untold) walk.task(plan.name, { type: 'tell', happening: { type: 'received' } });
+  assigned(transition) {
+    for (const [at, plan] of transition.life.plan.tasks.entries()) {
+      const isUnreported = transition.life.tasks[at]?.record.state.Events === null;
+      if (isUnreported) transition.task(plan.name, { type: 'tell', happening: { type: 'received' } });
     }
   },
-  stop(walk, { cause, skipDelay }) {
-    stop(walk, cause, skipDelay);
+  stop(transition, { cause, skipDelay }) {
+    stop(transition, cause, skipDelay);
   },
-  updated(walk, { plan }) {
-    walk.change(sameTasks(walk.life.plan, plan) ? { plan } : {});
+  updated(transition, { plan }) {
+    transition.change(sameTasks(transition.life.plan, plan) ? { plan } : {});
   },
-  restart(walk, { tasks, reason }) {
-    // An end may be on its way to the server, which takes nothing back.
-    if (walk.life.course !== 'running' || isDone(walk.life)) return;
+  restart(transition, { tasks, reason }) {
+    // The end may already have been sent to the server, which does not revert it.
+    if (transition.life.stage !== 'running' || isDone(transition.life)) return;
     if (tasks === 'all') {
-      walk.everyTask({ type: 'restart_of_all', begins: true });
-      walk.change({ course: 'restarting' });
-    } else for (const name of tasks) walk.task(name, { type: 'restart', reason, asFailure: false });
+      transition.everyTask({ type: 'restart_of_all', begins: true });
+      transition.change({ stage: 'restarting' });
+    } else for (const name of tasks) transition.task(name, { type: 'restart', reason, asFailure: false });
   },
-  close(walk) {
-    if (walk.life.course === 'running' || walk.life.course === 'restarting') walk.change({ course: 'closing' });
+  close(transition) {
+    if (transition.life.stage === 'running' || transition.life.stage === 'restarting')
+      transition.change({ stage: 'closing' });
   },
-  interrupt(walk, { within }) {
+  interrupt(transition, { within }) {
     const end: TaskEnd = { purpose: 'interrupt', skipDelay: true, within };
-    if (walk.life.cause === null) walk.change({ course: 'closing' });
-    walk.everyTask({ type: 'end', end, reasons: [] });
+    if (transition.life.cause === null) transition.change({ stage: 'closing' });
+    transition.everyTask({ type: 'end', end, reasons: [] });
   },
-  release(walk) {
-    walk.change({ course: 'closing' });
-    for (const plan of walk.life.plan.tasks) if (plan.survives) walk.task(plan.name, { type: 'release' });
+  release(transition) {
+    transition.change({ stage: 'closing' });
+    for (const plan of transition.life.plan.tasks) if (plan.survives) transition.task(plan.name, { type: 'release' });
   },
-  timer(walk, { timer }) {
-    if (timer === walk.life.timer && walk.life.course === 'delaying') walk.change({ course: 'ending' });
+  timer(transition, { timer }) {
+    if (timer === transition.life.timer && transition.life.stage === 'delaying') transition.change({ stage: 'ending' });
   },
-  task(walk, { task, event }) {
-    walk.task(task, event);
+  task(transition, { task, event }) {
+    transition.task(task, event);
   },
 };
 
-/** A second order may only cut a delay short. */
-function stop(walk: Walk, cause: EndCause, skipDelay: boolean): void {
-  const { life } = walk;
-  if (life.course === 'restarting') walk.everyTask({ type: 'restart_of_all', begins: false });
-  walk.change({ cause: life.cause ?? cause, skipDelay: life.skipDelay || skipDelay });
-  const delays = life.plan.shutdownDelay > 0 && !walk.life.skipDelay && isUp(life);
+/** A second stop may only shorten a delay. */
+function stop(transition: AllocationTransitionBuilder, cause: EndCause, skipDelay: boolean): void {
+  const { life } = transition;
+  if (life.stage === 'restarting') transition.everyTask({ type: 'restart_of_all', begins: false });
+  transition.change({ cause: life.cause ?? cause, skipDelay: life.skipDelay || skipDelay });
+  const delays = life.plan.shutdownDelay > 0 && !transition.life.skipDelay && isUp(life);
   if (!delays) {
-    walk.change({ course: 'ending' });
-  } else if (life.course !== 'delaying' && life.course !== 'ending') {
-    walk.change({ course: 'delaying' });
-    walk.timer(life.plan.shutdownDelay);
+    transition.change({ stage: 'ending' });
+  } else if (life.stage !== 'delaying' && life.stage !== 'ending') {
+    transition.change({ stage: 'delaying' });
+    transition.timer(life.plan.shutdownDelay);
   }
 }
 
@@ -169,11 +170,11 @@ function isUp(life: AllocationLife): boolean {
   return life.tasks.some(({ step, record }) => step.type === 'running' || record.state.State === 'running');
 }
 
-/** An order that would change nothing is not given again. */
-function isToldAlready(task: TaskLife, end: TaskEnd): boolean {
+/** Whether the task is already ending as requested, so that the command would change nothing. */
+function isAlreadyEnding(task: TaskLife, end: TaskEnd): boolean {
   if (task.step.type !== 'ending') return false;
-  const { end: told } = task.step;
-  return told.purpose === 'die' && (told.skipDelay || !end.skipDelay);
+  const { end: current } = task.step;
+  return current.purpose === 'die' && (current.skipDelay || !end.skipDelay);
 }
 
 function sameTasks(before: AllocationPlan, after: AllocationPlan): boolean {

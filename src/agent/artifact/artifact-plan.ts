@@ -3,22 +3,22 @@ import type { TaskArtifact } from '../../jobs/document/task-parts.js';
 import { type Archive, archiveOf, sourceParts } from '../../jobs/task-needs.js';
 import { type Checksum, parseChecksum } from './checksum.js';
 
-/** One file to fetch for a task. */
+/** One file to download for a task. */
 export interface ArtifactPlan {
-  /** Absolute, http: or https:, without what is meant for the node. */
+  /** Absolute, http: or https:, without options for the agent. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly checksum: Checksum;
-  /** Where the file, or the folder of what is unpacked, is put, seen from the task's folder. */
+  /** Destination of the file, or of the folder that it is unpacked to, relative to the task's folder. */
   readonly destination: string;
-  /** How the file is unpacked; undefined for one that is kept as it is. */
+  /** How to unpack the file; undefined to keep it as it is. */
   readonly archive: Pick<Archive, 'format' | 'folder'> | undefined;
 }
 
-/** Options of a source that concern the download, and are not sent to its server. */
+/** Query options of a source that the agent interprets itself and does not send to the server. */
 const ownOptions = ['checksum', 'archive', 'filename'];
 
-/** What to fetch for an artifact, once `fill` has replaced its references; a string says what is not supported, or wrong. */
+/** The download for an artifact, after `fill` has replaced its references; a string is an error: what is unsupported or wrong. */
 export function artifactPlan(artifact: TaskArtifact, fill: (text: string) => string): Result<ArtifactPlan, string> {
   const source = fill(artifact.GetterSource);
   const filled = { ...artifact, GetterSource: source, GetterOptions: filledMap(artifact.GetterOptions, fill) };
@@ -59,7 +59,7 @@ function filledMap(map: Readonly<Record<string, string>> | null, fill: (text: st
   return Object.fromEntries(Object.entries(map ?? {}).map(([name, value]) => [name, fill(value)]));
 }
 
-/** The last part of the path, unless a name is given. Neither leads to another folder. */
+/** The last segment of the path, unless a name is given. Neither may lead to another folder. */
 function nameOf(given: string, path: string): string | undefined {
   const last =
     given === ''

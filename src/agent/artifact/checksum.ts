@@ -6,13 +6,13 @@ export interface Digest {
   readonly digits: string;
 }
 
-/** What a file must be: anything, of this digest, or of the digest that a list at an address gives for its name. */
+/** The required digest of a file: none, a given one, or the one that a checksum list at a URL has for its name. */
 export type Checksum =
   | { readonly type: 'none' }
   | { readonly type: 'digest'; readonly digest: Digest }
   | { readonly type: 'list'; readonly url: string; readonly name: string };
 
-/** Hexadecimal digits to algorithm. */
+/** Algorithms by their number of hexadecimal digits. */
 const byLength: ReadonlyMap<number, Digest['algorithm']> = new Map([
   [32, 'md5'],
   [40, 'sha1'],
@@ -20,7 +20,7 @@ const byLength: ReadonlyMap<number, Digest['algorithm']> = new Map([
   [128, 'sha512'],
 ]);
 
-/** Reads `<algorithm>:<digits>`, digits alone, or `file:<url>` of a list that names the source's file. */
+/** Parses `<algorithm>:<digits>`, digits alone, or `file:<url>` of a list that names the source's file. */
 export function parseChecksum(text: string, source: string): Result<Checksum, string> {
   const trimmed = text.trim();
   if (trimmed === '') return ok({ type: 'none' });
@@ -36,13 +36,13 @@ export function parseChecksum(text: string, source: string): Result<Checksum, st
 }
 
 /**
- * The digest that a list gives for a file: lines `<digits>  <name>`, `<digits> *<name>` or `SHA256 (<name>) = <digits>`; a list of
- * nothing but digits is for every file.
+ * Finds a file's digest in a list: lines `<digits>  <name>`, `<digits> *<name>` or `SHA256 (<name>) = <digits>`; a line
+ * with digits only applies to every file.
  */
 export function digestInList(list: string, name: string): Digest | undefined {
   for (const line of list.split(/\r?\n/)) {
     const tagged = /^(?:MD5|SHA1|SHA256|SHA512) \((.+)\) = ([0-9A-Fa-f]+)$/.exec(line.trim());
-    // A dot that takes every character: without it a line of blanks and a line separator takes quadratic time.
+    // The dot matches every character: otherwise a line of blanks with a line separator takes quadratic time.
     const plain = /^([0-9A-Fa-f]+)(?:\s+\*?(.+))?$/s.exec(line.trim());
     const [file, digits] = tagged === null ? [plain?.[2], plain?.[1]] : [tagged[1], tagged[2]];
     if (digits === undefined) continue;

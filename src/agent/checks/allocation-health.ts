@@ -2,21 +2,21 @@ import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
 import type { CheckState } from './check-state.js';
 
-/** What decides the health of an allocation. All times are on one clock. */
+/** The inputs of an allocation's health. All times are on one clock. */
 export interface HealthEvidence {
   readonly tasks: 'up' | 'coming' | 'failed';
   readonly checks: readonly CheckState['status'][];
-  /** Since when tasks and checks are all well; undefined while they are not. */
+  /** Since when all tasks and checks have been good; undefined while they are not. */
   readonly wellSince: Milliseconds | undefined;
-  /** When the allocation was made. */
+  /** When the allocation was created. */
   readonly createdAt: Milliseconds;
   readonly now: Milliseconds;
 }
 
 interface HealthVerdict {
-  /** Undefined: not known yet. */
+  /** Undefined: unknown so far. */
   readonly healthy: boolean | undefined;
-  /** When it may be known if nothing changes before. */
+  /** When it may become known if nothing changes before. */
   readonly next: Milliseconds | undefined;
 }
 
@@ -26,7 +26,7 @@ export function isWell({ tasks, checks }: Pick<HealthEvidence, 'tasks' | 'checks
 
 /**
  * Healthy when all tasks have run and all checks have passed for `min_healthy_time`; unhealthy when a task has failed, or
- * when that was not reached by `healthy_deadline`.
+ * when `healthy_deadline` has passed before.
  */
 export function healthVerdict(update: NonNullable<TaskGroup['Update']>, evidence: HealthEvidence): HealthVerdict {
   if (evidence.tasks === 'failed') return { healthy: false, next: undefined };

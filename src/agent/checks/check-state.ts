@@ -5,9 +5,9 @@ import type { Instant } from '../../shared/instant.js';
 /** The result of one run of a check. */
 export interface CheckResult {
   readonly passed: boolean;
-  /** What was seen, for people. */
+  /** Output of the check, for display. */
   readonly output: string;
-  /** Of an HTTP answer; 0 for others. */
+  /** Status code of an HTTP response; 0 for other checks. */
   readonly statusCode: number;
 }
 
@@ -17,7 +17,7 @@ export interface CheckState {
   readonly output: string;
   readonly statusCode: number;
   readonly at: Instant;
-  /** The number of runs in a row with this result. */
+  /** Number of consecutive runs with this result. */
   readonly passes: number;
   readonly failures: number;
 }
@@ -39,7 +39,7 @@ export function initialCheckState({ InitialStatus }: Pick<ServiceCheck, 'Initial
 
 type Thresholds = Pick<ServiceCheck, 'SuccessBeforePassing' | 'FailuresBeforeCritical'>;
 
-/** A check passes after `success_before_passing` good runs in a row, and fails after more than `failures_before_critical` bad ones. */
+/** A check passes after `success_before_passing` successful runs in a row, and fails after more than `failures_before_critical` failed ones. */
 export function checkStateAfter(
   state: CheckState,
   result: CheckResult,
@@ -55,7 +55,7 @@ export function checkStateAfter(
   return { status, output: result.output, statusCode: result.statusCode, at, passes, failures };
 }
 
-/** Failed runs in a row that count towards a restart (`check_restart`); those within the grace period do not. `upFor` in milliseconds. */
+/** Consecutive failed runs that count towards a restart (`check_restart`); runs within the grace period do not. `upFor` in milliseconds. */
 export function strikesAfter(
   strikes: number,
   { passed }: Pick<CheckResult, 'passed'>,
@@ -66,7 +66,7 @@ export function strikesAfter(
   return passed || isNew ? 0 : strikes + 1;
 }
 
-/** Whether a check has failed so often that its task is to be restarted. */
+/** Whether a check has failed often enough for its task to be restarted. */
 export function restartIsDue({ CheckRestart: rule }: Pick<ServiceCheck, 'CheckRestart'>, strikes: number): boolean {
   return rule !== null && rule.Limit > 0 && strikes >= rule.Limit;
 }

@@ -1,18 +1,18 @@
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { Allocation } from '../../scheduler/allocation.js';
 
-/** What a runner notes of an allocation whose disk a replacement may take over, for as long as its folder holds that data. */
+/** What a runner stores about an allocation whose disk a replacement may take over, for as long as its folder holds that data. */
 export interface DiskNote {
   readonly allocation: string;
-  /** The allocation that it replaces; null when it replaces none. */
+  /** The allocation that it replaces; null for none. */
   readonly from: string | null;
-  /** Nothing is to be taken over any more: everything is in its own folder. */
+  /** Whether the takeover is complete, or there is nothing to take over. */
   readonly settled: boolean;
-  /** The text of the task event about the takeover; empty for none. */
+  /** Message of the task event about the takeover; empty for none. */
   readonly said: string;
 }
 
-/** The note of an allocation that is taken for the first time; undefined when its group does not keep its data. */
+/** The initial note of a new allocation; undefined when its group does not keep its data. */
 export function firstDiskNote(
   { ID, PreviousAllocation = '' }: Pick<Allocation, 'ID' | 'PreviousAllocation'>,
   group: Pick<TaskGroup, 'EphemeralDisk'>,
@@ -24,8 +24,8 @@ export function firstDiskNote(
 }
 
 /**
- * Where the data of an allocation may be, the newest place first: with the allocation that it replaces, and, if that one ended before
- * it had taken over anything, with those before it.
+ * Where an allocation's data may be, newest place first: with the allocation that it replaces, and, if that one ended before
+ * it had taken over any data, with earlier ones.
  */
 export function diskSources(note: DiskNote, noteOf: (allocation: string) => DiskNote | undefined): readonly string[] {
   const sources = new Set<string>();
@@ -37,7 +37,7 @@ export function diskSources(note: DiskNote, noteOf: (allocation: string) => Disk
   return [...sources];
 }
 
-/** The folders that are carried over, as paths below the folder of an allocation. */
+/** The folders that are taken over, as paths relative to an allocation's folder. */
 export function carriedFolders(group: Pick<TaskGroup, 'Tasks'>): readonly (readonly [string, string])[] {
   return [['alloc', 'data'], ...group.Tasks.map(({ Name }) => [Name, 'local'] as const)];
 }
@@ -48,9 +48,9 @@ export function waitingText(source: string): string {
 
 /** The result of a takeover. */
 export interface Takeover {
-  /** At least one folder was there to be taken. */
+  /** At least one folder was found. */
   readonly hasData: boolean;
-  /** Folders that were not taken, with the reason. */
+  /** Folders that were not taken over, with the reason. */
   readonly left: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { interpolate } from './task-environment.js';
 
 type Lookup = (name: string) => string | undefined;
 
-/** A service with the references of its strings filled in, and those of its checks: as it is registered and considered. */
+/** A service with the references in its strings replaced, including those of its checks: the form that is registered and checked. */
 export function filledService(service: Service, lookup: Lookup): Service {
   const fill = (text: string): string => interpolate(text, lookup);
   return {
@@ -21,7 +21,7 @@ function filledCheck(check: ServiceCheck, fill: (text: string) => string): Servi
   return {
     ...check,
     Name: fill(check.Name),
-    // Types are known in any case of letters.
+    // Types are case-insensitive.
     Type: check.Type.toLowerCase(),
     Command: fill(check.Command),
     Args: check.Args?.map(fill) ?? null,

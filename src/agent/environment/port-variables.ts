@@ -2,9 +2,9 @@ import type { AllocatedNetwork, AllocatedPort } from '../../scheduler/allocated-
 import type { Allocation } from '../../scheduler/allocation.js';
 
 /**
- * The variables for the ports of an allocation (job interface, environment given to a task): those of the group's network by
- * their labels, those of other tasks' own networks by task and label. Names come without a prefix. Without a task all of these
- * are other tasks'.
+ * The port variables of an allocation (job interface, environment given to a task): ports of the group's network by
+ * label, those of other tasks' own networks by task and label. Names come without a prefix. Without a task, all task networks
+ * count as other tasks'.
  */
 export function portVariables(allocation: Allocation, task: string | undefined): Readonly<Record<string, string>> {
   const { Shared, Tasks } = allocation.AllocatedResources;
@@ -17,7 +17,7 @@ export function portVariables(allocation: Allocation, task: string | undefined):
   return variables;
 }
 
-/** The ports of the group's network; of older allocations only the network itself reports them. */
+/** The ports of the group's network; older allocations have them in the network only. */
 export function groupPorts({
   Ports,
   Networks,
@@ -53,7 +53,7 @@ function add(
   variables[`ALLOC_PORT_${label}`] = inside;
 }
 
-/** A name with the characters that names of environment variables have here; every other one becomes an underscore. */
+/** A name with the characters allowed in environment variables; every other one becomes an underscore. */
 export function cleanName(name: string): string {
   return name.replace(/[^A-Za-z0-9_.]/g, '_');
 }

@@ -1,15 +1,15 @@
 import type { Allocation } from '../../scheduler/allocation.js';
 import { groupPorts, portsOf } from './port-variables.js';
 
-/** Where a service or a check of an allocation is reached. */
+/** Address of a service or a check of an allocation. */
 interface ServicePort {
-  /** Absent: the address of the node. */
+  /** Absent: the node's address. */
   readonly address?: string;
   readonly port: number;
 }
 
 /**
- * The port that a service or a check names: by the label of one of the group's ports or of the task's own, or by its number
+ * The port of a service or a check: by the label of one of the group's ports or of the task's own, or by its number
  * on the node. Undefined when there is none.
  */
 export function servicePort(

@@ -8,30 +8,30 @@ import { combinedMeta } from '../../scheduler/reconcile/same-tasks.js';
 import type { NodeMember } from '../../templates/index.js';
 import { cleanName, portVariables } from './port-variables.js';
 
-/** Directories of a task, as the task sees them. */
+/** A task's directories, as the task sees them. */
 interface TaskDirectories {
   readonly shared: string;
   readonly local: string;
   readonly secrets: string;
 }
 
-/** What the environment of a task is made from. */
+/** The inputs of a task's environment. */
 export interface TaskContext {
   readonly job: Job;
   readonly group: TaskGroup;
-  /** Null for what belongs to the group, such as its services. */
+  /** Null for strings of the group, such as those of its services. */
   readonly task: Task | null;
   readonly allocation: Allocation;
   readonly node: Pick<Node, 'ID' | 'Name' | 'Datacenter' | 'NodeClass' | 'NodePool' | 'Attributes' | 'Meta'>;
-  /** Null where they are not known, as outside of the node. */
+  /** Null where unknown, as outside the node. */
   readonly directories: TaskDirectories | null;
 }
 
-/** Every variable is given under both prefixes: the product's own, and the one that existing job files refer to. */
+/** Every variable is set under both prefixes: Signalbox's own, and the one that existing job files refer to. */
 const prefixes = ['SIGNALBOX_', 'NOMAD_'] as const;
 
 /**
- * The environment of a task without that of the host: the data of the scheduler, then the job's `Env` with its references
+ * A task's environment without the host's: the scheduler's variables, then the job's `Env` with its references
  * replaced (job interface, environment given to a task).
  */
 export function taskEnvironment(context: TaskContext): Readonly<Record<string, string>> {
@@ -46,17 +46,17 @@ export function taskEnvironment(context: TaskContext): Readonly<Record<string, s
   return environment;
 }
 
-/** Names with a prefix of the known variables have their characters; others stay as the job writes them. */
+/** Names with a known prefix are sanitised; others stay as the job writes them. */
 function variableName(name: string): string {
   return prefixes.some((prefix) => name.startsWith(prefix)) ? cleanName(name) : name;
 }
 
-/** Fills the references of a string; one that is not known stays as it is written. */
+/** Replaces the references in a string; an unknown one is left as written. */
 export function interpolate(text: string, lookup: (name: string) => string | undefined): string {
   return text.replace(/\$\{([a-zA-Z0-9_\-.]+)\}/g, (whole, name: string) => lookup(name) ?? whole);
 }
 
-/** What `${name}` means in the strings of a service; the environment is made when a string asks for it. */
+/** Resolves `${name}` in a service's strings; the environment is built on first use. */
 export function serviceLookup(context: Omit<TaskContext, 'directories'>): (name: string) => string | undefined {
   let lookup: ((name: string) => string | undefined) | undefined;
   return (name) => {
@@ -66,7 +66,7 @@ export function serviceLookup(context: Omit<TaskContext, 'directories'>): (name:
   };
 }
 
-/** What `${name}` means in a task's configuration: its environment first, then the node. */
+/** Resolves `${name}` in a task's configuration: its environment first, then the node. */
 export function interpolationLookup(
   context: Pick<TaskContext, 'job' | 'node'>,
   environment: Readonly<Record<string, string>>,
@@ -79,7 +79,7 @@ export function interpolationLookup(
   };
 }
 
-/** What tasks and their templates can read of their node, by the names of references. */
+/** Properties of the node that tasks and their templates can read, by reference name. */
 export function nodeValues({ job, node }: Pick<TaskContext, 'job' | 'node'>): Readonly<Record<string, string>> {
   const members: Readonly<Record<NodeMember, string>> = {
     'node.unique.id': node.ID,
@@ -130,7 +130,7 @@ function knownVariables({ job, group, task, allocation, node, directories }: Tas
   };
 }
 
-/** As the kernel writes sets of processors: numbers and ranges, such as `0-2,7`. */
+/** In the kernel's notation for sets of processors: numbers and ranges, such as `0-2,7`. */
 function coreList(cores: readonly number[]): string {
   const ranges: { readonly first: number; last: number }[] = [];
   for (const core of [...new Set(cores)].sort((left, right) => left - right)) {
@@ -141,7 +141,7 @@ function coreList(cores: readonly number[]): string {
   return ranges.map(({ first, last }) => (first === last ? String(first) : `${first}-${last}`)).join(',');
 }
 
-/** Meta keys as written and in upper case; of a dispatched job also the optional keys that were not given, empty. */
+/** Meta keys as written and in upper case; for a dispatched job also the missing optional keys, as empty strings. */
 function metaVariables(job: Job, group: TaskGroup, task: Task | null): Record<string, string> {
   const variables: Record<string, string> = {};
   const optional = job.Dispatched ? (job.ParameterizedJob?.MetaOptional ?? []) : [];

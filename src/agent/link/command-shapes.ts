@@ -5,7 +5,7 @@ const note = text(16_384);
 
 const used = { residentBytes: amount, userPercent: amount, systemPercent: amount };
 const measured = objectOf({ ...used, pid: amount });
-/** Agents of earlier versions report only the number of each process. */
+/** Agents of earlier versions report only the ID of each process. */
 const processUsage: typeof measured = (value, at) =>
   typeof value === 'number'
     ? { pid: amount(value, at), residentBytes: 0, userPercent: 0, systemPercent: 0 }
@@ -19,7 +19,7 @@ const stream = oneOf('stdout', 'stderr');
 
 const allocationUsage: Shape<AllocationUsage> = objectOf({ tasks: mapOf(usage), at: amount }, { megahertz: amount });
 
-/** The values that commands answer with. */
+/** The results of commands. */
 const values: Readonly<Partial<Record<NodeCommand['type'], Shape<unknown>>>> = {
   stats: allocationUsage,
   list_files: listOf(file, 100_000),
@@ -39,7 +39,7 @@ const refusal: Shape<CommandRefused> = objectOf(
   { reason: oneOf('invalid', 'not_found', 'state') },
 );
 
-/** The output of a command as a node sent it; undefined for anything else. */
+/** Validates a command's output as a node sent it; undefined for any other value. */
 export function readCommandOutput(command: NodeCommand['type'], sent: unknown): CommandOutput | undefined {
   const kind = fitted(kindOfOutput, sent, 'answer');
   if (!('value' in kind)) return undefined;
@@ -55,7 +55,7 @@ const kindOfOutput = objectOf({
   type: oneOf('value', 'data', 'closed', 'exited', 'failed', 'piece', 'file_event'),
 });
 
-/** The output of a command in the form that its asker takes: see `eachProcess` of the command. */
+/** The command's output in the form that the caller accepts: see `eachProcess` of the command. */
 export function outputFor(command: NodeCommand, output: CommandOutput): CommandOutput {
   if (command?.type !== 'stats' || command.eachProcess === true || output.type !== 'value') return output;
   const read = fitted(allocationUsage, output.value, 'answer');
@@ -68,7 +68,7 @@ export function outputFor(command: NodeCommand, output: CommandOutput): CommandO
   return { type: 'value', value: { tasks: Object.fromEntries(earlier), at } };
 }
 
-/** Why a node does not carry out a command; undefined for a value of another shape. */
+/** Validates a node's refusal of a command; undefined for a value of another shape. */
 export function readCommandRefusal(sent: unknown): CommandRefused | undefined {
   const read = fitted(refusal, sent, 'refusal');
   return 'value' in read ? read.value : undefined;

@@ -1,14 +1,14 @@
 import type { ResultAsync } from 'neverthrow';
 
-/** What a server asks the agent of a node to do with its allocations. */
+/** A command from a server to a node's agent about its allocations. */
 export type NodeCommand =
-  /** `task` null: every task that runs; `all`: every task from its beginning. */
+  /** `task` null: every running task; `all`: every task from its beginning. */
   | { readonly type: 'restart'; readonly allocationId: string; readonly task: string | null; readonly all: boolean }
-  /** `task` null: every task that runs. */
+  /** `task` null: every running task. */
   | { readonly type: 'signal'; readonly allocationId: string; readonly task: string | null; readonly signal: string }
   /**
-   * `task` null: all tasks. Answers one `AllocationUsage`. `eachProcess`: the server takes what each process uses; servers of earlier
-   * versions, which do not say so, take the numbers of the processes only.
+   * `task` null: all tasks. Returns one `AllocationUsage`. `eachProcess`: the server accepts the usage of each process; servers of earlier
+   * versions, which do not set it, accept process IDs only.
    */
   | {
       readonly type: 'stats';
@@ -16,13 +16,13 @@ export type NodeCommand =
       readonly task: string | null;
       readonly eachProcess?: true;
     }
-  /** Answers the results of the checks of the allocation's services by their ids. */
+  /** Returns the results of the service checks by check ID. */
   | { readonly type: 'checks'; readonly allocationId: string }
-  /** Answers one list of `FileDescription`. Paths are relative to the allocation's folder, with or without a slash in front. */
+  /** Returns one list of `FileDescription`. Paths are relative to the allocation's folder, with or without a leading slash. */
   | { readonly type: 'list_files'; readonly allocationId: string; readonly path: string }
-  /** Answers one `FileDescription`. */
+  /** Returns one `FileDescription`. */
   | { readonly type: 'stat_file'; readonly allocationId: string; readonly path: string }
-  /** Answers the bytes. `limit` null, 0 or less: to the end. */
+  /** Returns the bytes. `limit` null, 0 or less: to the end. */
   | {
       readonly type: 'read_file';
       readonly allocationId: string;
@@ -30,20 +30,20 @@ export type NodeCommand =
       readonly offset: number;
       readonly limit: number | null;
     }
-  /** Answers the bytes, and with `follow` what is added to the file until the caller goes away. */
+  /** Returns the bytes, and with `follow` also what is appended until the caller disconnects. */
   | ({ readonly type: 'stream_file'; readonly allocationId: string; readonly path: string } & StreamPosition)
-  /** The same for the output of a task, over the files that it is kept in. */
+  /** The same for a task's output, across its rotated log files. */
   | ({
       readonly type: 'stream_logs';
       readonly allocationId: string;
       readonly task: string;
       readonly stream: OutputStream;
     } & StreamPosition)
-  /** Answers one `HostUsage`. */
+  /** Returns one `HostUsage`. */
   | { readonly type: 'host_stats' }
-  /** Removes the folder of an allocation that has ended; `allocationId` null: those of all that have. */
+  /** Removes the folder of an ended allocation; `allocationId` null: of all ended allocations. */
   | { readonly type: 'collect'; readonly allocationId: string | null }
-  /** Runs a command beside a task, as the task's driver would. */
+  /** Runs a command in a task's environment, as the task's driver would. */
   | {
       readonly type: 'exec';
       readonly allocationId: string;
@@ -52,44 +52,44 @@ export type NodeCommand =
       readonly terminal: boolean;
     };
 
-/** One of the two outputs of a task. */
+/** One of a task's two outputs. */
 export type OutputStream = 'stdout' | 'stderr';
 
-/** Where a stream begins: this many bytes after the start, or before the end. */
+/** Where a stream starts: this many bytes after the start, or before the end. */
 export interface StreamPosition {
   /** Bytes. */
   readonly offset: number;
-  /** What the offset counts from; from the end it counts backwards. */
+  /** The origin of the offset; from the end it counts backwards. */
   readonly origin: 'start' | 'end';
-  /** Whether what is added later comes as well. */
+  /** Whether later output follows. */
   readonly follow: boolean;
 }
 
-/** What the caller sends to a command that runs. */
+/** What the caller sends to a running command. */
 export type CommandInput =
   | { readonly type: 'data'; readonly bytes: Uint8Array }
   | { readonly type: 'end' }
   | { readonly type: 'resize'; readonly rows: number; readonly columns: number };
 
-/** One item of the answer to a command. */
+/** One item of a command's output. */
 export type CommandOutput =
   | { readonly type: 'value'; readonly value: unknown }
   | { readonly type: 'data'; readonly stream: OutputStream; readonly bytes: Uint8Array }
   | { readonly type: 'closed'; readonly stream: OutputStream }
   | { readonly type: 'exited'; readonly code: number }
-  /** A command that had begun cannot continue; the last output. */
+  /** The last output: a command that had started cannot continue. */
   | { readonly type: 'failed'; readonly message: string }
-  /** A piece of a file; `offset` is where the next one begins. */
+  /** A piece of a file; `offset` is where the next piece starts. */
   | { readonly type: 'piece'; readonly file: string; readonly offset: number; readonly bytes: Uint8Array }
   | { readonly type: 'file_event'; readonly file: string; readonly event: 'deleted' | 'truncated' };
 
-/** Why a command is not carried out. */
+/** Why a command was not carried out. */
 export interface CommandRefused {
-  /** `invalid`: it can never be carried out. `not_found`: its task, file or allocation does not exist, or no longer. `failed`: another reason. */
+  /** `invalid`: it can never be carried out. `not_found`: its task, file or allocation does not exist (any more). `failed`: another reason. */
   readonly type: 'command_invalid' | 'command_not_found' | 'command_failed';
   /**
-   * Of a failure that the caller caused. `invalid`: the request has a value that it cannot have. `not_found`: it names what does not
-   * exist. `state`: the present state of the task, allocation or node forbids it. Absent: the server or the node failed.
+   * The kind of a failure that the caller caused. `invalid`: the request has an invalid value. `not_found`: it names something that does not
+   * exist. `state`: the current state of the task, allocation or node does not allow it. Absent: the server or the node failed.
    */
   readonly reason?: FaultOfCaller;
   readonly message: string;
@@ -98,7 +98,7 @@ export interface CommandRefused {
 type FaultOfCaller = 'invalid' | 'not_found' | 'state';
 
 /**
- * Carries out a command. Resolves when it has begun. It continues while its output is read, and ends when the iterator is
+ * Carries out a command. Resolves when it has started. It continues while its output is read, and ends when the iterator is
  * closed or the signal aborts.
  */
 export type CommandPerformer = (
@@ -107,27 +107,27 @@ export type CommandPerformer = (
   signal: AbortSignal,
 ) => ResultAsync<AsyncIterable<CommandOutput>, CommandRefused>;
 
-/** A file or folder as listings show it. */
+/** A file or folder in a listing. */
 export interface FileDescription {
   readonly Name: string;
   readonly IsDir: boolean;
   /** Bytes. */
   readonly Size: number;
-  /** Kind and rights, such as `-rw-r--r--`. */
+  /** Type and permissions, such as `-rw-r--r--`. */
   readonly FileMode: string;
   readonly ModTime: string;
-  /** The media type that the content suggests; absent in lists. */
+  /** The detected media type; absent in listings. */
   readonly ContentType?: string;
 }
 
-/** What is used, as far as the driver knows: bytes, and percent of one processor. */
+/** Resource usage, as far as the driver knows it: bytes, and percent of one processor. */
 export interface Usage {
   readonly residentBytes: number;
   readonly userPercent: number;
   readonly systemPercent: number;
 }
 
-/** What all processes of a task use together, and each of them. */
+/** Usage of all processes of a task together, and of each. */
 export interface TaskUsage extends Usage {
   readonly processes: readonly ProcessUsage[];
 }
@@ -136,7 +136,7 @@ export interface ProcessUsage extends Usage {
   readonly pid: number;
 }
 
-/** What a host uses and has, in bytes; of processors the shares since the last reading, in percent. */
+/** Resources and usage of a host, in bytes; processor shares since the last reading, in percent. */
 export interface HostUsage {
   readonly memory: { readonly total: number; readonly available: number };
   readonly processors: readonly {
@@ -145,7 +145,7 @@ export interface HostUsage {
     readonly idle: number;
     readonly megahertz: number;
   }[];
-  /** The disk of the agent's folder; null when it has none. */
+  /** The disk of the agent's folder; null when unknown. */
   readonly disk: { readonly folder: string; readonly size: number; readonly available: number } | null;
   /** Seconds. */
   readonly uptime: number;
@@ -155,7 +155,7 @@ export interface HostUsage {
 
 export interface AllocationUsage {
   readonly tasks: Readonly<Record<string, TaskUsage>>;
-  /** Of one processor of the host; absent from agents of earlier versions. */
+  /** MHz of one processor of the host; absent from agents of earlier versions. */
   readonly megahertz?: number;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -165,7 +165,7 @@ export function commandRefused(why: 'invalid' | 'not_found' | 'failed', message:
   return { type: `command_${why}`, message };
 }
 
-/** A command that clients of Nomad take for a failure, and that the caller caused. */
+/** A command failure in Nomad's form, which the caller caused. */
 export function callerFailed(reason: FaultOfCaller, message: string): CommandRefused {
   return { type: 'command_failed', reason, message };
 }

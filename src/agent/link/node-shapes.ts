@@ -25,21 +25,21 @@ import {
 } from './shape.js';
 import { MAX_TASK_READS, type TaskVariablesQuery } from './task-variables.js';
 
-/** What an agent sent does not have the expected shape. */
+/** The agent's message is malformed. */
 export interface UnfitForNode {
   readonly field: string;
   readonly message: string;
 }
 
 /**
- * The description of a node as an agent sends it. It leaves out what operators decide about
- * a node and what the server keeps of it: such members are ignored.
+ * A node's description as its agent sends it. Excludes values that operators or the server set: such members
+ * are ignored.
  */
 export function readNodeDescription(value: unknown): Result<NodeDescription, UnfitForNode> {
   return read(nodeDescription, value, 'node');
 }
 
-/** Undefined when the agent does not say which process it is. */
+/** Undefined when the agent does not identify its process. */
 export function readAgentProcess(value: unknown): Result<AgentProcess | undefined, UnfitForNode> {
   return value === undefined || value === null ? ok(undefined) : read(agentProcess, value, 'agent');
 }
@@ -65,11 +65,11 @@ function read<T>(shape: Shape<T>, value: unknown, field: string): Result<T, Unfi
     : err({ field: found.at, message: `${found.at} must be ${found.expected}` });
 }
 
-/** The most reports, ended allocations and kept allocations, each, in one message. */
+/** The maximum number of reports, ended allocations and kept allocations, each, in one message. */
 const mostReports = 10_000;
-/** The most tasks of an allocation: a job has no more blocks. */
+/** The maximum number of tasks in an allocation: a job has no more blocks. */
 const mostTasks = 10_000;
-/** The most events of a task in a report; ten of them are kept. */
+/** The maximum number of events of a task in a report; ten of them are stored. */
 const mostEvents = 50;
 
 const uuid = textOf(recordId);
@@ -202,7 +202,7 @@ const reports: Shape<readonly AllocationReport[]> = listOf(
 );
 
 const variableReads = listOf(objectOf({ path: text() }, { namespace: text() }), MAX_TASK_READS);
-const secret = textOf(textLike(/^[\x21-\x7e]{16,256}$/, 'a text of 16 to 256 visible ASCII characters'));
+const secret = textOf(textLike(/^[\x21-\x7e]{16,256}$/, 'a string of 16 to 256 visible ASCII characters'));
 const agentProcess: Shape<AgentProcess> = objectOf({ instance: secret }, { folder: secret, boot: text(256) });
 
 const variablesQuery: Shape<Omit<TaskVariablesQuery, 'nodeId' | 'instance'>> = objectOf({

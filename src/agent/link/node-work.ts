@@ -5,79 +5,79 @@ import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { ToldState } from '../allocation/client-status.js';
 
-/** A node as its agent describes it; the server adds status and indexes. */
+/** A node as its agent describes it; the server adds the status and the indexes. */
 export type NodeDescription = Omit<
   Node,
   'Status' | 'StatusDescription' | 'StatusUpdatedAt' | 'CreateIndex' | 'ModifyIndex'
 >;
 
-/** The answer of the server to the registration of a node. */
+/** The server's response to a node's registration. */
 export interface RegisteredNode {
   /** Index of the write. */
   readonly index: number;
-  /** How long the node may stay silent. */
+  /** Time to live in milliseconds: how long the node may stay silent. */
   readonly heartbeatTtl: Milliseconds;
 }
 
-/** One allocation that the node has not finished with, and the job version that it runs. */
+/** One allocation that the node has not finished with, and its job version. */
 export interface NodeWork {
-  /** As the server has it. */
+  /** As the server stores it. */
   readonly allocation: Allocation;
   /** Undefined when the version is no longer kept: the allocation must end. */
   readonly job: Job | undefined;
 }
 
-/** What an agent has to handle, or what has changed of it. */
+/** The allocations that an agent has to handle, or the changes since its last request. */
 export interface NodeWorkList {
-  /** The index to give in the next request, which waits for a change after it. */
+  /** The index for the next request, which waits for a later change. */
   readonly index: number;
-  /** Whether this is everything: an allocation that is not listed must end. */
+  /** Whether the list is complete: an unlisted allocation must end. */
   readonly complete: boolean;
   /** New or changed by the server. */
   readonly work: readonly NodeWork[];
-  /** Allocations that the server no longer has: they end, and need not be reported. */
+  /** Allocations that the server no longer has: they end without a report. */
   readonly gone: readonly string[];
-  /** Ended allocations of the node were removed: the agent may ask which of those that it keeps are known. Absent as false. */
+  /** Whether ended allocations of the node were removed: the agent may ask which of its kept ones still exist. Absent means false. */
   readonly collected?: boolean;
-  /** The wall time of the server when it answered: ages of what it has made are counted on its clock. Absent from older servers. */
+  /** The server's wall time of the response: ages of records are measured on its clock. Absent from older servers. */
   readonly now?: Instant;
 }
 
-/** The report of a node's agent about one allocation. */
+/** An agent's report about one allocation. */
 export interface AllocationReport extends ToldState {
   readonly allocationId: string;
   /**
-   * Health for the allocation's deployment: null while the node measures it; absent where it does not, as when the states of the
-   * tasks decide: then the engine goes by these (`measureHealth`).
+   * Health for the allocation's deployment: null while the node measures it; absent where it does not and the task
+   * states decide (`measureHealth`).
    */
   readonly healthy?: boolean | null;
-  /** With the end of an allocation that failed or took too long, for alerts; absent from older agents. */
+  /** Sent at the end of an allocation that failed or timed out, for alerts; absent from older agents. */
   readonly output?: FailureOutput;
 }
 
-/** The last lines of a task's output, without values of variables; see `outputTail`. */
+/** The last lines of a task's output, with values of variables masked; see `outputTail`. */
 export interface FailureOutput {
   readonly task: string;
   readonly text: string;
 }
 
-/** The states of allocations on one node, as its agent sees them. */
+/** The states of a node's allocations, as its agent sees them. */
 export interface NodeReport {
   readonly nodeId: string;
-  /** Which process reports; absent for agents that do not say. */
+  /** The reporting process; absent for agents that do not identify it. */
   readonly instance?: string | undefined;
-  /** One for each allocation of which something changed. */
+  /** One for each changed allocation. */
   readonly reports: readonly AllocationReport[];
-  /** Those of the allocations listed as `gone` of which nothing is left on the node. */
+  /** Allocations listed as `gone` that the node has removed completely. */
   readonly ended?: readonly string[];
-  /** Ended allocations whose folders are still there: the answer says which of them the server does not know any more. */
+  /** Ended allocations whose folders still exist: the response lists those that the server no longer has. */
   readonly kept?: readonly string[];
 }
 
-/** The answer of the server to a report, which is durable by then. */
+/** The server's response to a report, sent once the report is durable. */
 export interface ReportOutcome {
   /** Index of the write. */
   readonly index: number;
-  /** Allocations of the reports and of those kept that the server does not know on this node (any more): the agent ends and removes them. */
+  /** Reported or kept allocations that the server does not have on this node (any more): the agent ends and removes them. */
   readonly unknown: readonly string[];
 }

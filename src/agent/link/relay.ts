@@ -1,14 +1,14 @@
 import { table } from '../../shared/table.js';
 
 /*
- * Commands between several servers over one store. The server that a node's agent is connected to announces it here; another server
+ * Relays commands between several servers over one store. The server that a node's agent is connected to announces it here; another server
  * sends commands for that node as messages in the store.
  */
 
-/** The server that holds the connection of a node's agent. A server that was killed leaves its row until the agent connects again. */
+/** The server that holds the connection of a node's agent. The row of a killed server remains until the agent reconnects. */
 export interface NodeConnection {
   readonly NodeID: string;
-  /** Its engine, as in leases. */
+  /** ID of its engine, as in leases. */
   readonly owner: string;
   /** Host and port of the server, for messages. */
   readonly address: string;
@@ -16,13 +16,13 @@ export interface NodeConnection {
 
 export const nodeConnections = table<NodeConnection>('node_connections', ({ NodeID }) => [NodeID]);
 
-/** One command on its way to the server that can reach the node. Without this row, the conversation is over for both ends. */
+/** One command on its way to the server that can reach the node. Deleting this row ends the conversation for both sides. */
 export interface RelaySession {
   readonly id: string;
   readonly nodeId: string;
-  /** The engine that carries the command to the node. */
+  /** The engine that relays the command to the node. */
   readonly to: string;
-  /** Grows while the sending engine lives. */
+  /** Increases while the sending engine is alive. */
   readonly beat: number;
 }
 
@@ -30,16 +30,16 @@ export const relaySessions = table<RelaySession>('relay_sessions', ({ id }) => [
   by_receiver: { version: 1, key: ({ to }) => [to] },
 });
 
-/** `from`: the engine that sends the command; `to`: the one that holds the connection. */
+/** `from`: the engine that sends the command; `to`: the engine that holds the connection. */
 export type RelayEnd = 'from' | 'to';
 
 /** A message that the peer has not read yet. */
 interface RelayMessage {
   readonly session: string;
   readonly sender: RelayEnd;
-  /** Counts the messages of the sender, from 1. */
+  /** Sequence number of the sender's message, from 1. */
   readonly number: number;
-  /** Base64, sealed if the host has a cipher: input and output of commands may hold secrets. */
+  /** Base64, encrypted if the host has a cipher: input and output of commands may contain secrets. */
   readonly data: string;
 }
 

@@ -1,13 +1,13 @@
 import type { TaskState } from '../../scheduler/allocation.js';
 import type { AllocationReport } from './node-work.js';
 
-/** Characters of the JSON of the reports in one message: far below the bytes of a body that servers take, whatever they are encoded as. */
+/** Maximum JSON length of the reports in one message, in characters: far below the servers' body limit in bytes, whatever the encoding. */
 const longestMessage = 1_000_000;
 
-/** How many of its newest events each task of a long report keeps: as many as leave it short enough. */
+/** How many newest events each task of a long report keeps: as many as fit. */
 const fewerEvents = [5, 2, 1, 0];
 
-/** The first of the reports that go into one message: at least one, which loses older events of its tasks when it is longer than a message. */
+/** The first reports that fit in one message: at least one, which loses older task events if it is longer than a message. */
 export function reportsOfOneMessage<T extends { readonly report: AllocationReport }>(
   reports: readonly T[],
 ): readonly T[] {

@@ -1,7 +1,7 @@
 import type { OptionKind } from '../../options/check-options.js';
 import { instantFromRfc3339 } from '../../shared/instant.js';
 
-/* Checks data of another process member by member: types and limits. Unknown members are dropped. */
+/* Validates data of another process member by member: types and limits. Unknown members are dropped. */
 
 /** What is wrong: a path into the value, such as `reports[2].clientStatus`, and what is expected there. */
 interface ShapeFault {
@@ -9,7 +9,7 @@ interface ShapeFault {
   readonly expected: string;
 }
 
-/** Returns the value with the known members only; throws a `Misfit` where it does not have the shape. */
+/** Returns the value with its known members only; throws a `Misfit` where the shape does not match. */
 export type Shape<T> = (value: unknown, at: string) => T;
 
 class Misfit extends Error {
@@ -18,7 +18,7 @@ class Misfit extends Error {
   }
 }
 
-/** The value in that shape, or the first part of it that does not have it. */
+/** Validates a value; the error is its first mismatch. */
 export function fitted<T>(shape: Shape<T>, value: unknown, name: string): { readonly value: T } | ShapeFault {
   try {
     return { value: shape(value, name) };
@@ -37,10 +37,10 @@ export function text(longest = 1024): Shape<string> {
   return (value, at) =>
     typeof value === 'string' && value.length <= longest
       ? value
-      : misfit(at, `a text of at most ${longest} characters`);
+      : misfit(at, `a string of at most ${longest} characters`);
 }
 
-/** A string of a kind that options have, too. */
+/** A string that matches an option kind. */
 export function textOf(kind: OptionKind): Shape<string> {
   return (value, at) => (typeof value === 'string' && kind.fits(value) ? value : misfit(at, kind.takes));
 }
@@ -54,7 +54,7 @@ export const flag: Shape<boolean> = (value, at) => (typeof value === 'boolean' ?
 export const whole: Shape<number> = (value, at) =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : misfit(at, 'a whole number');
 
-/** A whole number from 0 to `most`. */
+/** An integer from 0 to `most`. */
 export function count(most: number = Number.MAX_SAFE_INTEGER): Shape<number> {
   const expected = most === Number.MAX_SAFE_INTEGER ? 'a whole number from 0 on' : `a whole number from 0 to ${most}`;
   return (value, at) =>
@@ -63,17 +63,17 @@ export function count(most: number = Number.MAX_SAFE_INTEGER): Shape<number> {
       : misfit(at, expected);
 }
 
-/** A time by RFC 3339. */
+/** An RFC 3339 timestamp. */
 export const moment: Shape<string> = (value, at) =>
   typeof value === 'string' && instantFromRfc3339(value) !== undefined
     ? value
-    : misfit(at, 'a moment such as 2030-01-31T12:00:00Z');
+    : misfit(at, 'a time such as 2030-01-31T12:00:00Z');
 
 /** Not negative. */
 export const amount: Shape<number> = (value, at) =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= Number.MAX_SAFE_INTEGER
     ? value
-    : misfit(at, 'a number that is not negative');
+    : misfit(at, 'a number of at least 0');
 
 export const decimal: Shape<number> = (value, at) =>
   typeof value === 'number' && Number.isFinite(value) ? value : misfit(at, 'a number');
@@ -91,7 +91,7 @@ export function listOf<T>(shape: Shape<T>, most: number): Shape<readonly T[]> {
   };
 }
 
-/** An object of any keys; `__proto__` is one like every other. */
+/** An object with arbitrary keys; `__proto__` is treated like any other. */
 export function mapOf<T>(shape: Shape<T>, most = 1000): Shape<Readonly<Record<string, T>>> {
   return (value, at) => {
     if (!isObject(value)) return misfit(at, 'an object');
@@ -106,7 +106,7 @@ export function mapOf<T>(shape: Shape<T>, most = 1000): Shape<Readonly<Record<st
 type Members = Readonly<Record<string, Shape<unknown>>>;
 type Fitted<M extends Members> = { readonly [K in keyof M]: M[K] extends Shape<infer T> ? T : never };
 
-/** An object with these members, of which the second ones may be absent. */
+/** An object with these members; the second group is optional. */
 export function objectOf<const M extends Members, const O extends Members = Record<never, never>>(
   members: M,
   optional: O = {} as O,

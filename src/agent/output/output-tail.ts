@@ -1,27 +1,27 @@
 import { wellFormed } from '../../shared/text-values.js';
 
 /*
- * The last lines of a task's output, as an alert shows them. Made on the node, where the values of the variables that the task has
- * got are known: they are blanked before anything is cut, so that no part of a value is left.
+ * The last lines of a task's output, for alerts. Built on the node, where the values of the task's variables
+ * are known: they are masked before anything is cut, so that no part of a value is left.
  */
 
 /** Lines of a tail. */
 export const tailLines = 20;
 /** UTF-16 units of a tail. */
 export const tailLength = 4000;
-/** UTF-16 units of one of its lines. */
+/** UTF-16 units of one line of a tail. */
 const lineLength = 1000;
-/** Bytes at the end of a stream that a tail is made from. */
+/** Bytes at the end of a stream that a tail is built from. */
 export const tailBytes = 32 * 1024;
 
 const blank = '[redacted]';
 
 /** Shorter values occur in any output by chance. */
 const shortestSecret = 3;
-/** Shorter lines of a value of several lines, such as the last one of a key, are not blanked alone. */
+/** Shorter lines of a multi-line value, such as the last one of a key, are not masked separately. */
 const shortestLine = 8;
 
-/** The forms in which a task may print values, the longest first: as they are, line by line, quoted, encoded for URLs and as base64. */
+/** The forms in which a task may print values, longest first: verbatim, line by line, quoted, URL-encoded and as base64. */
 export function secretForms(values: Iterable<string>): readonly string[] {
   const forms = new Set<string>();
   for (const value of values) {
@@ -38,7 +38,7 @@ export function secretForms(values: Iterable<string>): readonly string[] {
   return [...forms].toSorted((a, b) => b.length - a.length);
 }
 
-/** The text with each of the forms blanked. */
+/** The output with all forms masked. */
 export function withoutForms(text: string, forms: readonly string[]): string {
   return forms.reduce((kept, form) => (form === '' ? kept : kept.replaceAll(form, blank)), text);
 }
@@ -46,11 +46,11 @@ export function withoutForms(text: string, forms: readonly string[]): string {
 /** The end of one stream. */
 export interface StreamEnd {
   readonly text: string;
-  /** Something stood before it: its first line may be the end of a longer one. */
+  /** Whether earlier output was cut: the first line may be incomplete. */
   readonly isCut: boolean;
 }
 
-/** The last lines of both streams: errors come last, and output fills what they leave. Empty when there is none. */
+/** The last lines of both streams: stderr last, stdout in the remaining space. Empty when there is none. */
 export function outputTail(
   ends: { readonly stdout: StreamEnd; readonly stderr: StreamEnd },
   secrets: Iterable<string>,
@@ -70,13 +70,13 @@ export function outputTail(
 
 function linesOf({ text, isCut }: StreamEnd, forms: readonly string[]): string[] {
   const lines = withoutForms(text, forms).split('\n');
-  // What is left of a line may begin in the middle of a value.
+  // The rest of a cut line may begin in the middle of a value.
   if (isCut) lines.shift();
-  // A value may have been interrupted by what cleaning removes.
+  // A value may contain characters that cleaning removes, so it is masked again.
   return lines.map((line) => withoutForms(cleanLine(line), forms)).filter((line) => line !== '');
 }
 
-/** Programs overwrite lines of progress behind a carriage return, and colour them with escape sequences: only the last text counts. */
+/** Programs overwrite progress lines with carriage returns and colour them with escape sequences: only the last content counts. */
 function cleanLine(line: string): string {
   const shown = line.replace(/\r+$/, '');
   const plain = shown
@@ -88,5 +88,5 @@ function cleanLine(line: string): string {
   return wellFormed(plain.length > lineLength ? `${plain.slice(0, lineLength)}…` : plain);
 }
 
-/** Control sequences and commands of terminals. */
+/** Terminal control and escape sequences. */
 const escapeSequence = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-_])/g;

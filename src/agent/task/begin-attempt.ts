@@ -1,61 +1,68 @@
 import { decideRestart, type TaskExit } from './decide-restart.js';
-import type { Course } from './task-course.js';
 import type { StartFault } from './task-life.js';
 import type { TaskRecord } from './task-record.js';
+import type { TaskTransitionBuilder } from './task-transition-builder.js';
 
-/* The steps of a task's attempts: preparation, start, recovery, and what follows from their failure or from the end of the process. */
+/* The steps of a task's attempts: preparation, start, recovery, and the consequences of a failure or of the process's end. */
 
-export function prepare(course: Course, again: boolean): Course {
-  if (!again) course.tell({ type: 'setup' });
-  return course.take({ type: 'preparing' }).effect({ type: 'prepare', again });
+export function prepare(transition: TaskTransitionBuilder, again: boolean): TaskTransitionBuilder {
+  if (!again) transition.report({ type: 'setup' });
+  return transition.enter({ type: 'preparing' }).effect({ type: 'prepare', again });
 }
 
-/** The number is in the record before the effect is carried out: the record is stored first. */
-export function start(course: Course): Course {
-  const attempt = course.record.attempt + 1;
-  return course.note({ attempt }).take({ type: 'starting' }).effect({ type: 'start', attempt });
+/** The attempt number is recorded before the effect is carried out: the record is stored first. */
+export function start(transition: TaskTransitionBuilder): TaskTransitionBuilder {
+  const attempt = transition.record.attempt + 1;
+  return transition.note({ attempt }).enter({ type: 'starting' }).effect({ type: 'start', attempt });
 }
 
-export function recover(course: Course): Course {
-  return course.take({ type: 'recovering' }).effect({ type: 'recover', attempt: course.record.attempt });
+export function recover(transition: TaskTransitionBuilder): TaskTransitionBuilder {
+  return transition.enter({ type: 'recovering' }).effect({ type: 'recover', attempt: transition.record.attempt });
 }
 
-export function afterFault(course: Course, fault: StartFault): Course {
+export function afterFault(transition: TaskTransitionBuilder, fault: StartFault): TaskTransitionBuilder {
   const { kind, message, recoverable } = fault;
-  if (kind === 'setup') return die(course.tell({ type: 'setup_failed', message }), 'failed');
+  if (kind === 'setup') return die(transition.report({ type: 'setup_failed', message }), 'failed');
   const exit: TaskExit = { type: 'start_failed', message, recoverable };
-  if (kind === 'download') course.tell({ type: 'download_failed', message });
-  else if (kind === 'refused') course.tell({ type: 'refused', message });
-  else course.tell({ type: 'ended', exit });
-  return followPolicy(course, exit, false);
+  if (kind === 'download') transition.report({ type: 'download_failed', message });
+  else if (kind === 'refused') transition.report({ type: 'refused', message });
+  else transition.report({ type: 'ended', exit });
+  return followPolicy(transition, exit, false);
 }
 
-export function afterExit(course: Course, exit: TaskExit, asFailure: boolean): Course {
-  return followPolicy(course.tell({ type: 'ended', exit }), exit, asFailure);
+export function afterExit(
+  transition: TaskTransitionBuilder,
+  exit: TaskExit,
+  asFailure: boolean,
+): TaskTransitionBuilder {
+  return followPolicy(transition.report({ type: 'ended', exit }), exit, asFailure);
 }
 
-/** Applies the restart policy. The end and what follows from it are one record. */
-function followPolicy(course: Course, exit: TaskExit, asFailure: boolean): Course {
-  const { plan, record, moment } = course;
+/** Applies the restart policy. The end and its consequence are one record. */
+function followPolicy(transition: TaskTransitionBuilder, exit: TaskExit, asFailure: boolean): TaskTransitionBuilder {
+  const { plan, record, moment } = transition;
   const verdict = decideRestart(
     plan.restartPolicy,
     { exit, restartsOnSuccess: plan.restartsOnSuccess, asFailure },
     record.counted,
     { now: moment.monotonic, fraction: moment.fraction },
   );
-  course.note({ counted: verdict.next, endedAttempt: record.attempt });
+  transition.note({ counted: verdict.next, endedAttempt: record.attempt });
   switch (verdict.type) {
     case 'succeeded':
-      return die(course.tell({ type: 'succeeded' }), 'succeeded');
+      return die(transition.report({ type: 'succeeded' }), 'succeeded');
     case 'failed':
-      return die(course.tell({ type: 'gave_up', reason: verdict.reason }), 'failed');
+      return die(transition.report({ type: 'gave_up', reason: verdict.reason }), 'failed');
     case 'restart': {
       const { after, reason } = verdict;
-      return course.tell({ type: 'restarting', after, reason }).take({ type: 'waiting' }).timer(after);
+      return transition.report({ type: 'restarting', after, reason }).enter({ type: 'waiting' }).timer(after);
     }
   }
 }
 
-export function die(course: Course, outcome: NonNullable<TaskRecord['outcome']>): Course {
-  return course.note({ outcome, endedAttempt: course.record.attempt }).take({ type: 'over', as: 'dead' });
+export function die(
+  transition: TaskTransitionBuilder,
+  outcome: NonNullable<TaskRecord['outcome']>,
+): TaskTransitionBuilder {
+  return transition.note({ outcome, endedAttempt: transition.record.attempt }).enter({ type: 'over', as: 'dead' });
 }

@@ -8,15 +8,15 @@ export type TaskExit =
       readonly code: number;
       readonly signal: number;
       readonly message?: string;
-      /** The operating system ended it because memory was short. */
+      /** Whether the operating system killed it for lack of memory. */
       readonly outOfMemory?: boolean;
     }
-  /** It could not be started. `recoverable` faults may pass. */
+  /** It could not be started. A `recoverable` fault may be temporary. */
   | { readonly type: 'start_failed'; readonly message: string; readonly recoverable: boolean };
 
-/** Ends counted in the policy's present interval. */
+/** Number of ends in the policy's current interval. */
 export interface RestartCount {
-  /** Milliseconds on the clock that `now` is read from. */
+  /** Start of the interval in milliseconds, on the clock of `now`. */
   readonly intervalStart: Milliseconds;
   readonly count: number;
 }
@@ -38,18 +38,18 @@ export const restartReasons = {
   delayed: 'Exceeded allowed attempts, applying a delay',
 } as const;
 
-/** How a task ended, and how its end is to be taken. */
+/** How a task ended, and how the end is interpreted. */
 interface TaskEnd {
   readonly exit: TaskExit;
-  /** So it is for the main tasks of services and for sidecars. */
+  /** True for the main tasks of services and for sidecars. */
   readonly restartsOnSuccess: boolean;
-  /** The task was ended because it was unhealthy: this counts as a failure whatever its exit code is. */
+  /** Whether the task was ended because it was unhealthy: this counts as a failure whatever its exit code is. */
   readonly asFailure: boolean;
 }
 
 /**
- * Whether a task that ended starts again (restart policy of the job interface). Every end counts, the successful ones too.
- * `now` is read from the clock that `counted` was; `fraction` is a random number in [0, 1).
+ * Decides whether an ended task restarts (restart policy of the job interface). Every end counts, including successful ones.
+ * `now` must be on the clock of `counted`; `fraction` is a random number in [0, 1).
  */
 export function decideRestart(
   policy: RestartPolicy,
@@ -77,7 +77,7 @@ export function decideRestart(
       };
 }
 
-/** An interval ends strictly after its length; the end that comes then begins the next one. */
+/** An interval ends strictly after its length; the next end starts a new one. */
 function countedAgain(policy: RestartPolicy, counted: RestartCount, now: Milliseconds): RestartCount {
   const end = counted.intervalStart + millisecondsFromNanos(policy.Interval);
   return now > end

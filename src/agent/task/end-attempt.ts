@@ -1,104 +1,122 @@
 import { afterExit, die, prepare } from './begin-attempt.js';
 import { restartReasons, type TaskExit } from './decide-restart.js';
-import type { Course } from './task-course.js';
-import { driverPatience, type EndingStage, mayHaveProcess, type TaskEnd } from './task-life.js';
+import { driverTimeout, type EndingStage, mayHaveProcess, type TaskEnd } from './task-life.js';
+import type { TaskTransitionBuilder } from './task-transition-builder.js';
 
 /* The end of a task's attempt, stage by stage: the driver's answer, the shutdown delay, the kill signal, and force. */
 
-export function beginEnd(course: Course, end: TaskEnd): Course {
-  const { step } = course;
+export function beginEnd(transition: TaskTransitionBuilder, end: TaskEnd): TaskTransitionBuilder {
+  const { step } = transition;
   switch (step.type) {
     case 'idle':
-      if (!mayHaveProcess(course.life)) return finishEndAs(course, end, undefined);
-      course.effect({ type: 'recover', attempt: course.record.attempt });
-      return awaitDriver(course, 'recovering', end);
+      if (!mayHaveProcess(transition.life)) return finishEndAs(transition, end, undefined);
+      transition.effect({ type: 'recover', attempt: transition.record.attempt });
+      return awaitDriver(transition, 'recovering', end);
     case 'preparing':
     case 'starting':
-      course.effect({ type: 'cancel_preparation' });
-      return awaitDriver(course, step.type, end);
+      transition.effect({ type: 'cancel_preparation' });
+      return awaitDriver(transition, step.type, end);
     case 'recovering':
-      return awaitDriver(course, 'recovering', end);
+      return awaitDriver(transition, 'recovering', end);
     case 'running':
-      return endProcess(course, end);
+      return endProcess(transition, end);
     case 'waiting':
     case 'ending':
     case 'over':
-      return finishEndAs(course, end, undefined);
+      return finishEndAs(transition, end, undefined);
   }
 }
 
-/** Ending continues when the driver has answered, or without an answer. */
-function awaitDriver(course: Course, stage: 'preparing' | 'starting' | 'recovering', end: TaskEnd): Course {
-  return course.take({ type: 'ending', stage, end }).timer(driverPatience);
+/** The end continues when the driver has answered, or after the timeout. */
+function awaitDriver(
+  transition: TaskTransitionBuilder,
+  stage: 'preparing' | 'starting' | 'recovering',
+  end: TaskEnd,
+): TaskTransitionBuilder {
+  return transition.enter({ type: 'ending', stage, end }).timer(driverTimeout);
 }
 
-/** Shutdown delay, kill signal, kill timeout, and then by force. */
-export function endProcess(course: Course, end: TaskEnd): Course {
-  const { shutdownDelay: delay } = course.plan;
-  if (delay <= 0 || end.purpose !== 'die') return ask(course, end);
-  if (end.skipDelay) return ask(course.tell({ type: 'shutdown_delay_skipped' }), end);
-  return course.tell({ type: 'shutdown_delay', delay }).take({ type: 'ending', stage: 'delayed', end }).timer(delay);
+/** Shutdown delay, kill signal, kill timeout, then a forced kill. */
+export function endProcess(transition: TaskTransitionBuilder, end: TaskEnd): TaskTransitionBuilder {
+  const { shutdownDelay: delay } = transition.plan;
+  if (delay <= 0 || end.purpose !== 'die') return requestKill(transition, end);
+  if (end.skipDelay) return requestKill(transition.report({ type: 'shutdown_delay_skipped' }), end);
+  return transition
+    .report({ type: 'shutdown_delay', delay })
+    .enter({ type: 'ending', stage: 'delayed', end })
+    .timer(delay);
 }
 
-function ask(course: Course, end: TaskEnd): Course {
-  const { killSignal: signal, killTimeout } = course.plan;
+function requestKill(transition: TaskTransitionBuilder, end: TaskEnd): TaskTransitionBuilder {
+  const { killSignal: signal, killTimeout } = transition.plan;
   const timeout = end.within ?? killTimeout;
-  if (end.purpose === 'die' || end.purpose === 'fail') course.tell({ type: 'killing', timeout });
-  return course
-    .take({ type: 'ending', stage: 'asked', end })
-    .effect({ type: 'signal', attempt: course.record.attempt, signal })
+  if (end.purpose === 'die' || end.purpose === 'fail') transition.report({ type: 'killing', timeout });
+  return transition
+    .enter({ type: 'ending', stage: 'asked', end })
+    .effect({ type: 'signal', attempt: transition.record.attempt, signal })
     .timer(timeout);
 }
 
-export function nextStage(course: Course, stage: EndingStage, end: TaskEnd): Course {
+export function nextStage(transition: TaskTransitionBuilder, stage: EndingStage, end: TaskEnd): TaskTransitionBuilder {
   switch (stage) {
     case 'delayed':
-      return ask(course, end);
+      return requestKill(transition, end);
     case 'asked':
-      return course
-        .effect({ type: 'destroy', attempt: course.record.attempt })
-        .take({ type: 'ending', stage: 'forced', end })
-        .timer(driverPatience);
+      return transition
+        .effect({ type: 'destroy', attempt: transition.record.attempt })
+        .enter({ type: 'ending', stage: 'forced', end })
+        .timer(driverTimeout);
     case 'preparing':
     case 'starting':
     case 'recovering':
     case 'forced':
-      return giveUp(course);
+      return giveUp(transition);
   }
 }
 
-/** The driver has not answered: the task counts as killed, although that is not certain. */
-function giveUp(course: Course): Course {
-  const error = 'The driver did not answer in time; what became of the task is not known';
-  course.tell({ type: 'killed', error }).effect({ type: 'destroy', attempt: course.record.attempt });
-  return die(course, 'killed');
+/** The driver did not answer: the task counts as killed, although this is unconfirmed. */
+function giveUp(transition: TaskTransitionBuilder): TaskTransitionBuilder {
+  const error = 'The driver did not answer in time; the task may still be running';
+  transition.report({ type: 'killed', error }).effect({ type: 'destroy', attempt: transition.record.attempt });
+  return die(transition, 'killed');
 }
 
-/** A second order to end: the stronger of the two holds, and a shutdown delay may be cut short. */
-export function endSooner(course: Course, stage: EndingStage, before: TaskEnd, after: TaskEnd): Course {
+/** A second request to end: the stronger one wins, and a shutdown delay may be shortened. */
+export function endSooner(
+  transition: TaskTransitionBuilder,
+  stage: EndingStage,
+  before: TaskEnd,
+  after: TaskEnd,
+): TaskTransitionBuilder {
   const end = before.purpose === 'die' ? { ...before, skipDelay: before.skipDelay || after.skipDelay } : after;
-  return stage === 'delayed' && end.skipDelay ? ask(course, end) : course.correct({ type: 'ending', stage, end });
+  return stage === 'delayed' && end.skipDelay
+    ? requestKill(transition, end)
+    : transition.enterKeepingTimer({ type: 'ending', stage, end });
 }
 
-export function finishEnd(course: Course, exit?: TaskExit): Course {
-  return course.step.type === 'ending' ? finishEndAs(course, course.step.end, exit) : course;
+export function finishEnd(transition: TaskTransitionBuilder, exit?: TaskExit): TaskTransitionBuilder {
+  return transition.step.type === 'ending' ? finishEndAs(transition, transition.step.end, exit) : transition;
 }
 
-function finishEndAs(course: Course, end: TaskEnd, exit: TaskExit | undefined): Course {
-  const endedAttempt = course.record.attempt;
-  const tellsExit = end.purpose === 'die' || end.purpose === 'fail' || end.purpose === 'restart';
-  if (exit !== undefined && tellsExit) course.tell({ type: 'ended', exit });
+function finishEndAs(
+  transition: TaskTransitionBuilder,
+  end: TaskEnd,
+  exit: TaskExit | undefined,
+): TaskTransitionBuilder {
+  const endedAttempt = transition.record.attempt;
+  const reportsExit = end.purpose === 'die' || end.purpose === 'fail' || end.purpose === 'restart';
+  if (exit !== undefined && reportsExit) transition.report({ type: 'ended', exit });
   switch (end.purpose) {
     case 'die':
-      return die(course.tell({ type: 'killed' }), 'killed');
+      return die(transition.report({ type: 'killed' }), 'killed');
     case 'fail':
-      return die(course.tell({ type: 'gave_up', reason: restartReasons.unrecoverable }), 'failed');
+      return die(transition.report({ type: 'gave_up', reason: restartReasons.unrecoverable }), 'failed');
     case 'interrupt':
-      if (course.step.type !== 'idle') course.tell({ type: 'interrupted' });
-      return course.note({ endedAttempt }).take({ type: 'over', as: 'interrupted' });
+      if (transition.step.type !== 'idle') transition.report({ type: 'interrupted' });
+      return transition.note({ endedAttempt }).enter({ type: 'over', as: 'interrupted' });
     case 'restart':
-      return prepare(course.tell({ type: 'restarting', after: 0, reason: '' }).note({ endedAttempt }), true);
+      return prepare(transition.report({ type: 'restarting', after: 0, reason: '' }).note({ endedAttempt }), true);
     case 'restart_as_failure':
-      return exit === undefined ? prepare(course, true) : afterExit(course, exit, true);
+      return exit === undefined ? prepare(transition, true) : afterExit(transition, exit, true);
   }
 }

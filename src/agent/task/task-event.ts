@@ -4,7 +4,7 @@ import { type Instant, unixNanosFromInstant } from '../../shared/instant.js';
 import type { TaskExit } from './decide-restart.js';
 import type { TaskHappening } from './task-happening.js';
 
-/** An empty event. Events always have every member (job interface, TaskEvent). */
+/** An empty event. Events always have all members (job interface, TaskEvent). */
 const emptyEvent: TaskEvent = {
   Type: '',
   Time: 0,
@@ -32,7 +32,7 @@ const emptyEvent: TaskEvent = {
   GenericSource: '',
 };
 
-/** The content of an event: its type, the sentence for people, and its members. */
+/** The content of an event: its type, a sentence for display, and its members. */
 type EventContent = Partial<Omit<TaskEvent, 'Time'>> & Pick<TaskEvent, 'Type' | 'DisplayMessage'>;
 
 /** The event that reports a happening; undefined for one that only changes the state. */
@@ -41,7 +41,7 @@ export function taskEvent(happening: TaskHappening, now: Instant): TaskEvent | u
   return content === undefined ? undefined : { ...emptyEvent, Time: unixNanosFromInstant(now), ...shortened(content) };
 }
 
-/** Characters of a string: drivers, and names in jobs, may give any number, and a server refuses reports with longer ones. */
+/** Maximum length of a string: values of drivers and job names are unbounded, and servers reject reports with longer ones. */
 const longestText = 4096;
 
 function shortened(content: EventContent): EventContent {
@@ -143,7 +143,7 @@ const writers: { readonly [T in TaskHappening['type']]: Writer<T> } = {
 };
 
 function contentOf(happening: TaskHappening): EventContent | undefined {
-  // The table has a separate writer type for each kind of happening.
+  // Each kind of happening has its own writer type, so the lookup needs a cast.
   return (writers[happening.type] as (of: TaskHappening) => EventContent | undefined)(happening);
 }
 

@@ -14,8 +14,8 @@ import type { TaskRecord } from './task-record.js';
  *
  *   from anywhere:  end ──▶ ending (delayed ▶ asked ▶ forced) ──▶ over
  *
- * A step that waits for an answer of the driver ends with that answer or with a timeout: a driver that never answers, or answers
- * twice, holds up nothing but its own task.
+ * A step that waits for a driver's answer ends with that answer or with a timeout: a driver that never answers, or answers
+ * twice, blocks only its own task.
  */
 
 export type TaskStep =
@@ -32,26 +32,26 @@ export type TaskStep =
 
 /**
  * `preparing`, `starting` and `recovering` wait for the driver's answer before anything can be ended; `delayed` is the
- * shutdown delay; `asked` has got its signal; `forced` was killed and still has to be seen gone.
+ * shutdown delay; `asked`: the kill signal was sent; `forced`: killed, but the exit is not reported yet.
  */
 export type EndingStage = 'preparing' | 'starting' | 'recovering' | 'delayed' | 'asked' | 'forced';
 
-/** What a task is ended for, and how. `fail`: it must not continue, whatever its restart policy says. */
+/** Why a task is ended, and how. `fail`: it must not continue, regardless of its restart policy. */
 export interface TaskEnd {
   readonly purpose: 'die' | 'fail' | 'interrupt' | 'restart' | 'restart_as_failure';
   readonly skipDelay: boolean;
-  /** In place of the kill timeout. */
+  /** Milliseconds that replace the kill timeout. */
   readonly within?: Milliseconds;
 }
 
 export interface TaskLife {
   readonly record: TaskRecord;
   readonly step: TaskStep;
-  /** Number of the timer that counts; earlier timers are ignored. */
+  /** Number of the current timer; earlier timers are ignored. */
   readonly timer: number;
 }
 
-/** Why a task cannot start, by the step that failed. `refused`: the driver cannot use the configuration. */
+/** Why a task cannot start, by the failed step. `refused`: the driver rejected the configuration. */
 export interface StartFault {
   readonly kind: 'setup' | 'download' | 'refused' | 'driver';
   readonly message: string;
@@ -59,7 +59,7 @@ export interface StartFault {
 }
 
 export type TaskLifeEvent =
-  /** Its turn has come. */
+  /** The task may start now. */
   | { readonly type: 'begin' }
   | { readonly type: 'prepared' }
   | { readonly type: 'not_prepared'; readonly fault: StartFault }
@@ -75,17 +75,17 @@ export type TaskLifeEvent =
   /** The agent ends and the task continues. */
   | { readonly type: 'release' }
   | { readonly type: 'restart'; readonly reason: string; readonly asFailure: boolean }
-  /** A restart of all tasks begins, or is given up. */
+  /** A restart of all tasks begins or is cancelled. */
   | { readonly type: 'restart_of_all'; readonly begins: boolean }
-  /** A task that is dead begins again from its start, as part of a restart of all tasks. */
+  /** A dead task starts again from its beginning, as part of a restart of all tasks. */
   | { readonly type: 'revive' }
-  /** An event for the record that changes nothing. */
+  /** An event that is recorded without changing the step. */
   | { readonly type: 'tell'; readonly happening: TaskHappening };
 
-/** What is to be done; a performer answers with events. */
+/** A command to a performer, which answers with events. */
 export type TaskEffect =
   | { readonly type: 'prepare'; readonly again: boolean }
-  /** A preparation or start that still waits for something is given up. */
+  /** Cancel a preparation or start that is still waiting. */
   | { readonly type: 'cancel_preparation' }
   | { readonly type: 'start'; readonly attempt: number }
   | { readonly type: 'recover'; readonly attempt: number }
@@ -94,19 +94,19 @@ export type TaskEffect =
   | { readonly type: 'release'; readonly attempt: number }
   | { readonly type: 'timer'; readonly timer: number; readonly after: Milliseconds };
 
-/** How long a driver may take to report the end of a task after a kill, or to answer while a task is ending. */
-export const driverPatience: Milliseconds = 15 * second;
+/** How long a driver may take to report a task's end after a kill, or to answer while a task is ending, in milliseconds. */
+export const driverTimeout: Milliseconds = 15 * second;
 
 export function newTaskLife(record: TaskRecord): TaskLife {
   return { record, step: record.outcome === null ? { type: 'idle' } : { type: 'over', as: 'dead' }, timer: 0 };
 }
 
-/** One of its starts may have left a process whose end was not seen. */
+/** Whether one of its starts may have left a process whose end was not observed. */
 export function mayHaveProcess(life: TaskLife): boolean {
   return life.record.outcome === null && life.record.attempt > life.record.endedAttempt;
 }
 
-/** Whether the agent has nothing more to do for it. */
+/** Whether the agent has nothing more to do for the task. */
 export function isOver(life: TaskLife): boolean {
   return life.step.type === 'over';
 }

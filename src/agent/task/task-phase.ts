@@ -19,7 +19,7 @@ export function taskPhase(task: Pick<Task, 'Lifecycle'>): TaskPhase {
   }
 }
 
-/** Whether a task that ended with success starts again: main tasks of services and sidecars are to run permanently. */
+/** Whether a task restarts after a success: main tasks of services and sidecars run permanently. */
 export function restartsOnSuccess(job: Pick<Job, 'Type'>, phase: TaskPhase): boolean {
   if (phase === 'main') return job.Type === 'service' || job.Type === 'system';
   return phase === 'prestart_sidecar' || phase === 'poststart_sidecar';

@@ -4,23 +4,23 @@ import type { Task } from '../../jobs/document/task.js';
 import { type Milliseconds, millisecondsFromNanos, second } from '../../shared/duration.js';
 import { restartsOnSuccess, type TaskPhase, taskPhase } from './task-phase.js';
 
-/** What the agent needs to know of a task to decide about its life. */
+/** What the agent needs to know about a task to decide its life. */
 export interface TaskPlan {
   readonly name: string;
   readonly phase: TaskPhase;
   readonly leader: boolean;
   readonly restartPolicy: RestartPolicy;
-  /** The task is to run permanently, so it starts again after a success. */
+  /** Whether the task runs permanently, so that it restarts after a success. */
   readonly restartsOnSuccess: boolean;
-  /** With `SIG`. */
+  /** With the prefix `SIG`. */
   readonly killSignal: string;
   readonly killTimeout: Milliseconds;
   readonly shutdownDelay: Milliseconds;
-  /** It continues when its agent ends, and can be recovered. */
+  /** Whether it continues when its agent ends, and can be recovered. */
   readonly survives: boolean;
 }
 
-/** A node never waits longer than this for a task that was asked to end. */
+/** Maximum kill timeout: a node never waits longer for a task to end. */
 const maximumKillTimeout = 30 * second;
 
 export function taskPlan(job: Pick<Job, 'Type'>, task: Task, survives: boolean): TaskPlan {
@@ -38,7 +38,7 @@ export function taskPlan(job: Pick<Job, 'Type'>, task: Task, survives: boolean):
   };
 }
 
-/** The signal's full name in capitals; `term` and `TERM` are `SIGTERM`. */
+/** The full signal name in capitals; `term` and `TERM` become `SIGTERM`. */
 export function signalName(text: string): string {
   const name = text.toUpperCase();
   return name.startsWith('SIG') ? name : `SIG${name}`;

@@ -5,37 +5,37 @@ import { pendingTask } from './transition-task-state.js';
 
 type TaskOutcome = 'succeeded' | 'failed' | 'killed';
 
-/** The data that a restarted agent has about a task. */
+/** What a restarted agent knows about a task. */
 export interface TaskRecord {
   readonly state: TaskState;
   /** Number of the last start; 0 before the first. */
   readonly attempt: number;
-  /** The last start whose end has been handled. Stored together with what follows from that end. */
+  /** The last start whose end has been handled. Stored together with the consequences of that end. */
   readonly endedAttempt: number;
   readonly counted: RestartCount;
-  /** The timeline of the clock that `counted` was read from. */
+  /** The timeline of the clock on which `counted` was read. */
   readonly timeline: string;
-  /** Null while the task is not dead. */
+  /** Null until the task is dead. */
   readonly outcome: TaskOutcome | null;
   /**
-   * A restart of all tasks under way, so that another agent continues it. `ending`: the task ends, to begin again. `awaiting_start`: it has
-   * not started since. Notes of earlier agents have none.
+   * State of a restart of all tasks, so that another agent continues it. `ending`: the task ends, to start again. `awaiting_start`: it has
+   * not started since. Absent from records of earlier agents.
    */
   readonly restartOfAll?: 'ending' | 'awaiting_start' | null;
 }
 
-/** A reading of both clocks, and a random number for decisions. */
+/** Readings of both clocks, and a random number, for decisions. */
 export interface Moment {
-  /** Wall time, for what people read. */
+  /** Wall time, for display. */
   readonly now: number;
-  /** The monotonic clock, for intervals. */
+  /** Monotonic time, for intervals. */
   readonly monotonic: Milliseconds;
   readonly timeline: string;
   /** A random number in [0, 1). */
   readonly fraction: number;
 }
 
-/** `reported` is the last report to the server about the task, by this agent or by an earlier one whose notes were lost. */
+/** `reported` is the task's last reported state, from this agent or from an earlier one whose records were lost. */
 export function freshTaskRecord(reported: TaskState | undefined, moment: Moment): TaskRecord {
   return {
     state: reported ?? pendingTask,
@@ -47,7 +47,7 @@ export function freshTaskRecord(reported: TaskState | undefined, moment: Moment)
   };
 }
 
-/** A record that was read again: an interval of another timeline begins again and keeps its count. */
+/** Restores a stored record: an interval of another timeline starts over and keeps its count. */
 export function recalledTaskRecord(record: TaskRecord, moment: Moment): TaskRecord {
   if (record.timeline === moment.timeline) return record;
   return {
@@ -62,7 +62,7 @@ export function hasStarted({ state, restartOfAll }: TaskRecord): boolean {
   return state.StartedAt !== null && restartOfAll !== 'awaiting_start';
 }
 
-/** Whether it was ever started; the server may know of a start although the notes of the agent were lost. */
+/** Whether it has ever started; the server may know of a start although the agent's records were lost. */
 export function hasBegun({ attempt, state }: TaskRecord): boolean {
   return attempt > 0 || state.StartedAt !== null;
 }

@@ -3,7 +3,7 @@ import { type Instant, isoFromInstant } from '../../shared/instant.js';
 import { taskEvent } from './task-event.js';
 import type { TaskHappening } from './task-happening.js';
 
-/** The state of a task before anything has happened to it: pending, without events. */
+/** The initial state of a task: pending, without events. */
 export const pendingTask: TaskState = {
   State: 'pending',
   Failed: false,
@@ -17,7 +17,7 @@ export const pendingTask: TaskState = {
 
 const rememberedEvents = 10;
 
-/** The task's state after something happened to it, with the event that reports it appended (job interface, TaskState). */
+/** The task's state after a happening, with the event that reports it appended (job interface, TaskState). */
 export function transitionTaskState(state: TaskState, happening: TaskHappening, now: Instant): TaskState {
   const event = taskEvent(happening, now);
   const events = event === undefined ? state.Events : [...(state.Events ?? []), event].slice(-rememberedEvents);

@@ -1,109 +1,120 @@
 import { afterExit, afterFault, prepare, recover, start } from './begin-attempt.js';
 import type { TaskExit } from './decide-restart.js';
 import { beginEnd, endProcess, endSooner, finishEnd, nextStage } from './end-attempt.js';
-import { Course, hasProcess, isEnding, type TaskTransition } from './task-course.js';
 import { allTasksRestart, type TaskHappening } from './task-happening.js';
 import { mayHaveProcess, type TaskLife, type TaskLifeEvent } from './task-life.js';
 import type { TaskPlan } from './task-plan.js';
 import type { Moment } from './task-record.js';
+import { hasProcess, isEnding, type TaskTransition, TaskTransitionBuilder } from './task-transition-builder.js';
 
-/** Moves a task by one event. An event that means nothing in the present step changes nothing. */
+/** Applies one event to a task. Events that do not apply to the current step change nothing. */
 export function transitionTask(life: TaskLife, event: TaskLifeEvent, plan: TaskPlan, moment: Moment): TaskTransition {
-  const course = new Course(life, plan, moment);
-  return handlers[event.type](course, event as never).transition();
+  const transition = new TaskTransitionBuilder(life, plan, moment);
+  return handlers[event.type](transition, event as never).build();
 }
 
 type Handler<T extends TaskLifeEvent['type']> = (
-  course: Course,
+  transition: TaskTransitionBuilder,
   event: Extract<TaskLifeEvent, { readonly type: T }>,
-) => Course;
+) => TaskTransitionBuilder;
 
 const handlers: { readonly [T in TaskLifeEvent['type']]: Handler<T> } = {
-  begin(course) {
-    if (course.step.type !== 'idle') return course;
-    return mayHaveProcess(course.life) ? recover(course) : prepare(course, course.record.attempt > 0);
+  begin(transition) {
+    if (transition.step.type !== 'idle') return transition;
+    return mayHaveProcess(transition.life) ? recover(transition) : prepare(transition, transition.record.attempt > 0);
   },
-  prepared(course) {
-    if (isEnding(course, 'preparing')) return finishEnd(course);
-    return course.step.type === 'preparing' ? start(course) : course;
+  prepared(transition) {
+    if (isEnding(transition, 'preparing')) return finishEnd(transition);
+    return transition.step.type === 'preparing' ? start(transition) : transition;
   },
-  not_prepared(course, { fault }) {
-    if (isEnding(course, 'preparing')) return finishEnd(course);
-    return course.step.type === 'preparing' ? afterFault(course, fault) : course;
+  not_prepared(transition, { fault }) {
+    if (isEnding(transition, 'preparing')) return finishEnd(transition);
+    return transition.step.type === 'preparing' ? afterFault(transition, fault) : transition;
   },
-  started(course, { attempt }) {
-    return answers(course, 'starting', attempt) ? isUp(course, [{ type: 'started' }]) : isLate(course, attempt);
+  started(transition, { attempt }) {
+    return answers(transition, 'starting', attempt)
+      ? isUp(transition, [{ type: 'started' }])
+      : isLate(transition, attempt);
   },
-  not_started(course, { attempt, fault }) {
-    if (!answers(course, 'starting', attempt)) return course;
-    return course.step.type === 'ending' ? finishEnd(course) : afterFault(course, fault);
+  not_started(transition, { attempt, fault }) {
+    if (!answers(transition, 'starting', attempt)) return transition;
+    return transition.step.type === 'ending' ? finishEnd(transition) : afterFault(transition, fault);
   },
-  found(course, { attempt }) {
-    if (!answers(course, 'recovering', attempt)) return isLate(course, attempt);
-    const missed: TaskHappening[] = course.record.state.State === 'running' ? [] : [{ type: 'started' }];
-    return isUp(course, [...missed, { type: 'restored' }]);
+  found(transition, { attempt }) {
+    if (!answers(transition, 'recovering', attempt)) return isLate(transition, attempt);
+    const missed: TaskHappening[] = transition.record.state.State === 'running' ? [] : [{ type: 'started' }];
+    return isUp(transition, [...missed, { type: 'restored' }]);
   },
-  never_started(course, { attempt }) {
-    if (!answers(course, 'recovering', attempt)) return course;
-    course.note({ endedAttempt: attempt });
-    return course.step.type === 'ending' ? finishEnd(course) : prepare(course, true);
+  never_started(transition, { attempt }) {
+    if (!answers(transition, 'recovering', attempt)) return transition;
+    transition.note({ endedAttempt: attempt });
+    return transition.step.type === 'ending' ? finishEnd(transition) : prepare(transition, true);
   },
-  exited(course, { attempt, exit }) {
-    if (attempt !== course.record.attempt || !hasProcess(course.step)) return course;
-    if (missedStart(course, exit)) course.tell({ type: 'started' });
-    return course.step.type === 'ending' ? finishEnd(course, exit) : afterExit(course, exit, false);
+  exited(transition, { attempt, exit }) {
+    if (attempt !== transition.record.attempt || !hasProcess(transition.step)) return transition;
+    if (missedStart(transition, exit)) transition.report({ type: 'started' });
+    return transition.step.type === 'ending' ? finishEnd(transition, exit) : afterExit(transition, exit, false);
   },
-  timer(course, { timer }) {
-    if (timer !== course.life.timer) return course;
-    if (course.step.type === 'waiting') return prepare(course, true);
-    return course.step.type === 'ending' ? nextStage(course, course.step.stage, course.step.end) : course;
+  timer(transition, { timer }) {
+    if (timer !== transition.life.timer) return transition;
+    if (transition.step.type === 'waiting') return prepare(transition, true);
+    return transition.step.type === 'ending'
+      ? nextStage(transition, transition.step.stage, transition.step.end)
+      : transition;
   },
-  end(course, { end, reasons }) {
-    if (course.step.type === 'over') return course;
-    if (course.step.type === 'ending') return endSooner(course, course.step.stage, course.step.end, end);
-    return beginEnd(course.tell(...reasons), end);
+  end(transition, { end, reasons }) {
+    if (transition.step.type === 'over') return transition;
+    if (transition.step.type === 'ending')
+      return endSooner(transition, transition.step.stage, transition.step.end, end);
+    return beginEnd(transition.report(...reasons), end);
   },
-  release(course) {
-    if (course.step.type === 'over') return course;
-    if (hasProcess(course.step)) course.effect({ type: 'release', attempt: course.record.attempt });
-    return course.take({ type: 'over', as: 'released' });
+  release(transition) {
+    if (transition.step.type === 'over') return transition;
+    if (hasProcess(transition.step)) transition.effect({ type: 'release', attempt: transition.record.attempt });
+    return transition.enter({ type: 'over', as: 'released' });
   },
-  restart(course, { reason, asFailure }) {
-    const { type } = course.step;
-    if (type !== 'waiting' && type !== 'running') return course;
-    course.tell({ type: 'restart_asked', reason });
-    if (type === 'waiting') return prepare(course, true);
-    return beginEnd(course, { purpose: asFailure ? 'restart_as_failure' : 'restart', skipDelay: true });
+  restart(transition, { reason, asFailure }) {
+    const { type } = transition.step;
+    if (type !== 'waiting' && type !== 'running') return transition;
+    transition.report({ type: 'restart_asked', reason });
+    if (type === 'waiting') return prepare(transition, true);
+    return beginEnd(transition, { purpose: asFailure ? 'restart_as_failure' : 'restart', skipDelay: true });
   },
-  restart_of_all: (course, { begins }) => course.note({ restartOfAll: begins ? 'ending' : null }),
-  revive(course) {
-    if (course.step.type !== 'over' || course.step.as !== 'dead') return course.note({ restartOfAll: null });
-    const state = { ...course.record.state, State: 'pending' as const, Failed: false, FinishedAt: null };
+  restart_of_all: (transition, { begins }) => transition.note({ restartOfAll: begins ? 'ending' : null }),
+  revive(transition) {
+    if (transition.step.type !== 'over' || transition.step.as !== 'dead')
+      return transition.note({ restartOfAll: null });
+    const state = { ...transition.record.state, State: 'pending' as const, Failed: false, FinishedAt: null };
     const happening = { type: 'restarting', after: 0, reason: allTasksRestart } as const;
-    return course.note({ outcome: null, state, restartOfAll: 'awaiting_start' }).tell(happening).take({ type: 'idle' });
+    return transition
+      .note({ outcome: null, state, restartOfAll: 'awaiting_start' })
+      .report(happening)
+      .enter({ type: 'idle' });
   },
-  tell: (course, { happening }) => course.tell(happening),
+  tell: (transition, { happening }) => transition.report(happening),
 };
 
-/** Whether the step waits for this answer of the driver, whether to continue or to end. */
-function answers(course: Course, step: 'starting' | 'recovering', attempt: number): boolean {
-  return attempt === course.record.attempt && (course.step.type === step || isEnding(course, step));
+/** Whether the step waits for this answer of the driver, either to continue or to end. */
+function answers(transition: TaskTransitionBuilder, step: 'starting' | 'recovering', attempt: number): boolean {
+  return attempt === transition.record.attempt && (transition.step.type === step || isEnding(transition, step));
 }
 
-/** It started and ended while the agent was not running, so its start was not reported. */
-function missedStart(course: Course, exit: TaskExit): boolean {
-  const recovering = course.step.type === 'recovering' || isEnding(course, 'recovering');
-  return recovering && exit.type === 'exited' && course.record.state.State !== 'running';
+/** Whether it started and ended while the agent was not running, so that its start was not reported. */
+function missedStart(transition: TaskTransitionBuilder, exit: TaskExit): boolean {
+  const recovering = transition.step.type === 'recovering' || isEnding(transition, 'recovering');
+  return recovering && exit.type === 'exited' && transition.record.state.State !== 'running';
 }
 
-function isUp(course: Course, happenings: readonly TaskHappening[]): Course {
-  course.tell(...happenings);
-  return course.step.type === 'ending' ? endProcess(course, course.step.end) : course.take({ type: 'running' });
+function isUp(transition: TaskTransitionBuilder, happenings: readonly TaskHappening[]): TaskTransitionBuilder {
+  transition.report(...happenings);
+  return transition.step.type === 'ending'
+    ? endProcess(transition, transition.step.end)
+    : transition.enter({ type: 'running' });
 }
 
-/** A start that is answered too late must not be left running. */
-function isLate(course: Course, attempt: number): Course {
-  if (attempt === course.record.attempt && hasProcess(course.step)) return course;
-  const released = course.step.type === 'over' && course.step.as === 'released';
-  return course.effect({ type: released ? 'release' : 'destroy', attempt });
+/** A task that starts too late must not be left running. */
+function isLate(transition: TaskTransitionBuilder, attempt: number): TaskTransitionBuilder {
+  if (attempt === transition.record.attempt && hasProcess(transition.step)) return transition;
+  const released = transition.step.type === 'over' && transition.step.as === 'released';
+  return transition.effect({ type: released ? 'release' : 'destroy', attempt });
 }

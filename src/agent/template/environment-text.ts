@@ -7,8 +7,8 @@ export interface EnvironmentFault {
 }
 
 /**
- * Reads `NAME=value` lines, as templates with `env = true` make them (guide to templates). Empty lines and comments are left out,
- * `export` in front is allowed, a string in single quotes is taken as it is, one in double quotes has JSON's escapes.
+ * Parses `NAME=value` lines, as templates with `env = true` produce them (guide to templates). Empty lines and comments are skipped,
+ * a leading `export` is allowed, a single-quoted value is literal, a double-quoted one has JSON's escapes.
  */
 export function parseEnvironment(text: string): Result<Readonly<Record<string, string>>, EnvironmentFault> {
   const found = new Map<string, string>();
@@ -37,7 +37,7 @@ function parseLine(line: string): { readonly name: string; readonly value: strin
   return value.includes('\0') ? 'the value holds a NUL character' : { name, value };
 }
 
-/** A comment behind the value begins with white space and `#`. */
+/** A trailing comment begins with white space and `#`. */
 const part = /"((?:[^"\\]|\\.)*)"|'([^']*)'|(\s+#.*$|^#.*$)|(\s+|[^\s"']+)/gy;
 
 function parseValue(text: string): string | undefined {

@@ -10,7 +10,7 @@ export class KnownVariables {
   readonly #lists = new Map<string, { readonly read: VariableRead; value: readonly VariableName[] | undefined }>();
   #version: string | null = null;
 
-  /** Null while at least one requested variable was not part of an answer yet. */
+  /** Null until a response has covered all requested variables. */
   get version(): string | null {
     return this.#version;
   }
@@ -26,18 +26,18 @@ export class KnownVariables {
     return this.#items.size + this.#lists.size === 0;
   }
 
-  /** Requested variables that do not exist, according to the last answer. */
+  /** Requested variables that do not exist, according to the last response. */
   get missing(): readonly VariableRead[] {
     return [...this.#items.values()].filter(({ value }) => value === null).map(({ read }) => read);
   }
 
-  /** What a template sees: undefined for variables that were not part of an answer yet. */
+  /** What a template sees: undefined for variables that no response has covered yet. */
   readonly inputs: Pick<TemplateInputs, 'variable' | 'variables'> = {
     variable: (path, namespace) => this.#ask(this.#items, path, namespace) ?? undefined,
     variables: (path, namespace) => this.#ask(this.#lists, path, namespace) ?? [],
   };
 
-  /** Takes the answer to the questions of this time. */
+  /** Applies the response to the current queries. */
   learn({ version, items, lists }: TaskVariables): void {
     for (const [at, entry] of [...this.#items.values()].entries()) entry.value = items[at] ?? null;
     for (const [at, entry] of [...this.#lists.values()].entries()) entry.value = lists[at] ?? [];

@@ -2,29 +2,29 @@ import type { TaskTemplate } from '../../jobs/document/task-parts.js';
 import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
 import type { RenderedTemplate } from './render-templates.js';
 
-/** A new string of a template that is held back until it has been the same for a while. Times are monotonic. */
+/** New output of a template that is held back until it has been stable for a while. Times are monotonic milliseconds. */
 interface HeldText {
   readonly text: string;
-  /** When the template first had another string than the task has. */
+  /** When the output first differed from what the task has. */
   readonly since: Milliseconds;
-  /** When it came to this one. */
+  /** When the output changed last. */
   readonly changedAt: Milliseconds;
 }
 
 export type HeldTexts = ReadonlyMap<number, HeldText>;
 
 interface QuietTexts {
-  /** They are to be written now. */
+  /** The output to write now. */
   readonly due: readonly RenderedTemplate[];
-  /** By template. */
+  /** By template index. */
   readonly held: HeldTexts;
-  /** When the first of them is due, if nothing changes before; undefined when none is held. */
+  /** When the first held output is due if nothing changes before; undefined when none is held. */
   readonly next: Milliseconds | undefined;
 }
 
 /**
- * Which new strings are written: those that have stayed the same for the shortest wait of their template, or have been different for the
- * longest. `changed` are the templates whose text is not the one that the task has; any other is not held any more.
+ * Decides which new output is written: what has been stable for its template's minimum wait, or has differed for the maximum
+ * wait. `changed` are the templates whose output differs from what the task has; all others are no longer held.
  */
 export function quietTexts(
   changed: readonly RenderedTemplate[],
@@ -50,7 +50,7 @@ export function quietTexts(
   return { due, held, next };
 }
 
-/** The longest wait is four times the shortest one unless it is given. */
+/** The maximum wait is four times the minimum unless it is set. */
 function dueAt(wait: TaskTemplate['Wait'], { since, changedAt }: HeldText): Milliseconds {
   if (wait === null) return since;
   const shortest = wait.Min ?? 0;

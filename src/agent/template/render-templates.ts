@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import type { Template, TemplateFault, TemplateInputs, VariableRead } from '../../templates/index.js';
 import type { KnownVariables } from './known-variables.js';
 
-/** A template of a task that was read. */
+/** A rendered template of a task. */
 export interface ReadTemplate {
   /** Its index in the task, from 0. */
   readonly at: number;
@@ -20,21 +20,21 @@ export interface FaultyTemplate {
   readonly fault: TemplateFault;
 }
 
-/** The outcome of rendering all templates of a task with the present values. */
+/** The result of rendering all templates of a task with the current values. */
 export type TemplatesOutcome =
-  /** A variable was requested that was not received yet. */
+  /** A requested variable has not been received yet. */
   | { readonly type: 'unknown' }
-  /** Variables that are read do not exist. */
+  /** A template reads variables that do not exist. */
   | { readonly type: 'missing'; readonly missing: readonly VariableRead[] }
   | { readonly type: 'rendered'; readonly rendered: readonly RenderedTemplate[] };
 
-/** Renders the templates of a task. A fault counts only when all requested variables are present. */
+/** Renders the templates of a task. Errors count only when all requested variables have been received. */
 export function renderTemplates(
   templates: readonly ReadTemplate[],
   known: KnownVariables,
-  surroundings: Pick<TemplateInputs, 'env' | 'meta'>,
+  context: Pick<TemplateInputs, 'env' | 'meta'>,
 ): Result<TemplatesOutcome, FaultyTemplate> {
-  const inputs: TemplateInputs = { ...surroundings, ...known.inputs };
+  const inputs: TemplateInputs = { ...context, ...known.inputs };
   const rendered: RenderedTemplate[] = [];
   const missing: VariableRead[] = [];
   let faulty: FaultyTemplate | undefined;

@@ -5,11 +5,11 @@ import { signalName } from '../task/task-plan.js';
 /** How a running task is notified of changed templates. */
 export interface TemplateChange {
   readonly restart: boolean;
-  /** Each once, with `SIG`; empty with a restart. */
+  /** Distinct signals, with `SIG`; empty with a restart. */
   readonly signals: readonly string[];
   /** Empty with a restart. */
   readonly scripts: readonly ChangeScript[];
-  /** What is done waits for a random share of this. */
+  /** Upper bound of the random delay before the action. */
   readonly splay: Milliseconds;
 }
 

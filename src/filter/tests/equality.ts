@@ -3,7 +3,7 @@ import { fail } from '../evaluation.js';
 import type { FilterType, ScalarType } from '../schema.js';
 import { failing, quoted, type ValueTest } from './value-test.js';
 
-/** Whether a value equals the text, read as a value of its type. */
+/** Whether a value equals the given string, parsed as the value's type. */
 export function equality(type: FilterType, text: string, where: string): ValueTest {
   if (!isComparable(type)) return failing(`${where}: a value of type ${type.kind} cannot be compared`);
   if (type.kind === 'any') return equalityByValue(text, where);
@@ -16,7 +16,7 @@ export function equality(type: FilterType, text: string, where: string): ValueTe
   };
 }
 
-/** Equality with elements of mixed types: plain elements whose type does not accept the text are skipped. */
+/** Equality with elements of mixed types: scalar elements whose type does not accept the string are skipped. */
 export function looseEquality(text: string, where: string): ValueTest {
   const [number, flag] = [parseFloat64(text), parseBoolean(text)];
   return (value, evaluation) => {
@@ -31,7 +31,7 @@ export function isComparable(type: FilterType): type is ScalarType & { readonly 
 
 const ZERO = { text: '', boolean: false, integer: 0, unsigned: 0, float: 0 } as const;
 
-/** The text as a value of the kind; undefined if it does not parse. Numbers are compared as doubles, as in JSON. */
+/** The string as a value of the kind; undefined if it does not parse. Numbers are compared as doubles, as in JSON. */
 export function coerced(kind: keyof typeof ZERO, text: string): string | number | boolean | undefined {
   switch (kind) {
     case 'text':
@@ -51,7 +51,7 @@ function numberOf(value: bigint | undefined): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-/** The type of the value determines how the string is read. */
+/** The type of the value determines how the string is parsed. */
 function equalityByValue(text: string, where: string): ValueTest {
   const [number, flag] = [parseFloat64(text), parseBoolean(text)];
   return (value, evaluation) => {

@@ -23,14 +23,14 @@ export function membership(type: FilterType, text: string, where: string): Value
     case 'float':
     case 'time':
     case 'struct':
-      return failing(`${where}: a value of type ${type.kind} contains nothing`);
+      return failing(`${where}: a value of type ${type.kind} has no elements`);
   }
 }
 
 function elementTest(of: FilterType, text: string, where: string): ValueTest {
   if (!isComparable(of)) return failing(`${where}: its elements, each of type ${of.kind}, cannot be compared`);
   const isElement: ValueTest = of.kind === 'any' ? looseEquality(text, where) : equality(of, text, where);
-  // A string that is no value of the elements' type is an error for an empty list, too.
+  // A string that does not parse as the elements' type is an error for an empty list, too.
   if (of.kind !== 'any' && coerced(of.kind, text) === undefined) return isElement;
   return (value, evaluation) => Array.isArray(value) && holdsElement(value, isElement, evaluation);
 }
@@ -43,7 +43,7 @@ function holdsElement(list: readonly unknown[], isElement: ValueTest, evaluation
 
 function byteTest(text: string, where: string): ValueTest {
   const byte = parseUint64Literal(text);
-  if (byte === undefined) return failing(`${where}: ${quoted(text)} is no byte`);
+  if (byte === undefined) return failing(`${where}: ${quoted(text)} is not a byte`);
   return (value) => decodedBytes(value).includes(Number(byte));
 }
 
@@ -52,6 +52,6 @@ function membershipByValue(text: string, where: string): ValueTest {
   return (value, evaluation) => {
     if (typeof value === 'string') return value.includes(text);
     if (Array.isArray(value)) return holdsElement(value, isElement, evaluation);
-    return isMap(value) ? Object.hasOwn(value, text) : fail(evaluation, `${where}: it contains nothing`);
+    return isMap(value) ? Object.hasOwn(value, text) : fail(evaluation, `${where}: it has no elements`);
   };
 }

@@ -42,7 +42,7 @@ export interface ContentReader {
   readonly limits: ParseLimits;
   readonly budget: Budget;
   readonly problems: Problem[];
-  /** Strings of the JSON form are plain strings here, not templates. */
+  /** Whether strings of the JSON form are taken literally instead of as templates. */
   readonly plainStrings: boolean;
 }
 
@@ -113,7 +113,7 @@ function jsonExpression(reader: ContentReader, value: JsonValue): Expression {
   }
 }
 
-/** A key stands once in an object of the JSON form; keys that are computed are not compared. */
+/** Keys of one JSON object must be unique; computed keys are not compared. */
 function reportRepeatedKeys(reader: ContentReader, { members }: JsonObject): void {
   const known = new Set<string>();
   for (const { name, nameSpan } of members) {
@@ -152,7 +152,7 @@ function textExpression(reader: ContentReader, text: string, verbatim: boolean, 
   return { ...relocate(template, move), start, end };
 }
 
-/** Position of a block of the JSON form within the nested objects that spell its labels. */
+/** Position of a block of the JSON form within the nested objects that form its labels. */
 interface BlockPath {
   readonly type: string;
   readonly typeSpan: Span;

@@ -26,7 +26,7 @@ import type {
   DecodedBody,
 } from './schema.js';
 
-/** Decodes a body by its schema. Everything that does not fit is reported; the rest is in the result. */
+/** Decodes a body by its schema. Every mismatch is reported; the rest is in the result. */
 export function* decodeBody(decoding: Decoding, content: Content, schema: BodySchema): Steps<DecodedBody> {
   const body: BodyDraft = { schema, attributes: new Map(), blocks: new Map(), given: new Map() };
   const { budget } = decoding.evaluation;
@@ -162,7 +162,7 @@ function acceptsNull(rule: AttributeSchema): boolean {
 
 function reportDuplicate(decoding: Decoding, block: ContentBlock, first: DecodedBlock): void {
   const { source, start } = first.range;
-  // Counting lines is linear in the string, so only the first repetitions report the line.
+  // Counting lines is linear in the source, so only the first repetitions report the line.
   const counted = decoding.evaluation.problems.length < 100;
   decodingProblem(decoding, 'duplicate_block', block.typeSpan, {
     message: `Only one "${block.type}" block is allowed here.`,

@@ -17,23 +17,23 @@ import type { BodySchema, DecodedBody, Report } from './schema.js';
 import { readDeclarations } from './variable-declarations.js';
 import { assignVariables, parseContent } from './variable-values.js';
 
-/** How a string is read, and what becomes of it. */
+/** How to decode a source, and the caller's interpretation of it. */
 export interface DecodeOptions<Value> {
   /** The top level, apart from `variable`, `variables` and `locals`. */
   readonly schema: BodySchema;
-  /** Builds the caller's value from a body without errors; may report own errors. */
+  /** Builds the caller's value from a body without errors; may report further errors. */
   readonly interpret: (body: DecodedBody, report: Report) => Value;
-  /** Variable text: `name = value` lines, or its JSON form. */
+  /** Variable values: `name = value` lines, or their JSON form. */
   readonly variables?: string;
-  /** Further strings like `variables`, with their names in diagnostics; a later one takes precedence, and all over `variables`. */
+  /** Further sources like `variables`, with their names in diagnostics; a later one takes precedence, and all of them over `variables`. */
   readonly variableFiles?: readonly VariableFile[];
-  /** Single values by name; they take precedence over the variable strings. */
+  /** Single values by name; they take precedence over the sources of variable values. */
   readonly variableFlags?: Readonly<Record<string, string>>;
-  /** Single values by name for variables that are declared, as an environment has them; all other values take precedence. */
+  /** Values of declared variables by name, as from the process environment; all other values take precedence. */
   readonly variableEnvironment?: Readonly<Record<string, string>>;
   /**
-   * Whether a value for a variable that is not declared is an error (true) or a warning (false). Default: an error in
-   * `variableFlags`, a warning in strings.
+   * Whether a value for an undeclared variable is an error (true) or a warning (false). Default: an error in
+   * `variableFlags`, a warning in the other sources.
    */
   readonly strictVariables?: boolean;
   /** Default: all functions of the language. */
@@ -41,28 +41,28 @@ export interface DecodeOptions<Value> {
   /** New UUIDs, for the functions that need randomness. */
   readonly ids: FunctionContext['ids'];
   readonly budget?: Budget;
-  /** Reads the text in the literal mode for version 1 of the language. */
+  /** Parses the source in the literal mode for version 1 of the language. */
   readonly hcl1?: boolean;
-  /** Names of the strings in diagnostics. Default `job` and `variables`. */
+  /** Names of the sources in diagnostics. Default `job` and `variables`. */
   readonly names?: { readonly source: string; readonly variables: string };
 }
 
-/** A string with values of variables. */
+/** A source of variable values. */
 export interface VariableFile {
   readonly name: string;
   readonly text: string;
 }
 
-/** The value that was made of a string, and what is questionable about the text. */
+/** The interpreted value, with the warnings. */
 export interface DecodedFile<Value> {
   readonly value: Value;
   readonly warnings: Diagnostic[];
 }
 
 /**
- * Parses, evaluates and decodes a whole string, all at once.
+ * Parses, evaluates and decodes a whole source at once.
  *
- * @returns the interpreted value, or all errors and warnings sorted by a string and position
+ * @returns the interpreted value, or all errors and warnings sorted by source and position
  */
 export function decodeFile<Value>(
   source: string,
@@ -71,7 +71,7 @@ export function decodeFile<Value>(
   return finish(decodeFileInSteps(source, options));
 }
 
-/** The same in parts, for strings that may be large: each `next(true)` starts a turn with a full budget. */
+/** The same in steps, for sources that may be large: each `next(true)` starts a turn with a full budget. */
 export function* decodeFileInSteps<Value>(
   source: string,
   options: DecodeOptions<Value>,

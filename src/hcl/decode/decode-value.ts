@@ -18,7 +18,7 @@ interface ValueError {
 type Decoded<Value extends PlainValue = PlainValue> = Result<Value, ValueError>;
 
 /**
- * An attribute's value as plain data of the wanted kind.
+ * An attribute's value as plain data of the kind in the schema.
  *
  * @param weak also converts between numbers and bools, as version 1 sources need
  */
@@ -149,7 +149,7 @@ function toMap(value: HclValue, wanted: string, one: (item: HclValue) => Decoded
 
 function wrongKind(wanted: string, value: HclValue): Result<never, ValueError> {
   const given = value.kind === 'null' ? 'null' : `a value of type ${typeText(value)}`;
-  const shown = value.kind === 'string' ? 'this text' : given;
+  const shown = value.kind === 'string' ? 'this string' : given;
   return err({ code: 'bad_value', message: `${upperFirst(wanted)} is required, not ${shown}.` });
 }
 

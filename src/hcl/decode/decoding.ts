@@ -6,10 +6,10 @@ import type { Span } from '../syntax/tree.js';
 import type { ContentReader } from './content.js';
 import type { SourceRange } from './schema.js';
 
-/** An evaluation, and the mode in which the string is read. */
+/** An evaluation, and the mode in which the source is read. */
 export interface Decoding {
   readonly evaluation: EvaluationContext;
-  /** Version 1 strings: weak conversion, and a block is equivalent to an object attribute. */
+  /** Whether the source is version 1: weak conversion, and a block is equivalent to an object attribute. */
   readonly legacy: boolean;
   readonly dynamicAllowed: boolean;
 }

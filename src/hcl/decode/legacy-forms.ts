@@ -5,7 +5,7 @@ import type { BodySchema } from './schema.js';
 
 /**
  * In version 1 sources `name = { … }` and `name { … }` are the same, and `name = [{ … }, { … }]` is two blocks. The reader of such
- * strings makes a block of every `{ }` after a name; where the schema expects an attribute, it is converted back here.
+ * sources makes a block of every `{ }` after a name; where the schema expects an attribute, it is converted back here.
  */
 export function attributeFromBlock(block: ContentBlock, schema: BodySchema): ContentAttribute | undefined {
   if (ruleFor(schema.blocks, block.type) !== undefined) return undefined;

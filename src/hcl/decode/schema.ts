@@ -5,7 +5,7 @@ import type { Span } from '../syntax/tree.js';
 import type { HclValue } from '../values/value.js';
 
 /**
- * What a body may contain. A schema is plain data: the decoder reads it, reports everything that does not fit at its own position
+ * What a body may contain. A schema is plain data: the decoder reads it, reports every mismatch at its position
  * (with a suggestion for a misspelled name), and returns a `DecodedBody`.
  */
 export interface BodySchema {
@@ -24,7 +24,7 @@ export interface AttributeSchema {
 }
 
 /**
- * | kind | accepts | gives |
+ * | kind | accepts | returns |
  * |---|---|---|
  * | `string` | string, number, bool | string |
  * | `integer` | whole number, numeric string | number |
@@ -90,14 +90,14 @@ export interface DecodedBody {
   readonly range: SourceRange;
 }
 
-/** An attribute with its value, and where both stand in the text. */
+/** An attribute with its value, and the position of both in the source. */
 export interface DecodedAttribute {
   readonly name: string;
   readonly value: PlainValue;
   readonly nameRange: SourceRange;
   /** The whole expression. */
   readonly valueRange: SourceRange;
-  /** Position for a problem with the value: for a quoted string the text after the quote, for a collection its bracket. */
+  /** Position for a problem with the value: for a quoted string its content after the quote, for a collection its bracket. */
   readonly valueStart: SourceRange;
 }
 

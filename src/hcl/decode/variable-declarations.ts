@@ -19,7 +19,7 @@ export interface VariableDeclaration {
   readonly type: HclType | undefined;
   readonly defaultValue: { readonly value: HclValue; readonly span: Span } | undefined;
   readonly validations: readonly Validation[];
-  /** The declaration has a reported error, so its value is not checked. */
+  /** Whether the declaration has a reported error, so that its value is not checked. */
   readonly broken: boolean;
 }
 
@@ -161,7 +161,7 @@ function checkDescription(decoding: Decoding, item: ContentAttribute | undefined
   const constant = constantsOnly(decoding).evaluation;
   const value = constant.evaluate(constant, item.value);
   if (value === undefined || value.kind === 'string') return;
-  decodingProblem(decoding, 'bad_variable', item.value, 'The description of a variable must be a text.');
+  decodingProblem(decoding, 'bad_variable', item.value, 'The description of a variable must be a string.');
 }
 
 function readDefault(
@@ -207,7 +207,7 @@ function readMessage(decoding: Decoding, item: ContentAttribute): string | undef
   const value = constant.evaluate(constant, item.value);
   if (value === undefined) return undefined;
   if (value.kind === 'string' && value.value.trim() !== '') return value.value;
-  return decodingProblem(decoding, 'bad_variable', item.value, 'The error message must be a text that says something.');
+  return decodingProblem(decoding, 'bad_variable', item.value, 'The error message must be a non-empty string.');
 }
 
 /** A condition may refer only to its own variable. */

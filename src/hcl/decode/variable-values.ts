@@ -26,12 +26,12 @@ interface VariableInputs {
   readonly environment: Readonly<Record<string, string>>;
   readonly texts: readonly SourceText[];
   readonly flags: Readonly<Record<string, string>>;
-  /** Whether undeclared names are errors; undefined: in flags, not in strings. */
+  /** Whether undeclared names are errors; undefined: in flags, but not in the other sources. */
   readonly strict: boolean | undefined;
 }
 
 /**
- * The object `var`: default, then environment, then variable strings, then flags, each converted to the declared type and then validated. A variable
+ * The object `var`: default, then environment, then variable sources, then flags, each converted to the declared type and then validated. A variable
  * that is never set is an error, even if nothing uses it.
  */
 export function* assignVariables(
@@ -64,7 +64,7 @@ export function* assignVariables(
   return objectValue(values);
 }
 
-/** A string is JSON if its first non-space character is a brace. */
+/** A source is JSON if its first non-space character is a brace. */
 export function* parseContent(source: SourceText, decoding: Decoding): Steps<Content | undefined> {
   const { budget, problems } = decoding.evaluation;
   if (!/^\ufeff? *\{/.test(source.text)) {
@@ -79,7 +79,7 @@ export function* parseContent(source: SourceText, decoding: Decoding): Steps<Con
   problems.push({
     code: 'bad_json',
     severity: 'error',
-    message: 'The text must be a JSON object.',
+    message: 'Variable values must be a JSON object.',
     source,
     span: { start, end },
   });
@@ -103,7 +103,7 @@ function* readVariableText(
         ? 'Variables are declared in the file that uses them; here they get values: name = value.'
         : undefined;
       decodingProblem(own, 'bad_variable', item.typeSpan, {
-        message: `There can be no "${item.type.slice(0, 60)}" block in the variable text.`,
+        message: `A "${item.type.slice(0, 60)}" block is not allowed among variable values.`,
         detail,
       });
       continue;
@@ -138,7 +138,7 @@ function undeclared(
   problems.push(problem);
 }
 
-/** Flags are text: used literally for strings, parsed as an expression for other types. */
+/** Flags are strings: used literally for string variables, parsed as an expression for other types. */
 function readFlags(
   decoding: Decoding,
   declarations: ReadonlyMap<string, VariableDeclaration>,
@@ -201,7 +201,7 @@ function validate(decoding: Decoding, declaration: VariableDeclaration, assigned
       inItsSource,
       'validation_failed',
       assigned.span,
-      `The value of "${declaration.name.slice(0, 60)}" is refused: ${message}`,
+      `Invalid value for variable "${declaration.name.slice(0, 60)}": ${message}`,
     );
   }
 }

@@ -4,10 +4,10 @@ import type { Span } from '../syntax/tree.js';
 import type { DiagnosticCode } from './codes.js';
 import { snippet } from './snippet.js';
 
-/** Errors prevent a result; warnings come beside one. */
+/** Errors prevent a result; warnings accompany one. */
 export type Severity = 'error' | 'warning';
 
-/** A problem in a source text, ready to be shown: plain data, safe to serialise. */
+/** A problem in a source, ready to be shown: plain data, safe to serialise. */
 export interface Diagnostic {
   readonly code: DiagnosticCode;
   readonly severity: Severity;
@@ -17,7 +17,7 @@ export interface Diagnostic {
   readonly detail?: string;
   /** The name that was probably meant. */
   readonly suggestion?: string;
-  /** Name of the source text: `job`, `variables`, or the caller's name for it. */
+  /** Name of the source: `job`, `variables`, or the caller's name for it. */
   readonly file: string;
   readonly start: Position;
   /** After the last character. */
@@ -29,7 +29,7 @@ export interface Diagnostic {
 /** A string, or a function that builds it, because many problems are never shown: `try` discards them, and only the first hundred are rendered. */
 type Later = string | (() => string | undefined);
 
-/** The text of a problem: its message, optionally with a detail and a suggestion. */
+/** The message of a problem, optionally with a detail and a suggestion. */
 export type ProblemText =
   | string
   | { readonly message: string; readonly detail?: Later | undefined; readonly suggestion?: Later | undefined };
@@ -45,13 +45,13 @@ export interface Problem {
   readonly span: Span;
 }
 
-/** Problems reported for one string; the last one gives the number of the others. */
+/** Maximum number of problems reported for one source; the last one says how many were left out. */
 const MOST_PROBLEMS = 100;
 
-/** Problems that are sorted at most; the first hundred of them are reported. */
+/** Maximum number of problems that are sorted; the first hundred of them are reported. */
 const MOST_SORTED = 2000;
 
-/** Sorts problems by a string (the main one first) and position, removes duplicates, and computes positions and snippets. */
+/** Sorts problems by source (the main one first) and position, removes duplicates, and computes positions and snippets. */
 export function diagnosticsFrom(problems: readonly Problem[], main?: SourceText): Diagnostic[] {
   const finders = new Map<SourceText, ReturnType<typeof positionFinder>>();
   const order = [...new Set([...(main === undefined ? [] : [main]), ...problems.map(({ source }) => source)])];

@@ -7,7 +7,7 @@ export interface RenderOptions {
 }
 
 /**
- * One diagnostic as a string for people: `file:line,column: error: message`, the snippet, and what to do about it.
+ * One diagnostic for display: `file:line,column: error: message`, the snippet, and what to do about it.
  */
 export function renderDiagnostic(diagnostic: Diagnostic, options: RenderOptions = {}): string {
   const paint = options.colour === true ? coloured : plain;

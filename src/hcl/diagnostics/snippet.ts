@@ -1,6 +1,6 @@
 import type { Position } from '../syntax/source.js';
 
-/** Characters of a source line that a snippet shows at most. */
+/** Maximum number of characters of a source line in a snippet. */
 const WIDTH = 120;
 
 /**

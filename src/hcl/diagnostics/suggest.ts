@@ -1,4 +1,4 @@
-/** Candidate names that are compared at most, to bound the cost. */
+/** Maximum number of compared candidate names, to bound the cost. */
 const MOST_COMPARED = 1000;
 
 /** The known name nearest to a misspelled one, or undefined if none is near enough. */

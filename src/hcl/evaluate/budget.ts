@@ -1,6 +1,6 @@
 /**
  * Limits on the cost of one evaluation. The language itself has none: a nested `for` over `range(1024)`, or a chain of
- * locals that each use the previous one twice, is a few lines of a string and an unbounded amount of work.
+ * locals that each use the previous one twice, is a few lines of source and an unbounded amount of work.
  *
  * Work is counted in units of about 0.1 µs of processor time: the cost of an expression, an element or a few dozen
  * characters. Longer operations charge their cost in this unit before they start.
@@ -18,13 +18,13 @@ export interface BudgetLimits {
   readonly collectionSize: number;
   /** Size of one value (see `sizeOf`): nested elements and characters; shared parts count once per reference. */
   readonly valueSize: number;
-  /** Characters of the text to parse. */
+  /** Characters of the source to parse. */
   readonly sourceLength: number;
-  /** Tokens of the text to parse, line ends included. */
+  /** Tokens of the source to parse, including line ends. */
   readonly sourceTokens: number;
 }
 
-/** Far above any job written by hand; they keep a hostile string below a quarter of a second per turn. */
+/** Far above any job written by hand; they keep a hostile source below a quarter of a second per turn. */
 export const defaultBudgetLimits: BudgetLimits = {
   steps: 1_000_000,
   totalSteps: 10_000_000,
@@ -42,7 +42,7 @@ export interface Budget {
   readonly limits: BudgetLimits;
   /** Steps charged so far, in all turns. */
   readonly spent: number;
-  /** Whether the evaluation has used up what it may cost. */
+  /** Whether the evaluation has used up its budget. */
   readonly exhausted: boolean;
   /** Charges work before it is done; false if the budget does not cover it, and the work must not be done. */
   charge(steps: number): boolean;
@@ -59,7 +59,7 @@ export interface Budget {
 /** The fraction of a turn's steps after which it ends at the next interruption point. */
 const LONG_TURN = 1 / 4;
 
-/** A fresh budget. Limits that are not given have their defaults. */
+/** A new budget. Limits that are not given have their defaults. */
 export function createBudget(limits: Partial<BudgetLimits> = {}): Budget {
   const given: BudgetLimits = { ...defaultBudgetLimits, ...limits };
   const effective: BudgetLimits = { ...given, totalSteps: Math.max(given.totalSteps, given.steps) };

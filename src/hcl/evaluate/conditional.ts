@@ -34,7 +34,7 @@ export function evaluateConditional(context: EvaluationContext, expression: Cond
   });
 }
 
-/** The value of a condition: a bool, or a string that spells one; anything else is reported. */
+/** The value of a condition: a bool, or a string that represents one; anything else is reported. */
 export function evaluateCondition(context: EvaluationContext, condition: Expression): boolean | undefined {
   const value = context.evaluate(context, condition);
   if (value === undefined) return undefined;

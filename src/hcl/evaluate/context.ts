@@ -69,7 +69,7 @@ export function namesInReach(scope: Scope): string[] {
   return [...names];
 }
 
-/** Units of work for recording a problem; its position and strings are computed later, for the first hundred. */
+/** Units of work for recording a problem; its position and message are computed later, for the first hundred only. */
 const PROBLEM = 5;
 
 /** Reports a problem. Always returns undefined, so that an evaluation can return the call. */
@@ -81,15 +81,15 @@ export function problem(context: EvaluationContext, code: DiagnosticCode, span: 
   return undefined;
 }
 
-const told = new WeakSet<readonly Problem[]>();
+const reported = new WeakSet<readonly Problem[]>();
 
 /** Reports a spent budget, once: everything after it would fail in the same way. */
 export function outOfBudget(context: EvaluationContext, span: Span): undefined {
-  if (told.has(context.problems)) return undefined;
-  told.add(context.problems);
+  if (reported.has(context.problems)) return undefined;
+  reported.add(context.problems);
   return problem(context, 'too_much_work', span, {
     message: 'Evaluating this costs more than is allowed.',
-    detail: 'Loops over fewer elements, or shorter texts, cost less.',
+    detail: 'Loop over fewer elements, or use shorter strings.',
   });
 }
 

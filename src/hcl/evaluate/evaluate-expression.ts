@@ -16,14 +16,14 @@ import { evaluate } from './evaluate.js';
 export interface ExpressionScope {
   /** Values by name, e.g. `var`. Default: none. */
   readonly names?: ReadonlyMap<string, HclValue>;
-  /** Treatment of names that are not in `names`: an error (the default), or kept as a string within `${ }`. */
+  /** Treatment of names that are not in `names`: an error (the default), or kept as source text within `${ }`. */
   readonly unknownNames?: 'error' | 'text';
   /** Default: all functions of the language. */
   readonly functions?: ReadonlyMap<string, HclFunction>;
   /** New UUIDs for the functions that need them. Without it, `uuidv4` and random salts are the same in each evaluation. */
   readonly ids?: FunctionContext['ids'];
   readonly budget?: Budget;
-  /** Name of the text in diagnostics. Default `expression`. */
+  /** Name of the source in diagnostics. Default `expression`. */
   readonly file?: string;
 }
 
@@ -37,7 +37,7 @@ export interface Evaluated {
 }
 
 /**
- * Parses and evaluates a string that is one expression. Line ends count as spaces.
+ * Parses and evaluates a source that is one expression. Line ends count as spaces.
  *
  * @returns all problems found, sorted by position, when there are any
  */

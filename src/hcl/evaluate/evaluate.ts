@@ -56,7 +56,7 @@ function numberFrom(context: EvaluationContext, literal: NumberLiteral): HclValu
   return numberValue(number);
 }
 
-/** An undefined name is kept as a string, together with its constant steps. */
+/** An undefined name is kept as source text, together with its constant steps. */
 function evaluateReference(context: EvaluationContext, reference: Reference): HclValue | undefined {
   const value = lookUp(context.scope, reference.name);
   if (value !== undefined) return applySteps(context, value, reference.steps);

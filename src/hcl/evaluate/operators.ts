@@ -30,7 +30,7 @@ export function evaluateUnary(context: EvaluationContext, unary: Unary): HclValu
   return bool === undefined ? undefined : boolValue(!bool);
 }
 
-/** A chain of operators nests in the left operands. It is walked in a loop, so that a long chain needs no deep stack. */
+/** A chain of operators nests in the left operands. It is evaluated in a loop, so that a long chain needs no deep stack. */
 export function evaluateBinary(context: EvaluationContext, expression: Binary): HclValue | undefined {
   const chain: Binary[] = [expression];
   let first: Expression = expression.left;
@@ -161,7 +161,7 @@ function asBool(
   return badOperand(context, { value, operand, operator }, 'a bool');
 }
 
-/** The whole operation is at fault: no operand is of another kind than the operator needs. */
+/** Without an operand of a wrong kind, the error refers to the whole operation. */
 function nullOperand(context: EvaluationContext, operation: Unary | Binary, wanted: string): undefined {
   const where = operation.kind === 'unary' ? '' : ' on both sides';
   return problem(
@@ -183,7 +183,7 @@ function badOperand(context: EvaluationContext, { value, operand, operator }: Gi
   const given = value.kind === 'null' ? 'null' : `a value of type ${typeText(value)}`;
   const detail =
     operator === '+' && (value.kind === 'string' || value.kind === 'list' || value.kind === 'tuple')
-      ? 'To join texts, put them into one quoted text; to join lists, use concat().'
+      ? 'To join strings, write one quoted template of them; to join lists, use concat().'
       : undefined;
   return problem(context, 'bad_operand', operand, {
     message: `The operator "${operator}" needs ${wanted} here, not ${given}.`,

@@ -7,7 +7,7 @@ import { evaluateCondition } from './conditional.js';
 import { type EvaluationContext, outOfBudget, paidFor, problem } from './context.js';
 import { forEach } from './for-each.js';
 
-/** A template's text. A template that consists of one `${ }` has the value inside it, of any type. */
+/** A template's string. A template that consists of one `${ }` has the value inside it, of any type. */
 export function evaluateTemplate(context: EvaluationContext, template: Template): HclValue | undefined {
   const [only] = template.parts;
   if (template.passThrough && only?.kind === 'interpolation') return context.evaluate(context, only.value);
@@ -72,14 +72,14 @@ function textOf(context: EvaluationContext, value: HclValue, span: Span): string
     case 'number':
       return paidFor(context, span, textWork(value)) ? numberText(value.value) : undefined;
     case 'null':
-      return problem(context, 'bad_template_value', span, 'null cannot be part of a text.');
+      return problem(context, 'bad_template_value', span, 'null cannot be part of a string.');
     case 'list':
     case 'set':
     case 'map':
     case 'tuple':
     case 'object':
       return problem(context, 'bad_template_value', span, {
-        message: `A value of type ${typeText(value)} cannot be part of a text.`,
+        message: `A value of type ${typeText(value)} cannot be part of a string.`,
         detail: 'Use jsonencode(), join(), or a %{ for } directive.',
       });
   }

@@ -11,7 +11,7 @@ export function argumentAt(args: readonly HclValue[], index: number): HclValue {
   return args[index] ?? dynamicNull;
 }
 
-/** The text of an argument whose parameter has the type string. */
+/** The string of an argument whose parameter has the type string. */
 export function textAt(args: readonly HclValue[], index: number): string {
   const value = args[index];
   return value?.kind === 'string' ? value.value : '';

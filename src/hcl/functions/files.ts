@@ -7,7 +7,7 @@ import { pathMatcher } from './path-pattern.js';
 import { cleanPath } from './paths.js';
 
 /**
- * The files that a string may read, given by the host. Paths are as the string has them. Errors are sentences that name the path and the
+ * The files that a source may read, provided by the host. Paths are as written in the source. Errors are sentences that name the path and the
  * reason. All calls are synchronous.
  */
 export interface FileAccess {

@@ -44,7 +44,7 @@ export interface EagerFunction {
   call(args: readonly HclValue[], context: FunctionContext): Result<HclValue, FunctionError>;
 }
 
-/** A form that the evaluator itself runs, because it needs the argument expressions and not their values. */
+/** A function that the evaluator runs itself, because it needs the argument expressions instead of their values. */
 export interface LazyFunction {
   readonly kind: 'lazy';
   readonly name: 'try' | 'can' | 'convert';
@@ -94,12 +94,12 @@ export function defineFunction(
   };
 }
 
-/** A cost for each element or piece of a string of all arguments together. */
+/** A cost per element or per piece of the strings of all arguments together. */
 export function perElement(units: number): (args: readonly HclValue[]) => number {
   return (args) => units * weightOf(args);
 }
 
-/** A cost for each character of the text at an index of the arguments. */
+/** A cost per character of the string argument at an index. */
 export function perCharacter(units: number, index = 0): (args: readonly HclValue[]) => number {
   return (args) => {
     const value = args[index];

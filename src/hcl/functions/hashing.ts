@@ -32,7 +32,7 @@ export const hashFunctions: readonly EagerFunction[] = [
   }),
 ];
 
-/** Units of work for a hash, in addition to its text. */
+/** Units of work for a hash, in addition to its input. */
 const DIGEST = 30;
 
 /** Bounds the processor time of decryption. A key of 4,096 bits has about 3,300 characters. */
@@ -73,12 +73,12 @@ function digest(algorithm: 'md5' | 'sha1' | 'sha256' | 'sha512', bytes: Uint8Arr
 }
 
 function bcrypt(args: readonly HclValue[], { ids, budget }: FunctionContext): CallResult {
-  if (args.length > 2) return fail('bcrypt takes a text and at most one cost');
+  if (args.length > 2) return fail('bcrypt takes a string and at most one cost');
   const given = args.length === 2 ? integerAt(args, 1, 'the cost') : ok(DEFAULT_BCRYPT_COST);
   return given.andThen((asked): CallResult => {
     const cost = asked < MIN_BCRYPT_COST ? DEFAULT_BCRYPT_COST : asked;
     if (cost > MAX_BCRYPT_COST)
-      return fail(`a cost above ${MAX_BCRYPT_COST} is not offered: each step up doubles the time`);
+      return fail(`a cost above ${MAX_BCRYPT_COST} is not supported: each step doubles the time`);
     const password = textAt(args, 0);
     if (bytesFromText(password).length > 72) return fail('bcrypt reads at most 72 bytes of a password');
     if (!budget.charge(bcryptWork(cost))) return overBudget('bcrypt');
@@ -130,7 +130,7 @@ function uuidV5(args: readonly HclValue[]): CallResult {
   return ok(stringValue(hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')));
 }
 
-/** The digits of a UUID: plain, with dashes, in braces, or as a URN. */
+/** The digits of a UUID: with or without dashes, in braces, or as a URN. */
 function uuidDigits(text: string): string | undefined {
   const bare = text.replace(/^urn:uuid:/i, '').replace(/^\{(.*)\}$/, '$1');
   const match = /^([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/i.exec(bare);

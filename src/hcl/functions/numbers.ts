@@ -54,7 +54,7 @@ function extreme(name: string, args: readonly HclValue[], direction: 1 | -1): Ca
   return ok(found);
 }
 
-/** The result for two arguments as doubles; those that a double cannot hold are refused. */
+/** The result for two arguments as doubles; arguments that a double cannot hold are rejected. */
 function ofDoubles(
   name: string,
   args: readonly HclValue[],
@@ -118,7 +118,7 @@ function unreadable(text: string, base: number): CallResult {
   return failArgument(0, `${JSON.stringify(shortened(text))} is not a whole number of base ${base}`);
 }
 
-/** Up to base 36 both cases of a letter mean the same; beyond it upper case letters follow the lower case ones. */
+/** Up to base 36 letters are case-insensitive; beyond it upper case letters follow the lower case ones. */
 function digitWorth(digit: string, base: number): number | undefined {
   const code = digit.charCodeAt(0);
   let worth: number;

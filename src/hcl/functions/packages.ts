@@ -5,7 +5,7 @@ import type { RE2JS } from 're2js';
  * language and few jobs need it.
  */
 
-/** Regular expressions in time linear in the string (RE2's algorithm). */
+/** Regular expressions in linear time (RE2's algorithm). */
 export function re2(): typeof RE2JS {
   return load<typeof import('re2js')>('re2js').RE2JS;
 }

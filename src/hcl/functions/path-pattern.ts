@@ -8,13 +8,13 @@ type Piece =
 /** The pattern of one name in a path; `folders` is `**`. */
 type NamePattern = 'folders' | readonly Piece[];
 
-/** Alternatives that one pattern may stand for, and its characters. */
+/** Limits of alternatives and of characters in one pattern. */
 const mostAlternatives = 64;
 const longestPattern = 1000;
 
 /**
  * Whether a path matches a pattern: `*` and `?` within a name, `**` for any number of folders, `[a-z]` and `[!a-z]`, `{a,b}`, and a
- * backslash before a character that stands for itself. The error is a sentence.
+ * backslash before a literal character. The error is a sentence.
  */
 export function pathMatcher(pattern: string): Result<(path: string) => boolean, string> {
   if (pattern.length > longestPattern) return err(`the pattern is longer than ${longestPattern} characters`);
@@ -115,7 +115,7 @@ function classOf(members: readonly string[]): (character: string) => boolean {
   };
 }
 
-/** Over names of a path and pieces of a name alike: after each step, the places in the pattern that can be reached. */
+/** Works on names of a path and pieces of a name alike: after each step, the positions in the pattern that can be reached. */
 function matches(pattern: readonly NamePattern[], names: readonly (readonly string[])[]): boolean {
   let reached = withSkips(pattern, [0], (part) => part === 'folders');
   for (const name of names) {
@@ -144,7 +144,7 @@ function nameMatches(pieces: readonly Piece[], name: readonly string[]): boolean
   return reached.includes(pieces.length);
 }
 
-/** The places, and those behind parts that may stand for nothing. */
+/** The positions, and those after parts that may match nothing. */
 function withSkips<T>(parts: readonly T[], places: readonly number[], skippable: (part: T) => boolean): number[] {
   const all = new Set<number>();
   for (const place of places) {

@@ -5,7 +5,7 @@ import { defineFunction, type EagerFunction, parameter } from './function.js';
 
 const path = parameter('path', stringType);
 
-/** Functions of paths that read no file; paths have slashes. */
+/** Functions on paths that read no file; paths have slashes. */
 export const pathFunctions: readonly EagerFunction[] = [
   defineFunction('basename', [path], (args) => ok(stringValue(lastPartOf(textAt(args, 0))))),
   defineFunction('dirname', [path], (args) => ok(stringValue(folderOf(textAt(args, 0))))),

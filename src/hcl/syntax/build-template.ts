@@ -145,7 +145,7 @@ function unclosed(parser: Parser, directive: RawSequence, { start, end, close = 
     'unbalanced_directive',
     { start: Math.max(start, close), end },
     {
-      message: `The text ends before the "${keyword}" directive in it is closed.`,
+      message: `The template ends before the "${keyword}" directive in it is closed.`,
       detail: `Close it with %{ end${keyword} }; it starts with: ${opening(parser, directive)}`,
     },
   );

@@ -16,7 +16,7 @@ export function beginsSequence(unit: number): boolean {
   return unit === 36 || unit === 37;
 }
 
-/** Reads the backslash escape at an offset. An invalid one is reported, and `text` is undefined. */
+/** Reads the backslash escape at an offset. For an invalid one, which is reported, `text` is undefined. */
 export function readEscape(parser: Parser, start: number): { text: string | undefined; end: number } {
   const { text } = parser.lexer;
   // A whole character, which may take two UTF-16 units.

@@ -1,6 +1,6 @@
 import type { DiagnosticCode } from '../diagnostics/codes.js';
 
-/** Kind of a token; for punctuation and operators, the text itself. */
+/** Kind of a token; punctuation and operators are their own kind. */
 export type TokenKind =
   | 'identifier'
   | 'number'
@@ -66,7 +66,7 @@ export function advance(lexer: Lexer): void {
   scan(lexer, lexer.end);
 }
 
-/** Moves to the first token at or behind an offset, e.g. behind a string that was read character by character. */
+/** Moves to the first token at or behind an offset, e.g. behind a template that was read character by character. */
 export function continueAt(lexer: Lexer, offset: number): void {
   lexer.previousEnd = offset;
   scan(lexer, offset);
@@ -77,12 +77,12 @@ export function badTokenReason(lexer: Lexer): { code: DiagnosticCode; message: s
   const character = String.fromCodePoint(lexer.text.codePointAt(lexer.start) ?? 0xfffd);
   switch (character) {
     case "'":
-      return { code: 'bad_character', message: 'Single quotes do not quote a text.', detail: 'Use double quotes.' };
+      return { code: 'bad_character', message: 'Single quotes do not quote strings.', detail: 'Use double quotes.' };
     case '`':
       return {
         code: 'bad_character',
-        message: 'Backticks do not quote a text.',
-        detail: 'Use double quotes, or a heredoc for a text of several lines.',
+        message: 'Backticks do not quote strings.',
+        detail: 'Use double quotes, or a heredoc for a multi-line string.',
       };
     case '&':
     case '|':
@@ -131,7 +131,7 @@ function identifierEnd(text: string, offset: number): number {
   }
 }
 
-/** True for a string that may be a name in the language. */
+/** Whether the string may be a name in the language. */
 export function isIdentifier(text: string): boolean {
   return text !== '' && identifierEnd(text, 0) === text.length;
 }
@@ -174,7 +174,7 @@ function scan(lexer: Lexer, from: number): Lexer {
   }
 }
 
-// oxlint-disable-next-line complexity -- one switch over the language's signs, each with what may follow it
+// oxlint-disable-next-line complexity -- one switch over the language's punctuation, with the possible continuations of each
 function scanToken(lexer: Lexer, at: number, unit: number): Lexer {
   const { text } = lexer;
   if (isDigit(unit)) return token(lexer, 'number', at, numberEnd(text, at) - at);
@@ -243,7 +243,7 @@ function token(lexer: Lexer, kind: TokenKind, start: number, length: number): Le
   return lexer;
 }
 
-/** A number takes every digit, dot and exponent that could belong to it, but no dot at its end, so `a.0.b` has the number `0`. */
+/** A number includes every digit, dot and exponent that could belong to it, but no final dot, so `a.0.b` contains the number `0`. */
 function numberEnd(text: string, start: number): number {
   let at = start + 1;
   let end = at;

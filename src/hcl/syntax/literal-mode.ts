@@ -18,9 +18,9 @@ interface LiteralReader {
 }
 
 /**
- * Parses a string of version 1 of the language, in which nothing is evaluated: `${…}` is text, keys may be quoted or hold dots, items
+ * Parses a source of version 1 of the language, in which nothing is evaluated: `${…}` is literal, keys may be quoted or contain dots, items
  * may share a line and be separated by commas, numbers may be hexadecimal or octal, and `name = { … }` is a block. It stops at the first
- * mistake, which is added to `problems`.
+ * error, which is added to `problems`.
  */
 export function parseLiteralBody(source: SourceText, limits: ParseLimits, problems: Problem[]): Body {
   const { text } = source;
@@ -36,7 +36,7 @@ export function parseLiteralBody(source: SourceText, limits: ParseLimits, proble
   if (text.charCodeAt(0) === 0xfeff) reader.at = 1;
   let items: readonly BodyItem[] | undefined;
   if (text.length > limits.sourceLength) {
-    fail(reader, 0, 0, `The text has ${text.length} characters; the most allowed is ${limits.sourceLength}.`);
+    fail(reader, 0, 0, `The source has ${text.length} characters; the limit is ${limits.sourceLength}.`);
   } else items = readItems(reader, undefined);
   if (reader.failure !== undefined) {
     const { span, message } = reader.failure;
@@ -149,7 +149,7 @@ function readValue(reader: LiteralReader): Expression | undefined {
       return body === undefined ? undefined : objectFrom(body);
     }
     case '':
-      return fail(reader, start, start, 'The text ends where a value is expected.');
+      return fail(reader, start, start, 'The source ends where a value is expected.');
     default:
       return readScalar(reader);
   }
@@ -189,7 +189,7 @@ function readScalar(reader: LiteralReader): Expression | undefined {
   if (word === 'true' || word === 'false') return { kind: 'keyword', name: word, start, end };
   const number = literalNumber(word);
   if (number === undefined) {
-    return fail(reader, start, end, `A value is expected here; texts are written in double quotes.`);
+    return fail(reader, start, end, `A value is expected here; strings are written in double quotes.`);
   }
   const negative = number.startsWith('-');
   const operand: Expression = { kind: 'number', text: negative ? number.slice(1) : number, start, end };
@@ -242,11 +242,11 @@ function readWord(reader: LiteralReader): Label | undefined {
   return { text, start, end: reader.at };
 }
 
-/** Counts a key or a value with the sign behind it; false, and reported, when there are too many. */
+/** Counts a key or a value with the punctuation behind it; false, and reported, when there are too many. */
 function counted(reader: LiteralReader): boolean {
   reader.tokens += 2;
   if (reader.tokens <= reader.maxTokens) return true;
-  fail(reader, 0, 0, `The text has more than ${reader.maxTokens} words and signs.`);
+  fail(reader, 0, 0, `The source has more than ${reader.maxTokens} tokens.`);
   return false;
 }
 

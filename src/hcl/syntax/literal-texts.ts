@@ -7,7 +7,7 @@ type LiteralText =
 
 const ESCAPES: Readonly<Record<string, string>> = { ...simpleEscapes, "'": "'" };
 
-/** A quoted string of version 1: within `${ }` everything is taken as it stands, quotes and line ends too. */
+/** A quoted string of version 1: within `${ }` everything is literal, including quotes and line ends. */
 export function readLiteralString(text: string, start: number): LiteralText {
   const pieces: string[] = [];
   let at = start + 1;
@@ -16,7 +16,7 @@ export function readLiteralString(text: string, start: number): LiteralText {
   for (;;) {
     const character = text.charAt(at);
     if (character === '')
-      return { text: undefined, errorAt: start, message: 'This text is never closed with a double quote.' };
+      return { text: undefined, errorAt: start, message: 'This string is never closed with a double quote.' };
     if (braces > 0) {
       if (character === '{') braces += 1;
       else if (character === '}') braces -= 1;
@@ -25,10 +25,10 @@ export function readLiteralString(text: string, start: number): LiteralText {
       pieces.push(text.slice(pieceStart, at));
       return { text: literalText(pieces.join('')), end: at + 1 };
     } else if (character === '\n') {
-      return { text: undefined, errorAt: at, message: 'A quoted text cannot continue on the next line.' };
+      return { text: undefined, errorAt: at, message: 'A quoted string cannot continue on the next line.' };
     } else if (character === '\\') {
       const escaped = readEscape(text, at);
-      if (escaped === undefined) return { text: undefined, errorAt: at, message: 'There is no such escape.' };
+      if (escaped === undefined) return { text: undefined, errorAt: at, message: 'Unknown escape sequence.' };
       pieces.push(text.slice(pieceStart, at), escaped.text);
       at = escaped.end;
       pieceStart = at;
@@ -61,7 +61,7 @@ function literalText(text: string): string {
 }
 
 /**
- * A heredoc of version 1. With `<<-` the indentation of the closing marker is taken off every line, but only if every line has
+ * A heredoc of version 1. With `<<-` the indentation of the closing marker is removed from every line, but only if every line has
  * it; with `<<` it is the end of the source.
  */
 export function readLiteralHeredoc(text: string, start: number): LiteralText {
@@ -98,7 +98,7 @@ export function readLiteralHeredoc(text: string, start: number): LiteralText {
   };
 }
 
-/** Decimal text of a number of version 1, which may be hexadecimal or octal; undefined when it is none. */
+/** Decimal form of a number of version 1, which may be hexadecimal or octal; undefined for anything else. */
 export function literalNumber(word: string): string | undefined {
   if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(word)) return word;
   const whole = /^(-?)(?:0[xX]([0-9a-fA-F]{1,32})|0([0-7]{1,40}))$/.exec(word);

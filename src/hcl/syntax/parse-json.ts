@@ -17,13 +17,13 @@ interface Reader {
   failure: { readonly span: Span; readonly message: string; readonly code: Code } | undefined;
 }
 
-/** Parses a string in JSON. It stops at the first mistake, which is added to `problems`. */
+/** Parses a JSON source. It stops at the first error, which is added to `problems`. */
 export function parseJson(source: SourceText, limits: ParseLimits, problems: Problem[]): JsonValue | undefined {
   const reader: Reader = { text: source.text, limits, at: 0, parts: 0, depth: 0, failure: undefined };
   if (source.text.charCodeAt(0) === 0xfeff) reader.at = 1;
   let value: JsonValue | undefined;
   if (source.text.length > limits.sourceLength) {
-    fail(reader, NOWHERE, `The text has ${source.text.length} characters; the most allowed is ${limits.sourceLength}.`);
+    fail(reader, NOWHERE, `The source has ${source.text.length} characters; the limit is ${limits.sourceLength}.`);
   } else {
     value = readValue(reader);
     skipSpace(reader);
@@ -59,7 +59,7 @@ function skipSpace(reader: Reader): void {
 function readValue(reader: Reader): JsonValue | undefined {
   reader.parts += TOKENS_OF_A_VALUE;
   if (reader.parts > reader.limits.sourceTokens) {
-    return fail(reader, NOWHERE, `The text has more than ${reader.limits.sourceTokens} words and signs.`, 'too_long');
+    return fail(reader, NOWHERE, `The source has more than ${reader.limits.sourceTokens} tokens.`, 'too_long');
   }
   skipSpace(reader);
   const { text, at } = reader;
@@ -76,7 +76,7 @@ function readValue(reader: Reader): JsonValue | undefined {
   }
 }
 
-/** A value and the sign behind it; a name and its colon come with a value. */
+/** Reads a value and the punctuation behind it; a name and its colon are read with the value. */
 const TOKENS_OF_A_VALUE = 2;
 
 function readNested(reader: Reader): JsonValue | undefined {
@@ -153,7 +153,7 @@ const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|fal
 function readString(reader: Reader): (JsonValue & { kind: 'json-string' }) | undefined {
   const start = reader.at;
   const end = stringEnd(reader.text, start);
-  if (end === undefined) return fail(reader, oneAt(start), 'This is not a correct JSON string.');
+  if (end === undefined) return fail(reader, oneAt(start), 'Invalid JSON string.');
   reader.at = end;
   const inner = reader.text.slice(start + 1, end - 1);
   const verbatim = !inner.includes('\\');
@@ -162,7 +162,7 @@ function readString(reader: Reader): (JsonValue & { kind: 'json-string' }) | und
   return { kind: 'json-string', text, verbatim, start, end };
 }
 
-/** Offset behind a string; undefined when it is not closed, or holds a control character or a wrong escape. */
+/** Offset behind a string; undefined when it is not closed, or contains a control character or an invalid escape. */
 function stringEnd(text: string, start: number): number | undefined {
   for (let at = start + 1; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
@@ -183,7 +183,7 @@ function readScalar(reader: Reader): JsonValue | undefined {
   const start = reader.at;
   SCALAR.lastIndex = start;
   const text = SCALAR.exec(reader.text)?.[0];
-  if (text === undefined) return fail(reader, oneAt(start), 'This is not a JSON value.');
+  if (text === undefined) return fail(reader, oneAt(start), 'Invalid JSON value.');
   reader.at = start + text.length;
   const span = { start, end: reader.at };
   if (text === 'true' || text === 'false' || text === 'null') return { kind: 'json-keyword', name: text, ...span };

@@ -18,7 +18,7 @@ import { readTemplate, readWholeText } from './read-template.js';
 import type { SourceText } from './source.js';
 import type { Body, Expression, Template } from './tree.js';
 
-/** Parses a file. All mistakes are added to `problems`; the body holds what could be read. */
+/** Parses a source. All errors are added to `problems`; the body contains what could be read. */
 export function* parseBody(source: SourceText, limits: ParseLimits, problems: Problem[]): Steps<Body> {
   const parser = start(source, limits, problems);
   const body: Body = parser.stopped ? { kind: 'body', items: [], start: 0, end: 0 } : yield* readFileBody(parser);
@@ -26,7 +26,7 @@ export function* parseBody(source: SourceText, limits: ParseLimits, problems: Pr
   return body;
 }
 
-/** Parses a string that is one expression; line ends are spaces, as if it stood in parentheses. */
+/** Parses a source that is one expression; line ends are spaces, as if it were in parentheses. */
 export function parseExpression(source: SourceText, limits: ParseLimits, problems: Problem[]): Expression | undefined {
   const parser = start(source, limits, problems);
   if (parser.stopped) return undefined;
@@ -43,7 +43,7 @@ export function parseExpression(source: SourceText, limits: ParseLimits, problem
   );
 }
 
-/** Parses a string that is one template: what a string of the JSON form holds. */
+/** Parses a source that is one template: the content of a string in the JSON form. */
 export function parseTemplate(source: SourceText, limits: ParseLimits, problems: Problem[]): Template | undefined {
   const parser = start(source, limits, problems);
   const template = parser.stopped ? undefined : readWholeText(parser);
@@ -59,7 +59,7 @@ function start(source: SourceText, limits: ParseLimits, problems: Problem[]): Pa
 function isAcceptable(source: SourceText, limits: ParseLimits, parser: Parser): boolean {
   const { text } = source;
   if (text.length > limits.sourceLength) {
-    const message = `The text has ${text.length} characters; the most allowed is ${limits.sourceLength}.`;
+    const message = `The source has ${text.length} characters; the limit is ${limits.sourceLength}.`;
     report(parser, 'too_long', { start: 0, end: 0 }, message);
     return false;
   }
@@ -69,7 +69,7 @@ function isAcceptable(source: SourceText, limits: ParseLimits, parser: Parser): 
     parser,
     'bad_unicode',
     { start: half, end: half + 1 },
-    'The text is not valid Unicode: here is half a character.',
+    'The source is not valid Unicode: there is an unpaired surrogate here.',
   );
   return false;
 }

@@ -5,7 +5,7 @@ import type { SourceText } from './source.js';
 import type { Expression, Span, Template } from './tree.js';
 
 /**
- * State shared by the readers of one string. A reader returns undefined after it has reported a problem, and the reader of items
+ * State shared by the readers of one source. A reader returns undefined after it has reported a problem, and the reader of items
  * continues with the next line, so that one run finds many errors.
  */
 export interface Parser {
@@ -14,16 +14,16 @@ export interface Parser {
   readonly problems: Problem[];
   readonly maxDepth: number;
   depth: number;
-  /** The rest of the text cannot be interpreted: no more problems are reported. */
+  /** Whether the rest of the source cannot be interpreted: no more problems are reported. */
   stopped: boolean;
-  /** The last item had an error: problems that are probably caused by it (`FOLLOW_UPS`) are not reported. */
+  /** Whether the last item had an error: problems that are probably caused by it (`FOLLOW_UPS`) are not reported. */
   recovering: boolean;
   /** Readers of expressions and templates, which are mutually recursive. */
   readonly readExpression: (parser: Parser) => Expression | undefined;
   readonly readTemplate: (parser: Parser) => Template | undefined;
 }
 
-/** Reading stops at this number of errors: the string is probably in another language. */
+/** Reading stops at this number of errors: the source is probably in another language. */
 const MOST_PROBLEMS_KEPT = 1000;
 
 /** Codes of problems that are usually caused by an error in the item before. */
@@ -51,19 +51,19 @@ export function createParser(source: SourceText, limits: ParseLimits, problems: 
   };
 }
 
-/** True if the string has too many tokens. This is reported once and ends the reading, to avoid follow-up errors. */
+/** True if the source has too many tokens. This is reported once and ends the reading, to avoid follow-up errors. */
 export function isCutShort(parser: Parser): boolean {
   const { lexer, source } = parser;
   if (lexer.tokens <= lexer.maxTokens) return false;
   if (!parser.stopped) {
-    const message = `The text has more than ${lexer.maxTokens} words and signs.`;
+    const message = `The source has more than ${lexer.maxTokens} tokens.`;
     parser.problems.push({ code: 'too_long', severity: 'error', message, source, span: { start: 0, end: 0 } });
     parser.stopped = true;
   }
   return true;
 }
 
-/** Whether the current token is of a kind. (A function, because the compiler would believe that `kind` stays as it was compared.) */
+/** Whether the current token is of a kind. (A function, because TypeScript would otherwise assume that `kind` never changes.) */
 export function at(parser: Parser, kind: TokenKind): boolean {
   return parser.lexer.kind === kind;
 }
@@ -122,9 +122,9 @@ export function tokenName(parser: Parser): string {
     case 'newline':
       return 'the end of the line';
     case 'end':
-      return 'the end of the text';
+      return 'the end of the source';
     case 'quote':
-      return 'a quoted text';
+      return 'a quoted string';
     case 'heredoc':
       return 'a heredoc';
     default: {

@@ -1,6 +1,6 @@
 import type { Body, BodyItem, Expression, Reference, Step, TemplatePart } from './tree.js';
 
-/** Prints a body in the native syntax. Parsing the text gives the same tree, except for offsets. */
+/** Prints a body in the native syntax. Parsing the result gives the same tree, except for offsets. */
 export function printBody(body: Body): string {
   return printItems(body.items, '');
 }
@@ -16,7 +16,7 @@ function printItem(item: BodyItem, indent: string): string {
   return `${header} {\n${printItems(item.body.items, `${indent}  `)}${indent}}`;
 }
 
-/** An expression as a string on one line. */
+/** An expression on one line. */
 export function printExpression(expression: Expression): string {
   switch (expression.kind) {
     case 'number':
@@ -99,7 +99,7 @@ function printStep(step: Step): string {
   }
 }
 
-/** A single `${ }` that must stay a string needs an empty literal next to it: a space with a strip marker. */
+/** A single `${ }` whose result must stay a string needs an empty literal next to it: a space with a strip marker. */
 function printTemplateParts(parts: readonly TemplatePart[], passThrough: boolean): string {
   const [only] = parts;
   if (parts.length === 1 && only?.kind === 'interpolation' && !passThrough) {
@@ -133,7 +133,7 @@ function escapeText(text: string): string {
       .replace(/[\\"]/g, '\\$&')
       .replace(/[\0-\x1f\x7f]/g, escapeControl)
       .replace(/[$%]\{/g, (found) => `${found.charAt(0)}${found}`)
-      // At the end it would become an escape together with a sequence that follows.
+      // At the end it would form an escape together with a following sequence.
       .replace(/[$%]$/, escapeControl)
   );
 }

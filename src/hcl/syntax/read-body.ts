@@ -15,7 +15,7 @@ interface OpenBody {
   /** Undefined for the file. */
   readonly header: BlockHeader | undefined;
   readonly items: BodyItem[];
-  /** Of its attributes, once there are any. */
+  /** Names of its attributes, once there are any. */
   names: Set<string> | undefined;
 }
 
@@ -250,8 +250,8 @@ function readQuotedLabel(parser: Parser): Label | undefined {
         'block_header',
         { start: offset, end: offset + 2 },
         {
-          message: 'A label is a plain text: nothing is evaluated in it.',
-          detail: 'Use a "dynamic" block for labels that are worked out.',
+          message: 'A label is a plain string: nothing is evaluated in it.',
+          detail: 'Use a "dynamic" block for computed labels.',
         },
       );
     }

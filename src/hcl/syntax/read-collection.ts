@@ -4,7 +4,7 @@ import { at, type Parser, report, reportToken, tokenName } from './parser.js';
 import { leadingSpan, startSpan } from './spans.js';
 import type { Expression, ObjectItem, Span } from './tree.js';
 
-/** Reads `[ … ]`: a tuple, or a for-expression that makes one. */
+/** Reads `[ … ]`: a tuple, or a for-expression that creates one. */
 export function readTuple(parser: Parser): Expression | undefined {
   const { lexer } = parser;
   const open = startSpan(lexer);
@@ -43,8 +43,8 @@ function readTupleItems(parser: Parser, open: Span, outer: boolean): Expression 
 }
 
 /**
- * Reads `{ … }`: an object, in which line ends separate items, or a for-expression that makes one, in which they are spaces. The
- * word `for` decides, also on a later line, so it is no key of a first item.
+ * Reads `{ … }`: an object, in which line ends separate items, or a for-expression that creates one, in which they are spaces. The
+ * word `for` decides, even on a later line, so it cannot be the key of the first item.
  */
 export function readObject(parser: Parser): Expression | undefined {
   const { lexer } = parser;

@@ -7,14 +7,14 @@ import { type Parser, report } from './parser.js';
 import { readSequence } from './read-sequence.js';
 import type { Template } from './tree.js';
 
-/** Reads the quoted text or heredoc that starts at the current token. */
+/** Reads the quoted template or heredoc that starts at the current token. */
 export function readTemplate(parser: Parser): Template | undefined {
   // The content counts as one more token.
   parser.lexer.tokens += 1;
   return parser.lexer.kind === 'quote' ? readQuoted(parser) : readHeredoc(parser);
 }
 
-/** Reads a whole string as a template without quotes and escapes: a string of the JSON form. */
+/** Reads a whole source as a template without quotes and escapes: a string of the JSON form. */
 export function readWholeText(parser: Parser): Template | undefined {
   const { text } = parser.lexer;
   const raw: RawPart[] = [];
@@ -81,7 +81,7 @@ function readQuoted(parser: Parser): Template | undefined {
         flush();
         const part = readSequence(parser, at);
         if (part === undefined) {
-          // Continue after the text, so that its rest is not parsed as something else.
+          // Continue after the string, so that its rest is not parsed as something else.
           continueAt(lexer, quotedEnd(text, start));
           return undefined;
         }
@@ -106,15 +106,15 @@ function reportOpenQuote(parser: Parser, start: number, at: number): undefined {
   continueAt(lexer, at);
   if (length === 0) {
     const span = { start, end: start + 1 };
-    return report(parser, 'text_not_closed', span, 'This text is never closed with a double quote.');
+    return report(parser, 'text_not_closed', span, 'This string is never closed with a double quote.');
   }
   return report(
     parser,
     'newline_in_text',
     { start: at, end: at + length },
     {
-      message: 'A quoted text cannot continue on the next line.',
-      detail: 'Close it with a double quote; use \\n, or a heredoc for a text of several lines.',
+      message: 'A quoted string cannot continue on the next line.',
+      detail: 'Close it with a double quote; use \\n, or a heredoc for a multi-line string.',
     },
   );
 }
@@ -181,7 +181,7 @@ function reportLoneReturn(parser: Parser, start: number, headerEnd: number, at: 
     { start: at, end: at + 1 },
     {
       message: 'A carriage return needs a line feed after it.',
-      detail: 'Save the text with line ends of one kind.',
+      detail: 'Save the file with one kind of line end.',
     },
   );
 }
@@ -196,7 +196,7 @@ function reportOpenHeredoc(parser: Parser, indented: boolean, marker: string): u
     { start: length, end: length },
     {
       message: `The heredoc <<${indented ? '-' : ''}${marker} is not closed.`,
-      detail: `It ends with a line that holds ${marker} only, and that has a line end itself.`,
+      detail: `Close it with a line that contains ${marker} only and ends with a line end.`,
     },
   );
   parser.stopped = true;

@@ -1,12 +1,12 @@
 import { clusterCount, clustersOf, STEPS_OF_CLUSTER } from '../values/graphemes.js';
 
-/** A string to read and the name by which its positions are shown, e.g. `job` or `variables`. */
+/** A source to read and the name by which its positions are shown, e.g. `job` or `variables`. */
 export interface SourceText {
   readonly name: string;
   readonly text: string;
 }
 
-/** A position in a source text as people and editors count it. */
+/** A position in a source as people and editors count it. */
 export interface Position {
   /** From 1. */
   readonly line: number;
@@ -16,7 +16,7 @@ export interface Position {
   readonly offset: number;
 }
 
-/** Resolves offsets (UTF-16 units) of one string to positions. Ascending order is cheapest. */
+/** Resolves offsets (UTF-16 units) of one source to positions. Ascending order is cheapest. */
 interface PositionFinder {
   position(offset: number): Position;
   /** The line without its line end; undefined behind the last line. `line` counts from 1. */
@@ -25,7 +25,7 @@ interface PositionFinder {
   characters(text: string): readonly string[];
 }
 
-/** Builds the line table of a string once; everything else is computed on demand. */
+/** Builds the line table of a source once; everything else is computed on demand. */
 export function positionFinder(text: string): PositionFinder {
   const starts = lineStarts(text);
   const plain = !NOT_ASCII.test(text);
@@ -94,7 +94,7 @@ function anchorAt(
 }
 
 /**
- * Counting takes about a microsecond per cluster, so their number per text is limited; beyond it, columns count code points. No
+ * Counting takes about a microsecond per cluster, so their number per source is limited; beyond it, columns count code points. No
  * hand-written line is that long.
  */
 const CLUSTERS_COUNTED = 50_000;

@@ -1,5 +1,5 @@
 /**
- * The syntax tree. Every node carries two offsets into its source text (UTF-16 units, end excluded); lines and columns are
+ * The syntax tree. Every node carries two offsets into its source (UTF-16 units, end excluded); lines and columns are
  * computed only when a position is displayed (see `source.ts`).
  */
 export interface Span {
@@ -60,24 +60,24 @@ export interface NumberLiteral extends Span {
   readonly text: string;
 }
 
-/** One of the three words that are values. */
+/** One of the three literal keywords. */
 export interface KeywordLiteral extends Span {
   readonly kind: 'keyword';
   readonly name: 'true' | 'false' | 'null';
 }
 
-/** A quoted string or a heredoc. Neighbouring literal parts are one part, and none is empty. */
+/** A quoted template or a heredoc. Neighbouring literal parts are one part, and none is empty. */
 export interface Template extends Span {
   readonly kind: 'template';
   readonly parts: readonly TemplatePart[];
-  /** The string is exactly one `${ }`, so its value keeps its own type. */
+  /** Whether the template is exactly one `${ }`, so that its value keeps its type. */
   readonly passThrough: boolean;
 }
 
 /** What a template consists of. */
 export type TemplatePart = TextPart | Interpolation | IfDirective | ForDirective;
 
-/** Text of a template that stands for itself. */
+/** A literal part of a template. */
 export interface TextPart extends Span {
   readonly kind: 'text';
   readonly text: string;
@@ -122,7 +122,7 @@ export interface Traversal extends Span {
   readonly steps: readonly Step[];
 }
 
-/** `key` is text for `.name` and `["name"]`; for the number forms it is the literal. */
+/** `key` is a string for `.name` and `["name"]`; for the number forms it is the literal. */
 export type ConstantStep = AttributeStep | IndexStep;
 /** One step of a traversal. */
 export type Step = AttributeStep | IndexStep | SplatStep;

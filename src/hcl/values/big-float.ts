@@ -21,7 +21,7 @@ export interface BigFloat {
 export type NumberError =
   /** `0 / 0`, infinity minus infinity and similar operations have no value. */
   | { readonly type: 'not_a_number' }
-  /** Above 2^65536, or closer to zero than 2^-65536. The bound is this library's; it keeps a number's text below 20,000 digits. */
+  /** Above 2^65536, or closer to zero than 2^-65536. The bound is this library's; it keeps a number's decimal form below 20,000 digits. */
   | { readonly type: 'number_out_of_range' };
 
 /** Bits of mantissa of literals and of arithmetic on them. */

@@ -35,7 +35,7 @@ interface ConversionError {
 /**
  * The value as a value of the given type.
  *
- * Numbers and bools become strings; strings that spell a number or a bool (`true`, `false`, `1`, `0`) become one; tuples and sets
+ * Numbers and bools become strings; strings that represent a number or a bool (`true`, `false`, `1`, `0`) become one; tuples and sets
  * become lists or sets, objects become maps, maps and objects become objects (attributes that the type does not name are
  * dropped). `dynamic` as the type takes any value; as an element type it means the common type of the elements. A null
  * converts to a null of the type.
@@ -141,7 +141,7 @@ function toMap(value: HclValue, type: HclType & { kind: 'map' }): Result<HclValu
 
 type ItemsType = HclType & { readonly kind: 'list' | 'set' };
 
-/** True if elements of a collection need no conversion to be those of another. */
+/** Whether elements of the first collection type need no conversion to the second. */
 function fits(element: HclType, wanted: HclType): boolean {
   return wanted.kind === 'dynamic' || typesEqual(element, wanted);
 }

@@ -4,8 +4,8 @@ export interface Meter {
 }
 
 /**
- * Extended grapheme clusters (user-perceived characters): a family emoji is one, and so is CR LF. Plain western text, which is
- * nearly all text here, never needs the segmenter, which is slow to create and takes a microsecond per cluster.
+ * Extended grapheme clusters (user-perceived characters): a family emoji is one, and so is CR LF. Western strings, which are
+ * the common case here, never need the segmenter, which is slow to create and takes a microsecond per cluster.
  *
  * @returns undefined if the budget is spent
  */

@@ -4,7 +4,7 @@ import { type HclValue, sizeOf } from './value.js';
 
 /**
  * The value as JSON on one line: keys in code point order, numbers in full decimal notation, `<`, `>`, `&` and the two Unicode line
- * separators escaped. Sets are arrays. Infinities, which JSON lacks, are written as `+Inf` and `-Inf`; `jsonencode` refuses them.
+ * separators escaped. Sets are arrays. Infinities, which JSON lacks, are written as `+Inf` and `-Inf`; `jsonencode` rejects them.
  */
 export function jsonText(value: HclValue): string {
   return meteredJsonText(value, { charge: () => true }) ?? '';
@@ -19,11 +19,11 @@ export function meteredJsonText(value: HclValue, meter: Meter): string | undefin
 
 interface Writer {
   readonly meter: Meter;
-  /** The budget is spent: nothing more is written. */
+  /** Set when the budget is spent: nothing more is written. */
   stopped: boolean;
 }
 
-/** Units of work for a value, in addition to its text. */
+/** Units of work for a value, in addition to its characters. */
 const VALUE = 2;
 
 function written(writer: Writer, value: HclValue): string {

@@ -1,7 +1,7 @@
 import { madeOnce } from '../../shared/remembered.js';
 
 /**
- * Normalises a string to Unicode normal form C, as required for every string of the language. Text below U+0300 is already normalised, so
+ * Normalises a string to Unicode normal form C, as required for every string of the language. Characters below U+0300 are already normalised, so
  * nearly all strings skip the real check.
  *
  * The platform sorts combining marks in time quadratic in the length of their run. Stream-safe text (UAX #15) has at most 30 in a

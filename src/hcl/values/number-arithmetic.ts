@@ -89,7 +89,7 @@ function truncateNumber(value: HclNumber): HclNumber {
   return fromBigInt(value.mantissa < 0n ? -magnitude : magnitude, value.precision);
 }
 
-/** Whole numbers stay as they are, except that `-0` becomes 0; so for `ceilNumber`. */
+/** Whole numbers are unchanged, except that `-0` becomes 0; the same holds for `ceilNumber`. */
 export function floorNumber(value: HclNumber): HclNumber {
   if (typeof value === 'number') return value + 0;
   if (value.exponent >= 0) return value;

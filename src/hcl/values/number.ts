@@ -21,7 +21,7 @@ import { decimalText, shortestDigits } from './number-text.js';
 const MAX_DIGITS = 20_000;
 
 /**
- * Reads decimal text: an optional sign, digits with at most one point, an optional exponent; also `Inf`. No spaces.
+ * Parses a decimal: an optional sign, digits with at most one point, an optional exponent; also `Inf`. No spaces.
  *
  * @returns the nearest number of 512 bits, or undefined if the string is not a number or is out of range
  */
@@ -157,7 +157,7 @@ export function numberText(value: HclNumber): string {
   return decimalText(shortestDigits(value.mantissa, value.exponent, value.precision));
 }
 
-/** The number if it is whole and has fewer bits than the lowest precision: then its digits are its text. */
+/** The number if it is whole and has fewer bits than the lowest precision: its digits are then its decimal form. */
 function shortWhole({ mantissa, exponent }: BigFloat): number | undefined {
   if (exponent < 0 || exponent >= DOUBLE_PRECISION || mantissa > MAX_SAFE || mantissa < -MAX_SAFE) return undefined;
   const whole = Number(mantissa) * 2 ** exponent;

@@ -7,7 +7,7 @@ import { boolValue, dynamicNull, numberValue, objectValue, stringValue, tupleVal
 /** JSON data, as `JSON.parse` returns it. */
 export type PlainData = string | number | boolean | null | readonly PlainData[] | { readonly [key: string]: PlainData };
 
-/** Why a value has no counterpart on the other side. */
+/** Why a value has no counterpart in the other representation. */
 export type PlainError =
   /** JSON has no infinities. */
   | { readonly type: 'infinite_number' }

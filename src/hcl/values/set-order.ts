@@ -68,7 +68,7 @@ export function valueKey(value: HclValue): string {
   }
 }
 
-/** Precision is not part of a number's value, but it determines how many digits its text needs. */
+/** Precision is not part of a number's value, but it determines how many digits its decimal form needs. */
 function numberKey(value: HclNumber): string {
   if (typeof value === 'number') return numberText(value + 0);
   return numberText(value.exponent >= 0 ? value : { ...value, precision: 512 });

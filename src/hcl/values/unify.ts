@@ -16,7 +16,7 @@ export function unifyTypes(types: readonly HclType[]): HclType | undefined {
   return unify(types, new Map());
 }
 
-/** Common types that were found within one call, by the keys of the types: each step may need those of the steps below several times. */
+/** Common types found within one call, by the keys of the types: each step may need those of the steps below several times. */
 type Found = Map<string, HclType | undefined>;
 
 function unify(types: readonly HclType[], found: Found): HclType | undefined {
@@ -87,7 +87,7 @@ function only(kinds: ReadonlySet<HclType['kind']>, ...expected: readonly HclType
   return kinds.size === expected.length && expected.every((kind) => kinds.has(kind));
 }
 
-/** The common type of the parts of one type. Types of values are shared by all values around them, so it is kept with the type. */
+/** The common type of the parts of one type. Types of values are shared by all values that contain them, so it is cached with the type. */
 function commonOf(type: HclType, found: Found): HclType | undefined {
   const known = commonTypes.get(type);
   if (known !== undefined) return known.type;
@@ -206,7 +206,7 @@ export function elementTypes(type: HclType): readonly HclType[] {
 }
 
 /**
- * True when some values of the type `from` convert to the type `to`. A particular value may still fail, as the text `"x"` does
+ * True when some values of the type `from` convert to the type `to`. A particular value may still fail, as the string `"x"` does
  * when a number is wanted.
  */
 export function canConvert(from: HclType, to: HclType): boolean {
@@ -259,7 +259,7 @@ function fitsTuple(from: readonly HclType[], to: readonly HclType[], found: Foun
   return from.length === to.length && from.every((element, at) => converts(element, to[at] as HclType, found));
 }
 
-/** An object may have more attributes than are wanted; a map is taken to have them all. */
+/** An object may have more attributes than are wanted; a map is assumed to have them all. */
 function fitsObject(from: HclType, to: Extract<HclType, { kind: 'object' }>, found: Found): boolean {
   if (from.kind === 'map') return every(to.attributes.values(), (type) => converts(from.element, type, found));
   if (from.kind !== 'object') return false;

@@ -6,7 +6,7 @@ import { depthOf, entriesOf, type HclValue, itemsOf, sizeOf } from './value.js';
  * operation.
  */
 
-/** Normalising a string; text below U+0300 is already normalised. */
+/** Normalising a string; characters below U+0300 are already normalised. */
 export function normalizationWork(text: string): number {
   return WIDE.test(text) ? text.length >>> 2 : 0;
 }

@@ -7,7 +7,7 @@ function countElements(value: unknown): number | null {
   return Array.isArray(value) ? value.length : null;
 }
 
-/** The schemas of the first elements and of the others: `prefixItems` and `items`, or, before 2020-12, `items` and `additionalItems`. */
+/** The schemas of the first elements and of the rest: `prefixItems` and `items`, or, before 2020-12, `items` and `additionalItems`. */
 function readItems(part: Part): Check {
   const { schema, refuse } = part;
   const old = Array.isArray(schema['items']);

@@ -76,7 +76,7 @@ function readIf(part: Part): Check | null {
   };
 }
 
-/** When it is not known whether the condition is met, a value fits for certain only if it fits both ways, and fails only if it fails both. */
+/** If the condition is unknown, a value is certainly valid only if it fits both ways, and certainly invalid only if it fails both. */
 function judgeBoth(
   run: Run,
   judge: (node: SchemaNode | null) => Verdict,
@@ -90,7 +90,7 @@ function judgeBoth(
 
 function readReference(part: Part): Check {
   const text = part.schema['$ref'];
-  if (typeof text !== 'string') return part.refuse('$ref', 'must be a text such as #/$defs/name');
+  if (typeof text !== 'string') return part.refuse('$ref', 'must be a string such as #/$defs/name');
   const reference = part.reference(text);
   return (value, run, place) => (reference.target === null ? OPEN : run.judge(reference.target, value, place));
 }

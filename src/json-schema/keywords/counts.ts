@@ -1,7 +1,7 @@
 import type { KeywordGroup } from '../part.js';
 import { FITS, type Run } from '../run.js';
 
-/** A keyword that bounds a number of characters, elements or members; `count` is null for values without them. */
+/** A keyword that bounds a number of characters, elements or members; `count` is null for values of other types. */
 export function countKeyword(
   keyword: string,
   words: string,

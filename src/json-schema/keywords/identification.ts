@@ -2,12 +2,12 @@ import { isObject } from '../json.js';
 import type { KeywordGroup, Part } from '../part.js';
 import type { Check } from '../run.js';
 
-/** Versions of the specification, as `$schema` names them. In the older ones a reference is alone in its schema. */
+/** Versions of the specification, as `$schema` names them. In the older ones a reference overrides its sibling keywords. */
 const versions = /^https?:\/\/json-schema\.org\/(?:draft\/(2020-12|2019-09)|draft-0([467]))\/schema#?$/;
 
 function readVersion({ schema, node, refuse }: Part): Check | null {
   const version = schema['$schema'];
-  if (node.pointer !== '') return refuse('$schema', 'has its place in the outermost schema');
+  if (node.pointer !== '') return refuse('$schema', 'is only possible in the outermost schema');
   if (typeof version === 'string' && versions.test(version)) return null;
   return refuse(
     '$schema',
@@ -15,15 +15,15 @@ function readVersion({ schema, node, refuse }: Part): Check | null {
   );
 }
 
-/** Whether a reference hides what is beside it. */
+/** Whether a reference overrides its sibling keywords. */
 export function hidesBesideReference(version: unknown): boolean {
   return typeof version === 'string' && versions.exec(version)?.[2] !== undefined;
 }
 
-/** An identifier inside would give the references within it another base. */
+/** A nested identifier would give the references within it another base. */
 function readIdentifier({ schema, node, refuse }: Part, keyword: string): Check | null {
-  if (typeof schema[keyword] !== 'string') return refuse(keyword, 'must be a text');
-  return node.pointer === '' ? null : refuse(keyword, 'has its place in the outermost schema; use $anchor');
+  if (typeof schema[keyword] !== 'string') return refuse(keyword, 'must be a string');
+  return node.pointer === '' ? null : refuse(keyword, 'is only possible in the outermost schema; use $anchor');
 }
 
 function readAnchor({ schema, refuse, anchor }: Part): Check | null {
@@ -35,7 +35,7 @@ function readAnchor({ schema, refuse, anchor }: Part): Check | null {
   return null;
 }
 
-/** Read because references lead there; nothing is checked by them otherwise. */
+/** Parsed because references lead there; otherwise they check nothing. */
 function readDefinitions({ schema, refuse, inner }: Part, keyword: string): Check | null {
   const definitions = schema[keyword];
   if (!isObject(definitions)) {
@@ -55,7 +55,7 @@ export const identificationKeywords: readonly KeywordGroup[] = [
   { keywords: ['definitions'], read: (part) => readDefinitions(part, 'definitions') },
 ];
 
-/** For people and programs that show or fill in data; they say nothing of what fits. */
+/** For display and for editors of data; they validate nothing. */
 const annotations = [
   'title',
   'description',
@@ -76,7 +76,7 @@ export function isAnnotation(keyword: string): boolean {
   return annotations.includes(keyword) || keyword.startsWith('x-');
 }
 
-/** What is well known, and why it is not taken. */
+/** Well-known keywords that are not supported, with the alternative. */
 const adviceOn: Readonly<Record<string, string>> = {
   nullable: 'is not supported: add null to type',
   discriminator: 'is not supported: use oneOf with const',
@@ -89,10 +89,10 @@ const adviceOn: Readonly<Record<string, string>> = {
   $vocabulary: 'is not supported',
 };
 
-/** A keyword that nothing is known of. It was not meant as a remark, so its schema would take more than it says. */
+/** An unknown keyword. It was probably meant to validate, so ignoring it would accept more than the schema says. */
 export function refuseUnknown(part: Part, keyword: string): Check | null {
   if (Object.hasOwn(adviceOn, keyword)) return part.refuse(keyword, adviceOn[keyword] as string);
-  part.refuse(keyword, 'is not a keyword of JSON Schema; remarks of your own begin with x-');
-  // The specification ignores it, so a schema that is stored already continues without it.
+  part.refuse(keyword, 'is not a keyword of JSON Schema; names of custom annotations begin with x-');
+  // The specification ignores it, so a stored schema continues to work without it.
   return null;
 }

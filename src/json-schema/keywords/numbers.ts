@@ -22,7 +22,7 @@ const most: Bound = {
   isWithin: (value, bound) => value <= bound,
 };
 
-/** An exclusive bound is a separate number, or, as in draft 4, a word on the inclusive one. */
+/** An exclusive bound is a separate number, or, as in draft 4, a boolean beside the inclusive one. */
 function readBound({ schema, refuse }: Part, { inclusive, exclusive, words, isWithin }: Bound): Check {
   const bound = schema[inclusive];
   const beyond = schema[exclusive];
@@ -46,7 +46,7 @@ function readMultiple({ schema, refuse }: Part): Check {
     typeof value !== 'number' || isMultiple(value, factor) ? FITS : run.unfit(place, `must be a multiple of ${factor}`);
 }
 
-/** Compared as the decimal numbers that they are written as: 0.3 is a multiple of 0.1. */
+/** Compared in decimal notation: 0.3 is a multiple of 0.1. */
 function isMultiple(value: number, factor: number): boolean {
   if (Number.isInteger(value) && Number.isInteger(factor)) return value % factor === 0;
   const [digits, scale] = decimal(value);
@@ -55,7 +55,7 @@ function isMultiple(value: number, factor: number): boolean {
   return (digits * 10n ** BigInt(common - scale)) % (factorDigits * 10n ** BigInt(common - factorScale)) === 0n;
 }
 
-/** A number as an integer and how many of its digits are behind the point, which is negative for large numbers. */
+/** A number as an integer and its number of decimals, which is negative for large numbers. */
 function decimal(value: number): readonly [bigint, number] {
   const [mantissa = '', exponent = '0'] = String(value).split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');

@@ -61,7 +61,7 @@ function readMembers(part: Part): Check {
     if (!isObject(value)) return FITS;
     const names = Object.keys(value);
     let verdict: Verdict = FITS;
-    // Of a large object with few names the other members need not be considered.
+    // In a large object with few named members the others need not be visited.
     const looked = onlyNamed && members.named.size < names.length ? namedIn(members.named, value) : names;
     for (const name of looked) {
       if (!run.spend(1)) return OPEN;
@@ -108,7 +108,7 @@ function misnamed(run: Run, place: Place): Verdict {
   return run.unfit(place, 'has a name that does not fit propertyNames');
 }
 
-/** What the presence of a member asks for: other members, or that the object fits a schema. `dependencies` is the older word for both. */
+/** What the presence of a member requires: other members, or that the object fits a schema. `dependencies` is the older keyword for both. */
 function readDependencies(part: Part, keyword: string): Check {
   const { schema, refuse } = part;
   const given = schema[keyword];

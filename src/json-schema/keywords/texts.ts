@@ -15,10 +15,10 @@ function lengthOf(text: string): number {
   return length;
 }
 
-/** Whether a string has a match; undefined when that takes more work than is left. */
+/** Whether a string has a match; undefined when that exceeds the remaining work. */
 export type Search = (text: string, run: Run) => boolean | undefined;
 
-/** A pattern, compiled; the check that leaves values open when it cannot be. */
+/** The check of a compiled pattern; it leaves values open when the pattern is unusable. */
 export function readPattern(part: Part, pattern: unknown, where: string): Search | null {
   if (typeof pattern !== 'string') return refused(part, where, 'must be a regular expression');
   if (pattern.length > MAX_PATTERN_LENGTH) {

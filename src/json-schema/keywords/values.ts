@@ -29,7 +29,7 @@ function readType({ schema, refuse }: Part): Check {
     types.some((type) => isOfType(value, type)) ? FITS : run.unfit(place, `${message}, not ${typeOf(value)}`);
 }
 
-/** A value among others, compared as JSON. */
+/** Whether a value is one of others, compared as JSON. */
 function among(allowed: readonly unknown[], message: string): Check {
   const isComposed = (value: unknown): boolean => typeof value === 'object' && value !== null;
   const plain = new Set(allowed.filter((each) => !isComposed(each)));
@@ -37,7 +37,7 @@ function among(allowed: readonly unknown[], message: string): Check {
   return (value, run, place) => {
     if (!isComposed(value)) return plain.has(value) ? FITS : run.unfit(place, message);
     if (texts.size === 0) return run.unfit(place, message);
-    // A string of the value is made, with its members in order.
+    // Builds a canonical string of the value, with its members in order.
     if (!run.spend(20 * sizeOf(value))) return OPEN;
     return texts.has(canonicalText(value)) ? FITS : run.unfit(place, message);
   };

@@ -6,7 +6,7 @@ import {
   type DrainsInSteps,
   deadlineOf,
 } from '../../scheduler/nodes/decide-drain.js';
-import { lookedAtInStep, type Steps } from '../../scheduler/steps.js';
+import { examinedPerStep, type Steps } from '../../scheduler/steps.js';
 import type { Instant } from '../../shared/instant.js';
 import { changedSince, isTooOld, nextChanges } from '../books/scheduling/allocation-changes.js';
 import { DrainedNodes } from './drained-nodes.js';
@@ -133,7 +133,7 @@ export class KnownDrains {
       if (deadlineOf(strategyOf(node)) <= now) continue;
       for (const allocation of own.values()) {
         at += 1;
-        if (at % lookedAtInStep === 0) yield;
+        if (at % examinedPerStep === 0) yield;
         if (allocation.JobType !== 'service' || allocation.leaves) continue;
         const key = jobKey(allocation);
         if (!wanted.has(key)) wanted.set(key, allocation);

@@ -50,7 +50,7 @@ const transition = struct({
   NoShutdownDelay: nullable(flag),
 });
 
-/** An allocation with its job laid in. Members that only its stub has (`JobVersion`, `JobType`) cannot be named. */
+/** An allocation with its job embedded. Members that only its stub has (`JobVersion`, `JobType`) cannot be named. */
 export const allocationSchema = struct({
   ID: text,
   Namespace: text,

@@ -49,7 +49,7 @@ export const serviceSchema = struct({
   ModifyIndex: unsigned,
 });
 
-/** What is listed of a variable: everything but its items. */
+/** The listed members of a variable: all but its items. */
 export const variableSchema = struct({
   Namespace: text,
   Path: text,

@@ -13,10 +13,10 @@ import { evaluationSchema } from './evaluation-schema.js';
 import { jobSchema } from './job-schema.js';
 import { nodeSchema } from './node-schema.js';
 
-/** The filter of each list, asked of stored records as Nomad does it, not of what the list shows of them. */
+/** The filter of each list, applied to stored records as in Nomad, instead of to the list's entries. */
 export const compileFilter = {
   job: filterCompiler(jobSchema),
-  /** Of an allocation with its job laid in as `Job`, and with what its document adds (`derivedMembers`), when the filter's `members` have it. */
+  /** Input: an allocation with its job as `Job`, and with `derivedMembers` of its document if the filter's `members` include them. */
   allocation: filterCompiler(allocationSchema),
   evaluation: filterCompiler(evaluationSchema),
   deployment: filterCompiler(deploymentSchema),

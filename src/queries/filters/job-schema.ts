@@ -17,7 +17,7 @@ import {
 import { type Block, type Field, type FieldSet, storedFields } from '../../jobs/document/fields/field-table.js';
 import { jobBlock } from '../../jobs/document/fields/job-fields.js';
 
-/** A stored job: what the field table says of it. */
+/** A stored job, as the field table describes it. */
 export const jobSchema = structOf(jobBlock);
 
 function structOf(block: Block<FieldSet>): StructType {
@@ -66,7 +66,7 @@ function blockOf({ block }: Field<unknown, unknown>): StructType {
   return block === undefined ? struct({}) : structOf(block);
 }
 
-/** Made once, when a filter first reads it: most consider a few members of the job. */
+/** Built when a filter first reads it: most filters read few members of the job. */
 function lazily(make: () => Members): () => Members {
   let made: Members | undefined;
   return () => {

@@ -1,6 +1,6 @@
 import { float, integer, listOf, mapOf, struct, text } from '../../filter/schema.js';
 
-/** Why nodes were chosen or not. */
+/** Why nodes were chosen or rejected. */
 export const metricSchema = struct({
   NodesEvaluated: integer,
   NodesFiltered: integer,

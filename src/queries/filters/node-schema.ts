@@ -63,7 +63,7 @@ const driver = struct({
   UpdateTime: time,
 });
 
-/** What Nomad embeds is printed beside the rest, but has a separate name in filters. */
+/** Structs that Nomad embeds: printed inline, but with a separate name in filters. */
 const drainStrategy = struct({
   DrainSpec: storedAs({ inline: true }, struct({ Deadline: integer, IgnoreSystemJobs: flag })),
   ForceDeadline: time,
@@ -80,7 +80,7 @@ const csiPlugin = struct({
   RequiresTopologies: flag,
 });
 
-/** A node. What only its answers have (`Drain`, `Address`, `Version`) cannot be named. */
+/** A node. Members that only its document has (`Drain`, `Address`, `Version`) cannot be named. */
 export const nodeSchema = struct({
   SecretID: text,
   ID: text,

@@ -22,7 +22,7 @@ export const networkStatus = struct({ InterfaceName: text, Address: text, Addres
 
 const lifecycle = struct({ Hook: text, Sidecar: flag });
 
-/** What an allocation got of its node. */
+/** The resources assigned to an allocation on its node. */
 export const allocatedResources = struct({
   Tasks: mapOf(
     struct({
@@ -40,7 +40,7 @@ export const allocatedResources = struct({
   }),
 });
 
-/** The same in the form in which jobs ask for it. */
+/** The same in the form in which jobs request them. */
 export const resourceSum = struct({
   CPU: integer,
   Cores: integer,

@@ -3,18 +3,18 @@ import { compareBytes } from '../../shared/text-values.js';
 import { firstWith } from './prefix-search.js';
 import { canBegin, refuse, type SearchContext, type SearchRefused } from './search-context.js';
 
-/** What a fuzzy search finds: contexts, and what stands inside jobs. */
+/** The kinds of results of a fuzzy search: contexts, and names within jobs. */
 type FuzzyKind = SearchContext | 'groups' | 'services' | 'tasks' | 'images' | 'commands' | 'classes';
 
-/** A name that a string may be part of. */
+/** A name that is searched for the query. */
 export interface FuzzyName {
   readonly kind: FuzzyKind;
   readonly name: string;
-  /** From the namespace down to what it belongs to; empty for what belongs to nothing. */
+  /** From the namespace down to the parent; empty without a parent. */
   readonly scope: readonly string[];
 }
 
-/** As the job interface prints it: the scope is left out where there is none. */
+/** In the form of the job interface: the scope is omitted where there is none. */
 interface FuzzyMatch {
   readonly ID: string;
   readonly Scope?: readonly string[];
@@ -26,17 +26,17 @@ export interface FuzzyMatches {
 }
 
 interface FuzzyLimits {
-  /** Bytes of the text, at least. */
+  /** Minimum length of the query in bytes. */
   readonly minimumLength: number;
-  /** Objects of each context that are considered. */
+  /** Maximum number of searched objects of each context. */
   readonly objects: number;
-  /** The maximum of names of each kind in an answer. */
+  /** Maximum number of names of each kind in an answer. */
   readonly results: number;
 }
 
 export const fuzzyLimits: FuzzyLimits = { minimumLength: 2, objects: 20, results: 100 };
 
-/** What there is to search in. */
+/** The data to search. */
 export interface FuzzySources {
   /** The names of each object of a context, object by object, in the order of the table. */
   readonly namesIn: (context: SearchContext) => Iterable<readonly FuzzyName[]>;
@@ -44,7 +44,7 @@ export interface FuzzySources {
   readonly identifiersIn: (context: SearchContext, prefix: string) => Iterable<string>;
 }
 
-/** Their objects have identifiers but no names, so that the string has to be the beginning of one. */
+/** Contexts whose objects have IDs but no names, so that the query must be the beginning of an ID. */
 export const byIdentifier: ReadonlySet<SearchContext> = new Set([
   'evals',
   'deployment',
@@ -54,8 +54,8 @@ export const byIdentifier: ReadonlySet<SearchContext> = new Set([
 ]);
 
 /**
- * Names that have the text somewhere in them, in any case: the best first, which are those that have it earliest, then the
- * shorter ones, then in order. Each context is cut after a maximum of objects and results. `Truncations` has every context that
+ * Finds names that contain the query, ignoring case. Best first: earliest match, then
+ * shorter names, then alphabetically. Each context is limited in objects and results. `Truncations` has every context that
  * was searched, and of the kinds within jobs those that were cut.
  */
 export function searchFuzzily(
@@ -92,25 +92,25 @@ function identified(text: string, context: SearchContext, sources: FuzzySources,
 }
 
 interface Scored extends FuzzyName {
-  /** Where the string stands in the name. */
+  /** Position of the query in the name. */
   readonly at: number;
 }
 
 /**
- * Kinds in which nothing was found are not there. When there are more objects than are considered, the kinds that were found in the
- * last of these count as cut.
+ * Kinds without results are absent. When there are more objects than the limit, the kinds that were found in the
+ * last of these count as truncated.
  */
 function named(text: string, objects: Iterable<readonly FuzzyName[]>, limits: FuzzyLimits): Found {
   const byKind = new Map<FuzzyKind, Scored[]>();
   let last: readonly Scored[] = [];
   let cut: ReadonlySet<FuzzyKind> = new Set();
-  let looked = 0;
+  let searched = 0;
   for (const names of objects) {
-    if (looked === limits.objects) {
+    if (searched === limits.objects) {
       cut = new Set(last.map(({ kind }) => kind));
       break;
     }
-    looked += 1;
+    searched += 1;
     last = names.map((each) => ({ ...each, at: each.name.toLowerCase().indexOf(text) })).filter(({ at }) => at >= 0);
     for (const each of last) {
       const found = byKind.get(each.kind) ?? [];

@@ -3,7 +3,7 @@ import type { Task } from '../../jobs/document/task.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { FuzzyName } from './fuzzy-search.js';
 
-/** Every name within a job that a fuzzy search finds. */
+/** The kinds of names within a job that a fuzzy search finds. */
 export function namesOfJob(job: Pick<Job, 'ID' | 'Name' | 'Namespace' | 'TaskGroups'>): FuzzyName[] {
   const scope = [job.Namespace, job.ID];
   return [{ kind: 'jobs', name: job.Name, scope }, ...job.TaskGroups.flatMap((group) => namesOfGroup(group, scope))];
@@ -27,7 +27,7 @@ function namesOfTask(task: Task, group: readonly string[]): FuzzyName[] {
   ];
 }
 
-/** The member of a driver's configuration that says what it runs. */
+/** The member of a driver's configuration that names the command or image it runs. */
 const RUNS: Readonly<Record<string, { readonly kind: 'images' | 'commands' | 'classes'; readonly member: string }>> = {
   docker: { kind: 'images', member: 'image' },
   exec: { kind: 'commands', member: 'command' },

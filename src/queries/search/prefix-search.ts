@@ -1,17 +1,17 @@
 import { canBegin, type SearchContext } from './search-context.js';
 
-/** The maximum of names of a context in an answer. */
+/** Maximum number of names of a context in an answer. */
 const MAX_MATCHES = 20;
 
-/** As the job interface prints it: a context in which nothing was found has null. */
+/** In the form of the job interface: a context without results has null. */
 export interface PrefixMatches {
   readonly Matches: Readonly<Partial<Record<SearchContext, readonly string[] | null>>>;
   readonly Truncations: Readonly<Partial<Record<SearchContext, boolean>>>;
 }
 
 /**
- * The first names of each context that begin with the prefix, and whether there are more. A context whose names cannot begin so is
- * left out. `namesFrom` lists names in their order, at least those with the prefix; no more of them are taken than needed.
+ * The first names of each context with the prefix, and whether there are more. A context whose names cannot have the prefix is
+ * omitted. `namesFrom` lists names in order, including at least those with the prefix; no more of them are taken than needed.
  */
 export function searchByPrefix(
   prefix: string,

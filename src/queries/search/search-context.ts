@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 
-/** What can be searched, in the order in which refusals list it. */
+/** The searchable contexts, in the order in which error messages list them. */
 export const searchContexts = [
   'allocs',
   'jobs',
@@ -18,17 +18,17 @@ export const searchContexts = [
 
 export type SearchContext = (typeof searchContexts)[number];
 
-/** The search names no known kind of record, is not allowed, or its text is too short. */
+/** Refused: the context is unknown or not allowed, or the query is too short. */
 export interface SearchRefused {
   readonly type: 'search_refused';
-  /** `not_allowed`: the caller may not search that kind of record. `too_short`: the string of a fuzzy search. */
+  /** `not_allowed`: the caller may not search that context. `too_short`: the query of a fuzzy search. */
   readonly reason: 'unknown_context' | 'not_allowed' | 'too_short';
   readonly message: string;
 }
 
 /**
- * The contexts that a search reads. `all` leaves out those that the caller may not search; one of those asked for by name
- * is refused. `isAllowed` gets whether the context was named: some rights suffice only for `all`.
+ * The contexts that a search reads. `all` omits those that the caller may not search; one that is named explicitly
+ * is refused. `isAllowed` receives whether the context was named: some rights suffice only for `all`.
  */
 export function contextsToSearch(
   asked: string,
@@ -46,17 +46,17 @@ export function contextsToSearch(
   return isAllowed(context, true) ? ok([context]) : refuse('not_allowed', 'Permission denied');
 }
 
-/** Contexts whose objects have a UUID for a name: what can be no beginning of one is not looked up there. */
+/** Contexts whose objects are named by UUID: a prefix that cannot be part of one is not looked up there. */
 const uuidContexts: ReadonlySet<SearchContext> = new Set(['allocs', 'nodes', 'evals', 'deployment', 'scaling_policy']);
 
-/** Whether a name in this context can begin so at all. */
+/** Whether a name in this context can have the prefix at all. */
 export function canBegin(context: SearchContext, prefix: string): boolean {
   if (!uuidContexts.has(context)) return true;
   const digits = prefix.replaceAll('-', '');
-  // An odd last character is looked up without, and is then compared like the others.
-  const looked = digits.length % 2 === 0 ? prefix : prefix.slice(0, -1);
-  const hyphens = looked.length - looked.replaceAll('-', '').length;
-  return looked.length <= 36 && hyphens <= 4 && /^(?:[0-9a-fA-F]{2})*$/.test(looked.replaceAll('-', ''));
+  // An odd last character is omitted from the lookup, and compared afterwards.
+  const searched = digits.length % 2 === 0 ? prefix : prefix.slice(0, -1);
+  const hyphens = searched.length - searched.replaceAll('-', '').length;
+  return searched.length <= 36 && hyphens <= 4 && /^(?:[0-9a-fA-F]{2})*$/.test(searched.replaceAll('-', ''));
 }
 
 export function refuse(reason: SearchRefused['reason'], message: string): Result<never, SearchRefused> {

@@ -5,7 +5,7 @@ import type { Node } from '../node.js';
 
 type CpuShare = AllocatedTaskResources['Cpu'];
 
-/** Assigns whole cores that are not reserved to each request, lowest numbers first. */
+/** Assigns unreserved whole cores to each request, lowest numbers first. */
 export function assignCores(
   requests: readonly TaskRequest<number>[],
   node: Node,

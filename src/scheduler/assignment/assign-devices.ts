@@ -8,11 +8,11 @@ import type { Node, NodeDeviceGroup } from '../node.js';
 
 interface DeviceOffer {
   readonly byTask: ReadonlyMap<string, readonly AllocatedDevice[]>;
-  /** Share of the affinities' weights that are met, −1 to 1; undefined when no request has affinities. */
+  /** Weighted share of the affinities that are met, −1 to 1; undefined when no request has affinities. */
   readonly score: number | undefined;
 }
 
-/** Gives each request free instances of the device group that meets most of its affinities; among equals, of the first one. */
+/** Assigns each request free instances of the device group that meets most of its affinities; ties go to the first group. */
 export function assignDevices(
   requests: readonly TaskRequest<RequestedDevice>[],
   node: Node,
@@ -38,7 +38,7 @@ export function assignDevices(
 interface Choice {
   readonly device: NodeDeviceGroup;
   readonly ids: readonly string[];
-  /** Sum of the weights of the affinities that it meets. */
+  /** Sum of the weights of the met affinities. */
   readonly met: number;
 }
 
@@ -57,7 +57,7 @@ function bestGroup(request: RequestedDevice, node: Node, taken: DeviceBook): Cho
   return best;
 }
 
-/** IDs of the healthy instances that are not in use. */
+/** IDs of the healthy instances that are free. */
 export function freeInstances(device: NodeDeviceGroup, taken: DeviceBook): string[] {
   return device.Instances.filter(({ ID, Healthy }) => Healthy && !taken.has(deviceKey(device, ID))).map(({ ID }) => ID);
 }

@@ -6,25 +6,25 @@ import { hostNetworkOf } from '../feasibility/node-checks.js';
 import type { Node, NodeAddress } from '../node.js';
 import type { Draw } from './draw.js';
 
-/** What a network gets of one node. */
+/** A network assigned on one node. */
 export interface PortOffer {
   readonly ports: readonly AllocatedPort[];
-  /** The requested network, with the values of its dynamic ports and an address. */
+  /** The requested network with an address and the values of its dynamic ports. */
   readonly network: AllocatedNetwork;
 }
 
-/** Where ports are taken from. */
+/** The state that ports are assigned from. */
 interface PortSupply {
   readonly node: Node;
   readonly taken: PortBook;
-  /** Static ports that other networks of the allocation get later: they are not used as dynamic ports. */
+  /** Static ports that later networks of the allocation request: not used as dynamic ports. */
   readonly spared: readonly Port[];
 }
 
-/** Random ports that are tried before the range is searched in order, so that a port that was just freed is not given away at once. */
+/** Random ports to try before searching the range in order, so that a port that was just freed is not reused at once. */
 const randomTries = 20;
 
-/** Gives each port of a network a host port that is free on its host network's address; otherwise returns the dimension that is exhausted. */
+/** Assigns each port of a network a host port that is free on its host network's address; otherwise returns the exhausted dimension. */
 export function assignPorts(
   asked: NetworkResource,
   { node, taken, spared }: PortSupply,
@@ -50,17 +50,17 @@ export function assignPorts(
   return ok({ ports: offered.ports, network: networkWith(asked, offered.ports, node) });
 }
 
-/** Takes constant time for each port, whatever their number: a group may ask for thousands. */
+/** Takes constant time per port: a group may request thousands. */
 class PortDraft {
   readonly ports: AllocatedPort[] = [];
   readonly #node: Node;
   readonly #taken: PortBook;
   readonly #addresses: readonly NodeAddress[];
-  /** Ports given here that nothing else can have, by address. */
+  /** Ports assigned here, by address. */
   readonly #given = new Map<string, Set<number>>();
-  /** Static ports that are requested, by host network: they are not used as dynamic ports of the same host network. */
+  /** Requested static ports by host network: not used as dynamic ports of the same host network. */
   readonly #kept = new Map<string | undefined, Set<number>>();
-  /** By host network and address, the port at which the search of the range continues: none before it is free. */
+  /** By host network and address, the port at which the search of the range continues: all lower ones are taken. */
   readonly #searched = new Map<string, number>();
 
   constructor(node: Node, taken: PortBook, reserved: readonly Port[]) {
@@ -133,7 +133,7 @@ function added<K>(sets: Map<K, Set<number>>, key: K, value: number): void {
 
 function networkWith(asked: NetworkResource, ports: readonly AllocatedPort[], node: Node): AllocatedNetwork {
   const address = hostAddress(node);
-  // Of several ports of one label the first one counts.
+  // Of several ports with one label, the first counts.
   const byLabel = new Map(ports.toReversed().map((port) => [port.Label, port]));
   const dynamic = asked.DynamicPorts?.map((port) => {
     const given = byLabel.get(port.Label ?? '');

@@ -1,7 +1,7 @@
-/** A whole number from 0 up to, but not including, the bound. */
+/** Returns an integer from 0 up to, but not including, the bound. */
 export type Draw = (bound: number) => number;
 
-/** Numbers that look random and are the same for the same string: what a plan draws is reproducible. */
+/** A pseudorandom generator seeded by the string, so that generated values of a plan are reproducible. */
 export function drawFrom(text: string): Draw {
   let state = 0x9e3779b9;
   for (let at = 0; at < text.length; at += 1) state = Math.imul(state ^ text.charCodeAt(at), 0x85ebca6b);

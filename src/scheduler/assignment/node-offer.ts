@@ -14,15 +14,15 @@ import { assignDevices } from './assign-devices.js';
 import { assignPorts, type PortOffer } from './assign-ports.js';
 import type { Draw } from './draw.js';
 
-/** What one node would give to an allocation of a group. */
+/** The resources that one node would assign to an allocation of a group. */
 export interface NodeOffer {
   readonly resources: AllocatedResources;
   readonly capacity: Capacity;
-  /** Share of the device affinities that are met; undefined when there are none. */
+  /** Weighted share of the device affinities that are met; undefined when there are none. */
   readonly deviceScore: number | undefined;
 }
 
-/** The group asks for nothing that has to be picked on the node: every node's offer is the same. */
+/** Whether the group requests nothing that is picked on the node: every node's offer is then the same. */
 export function isUniform(wanted: GroupRequirements): boolean {
   return (
     wanted.network === undefined &&
@@ -33,8 +33,8 @@ export function isUniform(wanted: GroupRequirements): boolean {
 }
 
 /**
- * What the node would give, with what is planned for it; else the dimension that is short, under the name that the allocation metric
- * counts it by. Room for processor, memory and disk is not asked here: see `lackingDimension`.
+ * The node's offer given what is already planned for it; otherwise the exhausted dimension, under the name that the allocation metric
+ * counts it by. Room for processor, memory and disk is checked by `lackingDimension` instead.
  */
 export function offerOf(wanted: GroupRequirements, state: NodeState, draw: Draw): Result<NodeOffer, string> {
   if (isUniform(wanted)) return ok({ resources: wanted.resources, capacity: wanted.capacity, deviceScore: undefined });
@@ -49,7 +49,7 @@ export function offerOf(wanted: GroupRequirements, state: NodeState, draw: Draw)
   );
 }
 
-/** The first dimension that lacks room, in the order in which it is reported; undefined when the capacity fits. */
+/** The first dimension that lacks room, in the order of reports; undefined when the request fits. */
 export function lackingDimension(
   { node, capacity, used, count }: Pick<NodeState, 'node' | 'capacity' | 'used' | 'count'>,
   asked: Capacity,
@@ -66,7 +66,7 @@ interface Networks {
   readonly byTask: ReadonlyMap<string, AllocatedNetwork>;
 }
 
-/** The network of the group is served before those of its tasks: when both lack a port, that of the group is named. */
+/** The group's network is assigned before those of its tasks: when both lack a port, the group's is reported. */
 function networksOf(wanted: GroupRequirements, { node, ports }: NodeState, draw: Draw): Result<Networks, string> {
   const byTask = new Map<string, AllocatedNetwork>();
   let taken = ports;
@@ -88,7 +88,7 @@ function networksOf(wanted: GroupRequirements, { node, ports }: NodeState, draw:
   return ok({ group: group.value, byTask });
 }
 
-/** A task's own network carries its ports itself. */
+/** A task's own network contains its ports. */
 function taskNetwork({ ports, network }: PortOffer): AllocatedNetwork {
   return ports[0]?.HostIP === undefined ? network : { ...network, IP: ports[0].HostIP };
 }

@@ -1,26 +1,26 @@
 import type { BlockedRequirement } from './blocked-requirement.js';
 
 /**
- * One round over the blocked evaluations after capacity was freed: most urgent first, and a requirement that no node meets is
- * not tried again in this round. A value: each step gives another one.
+ * One round over the blocked evaluations after capacity was freed: highest priority first. A requirement that no node meets is
+ * not retried in this round. Immutable: each step returns a new round.
  */
 export interface BlockedPass {
-  /** The capacity signal that it answers. */
+  /** The capacity signal that started the round. */
   readonly seen: number;
-  /** The most urgent entry of each requirement, most urgent first, as they were at the beginning. */
+  /** The head of each requirement's queue, highest priority first, as of the start of the round. */
   readonly heads: readonly BlockedRequirement[];
-  /** The number of heads that were passed so far. */
+  /** Number of heads that were passed so far. */
   readonly begun: number;
-  /** Requirements that were met, each with its next entry, most urgent first. */
+  /** Requirements that were met, each with its next entry, highest priority first. */
   readonly found: readonly BlockedRequirement[];
-  /** Requirements that no node meets, where another entry might still reach them. */
+  /** Requirements that no node meets, although further entries may exist. */
   readonly exhausted: ReadonlySet<string>;
-  /** Evaluations tried in this round, and since a round last came to its end. */
+  /** Evaluations tried in this round, plus those of restarted rounds since one last completed. */
   readonly tried: number;
   readonly triedSinceEnd: number;
 }
 
-/** Before the first round: everything is worth a try when an engine starts. */
+/** Before the first round: when an engine starts, every evaluation is worth retrying. */
 export const firstPass: BlockedPass = {
   seen: -1,
   heads: [],
@@ -32,8 +32,8 @@ export const firstPass: BlockedPass = {
 };
 
 /**
- * Whether new capacity begins another round at once, so that the most urgent evaluation gets it. The present round continues first if it has
- * only just begun, because looking through all requirements has its cost too, or if rounds were started over again and again, because
+ * Whether new capacity starts another round at once, so that the highest priority is served first. The current round continues if it has
+ * only just begun, because collecting all requirements is expensive, or if rounds were restarted too often, because
  * the last requirements would then never be tried.
  */
 export function beginsAnew(pass: BlockedPass, signalled: number): boolean {
@@ -55,7 +55,7 @@ export function passOver(heads: readonly BlockedRequirement[], before: BlockedPa
   };
 }
 
-/** The next entry to try; undefined when the round is over. */
+/** The next entry to try; undefined at the end of the round. */
 export function nextOf(pass: BlockedPass): BlockedRequirement | undefined {
   const [found] = pass.found;
   const head = pass.heads[pass.begun];
@@ -64,7 +64,7 @@ export function nextOf(pass: BlockedPass): BlockedRequirement | undefined {
 }
 
 /**
- * Passes over an entry that need not be tried: its evaluation is over, or its requirement is exhausted. `following`: the next entry
+ * Skips an entry that need not be tried: its evaluation has ended, or its requirement is exhausted. `following`: the next entry
  * of the same requirement.
  */
 export function skipped(
@@ -77,15 +77,15 @@ export function skipped(
 
 interface Trial {
   readonly entry: BlockedRequirement;
-  /** What its evaluation still waits for. */
+  /** The requirements that the evaluation still waits for. */
   readonly waitsFor: readonly string[];
   /** The next entry of the same requirement. */
   readonly following: BlockedRequirement | undefined;
 }
 
 /**
- * The round after an evaluation was tried: what it still waits for is exhausted; the entry's requirement continues when it
- * was met.
+ * The round after an evaluation was tried: the requirements that it still waits for are exhausted. If the entry's own requirement was met,
+ * the round continues with its next entry.
  */
 export function afterTrial(pass: BlockedPass, { entry, waitsFor, following }: Trial): BlockedPass {
   const rest = taken(pass, entry);

@@ -5,9 +5,9 @@ import type { Evaluation } from '../evaluation.js';
 import { textHash } from '../text-hash.js';
 
 /**
- * The names of what an evaluation waits for: one for each group that could not be placed. Equal names mean that a node which cannot take
- * one cannot take the other either, whichever jobs they are of. A group whose placement depends on where the rest of its job runs,
- * and a system job, which wants particular nodes, have separate names.
+ * The names of an evaluation's requirements, one for each group that could not be placed. Equal names mean that a node which cannot take
+ * one cannot take the other either, even for different jobs. A group whose placement depends on the rest of its job,
+ * and a system job, which needs particular nodes, get names that no other job shares.
  */
 export function requirementNames(job: Job | undefined, evaluation: Evaluation): readonly string[] {
   if (evaluation.Status !== 'blocked') return [];
@@ -22,7 +22,7 @@ export function requirementNames(job: Job | undefined, evaluation: Evaluation): 
 
 function requirementName(job: Job, group: TaskGroup): string {
   return nameOf([
-    looksAtItsJob(job, group) ? [job.Namespace, job.ID, group.Name] : null,
+    dependsOnItsJob(job, group) ? [job.Namespace, job.ID, group.Name] : null,
     // Whether a job may preempt others depends on its type.
     job.Type,
     job.NodePool,
@@ -42,14 +42,14 @@ function requirementName(job: Job, group: TaskGroup): string {
   ]);
 }
 
-/** Where an allocation may go depends on where the job's other allocations are, or on which of its names are free. */
-function looksAtItsJob(job: Job, group: TaskGroup): boolean {
+/** Whether placement depends on the job's other allocations, or on which of its names are free. */
+function dependsOnItsJob(job: Job, group: TaskGroup): boolean {
   if (Object.values(group.Volumes ?? {}).some((volume) => volume.PerAlloc)) return true;
   const constraints = [job.Constraints, group.Constraints, ...group.Tasks.map((task) => task.Constraints)].flat();
   return constraints.some((constraint) => constraint?.Operand.startsWith('distinct_'));
 }
 
-/** Fixed in length and without the last characters of Unicode, so that it can bound a range of keys. */
+/** Fixed in length and without the last characters of Unicode, so that it can bound a key range. */
 function nameOf(what: unknown): string {
   const text = JSON.stringify(what);
   return `${textHash(0x811c9dc5, text)}${textHash(0x9e3779b9, text)}`;

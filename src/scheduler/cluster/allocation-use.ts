@@ -8,21 +8,21 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** What an allocation uses of its node until the node has finished with it, and what preemption needs to know of it. */
+/** The resources that an allocation uses until its node has finished with it, and the data that preemption needs. */
 export interface AllocationUse extends Capacity {
   readonly id: string;
   readonly namespace: string;
   readonly jobId: string;
   readonly group: string;
   readonly priority: number;
-  /** How many of its group may be preempted before others are preferred; 0: any number. */
+  /** How many allocations of its group may be preempted before others are preferred; 0: no limit. */
   readonly parallel: number;
   readonly cores: readonly number[];
   readonly ports: readonly HostPort[];
   readonly devices: readonly AllocatedDevice[];
 }
 
-/** Priority of allocations that were written before it was kept with them. */
+/** Priority of allocations written before the priority was stored with them. */
 const defaultPriority = 50;
 
 /** Undefined when the node has finished with it. */

@@ -2,7 +2,7 @@ import type { AllocatedResources, AllocatedTaskResources } from '../allocated-re
 import { type Allocation, isClientTerminal } from '../allocation.js';
 import type { Node } from '../node.js';
 
-/** Amounts in MHz, MiB and MiB. */
+/** Amounts in MHz (processor), MiB (memory) and MiB (disk). */
 export interface Capacity {
   readonly cpu: number;
   readonly memory: number;
@@ -15,7 +15,7 @@ export function sameCapacity(one: Capacity, other: Capacity): boolean {
   return one.cpu === other.cpu && one.memory === other.memory && one.disk === other.disk;
 }
 
-/** What a node offers to allocations: its resources without those that it keeps for itself. */
+/** A node's capacity for allocations: its resources less the reserved ones. */
 export function nodeCapacity(node: Pick<Node, 'NodeResources' | 'ReservedResources'>): Capacity {
   const { NodeResources: all, ReservedResources: reserved } = node;
   return {
@@ -25,14 +25,14 @@ export function nodeCapacity(node: Pick<Node, 'NodeResources' | 'ReservedResourc
   };
 }
 
-/** What an allocation uses of its node: nothing once the node has finished with it. */
+/** The resources that an allocation uses: none once its node has finished with it. */
 export function capacityUsedBy(allocation: Allocation | undefined): Capacity {
   return allocation === undefined || isClientTerminal(allocation)
     ? noCapacity
     : capacityOf(allocation.AllocatedResources);
 }
 
-/** The most that the tasks use at one time: main tasks with their sidecars, before them the prestart tasks, after them the poststop tasks. */
+/** The peak use of the tasks: main tasks with their sidecars, before them the prestart tasks, after them the poststop tasks. */
 export function capacityOf(resources: AllocatedResources): Capacity {
   const main = { cpu: 0, memory: 0 };
   const before = { cpu: 0, memory: 0 };

@@ -5,20 +5,20 @@ import { addCapacity, type Capacity, subtractCapacity } from './capacity.js';
 import { NodeBook } from './node-book.js';
 import { computedClassOf, feasibilityText, type NodeClass } from './node-class.js';
 
-/** An allocation before and after a write. `before` is undefined if it did not exist or is not known, `after` if it was removed. */
+/** An allocation before and after a write. `before` is undefined if it is new or unknown, `after` if it was removed. */
 export interface AllocationChange {
   readonly before: Allocation | undefined;
   readonly after: Allocation | undefined;
 }
 
-/** What happened to the nodes in a write. */
+/** Changes of nodes in one write. */
 interface NodeChanges {
   readonly put?: readonly Node[];
   readonly removed?: readonly string[];
 }
 
 /**
- * The nodes with what is used of each. Immutable: each `with…` returns another cluster, which shares what has not changed. Create it once
+ * The nodes with their usage. Immutable: each `with…` returns another cluster, which shares unchanged parts. Create it once
  * with `clusterFrom`, and update it with the changes of each write.
  */
 export class Cluster {
@@ -73,14 +73,14 @@ export class Cluster {
   }
 }
 
-/** The cluster of these nodes; `allocations` are at least those that a node has not finished with; others are ignored. */
+/** Creates the cluster of these nodes. `allocations` must include all that a node has not finished with; others are ignored. */
 export function clusterFrom(nodes: Iterable<Node>, allocations: Iterable<Allocation>): Cluster {
   const uses = new Map<string, AllocationUse[]>();
   for (const allocation of allocations) addUse(uses, allocation);
   return clusterOfUses(nodes, uses);
 }
 
-/** Adds what an allocation uses to that of its node; nothing if the node has finished with it. */
+/** Adds an allocation's use to its node; none if the node has finished with it. */
 export function addUse(uses: Map<string, AllocationUse[]>, allocation: Allocation): void {
   const use = useOf(allocation);
   if (use === undefined) return;
@@ -89,7 +89,7 @@ export function addUse(uses: Map<string, AllocationUse[]>, allocation: Allocatio
   else onNode.push(use);
 }
 
-/** The cluster of these nodes and what is used of them, by node. */
+/** Creates the cluster of these nodes with their usage by node. */
 export function clusterOfUses(nodes: Iterable<Node>, uses: ReadonlyMap<string, readonly AllocationUse[]>): Cluster {
   const classes = new Map<string, NodeClass>();
   const books: NodeBook[] = [];
@@ -98,7 +98,7 @@ export function clusterOfUses(nodes: Iterable<Node>, uses: ReadonlyMap<string, r
 }
 
 /**
- * The cluster after a write. What it already holds of an allocation is replaced, so the same change may be given twice. Allocations on
+ * The cluster after a write. Allocation changes replace earlier ones, so applying the same change twice is safe. Allocations on
  * unknown nodes are ignored.
  */
 export function withAllocationChanges(cluster: Cluster, changes: Iterable<AllocationChange>): Cluster {
@@ -160,7 +160,7 @@ function clusterOf(books: NodeBook[], classes: Map<string, NodeClass>): Cluster 
   return new Cluster(books, new Map(books.map(({ node }, slot) => [node.ID, slot])), classes);
 }
 
-/** One object for each class, so that verdicts can be kept by identity. */
+/** One shared object per class, so that verdicts can be cached by identity. */
 function internedClass(classes: Map<string, NodeClass>, node: Node): NodeClass {
   const text = feasibilityText(node);
   let known = classes.get(text);

@@ -1,14 +1,14 @@
 import type { Node, NodeAddress } from '../node.js';
 import type { AllocationUse, HostPort } from './allocation-use.js';
 
-/** The first and the last dynamic port, unless the node declares others. */
+/** The dynamic port range of a node that declares none. */
 export const dynamicPorts = { first: 20_000, last: 32_000 };
 const lastPort = 65_535;
 
-/** The host network that a port gets when it names none. */
+/** The host network of a port that names none. */
 export const defaultHostNetwork = 'default';
 
-/** The addresses of a node under their host networks' names. A node that lists none has one, `default`. */
+/** A node's addresses by host network. A node that lists none has one, `default`. */
 export function addressesOf(node: Node): readonly NodeAddress[] {
   const networks = node.NodeResources.NodeNetworks ?? null;
   if (networks === null || networks.length === 0) return [{ Alias: defaultHostNetwork, Address: ownAddress(node) }];
@@ -24,7 +24,7 @@ export function dynamicRange(node: Node): { readonly first: number; readonly las
   };
 }
 
-/** Which ports of which addresses are taken. */
+/** The taken ports by address. */
 export class PortBook {
   readonly #byAddress: ReadonlyMap<string, ReadonlySet<number>>;
 
@@ -32,7 +32,7 @@ export class PortBook {
     this.#byAddress = byAddress;
   }
 
-  /** The ports that the node keeps for itself and those of its allocations. */
+  /** Reserved ports of the node and ports of its allocations. */
   static of(node: Node, uses: Iterable<AllocationUse>): PortBook {
     const taken = new Map<string, Set<number>>();
     const everywhere = portsFrom(node.ReservedResources.Networks?.ReservedHostPorts ?? '');
@@ -47,7 +47,7 @@ export class PortBook {
     return new PortBook(taken);
   }
 
-  /** These ports are taken as well. */
+  /** Marks these ports as taken. */
   with(ports: readonly HostPort[]): PortBook {
     const taken = new Map<string, Set<number>>();
     for (const [address, numbers] of this.#byAddress) taken.set(address, new Set(numbers));
@@ -60,7 +60,7 @@ export class PortBook {
   }
 }
 
-/** The ports of a list such as `22,8000-8999`. What is not a port is passed over. */
+/** Parses a list such as `22,8000-8999`. Invalid parts are skipped. */
 function portsFrom(list: string): readonly number[] {
   const spans: (readonly [first: number, last: number])[] = [];
   for (const item of list.split(',')) {
@@ -68,7 +68,7 @@ function portsFrom(list: string): readonly number[] {
     if (first === undefined || last === undefined || Number.isNaN(first) || Number.isNaN(last)) continue;
     spans.push([Math.max(first, 0), Math.min(last, lastPort)]);
   }
-  // In order, so that each port is visited once, however many spans it is in.
+  // Sorted, so that each port is visited once even if spans overlap.
   spans.sort(([left], [right]) => left - right);
   const ports: number[] = [];
   let next = 0;

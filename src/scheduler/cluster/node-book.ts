@@ -8,7 +8,7 @@ import type { NodeClass } from './node-class.js';
 /** Instances in use, as `<vendor>/<type>/<name>#<id>`. */
 export type DeviceBook = ReadonlySet<string>;
 
-/** A node and what is used of it, now or by a plan. */
+/** A node and its usage, actual or planned. */
 export interface NodeState {
   readonly node: Node;
   readonly nodeClass: NodeClass;
@@ -16,7 +16,7 @@ export interface NodeState {
   readonly used: Capacity;
   /** Number of allocations. */
   readonly count: number;
-  /** By allocation; in no particular order. */
+  /** By allocation; unordered. */
   readonly uses: readonly AllocationUse[];
   readonly ports: PortBook;
   readonly cores: ReadonlySet<number>;
@@ -24,8 +24,8 @@ export interface NodeState {
 }
 
 /**
- * A node and what its allocations use of it. Immutable; what only few jobs need (ports, cores, devices) is computed at its first use and
- * kept.
+ * A node and the usage of its allocations. Immutable; ports, cores and devices, which few jobs need, are computed on first use and
+ * cached.
  */
 export class NodeBook implements NodeState {
   readonly node: Node;

@@ -1,18 +1,18 @@
 import type { Node, NodeDeviceGroup } from '../node.js';
 import { textHash } from '../text-hash.js';
 
-/** Nodes of one class are the same to every rule that considers the node alone. */
+/** Nodes of one class get the same result from every rule that checks the node alone. */
 export interface NodeClass {
-  /** The class that evaluations and nodes name. */
+  /** The class name that evaluations and nodes store. */
   readonly computed: string;
 }
 
-/** Attributes and meta whose names begin with this are different on each node. */
+/** Prefix of attributes and meta whose values are unique to each node. */
 const uniquePrefix = 'unique.';
 
 /**
  * The name of a node's class (job interface, ComputedClass): equal for nodes with the same datacenter, pool, class, devices, attributes
- * and meta, without those that are unique to a node. A hash of 64 bits, in decimal digits as existing clients know it.
+ * and meta, except values unique to a node. A 64-bit hash in decimal digits, the format that existing clients expect.
  */
 export function computedClassOf(node: Node): string {
   const text = classText(node);
@@ -21,7 +21,7 @@ export function computedClassOf(node: Node): string {
 }
 
 /**
- * What feasibility depends on beyond the computed class, as a string: health of drivers and devices, and host networks. Two nodes with the
+ * The inputs of feasibility beyond the computed class, as a string: health of drivers and devices, and host networks. Two nodes with the
  * same class and the same string get the same verdict.
  */
 export function feasibilityText(node: Node): string {
@@ -35,7 +35,7 @@ export function feasibilityText(node: Node): string {
   ]);
 }
 
-/** Number of instances that can be used. */
+/** Number of usable instances. */
 export function healthyInstances(device: NodeDeviceGroup): number {
   return device.Instances.filter((instance) => instance.Healthy).length;
 }

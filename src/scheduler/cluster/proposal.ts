@@ -6,7 +6,7 @@ import { PortBook } from './host-ports.js';
 import { coresInUse, type DeviceBook, devicesInUse, type NodeBook, type NodeState } from './node-book.js';
 import type { NodeClass } from './node-class.js';
 
-/** A node as it would be with the changes of a plan. */
+/** A node with the changes of a plan applied. */
 class ProposedBook implements NodeState {
   readonly node: Node;
   readonly nodeClass: NodeClass;
@@ -65,7 +65,7 @@ class ProposedBook implements NodeState {
   }
 }
 
-/** The cluster as it would be with the decisions of a plan so far. Nodes are named by their slots. */
+/** The cluster with the decisions of a plan so far applied. Nodes are addressed by slot. */
 export class ProposedCluster {
   readonly cluster: Cluster;
   readonly #changed = new Map<number, ProposedBook>();

@@ -7,32 +7,32 @@ import { isRescheduling } from '../reconcile/reschedule.js';
 
 export interface EvaluationInQuestion {
   readonly evaluation: Evaluation;
-  /** All that name the evaluation. */
+  /** All allocations of the evaluation. */
   readonly allocations: readonly Allocation[];
-  /** Undefined when it was purged. */
+  /** Undefined when the job was purged. */
   readonly job: Job | undefined;
 }
 
 export interface CollectionMoment {
   readonly now: Instant;
-  /** Records changed after this time stay. */
+  /** Records changed after this time are kept. */
   readonly cutoff: Instant;
-  /** Allocations that failed and were changed after this time stay, too; absent as `cutoff`. */
+  /** Failed allocations changed after this time are kept as well; absent: same as `cutoff`. */
   readonly failuresFrom?: Instant;
 }
 
 interface CollectableEvaluation {
-  /** The evaluation itself may go. */
+  /** Whether the evaluation itself may be removed. */
   readonly evaluation: boolean;
-  /** Allocations that may go, also when the evaluation has to stay. */
+  /** Allocations that may be removed, even if the evaluation is kept. */
   readonly allocations: readonly Allocation[];
 }
 
 const nothing: CollectableEvaluation = { evaluation: false, allocations: [] };
 
 /**
- * What may be collected of an evaluation and its allocations. Allocations of the present version of a batch job that has not ended stay:
- * they record which work is done. `endsJob`: the job itself is being collected, so it is enough that it is dead.
+ * The parts of an evaluation that may be collected. Allocations of the current version of a batch job that has not ended are kept:
+ * they record completed work. `endsJob`: the job itself is being collected, so being dead is enough.
  */
 export function collectableEvaluation(
   { evaluation, allocations, job }: EvaluationInQuestion,
@@ -49,8 +49,8 @@ export function collectableEvaluation(
 }
 
 /**
- * The allocation has ended, long enough ago, and nothing can follow from it: a failed one that its group's policy may still replace stays,
- * because its replacement carries on its count of attempts.
+ * Whether the allocation ended long enough ago and needs no follow-up: a failed one that its group's policy may still replace is kept,
+ * because its replacement inherits its count of attempts.
  */
 export function isCollectableAllocation(
   allocation: Allocation,

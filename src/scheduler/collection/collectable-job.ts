@@ -7,7 +7,7 @@ import { type CollectionMoment, collectableEvaluation, type EvaluationInQuestion
 
 interface JobInQuestion {
   readonly job: Job;
-  /** A version of it has a tag, so a user may want to revert to it. */
+  /** Whether a version of it has a tag, so that a user may want to revert to it. */
   readonly tagged: boolean;
   readonly evaluations: readonly Pick<EvaluationInQuestion, 'evaluation' | 'allocations'>[];
 }
@@ -18,7 +18,7 @@ interface CollectableJob {
 }
 
 /**
- * The job has ended on its own or was stopped: batch work has ended when it is dead, a service or a parent of instances only
+ * Whether the job has ended or was stopped: batch work has ended when it is dead, a service or a parent of instances only
  * when it was stopped.
  */
 export function hasEnded(job: Job): boolean {
@@ -26,7 +26,7 @@ export function hasEnded(job: Job): boolean {
   return job.Status === 'dead' && (job.Stop || job.Type === 'batch' || job.Type === 'sysbatch');
 }
 
-/** Everything that goes with the job; undefined when the job has to stay. */
+/** Everything that is removed with the job; undefined when the job is kept. */
 export function collectableJob(
   { job, tagged, evaluations }: JobInQuestion,
   moment: CollectionMoment,

@@ -5,7 +5,7 @@ import type { Node } from '../node.js';
 import { isOutOfReach } from '../nodes/silent-status.js';
 import type { CollectionMoment } from './collectable-evaluation.js';
 
-/** The deployment is over, and all its allocations have ended. Allocations are read up to the first one that has not. */
+/** Whether the deployment is over and all its allocations have ended. Reads allocations up to the first that has not. */
 export function isCollectableDeployment(
   deployment: Deployment,
   allocations: Iterable<Allocation>,
@@ -15,7 +15,7 @@ export function isCollectableDeployment(
   return areOver(allocations);
 }
 
-/** The node has been down or disconnected for long enough, and all its allocations have ended. */
+/** Whether the node has been down or disconnected for long enough and all its allocations have ended. */
 export function isCollectableNode(
   node: Pick<Node, 'Status' | 'StatusUpdatedAt'>,
   allocations: Iterable<Allocation>,

@@ -4,9 +4,9 @@ import { day, hour, type Milliseconds } from '../../shared/duration.js';
 export interface CollectionThresholds {
   /** Evaluations that have ended, with their allocations. */
   readonly evaluation: Milliseconds;
-  /** Evaluations of batch jobs, whose allocations are the record of finished work. */
+  /** Evaluations of batch jobs, whose allocations record completed work. */
   readonly batchEvaluation: Milliseconds;
-  /** Allocations that failed, took too long or were lost, with their job and evaluation, if that is longer: their logs are wanted. */
+  /** Allocations that failed, timed out or were lost, with their job and evaluation, if this is longer: users need their logs. */
   readonly failedRun: Milliseconds;
   /** Jobs that are dead. */
   readonly job: Milliseconds;
@@ -25,7 +25,7 @@ export const defaultThresholds: CollectionThresholds = {
   node: day,
 };
 
-/** For a collection on request: whatever has ended goes, in the order job, evaluation, deployment, node. */
+/** For a collection on request: everything that has ended is removed, in the order job, evaluation, deployment, node. */
 export const forcedThresholds: CollectionThresholds = {
   evaluation: 1,
   batchEvaluation: 1,

@@ -7,15 +7,15 @@ import { type Deployment, type DeploymentState, type DeploymentStatus, isActiveD
 import type { DeploymentError } from './deployment-errors.js';
 import { deploymentDescriptions } from './descriptions.js';
 
-/** What an action has changed. Records are complete. */
+/** The records that an action changed. Complete, not partial. */
 export interface DeploymentChange {
   readonly deployment: Deployment;
   readonly allocations: readonly Allocation[];
-  /** The job has to be considered. */
+  /** Whether the job must be evaluated. */
   readonly evaluates: boolean;
 }
 
-/** Nothing is replaced or added until it is resumed; the time to make progress starts over. */
+/** Pauses the deployment: nothing is replaced or added until it is resumed. Restarts the progress deadline. */
 export function pauseDeployment(
   deployment: Deployment,
   moment: WriteMoment,
@@ -37,7 +37,7 @@ export function resumeDeployment(
   }));
 }
 
-/** Accepts the canaries of the groups, or of all: those of the older version may be replaced. Groups without canaries are passed over. */
+/** Promotes the canaries of the groups, or of all: older allocations may then be replaced. Groups without canaries are skipped. */
 export function promoteDeployment(
   deployment: Deployment,
   canaries: readonly Allocation[],
@@ -52,8 +52,8 @@ export function promoteDeployment(
 }
 
 /**
- * Reports health. One allocation that is not healthy fails the deployment. Of an allocation that is named more than once the last mention
- * counts. `allocations`: the named ones.
+ * Sets allocation health. One unhealthy allocation fails the deployment. If an allocation is listed more than once, the last mention
+ * counts. `allocations`: the listed allocations.
  */
 export function setAllocationHealth(
   deployment: Deployment,
@@ -90,7 +90,7 @@ export function setAllocationHealth(
   });
 }
 
-/** The allocation with its health known. Its times and indexes are those of the write. */
+/** The allocation with its health set, with the times and indexes of the write. */
 export function withHealth(allocation: Allocation, healthy: boolean, { now, index }: WriteMoment): Allocation {
   return {
     ...allocation,
@@ -105,7 +105,7 @@ export function withHealth(allocation: Allocation, healthy: boolean, { now, inde
   };
 }
 
-/** The deployment under another status. */
+/** The deployment with another status. */
 export function changed(
   deployment: Deployment,
   status: DeploymentStatus,
@@ -116,7 +116,7 @@ export function changed(
   return { deployment: stamped(after, moment), allocations: [], evaluates: false };
 }
 
-/** An action is for a deployment that is under way. `verb` says which one. */
+/** Refuses actions on an ended deployment. `verb` names the action in the message. */
 export function whenActive(deployment: Deployment, verb: string): Result<undefined, DeploymentError> {
   if (isActiveDeployment(deployment)) return ok(undefined);
   const { ID: deploymentId, Status: status } = deployment;
@@ -166,7 +166,7 @@ function knownGroups(deployment: Deployment, groups: readonly string[]): Result<
   return err({ type: 'unknown_deployment_group', group: unknown, message });
 }
 
-/** The healthy canaries of the groups, or what is missing. */
+/** The healthy canaries of the groups, or an error that says how many are missing. */
 function healthyCanaries(
   deployment: Deployment,
   placed: readonly Allocation[],

@@ -4,8 +4,8 @@ import type { Allocation } from '../allocation.js';
 import type { Deployment, DeploymentState } from './deployment.js';
 
 /**
- * The deployment after a write of one of its allocations: counters, canaries and the time by which there has to be progress. The same
- * object when nothing changes, also for an allocation that does not belong to it.
+ * Updates the deployment after a write of one of its allocations: counters, canaries and progress deadline. Returns the same
+ * object when nothing changes, and for an allocation of another deployment.
  */
 export function withAllocation(deployment: Deployment, before: Allocation | undefined, after: Allocation): Deployment {
   const state = Object.hasOwn(deployment.TaskGroups, after.TaskGroup)
@@ -29,13 +29,13 @@ export function withAllocation(deployment: Deployment, before: Allocation | unde
 type Health = boolean | null;
 
 interface HealthChange {
-  /** The allocation is new in the deployment. */
+  /** Whether the allocation is new in the deployment. */
   readonly joined: boolean;
   readonly was: Health;
   readonly is: Health;
 }
 
-/** An allocation that was unhealthy once stays counted as unhealthy. */
+/** An allocation that was ever unhealthy stays counted as unhealthy. */
 function countersAfter(
   state: DeploymentState,
   { joined, was, is }: HealthChange,
@@ -65,7 +65,7 @@ function progressDeadline(
   return by > earlier ? isoFromInstant(by) : begun === undefined ? before : isoFromInstant(begun);
 }
 
-/** When the health of an allocation was found out. */
+/** When the allocation's health was determined. */
 function timestampOf({ DeploymentStatus }: Allocation): Instant | undefined {
   const timestamp = DeploymentStatus?.Timestamp ?? null;
   return timestamp === null ? undefined : Date.parse(timestamp);

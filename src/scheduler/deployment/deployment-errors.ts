@@ -8,7 +8,7 @@ export interface DeploymentNotFound {
   readonly message: string;
 }
 
-/** Why an action on a deployment is refused. */
+/** Why a deployment action is refused. */
 export type DeploymentError =
   /** The deployment has ended, with `status`. */
   | {
@@ -17,9 +17,9 @@ export type DeploymentError =
       readonly status: DeploymentStatus;
       readonly message: string;
     }
-  /** The deployment has no such group. */
+  /** The deployment does not have this group. */
   | { readonly type: 'unknown_deployment_group'; readonly group: string; readonly message: string }
-  /** A promotion needs as many healthy canaries of each group as are `wanted`. */
+  /** Promotion needs `wanted` healthy canaries of each group. */
   | {
       readonly type: 'canaries_not_healthy';
       readonly groups: readonly { readonly group: string; readonly healthy: number; readonly wanted: number }[];
@@ -27,5 +27,5 @@ export type DeploymentError =
     }
   /** The allocation does not belong to the deployment. */
   | { readonly type: 'not_of_deployment'; readonly allocationId: string; readonly message: string }
-  /** The request names no allocation whose health is known. */
+  /** The request lists no allocations. */
   | { readonly type: 'no_allocations'; readonly message: string };

@@ -1,8 +1,8 @@
 import { table } from '../../shared/table.js';
 
 /**
- * How far a deployment is. It is over when it is `successful`, `failed` or `cancelled`; `initializing`, `pending`, `blocked` and
- * `unblocking` are for several regions and are not set here.
+ * Status of a deployment. `successful`, `failed` and `cancelled` are final; `initializing`, `pending`, `blocked` and
+ * `unblocking` belong to multi-region deployments and are not set here.
  */
 export type DeploymentStatus =
   | 'initializing'
@@ -15,33 +15,33 @@ export type DeploymentStatus =
   | 'failed'
   | 'cancelled';
 
-/** How far the allocations of one group have come. Counters never fall when an allocation is replaced. */
+/** The progress of one group. Counters never decrease when an allocation is replaced. */
 export interface DeploymentState {
-  /** Whether the job goes back to its latest stable version when the deployment fails. */
+  /** Whether the job reverts to its latest stable version when the deployment fails. */
   readonly AutoRevert: boolean;
-  /** Whether canaries are accepted as soon as all are healthy. */
+  /** Whether canaries are promoted automatically once all are healthy. */
   readonly AutoPromote: boolean;
-  /** Nanoseconds without progress after which the deployment fails; 0: any unhealthy allocation fails it. */
+  /** Nanoseconds without progress after which the deployment fails; 0: the first unhealthy allocation fails it. */
   readonly ProgressDeadline: number;
-  /** RFC 3339: when the next allocation has to be healthy; null before the first placement. */
+  /** RFC 3339: when the next allocation must be healthy; null before the first placement. */
   readonly RequireProgressBy: string | null;
-  /** The canaries were accepted, and the allocations of the older version may be replaced. */
+  /** Whether the canaries were promoted, so that allocations of the older version may be replaced. */
   readonly Promoted: boolean;
-  /** IDs of every canary that was placed; null when there was none. */
+  /** IDs of all canaries that were placed; null when there was none. */
   readonly PlacedCanaries: readonly string[] | null;
-  /** Canaries that are placed before anything is replaced; 0 for none. */
+  /** Number of canaries to place before anything is replaced; 0 for none. */
   readonly DesiredCanaries: number;
-  /** Allocations that have to be healthy in the end. */
+  /** Number of allocations that must be healthy in the end. */
   readonly DesiredTotal: number;
-  /** Allocations of the new version that were placed. */
+  /** Number of allocations of the new version that were placed. */
   readonly PlacedAllocs: number;
-  /** Those of them that became healthy. */
+  /** Number of placed allocations that became healthy. */
   readonly HealthyAllocs: number;
-  /** Those of them that became unhealthy. */
+  /** Number of placed allocations that became unhealthy. */
   readonly UnhealthyAllocs: number;
 }
 
-/** The progress of one job version from its first placement until it is healthy (job interface, Deployment). */
+/** The rollout of one job version, from its first placement until it is healthy (job interface, Deployment). */
 export interface Deployment {
   /** A UUID. */
   readonly ID: string;
@@ -53,22 +53,22 @@ export interface Deployment {
   readonly JobModifyIndex: number;
   /** The job's JobModifyIndex when the deployment began. */
   readonly JobSpecModifyIndex: number;
-  /** CreateIndex of the job's registration: a job registered again after a purge is another one. */
+  /** CreateIndex of the job's registration: registering a job again after a purge creates a different one. */
   readonly JobCreateIndex: number;
   /** Always false: an installation is one region. */
   readonly IsMultiregion: boolean;
-  /** By name of the group; groups that are not deployed have no entry. */
+  /** By group name; groups that are not deployed have no entry. */
   readonly TaskGroups: Readonly<Record<string, DeploymentState>>;
   readonly Status: DeploymentStatus;
-  /** Why it has this status, for people. */
+  /** Reason for the status, for display. */
   readonly StatusDescription: string;
-  /** Priority of the evaluations that the deployment asks for. */
+  /** Priority of the evaluations that the deployment creates. */
   readonly EvalPriority: number;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
   /** Unix nanoseconds. */
   readonly CreateTime: number;
-  /** When it was last changed, in Unix nanoseconds. */
+  /** Time of the last change, in Unix nanoseconds. */
   readonly ModifyTime: number;
 }
 
@@ -76,7 +76,7 @@ export const deployments = table<Deployment>('deployments', (deployment) => [dep
   by_job: { version: 1, key: (deployment) => [deployment.Namespace, deployment.JobID, deployment.CreateIndex] },
   by_create: { version: 2, key: (deployment) => [deployment.CreateIndex, deployment.ID] },
   by_namespace: { version: 2, key: (deployment) => [deployment.Namespace, deployment.CreateIndex, deployment.ID] },
-  /** Those that are under way: they keep their job running, and have to be watched. */
+  /** Deployments under way: they keep their job running and must be watched. */
   active: {
     version: 1,
     key: (deployment) =>

@@ -1,4 +1,4 @@
-/** The status descriptions of deployments; existing clients recognise these strings. */
+/** Status descriptions of deployments. Existing clients compare these strings. */
 export const deploymentDescriptions = {
   running: 'Deployment is running',
   needsPromotion: 'Deployment is running but requires manual promotion',
@@ -12,7 +12,7 @@ export const deploymentDescriptions = {
   failedByUser: 'Deployment marked as failed',
 } as const;
 
-/** What a failed deployment adds about the version to go back to. */
+/** The suffix of a failed deployment's description about reverting. */
 export const rollbackDescriptions = {
   to: (version: number): string => `rolling back to job version ${version}`,
   same: (version: number): string =>

@@ -4,20 +4,20 @@ import { millisecondsFromNanos } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import type { Allocation, TaskState } from '../allocation.js';
 
-/** Health by the states of tasks, as far as it is known. */
+/** Health derived from task states. */
 export interface MeasuredHealth {
-  /** Undefined: not known yet. */
+  /** Undefined: unknown so far. */
   readonly healthy: boolean | undefined;
-  /** When it may be known, if nothing changes before. */
+  /** When it may become known if no state changes before. */
   readonly next: Instant | undefined;
 }
 
 const unknown: MeasuredHealth = { healthy: undefined, next: undefined };
 
 /**
- * The health of an allocation for its deployment where its node does not measure it: healthy when every task that has to run has done
- * so, without a restart, for the group's `min_healthy_time`; unhealthy when a task has failed, or when that was not reached
- * by the `healthy_deadline`. Health that is checked by hand is never known here.
+ * The health of an allocation for its deployment where its node does not measure it: healthy when every required task has
+ * run without a restart for the group's `min_healthy_time`; unhealthy when a task has failed, or when the
+ * `healthy_deadline` has passed before. Health that is set manually is never derived here.
  */
 export function measureHealth(allocation: Allocation, group: TaskGroup, now: Instant): MeasuredHealth {
   const { Update: update } = group;
@@ -31,19 +31,19 @@ export function measureHealth(allocation: Allocation, group: TaskGroup, now: Ins
   return { healthy: undefined, next: Math.min(from, deadline) };
 }
 
-/** A task that has failed ends the others; the allocation fails when they have ended. */
+/** A failed task ends the others; the allocation fails when they have ended. */
 function hasFailed({ ClientStatus, TaskStates }: Allocation): boolean {
   return ClientStatus === 'failed' || Object.values(TaskStates ?? {}).some(({ Failed }) => Failed);
 }
 
-/** Whether checks of services decide, which only the node can ask: those that an update does not ignore (`on_update`). */
+/** Whether service checks decide, which only the node can run: those that an update does not ignore (`on_update`). */
 export function isMeasuredByChecks(group: TaskGroup): boolean {
   if (group.Update?.HealthCheck !== 'checks') return false;
   const services = [...(group.Services ?? []), ...(group.Tasks ?? []).flatMap((task) => task.Services ?? [])];
   return services.some(({ Checks }) => (Checks ?? []).some(({ OnUpdate }) => OnUpdate !== 'ignore'));
 }
 
-/** Since when everything that has to run does so; undefined while something does not. */
+/** Since when all required tasks have been running; undefined while one is not. */
 function upSince(allocation: Allocation, tasks: readonly Task[]): Instant | undefined {
   if (allocation.ClientStatus !== 'running') return undefined;
   let since = Number.NEGATIVE_INFINITY;
@@ -56,7 +56,7 @@ function upSince(allocation: Allocation, tasks: readonly Task[]): Instant | unde
   return Number.isFinite(since) ? since : undefined;
 }
 
-/** Since when the task is in the state that its lifecycle requires; undefined when it is not. */
+/** Since when the task has been in the state that its lifecycle requires; undefined when it is not. */
 function beganAt({ Lifecycle: lifecycle }: Task, state: TaskState | undefined): Instant | undefined {
   const hook = lifecycle === null || lifecycle.Sidecar ? '' : lifecycle.Hook;
   if (hook === 'poststop') return Number.NEGATIVE_INFINITY;

@@ -3,8 +3,8 @@ import { type Allocation, isClientTerminal } from '../allocation.js';
 import { withHealth } from './actions.js';
 
 /**
- * An allocation as its node has reported it, with its health for its deployment; null: not known yet. One that has failed before its
- * health was known is unhealthy. Health that is known to be bad stays so.
+ * Merges a node's report of an allocation with its health for its deployment; null: unknown so far. An allocation that failed before its
+ * health was known is unhealthy. Unhealthy is final.
  */
 export function withReportedHealth(reported: Allocation, healthy: boolean | null, moment: WriteMoment): Allocation {
   if (reported.DeploymentID === undefined) return reported;

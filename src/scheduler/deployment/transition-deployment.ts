@@ -18,49 +18,49 @@ import { type Deployment, type DeploymentState, isActiveDeployment } from './dep
 import type { DeploymentError } from './deployment-errors.js';
 import { deploymentDescriptions, rollbackDescriptions } from './descriptions.js';
 
-/** What happens to a deployment. */
+/** An event of a deployment. */
 export type DeploymentEvent =
-  /** Allocations were placed or replaced, or have reported their health: `changed`, if the caller knows which. */
+  /** Allocations were placed or replaced, or have reported their health: `changed`, if the caller knows them. */
   | { readonly type: 'allocations_changed'; readonly changed?: readonly Allocation[] }
-  /** `progressDeadlineOf` has come. */
+  /** The time of `progressDeadlineOf` was reached. */
   | { readonly type: 'deadline' }
   | { readonly type: 'pause' }
   | { readonly type: 'resume' }
   | { readonly type: 'fail' }
-  /** Groups of which the canaries are accepted; absent: all. */
+  /** Groups whose canaries are promoted; absent: all. */
   | { readonly type: 'promote'; readonly groups?: readonly string[] }
   | { readonly type: 'set_health'; readonly healthy: readonly string[]; readonly unhealthy: readonly string[] };
 
-/** A deployment with everything that its rules consider. */
+/** A deployment with the state that its rules consider. */
 export interface WatchedDeployment extends WatchedAllocations {
   readonly deployment: Deployment;
-  /** The job as registered now. */
+  /** The job as currently registered. */
   readonly job: Job;
-  /** The version that the deployment brings out. */
+  /** The job version that is being deployed. */
   readonly version: Job;
-  /** All kept versions, newest first: what a failed deployment may go back to. Read only when one fails. */
+  /** All kept versions, newest first: candidates for a revert. Read only when a deployment fails. */
   readonly versions: () => readonly Job[];
   /** Index of the newest state that an evaluation of the job has seen. */
   readonly evaluatedIndex: number;
 }
 
-/** The allocations of a deployment, as its rules need them. Each member may be a getter that reads the store when a rule asks for it. */
+/** The allocations of a deployment, as its rules need them. Each member may be a getter that reads the store on demand. */
 interface WatchedAllocations {
   /** All of them. There may be many. */
   readonly allocations: readonly Allocation[];
-  /** Those that are unhealthy or have failed. */
+  /** Allocations that are unhealthy or have failed. */
   readonly failing: readonly Allocation[];
-  /** Those that are healthy and have not failed. */
+  /** Allocations that are healthy and have not failed. */
   readonly healthy: readonly Allocation[];
-  /** Those of the allocations with these IDs. */
+  /** The allocations with these IDs. */
   readonly named: (ids: readonly string[]) => readonly Allocation[];
   /** Placed canaries. */
   readonly canaries: readonly Allocation[];
-  /** Index of the write by which the last of them became healthy; 0 when none is. */
+  /** Index of the write by which the last of them became healthy; 0 when none is healthy. */
   readonly healthyIndex: number;
 }
 
-/** The same, taken from a list of all allocations of the deployment. */
+/** The same, derived from a list of all allocations of the deployment. */
 export function watchedAllocations(deployment: Deployment, allocations: readonly Allocation[]): WatchedAllocations {
   const canaries = new Set(placedCanaries(deployment));
   return {
@@ -81,7 +81,7 @@ export function placedCanaries({ TaskGroups }: Deployment): readonly string[] {
   return Object.values(TaskGroups).flatMap(({ PlacedCanaries }) => PlacedCanaries ?? []);
 }
 
-/** Index of the write by which the last of the allocations became healthy; 0 when none is. */
+/** Index of the write by which the last allocation became healthy; 0 when none is. */
 export function newestHealth(allocations: readonly Allocation[]): number {
   return allocations.reduce(
     (newest, { DeploymentStatus: status }) =>
@@ -90,11 +90,11 @@ export function newestHealth(allocations: readonly Allocation[]): number {
   );
 }
 
-/** What has to follow from a change, besides storing it. */
+/** Effects of a transition besides storing the deployment. */
 type DeploymentEffect =
-  /** An evaluation with trigger `deployment-watcher`, named after the deployment. */
+  /** Creates an evaluation with trigger `deployment-watcher`, named after the deployment. */
   | { readonly type: 'evaluate' }
-  /** The job is registered again as it was in this version; its evaluation handles the rest. */
+  /** Registers this version of the job again; its evaluation handles the rest. */
   | { readonly type: 'revert'; readonly version: number };
 
 export interface DeploymentStep {
@@ -104,7 +104,7 @@ export interface DeploymentStep {
   readonly effects: readonly DeploymentEffect[];
 }
 
-/** Applies an event to a deployment. Records are complete; the same deployment means that nothing has changed. */
+/** Applies an event to a deployment. Records are complete; the same deployment object means no change. */
 export function transitionDeployment(
   watched: WatchedDeployment,
   event: DeploymentEvent,
@@ -134,8 +134,8 @@ export function transitionDeployment(
 }
 
 /**
- * When the deployment fails unless another allocation is healthy by then; undefined when there is no such time. A group whose canaries
- * are healthy waits for their promotion without a limit.
+ * When the deployment fails unless another allocation is healthy by then; undefined without a deadline. A group whose canaries
+ * are healthy waits for promotion without a limit.
  */
 export function progressDeadlineOf({
   deployment,
@@ -177,24 +177,24 @@ function afterChange(
 }
 
 /**
- * Allocations that are replaced only when the deployment requests it. Where what has changed is known, the counters say whether others
- * can be unhealthy: they count everything that ever was, in the groups of the deployment.
+ * Unhealthy allocations, replaced only at the deployment's request. If the changes are known, the counters show whether others
+ * can be unhealthy: they count every unhealthy allocation ever, in the groups of the deployment.
  */
 function unhealthyOf(watched: WatchedDeployment, known: readonly Allocation[] | undefined): readonly Allocation[] {
   const { deployment } = watched;
   const hasNone = Object.values(deployment.TaskGroups).every(({ UnhealthyAllocs }) => UnhealthyAllocs === 0);
-  const looked = known !== undefined && hasNone ? known : watched.failing;
-  return looked.filter(
+  const candidates = known !== undefined && hasNone ? known : watched.failing;
+  return candidates.filter(
     (allocation) => allocation.DeploymentStatus?.Healthy === false || failsOutside(deployment, allocation),
   );
 }
 
-/** It has failed in a group that is changed without deployments, and bears the name of the deployment of the others. */
+/** Whether it has failed in a group that is changed without deployments, but has the ID of the other groups' deployment. */
 export function failsOutside({ TaskGroups }: Deployment, { TaskGroup, ClientStatus }: Allocation): boolean {
   return ClientStatus === 'failed' && !Object.hasOwn(TaskGroups, TaskGroup);
 }
 
-/** Whether an allocation has become healthy since the last evaluation of the job: one of the known ones, or any. */
+/** Whether an allocation has become healthy since the job's last evaluation: one of the known changes, or any. */
 function hasNews(watched: WatchedDeployment, known: readonly Allocation[]): boolean {
   const { evaluatedIndex } = watched;
   return newestHealth(known) > evaluatedIndex || watched.healthyIndex > evaluatedIndex;
@@ -209,12 +209,12 @@ function afterDeadline(watched: WatchedDeployment, moment: WriteMoment): Deploym
   );
   const isLate = waiting.some(([, { RequireProgressBy: by }]) => by !== null && Date.parse(by) <= moment.now);
   if (!isLate) return unchanged;
-  // All groups that are not done fail together with the late one, even if they have time left.
+  // All unfinished groups fail together with the late one, even if they have time left.
   const reverts = waiting.some(([, state]) => state.AutoRevert);
   return failed(watched, deploymentDescriptions.progressDeadline, reverts, moment);
 }
 
-/** An allocation that is reported as unhealthy fails its deployment at once. */
+/** An allocation reported as unhealthy fails its deployment at once. */
 function afterHealth(
   watched: WatchedDeployment,
   change: DeploymentChange & { readonly unhealthyGroups: readonly string[] },
@@ -240,7 +240,7 @@ function failed(
   return { deployment, allocations: [], effects: [...revert, { type: 'evaluate' }] };
 }
 
-/** The newest stable version, unless it is what the job is now. */
+/** The newest stable version, unless it equals the current job. */
 function rollbackOf({ job, versions }: WatchedDeployment): {
   readonly version: number | undefined;
   readonly words: string;
@@ -256,7 +256,7 @@ function rollbackOf({ job, versions }: WatchedDeployment): {
   return { version: stable.Version, words: rollbackDescriptions.to(stable.Version) };
 }
 
-/** It is unhealthy, and nothing will replace it. */
+/** Whether it is unhealthy and will not be replaced. */
 function isHopeless(allocation: Allocation, { deployment, version }: WatchedDeployment, { now }: WriteMoment): boolean {
   const state = stateOf(deployment, allocation.TaskGroup);
   if (state === undefined) return false;
@@ -264,7 +264,7 @@ function isHopeless(allocation: Allocation, { deployment, version }: WatchedDepl
   return state.ProgressDeadline === 0 || !hasAttemptsLeft(allocation, group?.ReschedulePolicy ?? null, now);
 }
 
-/** The deployment with its canaries accepted, once all of them are healthy and the job leaves that to the scheduler. */
+/** Promotes the canaries automatically once all of them are healthy, if the job allows it (`auto_promote`). */
 function autoPromoted(watched: WatchedDeployment, moment: WriteMoment): DeploymentChange | undefined {
   const { deployment } = watched;
   const waiting = Object.values(deployment.TaskGroups).filter((state) => state.DesiredCanaries > 0);
@@ -285,13 +285,13 @@ function withRescheduleFlag(allocation: Allocation, { index }: WriteMoment): All
   };
 }
 
-/** Enough allocations are healthy for what the group waits for. */
+/** Whether enough allocations are healthy for the group's current stage. */
 function hasProgressed(state: DeploymentState): boolean {
   const canarying = state.DesiredCanaries > 0 && !state.Promoted;
   return (canarying && state.HealthyAllocs >= state.DesiredCanaries) || state.HealthyAllocs >= state.DesiredTotal;
 }
 
-/** Nothing waits for promotion, and enough of the live allocations are healthy. */
+/** Whether nothing waits for promotion and enough live allocations are healthy. */
 function isDone(group: string, state: DeploymentState, allocations: readonly Allocation[]): boolean {
   if (state.DesiredCanaries > 0 && !state.Promoted) return false;
   const healthy = allocations.filter(

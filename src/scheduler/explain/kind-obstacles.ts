@@ -7,7 +7,7 @@ import type { GroupRequirements } from '../feasibility/requirements.js';
 import { type Node, provisionOf } from '../node.js';
 import type { PlacementObstacle, RemedialChange } from './obstacle.js';
 
-/** Every rule about the node itself that it does not meet, whatever runs there. `index` is that of the allocation. */
+/** Every rule about the node itself that it fails, independent of its allocations. `index` is that of the allocation. */
 export function kindObstacles(wanted: GroupRequirements, node: Node, index: number): PlacementObstacle[] {
   return [
     ...wanted.jobConstraints.flatMap((constraint) => constraintObstacle(constraint, node)),
@@ -28,7 +28,7 @@ function constraintObstacle(constraint: Constraint, node: Node): PlacementObstac
   return [
     {
       kind: 'constraint',
-      message: `The job asks for ${LTarget} ${Operand} ${RTarget}`.trimEnd() + `; on the node it ${is}`,
+      message: `The job requires ${LTarget} ${Operand} ${RTarget}`.trimEnd() + `; on the node it ${is}`,
       lack: 1,
       changes: constraintChanges(constraint, found ? value : ''),
     },
@@ -48,7 +48,7 @@ function constraintChanges({ LTarget, Operand, RTarget }: Constraint, value: str
 function driverObstacle(driver: string, node: Node): PlacementObstacle {
   const known = Object.hasOwn(node.Drivers, driver) ? node.Drivers[driver] : undefined;
   const from = known === undefined ? '' : known.Detected ? 'unhealthy' : 'not detected';
-  const state = from === '' ? 'does not have it' : `says that it is ${from}`;
+  const state = from === '' ? 'does not have it' : `reports it as ${from}`;
   return {
     kind: 'driver',
     message: `The job needs driver "${driver}"; the node ${state}`,
@@ -61,7 +61,7 @@ function needObstacles(wanted: GroupRequirements, node: Node): PlacementObstacle
   const provided = provisionOf(node) ?? '';
   return lackingNeeds(wanted, node).map((need) => ({
     kind: 'task_part',
-    message: `Tasks of the group need ${need}, which the node says it does not provide`,
+    message: `Tasks of the group need ${need}, which the node does not provide`,
     lack: 1,
     changes: [
       {
@@ -80,7 +80,7 @@ function deviceObstacles({ devices }: GroupRequirements, node: Node): PlacementO
     .filter((request) => !hasDevices([request], node) || devices.length === 1)
     .map(({ task, request }) => ({
       kind: 'device',
-      message: `Task "${task}" asks for ${request.Count} of device "${request.Name}", which the node does not have`,
+      message: `Task "${task}" requests ${request.Count} of device "${request.Name}", which the node does not have`,
       lack: 1,
       changes: [{ of: 'job', subject: 'Resources.Devices', from: request.Name, to: '' }],
     }));
@@ -108,7 +108,7 @@ function volumeObstacles({ volumes }: GroupRequirements, node: Node, index: numb
       const source = volume.PerAlloc ? `${volume.Source}[${index}]` : volume.Source;
       return {
         kind: 'volume',
-        message: `The node does not offer volume "${source}" in the way the job asks for it`,
+        message: `The node has no volume "${source}" with the access that the job requests`,
         lack: 1,
         changes: [
           { of: 'node', subject: `HostVolumes.${source}`, from: '', to: volume.ReadOnly ? 'read-only' : 'writable' },

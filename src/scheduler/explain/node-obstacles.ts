@@ -4,7 +4,7 @@ import { isDraining, type Node } from '../node.js';
 import { allNodePool } from '../node-pool.js';
 import type { PlacementObstacle, RemedialChange } from './obstacle.js';
 
-/** What keeps every allocation of the job off a node: the node's state, pool and datacenter. */
+/** Obstacles to every allocation of the job: the node's state, pool and datacenter. */
 export function nodeObstacles(node: Node, job: Job): PlacementObstacle[] {
   return [...standingObstacles(node), ...membershipObstacles(node, job)];
 }
@@ -20,7 +20,7 @@ function standingObstacles(node: Node): PlacementObstacle[] {
     obstacles.push(standing('drain', 'The node is being drained', change));
   } else if (SchedulingEligibility !== 'eligible') {
     const change = { subject: 'SchedulingEligibility', from: SchedulingEligibility, to: 'eligible' };
-    obstacles.push(standing('eligibility', 'The node takes no new allocations', change));
+    obstacles.push(standing('eligibility', 'The node is not eligible for new allocations', change));
   }
   return obstacles;
 }
@@ -39,7 +39,7 @@ function membershipObstacles(node: Node, job: Job): PlacementObstacle[] {
   if (pool !== allNodePool && node.NodePool !== pool) {
     obstacles.push({
       kind: 'pool',
-      message: `The node is in pool "${node.NodePool}", the job asks for pool "${pool}"`,
+      message: `The node is in pool "${node.NodePool}", the job requires pool "${pool}"`,
       lack: 1,
       changes: [
         { of: 'job', subject: 'NodePool', from: pool, to: node.NodePool },
@@ -51,7 +51,7 @@ function membershipObstacles(node: Node, job: Job): PlacementObstacle[] {
     const from = job.Datacenters.join(', ');
     obstacles.push({
       kind: 'datacenter',
-      message: `The node is in datacenter "${node.Datacenter}", the job asks for ${from}`,
+      message: `The node is in datacenter "${node.Datacenter}", the job requires ${from}`,
       lack: 1,
       changes: [{ of: 'job', subject: 'Datacenters', from, to: [...job.Datacenters, node.Datacenter].join(', ') }],
     });

@@ -4,13 +4,13 @@ export interface RemedialChange {
   readonly of: 'job' | 'node';
   /** The field, attribute or state: `Datacenters`, `attr.kernel.name`, `SchedulingEligibility`, `Resources.CPU`. */
   readonly subject: string;
-  /** The present value; empty when there is none. */
+  /** The current value; empty when there is none. */
   readonly from: string;
-  /** The value that it would need; empty when it would have to be removed. */
+  /** The required value; empty when the current value would have to be removed. */
   readonly to: string;
 }
 
-/** One reason why a node does not take a group's allocation. */
+/** One reason why a node does not take the group's allocation. */
 export interface PlacementObstacle {
   readonly kind:
     | 'status'
@@ -28,8 +28,8 @@ export interface PlacementObstacle {
     | 'room';
   /** One sentence. */
   readonly message: string;
-  /** How far the node is from taking the allocation, above 0 and up to 1: the missing share of an amount; 1 where there is no amount. */
+  /** Distance to a suitable node, above 0 and up to 1: the missing share of an amount; 1 where there is no amount. */
   readonly lack: number;
-  /** Each of these changes alone would be enough, the smallest first; empty when no single change is known to be. */
+  /** Changes that would each be sufficient alone, the smallest first; empty when no single change is known to be. */
   readonly changes: readonly RemedialChange[];
 }

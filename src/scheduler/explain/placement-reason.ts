@@ -3,12 +3,12 @@ import type { AllocationMetric } from '../allocation-metric.js';
 import { hasDriver, missingDrivers } from '../feasibility/node-checks.js';
 import type { Node } from '../node.js';
 
-/** Groups that a reason names; more are counted. */
+/** Groups named in a reason; further ones are only counted. */
 const mostGroups = 5;
 
 /**
- * Why allocations found no node, on one line: the missing driver, the constraint, or the exhausted resource, by group. `missing`: the
- * drivers that a group needs and some node does not have, as metrics do not name them.
+ * One line that says why allocations could not be placed: the missing driver, the constraint or the exhausted resource, by group. `missing`:
+ * the drivers that a group needs and some node lacks, as metrics do not name them.
  */
 export function placementReason(
   failed: Readonly<Record<string, AllocationMetric>>,
@@ -39,7 +39,7 @@ function named(rule: string, drivers: readonly string[]): string {
     : rule;
 }
 
-/** The drivers of a group that at least one of the nodes does not have. */
+/** The group's drivers that at least one of the nodes lacks. */
 export function driversMissing({ Tasks }: Pick<TaskGroup, 'Tasks'>, nodes: readonly Node[]): readonly string[] {
   const drivers = new Set(Tasks.map(({ Driver }) => Driver));
   return [...drivers].filter((driver) => nodes.some((node) => !hasDriver(node, driver)));

@@ -6,7 +6,7 @@ import type { GroupRequirements } from '../feasibility/requirements.js';
 import type { NodeAssessor } from '../ranking/assess-node.js';
 import type { PlacementObstacle } from './obstacle.js';
 
-/** The obstacles that the present allocations of a node are; rules about other allocations of the job come first. */
+/** Obstacles due to the node's current allocations; rules about other allocations of the job come first. */
 export function roomObstacles(assessor: NodeAssessor, slot: number, state: NodeState): PlacementObstacle[] {
   const assessed = assessor.assessRoom(slot);
   if (assessed.type === 'fits') return [];
@@ -21,8 +21,8 @@ export function roomObstacles(assessor: NodeAssessor, slot: number, state: NodeS
 function neighbourObstacle(reason: string): PlacementObstacle {
   const message =
     reason === 'distinct_hosts'
-      ? 'An allocation of the job runs there already, and the job asks for distinct hosts'
-      : `The job limits the allocations that share a value: ${reason}`;
+      ? 'The node already runs an allocation of the job, and the job requires distinct hosts'
+      : `The job limits allocations per attribute value: ${reason}`;
   return { kind: 'neighbour', message, lack: 1, changes: [] };
 }
 
@@ -41,7 +41,7 @@ const amounts = [
   { of: 'disk', subject: 'EphemeralDisk.SizeMB', unit: 'MB' },
 ] as const satisfies readonly { readonly of: keyof Capacity; readonly subject: string; readonly unit: string }[];
 
-/** Each amount that is short, with the changes that would be enough: less for the job, or more on the node. */
+/** Each amount that is short, with the changes that would be sufficient: less for the job, or more on the node. */
 function lackingAmounts({ capacity, used }: NodeState, asked: Capacity, { cores }: GroupRequirements) {
   return amounts.flatMap(({ of, subject, unit }): PlacementObstacle[] => {
     const free = Math.max(capacity[of] - used[of], 0);
@@ -53,7 +53,7 @@ function lackingAmounts({ capacity, used }: NodeState, asked: Capacity, { cores 
       from: `${free} ${unit}`,
       to: `${asked[of]} ${unit}`,
     } as const;
-    const message = `The group asks for ${asked[of]} ${unit} of ${of}, ${free} ${unit} are free`;
+    const message = `The group requests ${asked[of]} ${unit} of ${of}, ${free} ${unit} are free`;
     const lack = (asked[of] - free) / asked[of];
     return [{ kind: 'room', message, lack, changes: free === 0 || cores.length > 0 ? [more] : [less, more] }];
   });

@@ -4,13 +4,13 @@ import { parseVersion, type VersionSyntax } from '../../versions/version.js';
 import { parseVersionConstraint, satisfies } from '../../versions/version-constraint.js';
 import type { ResolvedTarget } from './constraint-targets.js';
 
-/** Whether a constraint or affinity with this operand is met; both sides as `resolveTarget` gives them. */
+/** Whether a constraint or affinity with this operand is met; both sides as `resolveTarget` returns them. */
 type Operator = (left: ResolvedTarget, right: ResolvedTarget) => boolean;
 
 const equal = whenBothFound((left, right) => left === right);
 const containsAll = whenBothFound((left, right) => isSubset(items(right), items(left)));
 
-/** `!=` compares values alone. A side that is not found counts as the empty string, so two such sides are equal. */
+/** `!=` compares values only. A side that is not found counts as the empty string, so two missing sides are equal. */
 const different: Operator = (left, right) => left.value !== right.value;
 
 const always: Operator = () => true;
@@ -33,20 +33,20 @@ const OPERATORS: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ['set_contains_any', whenBothFound((left, right) => hasCommonItem(items(left), items(right)))],
   ['is_set', (left) => left.found],
   ['is_not_set', (left) => !left.found],
-  // Both consider other allocations, not at the node.
+  // Both compare with other allocations, so another rule checks them.
   ['distinct_hosts', always],
   ['distinct_property', always],
 ]);
 
-/** Whether a node with these values meets the constraint. An operand that is not known is never met. */
+/** Whether a node with these values meets the constraint. An unknown operand is never met. */
 export function checkConstraint(operand: string, left: ResolvedTarget, right: ResolvedTarget): boolean {
   return OPERATORS.get(operand)?.(left, right) ?? false;
 }
 
-/** Instructions × characters of one match, about 20 ms in the worst case. The limit is low because a pattern is matched for many nodes. */
+/** Limit of instructions × characters of one match, about 20 ms at worst. Low because a pattern is matched for many nodes. */
 const MAX_MATCH_WORK = 200_000;
 
-/** An unanchored search in RE2's syntax; false for an invalid pattern, and for a string that is too long. */
+/** An unanchored search in RE2's syntax; false for an invalid pattern, and for a value that is too long. */
 export function matchesPattern(text: string, pattern: string): boolean {
   return regularExpression(pattern).match(
     ({ size, matches }) => size * text.length <= MAX_MATCH_WORK && matches(text),
@@ -55,8 +55,8 @@ export function matchesPattern(text: string, pattern: string): boolean {
 }
 
 /**
- * Whether the string is a version that meets the constraint; false when one of them cannot be read. The syntax is that of the constraint:
- * what nodes report is read loosely, `1.2.3rc1` too.
+ * Whether the value is a version that meets the constraint; false when one of them cannot be parsed. The constraint's syntax is strict,
+ * that of reported versions is not: `1.2.3rc1` is accepted as well.
  */
 export function matchesVersion(text: string, constraintText: string, syntax: VersionSyntax): boolean {
   const constraint = parseVersionConstraint(constraintText, syntax).unwrapOr(undefined);
@@ -67,7 +67,7 @@ export function matchesVersion(text: string, constraintText: string, syntax: Ver
   );
 }
 
-/** The items of a comma-separated list without white space around them; an empty item counts. */
+/** The items of a comma-separated list, trimmed; an empty item counts. */
 export function items(list: string): ReadonlySet<string> {
   return new Set(list.split(',').map(trimWhiteSpace));
 }
@@ -86,7 +86,7 @@ function whenBothFound(holds: (left: string, right: string) => boolean): Operato
   return (left, right) => left.found && right.found && holds(left.value, right.value);
 }
 
-/** As 64-bit integers if both are, else as doubles if both are, else by bytes. Nothing is in order with `nan`. */
+/** As 64-bit integers if both are, otherwise as doubles if both are, otherwise by bytes. Comparisons with `nan` are false. */
 function isOrdered(left: string, right: string, holds: (order: number) => boolean): boolean {
   const leftInteger = parseInt64(left);
   const rightInteger = leftInteger === undefined ? undefined : parseInt64(right);
@@ -96,6 +96,6 @@ function isOrdered(left: string, right: string, holds: (order: number) => boolea
   const leftNumber = parseFloat64(left);
   const rightNumber = leftNumber === undefined ? undefined : parseFloat64(right);
   if (leftNumber === undefined || rightNumber === undefined) return holds(compareBytes(left, right));
-  // Infinities are equal to themselves, yet their difference is no number.
+  // Infinities are equal, yet their difference is NaN.
   return holds(leftNumber === rightNumber ? 0 : leftNumber - rightNumber);
 }

@@ -1,12 +1,12 @@
 import type { Node } from '../node.js';
 
-/** The value of one side of a constraint on a node. `value` is empty where nothing is found. */
+/** The value of one side of a constraint on a node. `value` is empty when nothing is found. */
 export interface ResolvedTarget {
   readonly value: string;
   readonly found: boolean;
 }
 
-/** The parts of a node that constraints can name. */
+/** The properties of a node that constraints can name. */
 export type ConstraintSubject = Pick<
   Node,
   'ID' | 'Name' | 'Datacenter' | 'NodeClass' | 'NodePool' | 'Attributes' | 'Meta'
@@ -14,7 +14,7 @@ export type ConstraintSubject = Pick<
 
 const NOT_FOUND: ResolvedTarget = { value: '', found: false };
 
-/** The names as they are written behind `${`, with the closing brace. */
+/** The names as written after `${`, including the closing brace. */
 const NODE_MEMBERS = new Map([
   ['node.unique.id}', 'ID'],
   ['node.unique.name}', 'Name'],
@@ -24,7 +24,7 @@ const NODE_MEMBERS = new Map([
 ] as const) as ReadonlyMap<string, 'ID' | 'Name' | 'Datacenter' | 'NodeClass' | 'NodePool'>;
 
 /**
- * Reads a target as `${node.datacenter}`, `${attr.kernel.name}` or `${meta.rack}` from the node. Text that does not begin with
+ * Resolves a target such as `${node.datacenter}`, `${attr.kernel.name}` or `${meta.rack}` on the node. A value that does not begin with
  * `${` is a literal; any other name is not found. The closing brace may be missing after `attr` and `meta`.
  */
 export function resolveTarget(target: string, node: ConstraintSubject): ResolvedTarget {

@@ -2,7 +2,7 @@ import { compareBytes, parseBoolean, parseFloat64, parseInt64, trimWhiteSpace } 
 import { hasCommonItem, isSubset, items, matchesPattern, matchesVersion } from './constraint-operators.js';
 import { type DeviceUnit, deviceUnits } from './device-units.js';
 
-/** An attribute of a device as its node reports it: one member is set, a number perhaps with a unit as `GiB` or `MHz`. */
+/** An attribute of a device as its node reports it: exactly one member is set; a number may have a unit such as `GiB` or `MHz`. */
 export interface DeviceAttribute {
   readonly Int?: number | null;
   readonly Float?: number | null;
@@ -11,7 +11,7 @@ export interface DeviceAttribute {
   readonly Unit?: string;
 }
 
-/** The parts of a node's device group that constraints can name. */
+/** The properties of a node's device group that constraints can name. */
 export interface DeviceSubject {
   readonly Vendor: string;
   readonly Type: string;
@@ -20,18 +20,18 @@ export interface DeviceSubject {
   readonly Attributes: Readonly<Record<string, DeviceAttribute>> | null;
 }
 
-/** What one side of a device constraint stands for. */
+/** The value of one side of a device constraint. */
 type DeviceValue =
   | { readonly kind: 'text'; readonly value: string }
   | { readonly kind: 'truth'; readonly value: boolean }
   | { readonly kind: 'integer'; readonly value: bigint; readonly unit: DeviceUnit | undefined }
   | { readonly kind: 'float'; readonly value: number; readonly unit: DeviceUnit | undefined }
-  /** An attribute that has no value. */
+  /** An attribute without a value. */
   | { readonly kind: 'nothing' };
 
 type Quantity = Extract<DeviceValue, { readonly unit: unknown }>;
 
-/** Reads `${device.model}`, `${device.attr.memory}` … from the device, or the value that a literal writes; undefined: not found. */
+/** Resolves `${device.model}`, `${device.attr.memory}` … on the device, or parses a literal; undefined: not found. */
 export function resolveDeviceTarget(target: string, device: DeviceSubject): DeviceValue | undefined {
   if (!target.startsWith('${')) return parseDeviceValue(target);
   const name = target.slice('${'.length);
@@ -107,13 +107,13 @@ function comparesTexts(operand: string, left: string, right: string): boolean {
   }
 }
 
-/** A version may be written as a plain integer; its constraint is always text. */
+/** A version may be written as an integer; its constraint is always a string. */
 function isVersionMatch(left: DeviceValue, right: DeviceValue, syntax: 'loose' | 'semver'): boolean {
   if (right.kind !== 'text' || (left.kind !== 'text' && left.kind !== 'integer')) return false;
   return matchesVersion(String(left.value), right.value, syntax);
 }
 
-/** False for values that cannot be compared, whatever the operator, `!=` included. */
+/** False for values that cannot be compared, whatever the operator, including `!=`. */
 function isOrdered(left: DeviceValue, right: DeviceValue, operator: '=' | '!=' | '<' | '<=' | '>' | '>='): boolean {
   const order = compareValues(left, right);
   if (order === undefined) return false;
@@ -133,7 +133,7 @@ function isOrdered(left: DeviceValue, right: DeviceValue, operator: '=' | '!=' |
   }
 }
 
-/** Undefined: not comparable, as a string with a number, bytes with watts, or a bare number with bytes. */
+/** Undefined: not comparable, such as a string with a number, bytes with watts, or a bare number with bytes. */
 function compareValues(left: DeviceValue, right: DeviceValue): number | undefined {
   if (left.kind === 'text') return right.kind === 'text' ? compareBytes(left.value, right.value) : undefined;
   // Unequal booleans compare as `>` both ways, as in Nomad.
@@ -152,7 +152,7 @@ function inBaseUnits({ value, unit }: Quantity & { readonly kind: 'integer' }): 
   return unit === undefined ? value : (value * unit.numerator) / unit.denominator;
 }
 
-/** Exactly, as fractions: 0.1 is the nearest double and not a tenth. */
+/** Exact, as fractions: the double nearest to 0.1 is not a tenth. */
 function compareNumbers(left: Quantity, right: Quantity): number | undefined {
   const [a, b] = [Number(left.value), Number(right.value)];
   if (Number.isNaN(a) || Number.isNaN(b)) return undefined;
@@ -176,7 +176,7 @@ function signOf(value: bigint): number {
   return value > 0n ? 1 : value < 0n ? -1 : 0;
 }
 
-/** A number, perhaps with a unit and white space before it, else a truth, else text. */
+/** A number with an optional unit and white space before it, otherwise a boolean, otherwise a string. */
 function parseDeviceValue(text: string): DeviceValue {
   const suffix = unitSuffix(text);
   const numeric = suffix === undefined ? text : trimWhiteSpace(text.slice(0, -suffix.length));

@@ -5,7 +5,7 @@ import type { Node, NodeDeviceGroup } from '../node.js';
 import { checkDeviceConstraint, resolveDeviceTarget } from './device-constraints.js';
 import type { TaskRequest } from './requirements.js';
 
-/** Whether the node's healthy devices could serve all requests, with nothing else on the node. */
+/** Whether the node's healthy devices could satisfy all requests if they were all free. */
 export function hasDevices(requests: readonly TaskRequest<RequestedDevice>[], node: Node): boolean {
   if (requests.length === 0) return true;
   const groups = node.NodeResources.Devices ?? [];

@@ -1,4 +1,4 @@
-/** A unit as a fraction of the base unit in which quantities are compared. */
+/** A unit as a fraction (numerator / denominator) of the base unit in which quantities are compared. */
 export interface DeviceUnit {
   readonly base: 'byte' | 'byte per second' | 'hertz' | 'watt';
   readonly numerator: bigint;
@@ -9,7 +9,7 @@ const BINARY = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'].map((name, at) => [nam
 const DECIMAL = ['kB', 'MB', 'GB', 'TB', 'PB', 'EB'].map((name, at) => [name, 1000n ** BigInt(at + 1)] as const);
 const BYTES = [...BINARY, ...DECIMAL, ['KB', 1000n] as const];
 
-/** Every unit that device attributes and constraints may carry, by its name; case matters. */
+/** All units of device attributes and constraints by name, case-sensitive. */
 export const deviceUnits: ReadonlyMap<string, DeviceUnit> = new Map<string, DeviceUnit>([
   ...BYTES.map(([name, bytes]) => [name, multiple('byte', bytes)] as const),
   ...BYTES.map(([name, bytes]) => [`${name}/s`, multiple('byte per second', bytes)] as const),

@@ -11,7 +11,7 @@ import { hasDevices } from './device-match.js';
 import type { GroupRequirements } from './requirements.js';
 
 /*
- * Rules that consider a node alone. Each gives the string under which a node that fails it is counted (job interface, AllocMetric), or
+ * Rules that check a node alone. Each returns the name under which a node that fails it is counted (job interface, AllocMetric), or
  * undefined.
  */
 
@@ -20,7 +20,7 @@ export function constraintReason(constraints: readonly Constraint[], node: Node)
   return unmet && `${unmet.LTarget} ${unmet.Operand} ${unmet.RTarget}`;
 }
 
-/** Whether the node has what an affinity or a constraint asks for. */
+/** Whether the node meets an affinity or a constraint. */
 export function meets(
   { LTarget, RTarget, Operand }: Pick<Affinity, 'LTarget' | 'RTarget' | 'Operand'>,
   node: Node,
@@ -31,7 +31,7 @@ export function meets(
 /** Clients of Nomad know this rule by its name. */
 export const missingDrivers = 'missing drivers';
 
-/** What the group asks of the node's kind: drivers, constraints, devices and network, in this order. */
+/** What the group requires of the node itself: drivers, constraints, devices and network, in this order. */
 export function groupReason(wanted: GroupRequirements, node: Node): string | undefined {
   if (!wanted.drivers.every((driver) => hasDriver(node, driver))) return missingDrivers;
   const needs = lackingNeeds(wanted, node);
@@ -42,13 +42,13 @@ export function groupReason(wanted: GroupRequirements, node: Node): string | und
   return networkReason(wanted, node);
 }
 
-/** What the tasks of the group ask for and the node says that it cannot do. */
+/** Features that the group's tasks need and the node declares as missing. */
 export function lackingNeeds({ needs }: Pick<GroupRequirements, 'needs'>, node: Node): readonly TaskNeed[] {
   return needs.length === 0 ? needs : unmetNeeds(needs, provisionOf(node));
 }
 
 /**
- * Volumes of the host. With `per_alloc` each allocation has its own, named by its index. Volumes of other types have no provider here,
+ * Volumes of the host. With `per_alloc` each allocation has its own volume, named by its index. Volumes of other types have no provider here,
  * and a static folder cannot be bound to one allocation.
  */
 export function volumeReason(volumes: readonly VolumeRequest[], node: Node, index: number): string | undefined {
@@ -104,7 +104,7 @@ function hostNetworkReason(wanted: string, label: string, node: Node): string | 
     : `missing host network "${name}" for port "${label}"`;
 }
 
-/** The host network that a port is on; its name may be read from the node. Undefined when the node has no such value. */
+/** The host network of a port; its name may refer to a property of the node. Undefined when the node lacks that property. */
 export function hostNetworkOf(wanted: string, node: Node): string | undefined {
   if (wanted === '') return defaultHostNetwork;
   const { found, value } = resolveTarget(wanted, node);

@@ -9,14 +9,14 @@ import { parseBoolean } from '../../shared/text-values.js';
 import type { AllocatedResources, AllocatedTaskResources } from '../allocated-resources.js';
 import { type Capacity, capacityOf } from '../cluster/capacity.js';
 
-/** Whose allocations a rule counts: those of the whole job, or of the group that states it. */
+/** Whose allocations a rule counts: those of the whole job, or of the group that has the rule. */
 type RuleScope = 'job' | 'group';
 
-/** At most `limit` allocations on nodes that have the same value of the attribute. */
+/** At most `limit` allocations on nodes that share a value of the attribute. */
 export interface DistinctProperty {
   readonly scope: RuleScope;
   readonly attribute: string;
-  /** Undefined when the job's value is not a number: then no node is feasible. */
+  /** Undefined when the job's value is not a number: no node is then feasible. */
   readonly limit: number | undefined;
   readonly limitText: string;
 }
@@ -31,11 +31,11 @@ export interface TaskRequest<R> {
 export interface GroupRequirements {
   readonly job: Job;
   readonly group: TaskGroup;
-  /** What is the same on every node: without ports, devices and reserved cores. */
+  /** Resources that are the same on every node: without ports, devices and reserved cores. */
   readonly resources: AllocatedResources;
   readonly capacity: Capacity;
   readonly drivers: readonly string[];
-  /** What its tasks ask of the node beside drivers and resources. */
+  /** Features that its tasks need besides drivers and resources. */
   readonly needs: readonly TaskNeed[];
   readonly jobConstraints: readonly Constraint[];
   /** Of the group, then of its tasks. */
@@ -45,7 +45,7 @@ export interface GroupRequirements {
   readonly taskNetworks: readonly TaskRequest<NetworkResource>[];
   readonly volumes: readonly VolumeRequest[];
   readonly devices: readonly TaskRequest<RequestedDevice>[];
-  /** Tasks that want whole cores, and how many. */
+  /** Tasks that request whole cores, with the number of cores. */
   readonly cores: readonly TaskRequest<number>[];
   readonly distinctHosts: RuleScope | undefined;
   readonly distinctProperties: readonly DistinctProperty[];
@@ -85,7 +85,7 @@ export function requirementsOf(job: Job, group: TaskGroup, oversubscription: boo
   };
 }
 
-/** The constraint considers a node alone, and not at the other allocations of the job. */
+/** Whether the constraint checks a node alone, without the job's other allocations. */
 function isAboutNode({ Operand }: Constraint): boolean {
   return Operand !== 'distinct_hosts' && Operand !== 'distinct_property';
 }
@@ -95,7 +95,7 @@ function distinctHostsOf(job: readonly Constraint[], group: readonly Constraint[
   return group.some(isDistinctHosts) ? 'group' : undefined;
 }
 
-/** On unless the value is a form of `false`. */
+/** True unless the value is a form of `false`. */
 function isDistinctHosts({ Operand, RTarget }: Constraint): boolean {
   return Operand === 'distinct_hosts' && parseBoolean(RTarget) !== false;
 }

@@ -6,32 +6,32 @@ import type { NodeClass } from '../cluster/node-class.js';
 import { constraintReason, groupReason, volumeReason } from './node-checks.js';
 import type { GroupRequirements } from './requirements.js';
 
-/** The string under which further nodes of a class are counted once the class is known to be infeasible. */
+/** The name under which further nodes of a class are counted once the class is known to be infeasible. */
 export const knownClassReason = 'computed class ineligible';
 
 /** Why a node can never take a group. */
 interface Unsuitable {
-  /** What it is counted under: once a class is known not to suit, its further nodes are counted as such. */
+  /** The name that it is counted under: further nodes of an infeasible class share one name. */
   readonly reason: string;
-  /** The rule that the node, or the first of its class, does not meet. */
+  /** The rule that the node, or the first node of its class, fails. */
   readonly rule: string;
-  /** The verdict holds for every node of the class. */
+  /** Whether the verdict holds for every node of the class. */
   readonly ofClass: boolean;
 }
 
-/** What evaluations record about the classes of nodes, so that it can be decided whether a change of a node helps them. */
+/** Class verdicts that evaluations record, to decide whether a change of a node could unblock them. */
 export interface ClassVerdicts {
-  /** A rule names a property that is unique to each node, so no verdict holds for a whole class. */
+  /** Whether a rule names a property that is unique to each node, so that no verdict holds for a whole class. */
   readonly escaped: boolean;
   readonly eligibility: Readonly<Record<string, boolean>>;
 }
 
-/** `null`: the class suits. */
+/** `null`: the class is feasible. */
 type Verdicts = Map<NodeClass, string | null>;
 
 /**
- * Which nodes suit a job's groups, checked once for each class of node within an evaluation. Rules that name what is unique to a node,
- * and volumes, are checked node by node.
+ * Which nodes suit a job's groups, checked once per node class within an evaluation. Rules on properties unique to a node,
+ * and volumes, are checked per node.
  */
 export class Feasibility {
   readonly #ofJob: Verdicts = new Map();
@@ -45,7 +45,7 @@ export class Feasibility {
   }
 
   /** Why the node can never take the group; undefined when it can. `index` is that of the allocation. */
-  judge(wanted: GroupRequirements, book: Pick<NodeState, 'node' | 'nodeClass'>, index: number): Unsuitable | undefined {
+  check(wanted: GroupRequirements, book: Pick<NodeState, 'node' | 'nodeClass'>, index: number): Unsuitable | undefined {
     const { node, nodeClass } = book;
     const job = this.#cached(this.#jobEscapes ? undefined : this.#ofJob, nodeClass, () =>
       constraintReason(wanted.jobConstraints, node),
@@ -57,7 +57,7 @@ export class Feasibility {
     return volume === undefined ? undefined : { reason: volume, rule: volume, ofClass: false };
   }
 
-  /** By computed class: whether some group of those that were checked could run there. */
+  /** By computed class: whether at least one of the checked groups could run there. */
   get classes(): ClassVerdicts {
     const eligibility = new Map<string, boolean>();
     for (const verdicts of this.#ofGroups.values()) {
@@ -84,20 +84,20 @@ export class Feasibility {
     return verdicts;
   }
 
-  /** The verdict of the class, checked on its first node; without `verdicts` the node's own. */
+  /** The verdict of the class, determined on its first node; without `verdicts` the node's own verdict. */
   #cached(
     verdicts: Verdicts | undefined,
     nodeClass: NodeClass,
-    judge: () => string | undefined,
+    check: () => string | undefined,
   ): Unsuitable | undefined {
     if (verdicts === undefined) {
-      const reason = judge();
+      const reason = check();
       return reason === undefined ? undefined : { reason, rule: reason, ofClass: false };
     }
     const known = verdicts.get(nodeClass);
     if (known !== undefined)
       return known === null ? undefined : { reason: knownClassReason, rule: known, ofClass: true };
-    const reason = judge();
+    const reason = check();
     verdicts.set(nodeClass, reason ?? null);
     return reason === undefined ? undefined : { reason, rule: reason, ofClass: true };
   }

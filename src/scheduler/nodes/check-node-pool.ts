@@ -1,14 +1,14 @@
 import { err, ok, type Result } from 'neverthrow';
 import { builtInNodePools, type NodePool } from '../node-pool.js';
 
-/** The pool that a request names does not exist. */
+/** The requested pool does not exist. */
 export interface NodePoolNotFound {
   readonly type: 'node_pool_not_found';
   readonly name: string;
   readonly message: string;
 }
 
-/** Why a node pool cannot be read, written or removed: it is malformed, does not exist, is built in, or is still in use. */
+/** Why a node pool cannot be read, written or removed: it is invalid, does not exist, is built in, or is in use. */
 export type NodePoolError =
   | { readonly type: 'invalid_node_pool'; readonly name: string; readonly message: string }
   | NodePoolNotFound
@@ -21,7 +21,7 @@ export function nodePoolNotFound(name: string): NodePoolNotFound {
 const namePattern = /^[a-zA-Z0-9_-]{1,128}$/;
 const longestDescription = 256;
 
-/** Checks the name and the description of a pool, and whether it may be changed. */
+/** Validates the name and the description of a pool, and whether it may be changed. */
 export function checkNodePool(
   pool: Pick<NodePool, 'Name' | 'Description' | 'SchedulerConfiguration' | 'NodeIdentityTTL'>,
 ): Result<void, NodePoolError> {

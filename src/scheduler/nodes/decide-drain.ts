@@ -3,20 +3,20 @@ import { millisecondsFromNanos } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { type Allocation, type DesiredTransition, isTerminalAllocation } from '../allocation.js';
 import type { DrainStrategy, Node } from '../node.js';
-import { finish, lookedAtInStep, type Steps } from '../steps.js';
+import { examinedPerStep, finish, type Steps } from '../steps.js';
 
-/** A node that is being emptied, with the allocations that its agent has not finished with. */
+/** A draining node, with the allocations that its agent has not finished with. */
 export interface DrainedNode {
   readonly node: Node & { readonly DrainStrategy: DrainStrategy };
   readonly allocations: readonly Allocation[];
 }
 
-/** What drains are decided on. */
+/** The state on which drains are decided. */
 interface Drains {
   readonly nodes: readonly DrainedNode[];
-  /** The job as registered now; undefined when it was purged. */
+  /** The job as currently registered; undefined when it was purged. */
   readonly jobOf: (allocation: Allocation) => Job | undefined;
-  /** All live allocations of the allocation's job, on whatever node. */
+  /** All live allocations of the allocation's job, on any node. */
   readonly liveOf: (allocation: Allocation) => readonly Allocation[];
   readonly now: Instant;
 }
@@ -24,15 +24,15 @@ interface Drains {
 export interface DrainDecision {
   /** Allocations that have to leave, and how. */
   readonly migrations: readonly { readonly allocation: Allocation; readonly transition: DesiredTransition }[];
-  /** Nodes that only allocations of system jobs are left on. Unless these are to stay, they are among the migrations. */
+  /** Nodes where only allocations of system jobs are left. Unless these are to stay, they are among the migrations. */
   readonly completed: readonly Node[];
-  /** When to decide again, if nothing changes before. */
+  /** When to decide again if nothing changes before. */
   readonly next: Instant | undefined;
 }
 
 /**
- * Which allocations leave their nodes now. A group of a service gives up as many as its migrate block allows, counting healthy
- * ones on all nodes; batch work continues until the deadline; system jobs leave after everything else.
+ * Decides which allocations leave their nodes now. A service group gives up as many as its migrate block allows, counting healthy
+ * ones on all nodes; batch work continues until the deadline; system jobs leave last.
  */
 export function decideDrains({ nodes, jobOf, liveOf, now }: Drains): DrainDecision {
   const byId = new Map(nodes.flatMap(({ allocations }) => allocations.map((one) => [one.ID, one] as const)));
@@ -52,12 +52,12 @@ export function decideDrains({ nodes, jobOf, liveOf, now }: Drains): DrainDecisi
   return { migrations, completed, next };
 }
 
-/** What drains consider in an allocation that its node has not finished with. */
+/** The members of an allocation that drains consider. */
 export interface DrainedAllocation
   extends Pick<Allocation, 'ID' | 'Namespace' | 'JobID' | 'JobType' | 'TaskGroup' | 'NodeID'> {
-  /** Stopped, or requested to migrate: it will not be available any more. */
+  /** Stopped, or requested to migrate: it will soon be unavailable. */
   readonly leaves: boolean;
-  /** From when on its tasks have run: infinite when they do not, and minus infinity when it counts as healthy whatever it is asked for. */
+  /** Since when its tasks have been running: infinity when they are not, minus infinity when it always counts as healthy. */
   readonly runsSince: Instant;
 }
 
@@ -67,19 +67,19 @@ export function drainedAllocation(allocation: Allocation): DrainedAllocation {
   return { ID, Namespace, JobID, JobType, TaskGroup, NodeID, leaves, runsSince: runsSince(allocation) };
 }
 
-/** The parts of a job that drains consider. */
+/** The members of a job that drains consider. */
 export interface DrainedJob extends Pick<Job, 'Stop'> {
   readonly TaskGroups: readonly Pick<Job['TaskGroups'][number], 'Name' | 'Count' | 'Migrate'>[];
 }
 
-/** `Drains` as the steps consider it. */
+/** `Drains` in the form that the steps use. */
 export interface DrainsInSteps {
   readonly nodes: readonly {
     readonly node: DrainedNode['node'];
     readonly allocations: Iterable<DrainedAllocation>;
   }[];
   readonly jobOf: (allocation: DrainedAllocation) => DrainedJob | undefined;
-  /** All live allocations of the allocation's group, on whatever node. Those of other groups do not count. */
+  /** All live allocations of the allocation's group, on any node. Those of other groups do not count. */
   readonly liveOf: (allocation: DrainedAllocation) => Iterable<DrainedAllocation>;
   readonly now: Instant;
 }
@@ -87,9 +87,9 @@ export interface DrainsInSteps {
 /** An allocation that has to leave. */
 export interface Departure {
   readonly allocation: DrainedAllocation;
-  /** Batch work that was cut short by the deadline is not begun elsewhere. */
+  /** Batch work interrupted by the deadline is not restarted elsewhere. */
   readonly ends: boolean;
-  /** Why it may: its node is given up, its job does not want it any more, or enough others of its group are healthy. */
+  /** Why it leaves: its node's deadline, a job that no longer wants it, or enough other healthy allocations of its group. */
   readonly because: 'node' | 'job' | 'count';
 }
 
@@ -122,12 +122,12 @@ export function* drainsInSteps(drains: DrainsInSteps): Steps<Departures> {
   return { departures: [...departures.values()], completed, next: Number.isFinite(next) ? next : undefined };
 }
 
-/** What is asked of an allocation that leaves. */
+/** The requested transition of an allocation that leaves. */
 export function leaving({ DesiredTransition: before }: Allocation, ends: boolean): DesiredTransition {
   return ends ? { ...before, Migrate: true, MigrateDisablePlacement: true } : { ...before, Migrate: true };
 }
 
-/** The instant by which everything has to leave; infinity without a deadline, minus infinity for a forced drain. */
+/** The time by which everything has to leave; infinity without a deadline, minus infinity for a forced drain. */
 export function deadlineOf({ Deadline, ForceDeadline }: DrainStrategy): Instant {
   if (Deadline < 0) return Number.NEGATIVE_INFINITY;
   return ForceDeadline === null ? Number.POSITIVE_INFINITY : Date.parse(ForceDeadline);
@@ -159,17 +159,17 @@ function* waitingGroups({ nodes, now }: DrainsInSteps, taken: Known): Steps<Iter
 
 interface Gradual {
   readonly departures: readonly Departure[];
-  /** When there may be more; infinite when time alone changes nothing. */
+  /** When more may leave; infinity when time alone changes nothing. */
   readonly next: Instant;
 }
 
-/** From a group of a service, as many allocations as may be missing at a time. */
+/** Chooses as many allocations of a service group as may be missing at a time. */
 function* chooseOfGroup(drains: DrainsInSteps, waiting: readonly DrainedAllocation[], taken: Known): Steps<Gradual> {
   const [first] = waiting;
   if (first === undefined) return { departures: [], next: Number.POSITIVE_INFINITY };
   const job = drains.jobOf(first);
   const group = job?.TaskGroups.find(({ Name }) => Name === first.TaskGroup);
-  // The job no longer wants these allocations, so none of them has to stay.
+  // Allocations that the job no longer wants, so none of them has to stay.
   if (job === undefined || job.Stop || group === undefined) {
     return { departures: waiting.map((one) => migrating(one, 'job')), next: Number.POSITIVE_INFINITY };
   }
@@ -192,15 +192,15 @@ function migrating(allocation: DrainedAllocation, because: Departure['because'])
 }
 
 /**
- * From when on the allocation counts as able to work, for a migrate block that asks for no time. Its health decides where it is known;
- * outside of deployments, the start of its tasks.
+ * Since when the allocation counts as available, for a migrate block without a minimum healthy time. Its health decides where it is known;
+ * outside deployments, the start of its tasks.
  */
 function runsSince(allocation: Allocation): Instant {
   const known = allocation.DeploymentStatus?.Healthy ?? null;
   if (known !== null) return Number.NEGATIVE_INFINITY;
   if (allocation.DeploymentID || allocation.ClientStatus !== 'running') return Number.POSITIVE_INFINITY;
   const starts = Object.values(allocation.TaskStates ?? {}).map(({ StartedAt }) => Date.parse(StartedAt ?? ''));
-  // Minus infinity without any.
+  // Minus infinity for an empty list.
   return Math.max(...starts.filter((at) => !Number.isNaN(at)));
 }
 
@@ -208,7 +208,7 @@ function* everyInSteps<T>(items: Iterable<T>, holds: (item: T) => boolean): Step
   let at = 0;
   for (const item of items) {
     at += 1;
-    if (at % lookedAtInStep === 0) yield;
+    if (at % examinedPerStep === 0) yield;
     if (!holds(item)) return false;
   }
   return true;
@@ -219,7 +219,7 @@ function* filteredInSteps<T>(items: Iterable<T>, holds: (item: T) => boolean): S
   let at = 0;
   for (const item of items) {
     at += 1;
-    if (at % lookedAtInStep === 0) yield;
+    if (at % examinedPerStep === 0) yield;
     if (holds(item)) found.push(item);
   }
   return found;

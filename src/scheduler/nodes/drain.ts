@@ -5,9 +5,9 @@ import { type DrainMetadata, isDraining, type Node } from '../node.js';
 import { type NodeRefused, nodeRefused } from './node-errors.js';
 import { type NodeMoment, withNodeEvent } from './node-events.js';
 
-/** How a node is to be emptied. */
+/** Options of a drain. */
 export interface DrainSpec {
-  /** Nanoseconds; 0 has no deadline, below 0 everything goes at once. */
+  /** Nanoseconds; 0 means no deadline, a negative value ends everything at once. */
   readonly Deadline: number;
   /** Leaves the allocations of system jobs where they are. */
   readonly IgnoreSystemJobs: boolean;
@@ -15,13 +15,13 @@ export interface DrainSpec {
 
 interface DrainRequest {
   readonly spec: DrainSpec;
-  /** Accessor of the caller; empty for the host. */
+  /** Accessor ID of the caller's token; empty for the host. */
   readonly accessor: string;
-  /** Kept with the drain, for people. */
+  /** Stored with the drain, for display. */
   readonly meta: Readonly<Record<string, string>> | null;
 }
 
-/** Begins to empty a node, or changes how it is emptied; a changed drain keeps the time at which it began. */
+/** Starts draining a node, or changes its drain; a changed drain keeps its start time. */
 export function startDrain(node: Node, request: DrainRequest, moment: NodeMoment): Result<Node, NodeRefused> {
   const { Deadline, IgnoreSystemJobs } = request.spec;
   if (!Number.isFinite(Deadline)) return err(nodeRefused('drain', 'Deadline must be a number of nanoseconds'));
@@ -41,7 +41,7 @@ export function startDrain(node: Node, request: DrainRequest, moment: NodeMoment
   return ok(withNodeEvent(drained, { Subsystem: 'Drain', Message: 'Node drain strategy set' }, moment));
 }
 
-/** Ends the emptying; the node stays ineligible unless it is to take allocations again. */
+/** Cancels the drain; the node stays ineligible unless requested otherwise. */
 export function cancelDrain(
   node: Node,
   request: Omit<DrainRequest, 'spec'> & { readonly markEligible: boolean },
@@ -55,14 +55,14 @@ export function cancelDrain(
   return withNodeEvent(after, { Subsystem: 'Drain', Message: 'Node drain strategy unset' }, moment);
 }
 
-/** Everything that was to leave has left. */
+/** Marks the drain as complete: everything that had to leave has left. */
 export function completeDrain(node: Node, moment: NodeMoment): Node {
   const LastDrain = metadataOf(node, 'complete', { accessor: '', meta: null }, moment);
   const after: Node = { ...node, DrainStrategy: null, LastDrain };
   return withNodeEvent(after, { Subsystem: 'Drain', Message: 'Node drain complete' }, moment);
 }
 
-/** The latest time that a date can show. */
+/** The latest time that a Date can represent. */
 const latest = 8.64e15;
 
 function deadlineAt(now: number, nanos: number): string {

@@ -3,7 +3,7 @@ import { isDraining, type Node } from '../node.js';
 import { type NodeRefused, nodeRefused } from './node-errors.js';
 import { type NodeMoment, withNodeEvent } from './node-events.js';
 
-/** Whether the node takes new allocations. The same node when that is so already. */
+/** Sets whether the node takes new allocations. Returns the same node when nothing changes. */
 export function decideEligibility(node: Node, eligibility: string, moment: NodeMoment): Result<Node, NodeRefused> {
   if (eligibility !== 'eligible' && eligibility !== 'ineligible') {
     return err(nodeRefused('eligibility', `invalid scheduling eligibility ${JSON.stringify(eligibility)}`));

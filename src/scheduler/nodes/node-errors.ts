@@ -1,4 +1,4 @@
-/** There is no such node, or it must register again. */
+/** The node does not exist, or must register again. */
 export interface NodeNotFound {
   readonly type: 'node_not_found';
   /** The ID that was asked for. */
@@ -6,7 +6,7 @@ export interface NodeNotFound {
   readonly message: string;
 }
 
-/** The request is refused in the present state of the node. */
+/** The node's current state does not allow the request. */
 export interface NodeRefused {
   readonly type: 'node_refused';
   /** What cannot be changed, or what prevents the change. */

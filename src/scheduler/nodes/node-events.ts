@@ -7,15 +7,15 @@ export interface NodeMoment {
   readonly index: number;
 }
 
-/** Events that are kept of a node. */
+/** Number of events kept per node. */
 const keptEvents = 10;
 
-/** The node with one more event and the write's index. */
+/** The node with an added event and the write's index. */
 export function withNodeEvent(
   node: Node,
   event: Pick<NodeEvent, 'Message' | 'Subsystem'>,
   { now, index }: NodeMoment,
 ): Node {
-  const told = { ...event, Details: null, Timestamp: isoFromInstant(now), CreateIndex: index };
-  return { ...node, Events: [...(node.Events ?? []), told].slice(-keptEvents), ModifyIndex: index };
+  const added = { ...event, Details: null, Timestamp: isoFromInstant(now), CreateIndex: index };
+  return { ...node, Events: [...(node.Events ?? []), added].slice(-keptEvents), ModifyIndex: index };
 }

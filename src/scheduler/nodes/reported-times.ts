@@ -2,8 +2,8 @@ import { type Instant, instantFromUnixNanos, isoFromInstant } from '../../shared
 import type { Allocation, TaskState } from '../allocation.js';
 
 /**
- * The reported states of the tasks that the allocation has. Others are dropped: the rest of the report counts, and an agent cannot add to
- * what is stored.
+ * The reported states of the allocation's own tasks. Others are dropped: the rest of the report counts, and an agent cannot enlarge
+ * the stored record.
  */
 export function statesOfItsTasks(
   states: Readonly<Record<string, TaskState>>,
@@ -14,9 +14,9 @@ export function statesOfItsTasks(
 }
 
 /**
- * Task states as a node reports them, with the times of their starts and ends brought into the life of the allocation: not before its
- * creation and not after `now`. Delays of reschedules, health and drains are counted from them, and the clock of the node may be
- * wrong by days. What is yet to come counts as the time of its first report: later ones of the same start do not move it.
+ * Task states as a node reports them, with start and end times clamped to the life of the allocation: not before its
+ * creation and not after `now`. Reschedule delays, health and drains are measured from them, and the node's clock may be
+ * off by days. A future start counts from its first report: later reports of the same start do not move it.
  */
 export function withTimesInLife(
   states: Readonly<Record<string, TaskState>>,
@@ -27,7 +27,7 @@ export function withTimesInLife(
   const inLife = (written: string | null, before: string | null | undefined): string | null => {
     if (written === null) return null;
     const at = Date.parse(written);
-    // The end of the life comes first: after a step back of the server's clock it may lie before the creation.
+    // Clamp to the end last: after a step back of the server's clock `now` may lie before the creation.
     const nearest = Math.min(now, Math.max(created, at));
     if (nearest === at) return written;
     const isKept = at > now && typeof before === 'string' && Date.parse(before) <= now;
@@ -35,8 +35,8 @@ export function withTimesInLife(
   };
   return Object.fromEntries(
     Object.entries(states).map(([task, state]) => {
-      const told = TaskStates?.[task];
-      const before = told?.Restarts === state.Restarts ? told : undefined;
+      const known = TaskStates?.[task];
+      const before = known?.Restarts === state.Restarts ? known : undefined;
       const StartedAt = inLife(state.StartedAt, before?.StartedAt);
       const LastRestart = inLife(state.LastRestart, before?.LastRestart);
       const FinishedAt = inLife(state.FinishedAt, before?.FinishedAt);

@@ -4,14 +4,14 @@ import { type Allocation, isClientTerminal } from '../allocation.js';
 import type { Node } from '../node.js';
 import { isExpired, lostAfter } from '../reconcile/disconnect.js';
 
-/** An allocation that its node has not finished with, and its group in the version of the job that it runs. */
+/** An allocation that its node has not finished with, and its group in the job version that it runs. */
 export interface UnfinishedAllocation {
   readonly allocation: Allocation;
   readonly group: TaskGroup | undefined;
 }
 
 /**
- * The status of a node whose agent has been silent for too long: `disconnected` while the group of one of its allocations waits for it
+ * The status of a node whose agent is silent: `disconnected` while the group of one of its allocations waits for it
  * (`disconnect.lost_after`), else `down`.
  */
 export function silentStatus(
@@ -25,7 +25,7 @@ export function silentStatus(
   return 'down';
 }
 
-/** No server has heard from the node for too long: its agent has to register again before it reports. */
+/** Whether the node was silent for so long that its agent has to register again before it reports. */
 export function isOutOfReach({ Status }: Pick<Node, 'Status'>): boolean {
   return Status === 'down' || Status === 'disconnected';
 }

@@ -4,12 +4,12 @@ import type { Evaluation } from '../evaluation.js';
 import { descriptions, type StopIntent } from '../reconcile/intents.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
 
-/** The time and the write that a plan is part of. */
+/** The time and the index of the write that a plan is part of. */
 export interface PlanMoment {
   readonly now: Instant;
   readonly index: number;
   readonly evaluationId: string;
-  /** That of the snapshot. */
+  /** Index of the snapshot. */
   readonly stopwatch?: (() => number) | undefined;
 }
 
@@ -21,7 +21,7 @@ export function momentOf(
   return { now, index, evaluationId, stopwatch };
 }
 
-/** The allocation with the plan's change, and with the indexes and times that every change by the scheduler sets. */
+/** The allocation with the plan's change, and with the indexes and times that every scheduler change sets. */
 export function stamped(allocation: Allocation, { now, index }: PlanMoment): Allocation {
   return { ...allocation, ModifyIndex: index, AllocModifyIndex: index, ModifyTime: unixNanosFromInstant(now) };
 }
@@ -40,7 +40,7 @@ export function stopped(
   };
 }
 
-/** Its node is out of reach. */
+/** Its node is disconnected. */
 export function becameUnknown(
   allocation: Allocation,
   followupEvalId: string | undefined,
@@ -53,7 +53,7 @@ export function becameUnknown(
   };
 }
 
-/** It is back and continues. */
+/** Its node is back, and it continues. */
 export function reconnected(allocation: Allocation, moment: PlanMoment): Allocation {
   return { ...allocation, AllocStates: withState(allocation, allocation.ClientStatus, moment) };
 }

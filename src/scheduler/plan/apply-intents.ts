@@ -7,21 +7,21 @@ import type { JobProposal } from '../ranking/job-proposal.js';
 import type { Intents, ReplaceIntent, StopIntent } from '../reconcile/intents.js';
 import { changeInSteps, type Steps } from '../steps.js';
 import { becameUnknown, reconnected } from './allocation-changes.js';
-import type { JobScene } from './job-scene.js';
+import type { JobNodes } from './job-nodes.js';
 import { jobMembers } from './new-allocation.js';
 import type { PlanDraft } from './plan-draft.js';
 
 interface IntentTarget {
   readonly draft: PlanDraft;
   readonly proposal: JobProposal;
-  readonly scene: JobScene | undefined;
-  /** The deployment that updated allocations count for. */
+  readonly jobNodes: JobNodes | undefined;
+  /** The deployment that updated allocations belong to. */
   readonly deploymentId: string | undefined;
 }
 
-/** Everything that needs no node: stops, marks and updates in place. Yields now and then. */
+/** Everything that needs no node: stops, marks and in-place updates. Yields now and then. */
 export function* applyIntents(intents: Intents, target: IntentTarget): Steps<void> {
-  const { draft, scene } = target;
+  const { draft, jobNodes } = target;
   yield* changeInSteps(intents.stop, (intent) => applyStop(intent, target));
   yield* changeInSteps(intents.unknown, ({ allocation, followupEvalId }) =>
     draft.change(becameUnknown(draft.latest(allocation), followupEvalId, draft.moment)),
@@ -29,10 +29,11 @@ export function* applyIntents(intents: Intents, target: IntentTarget): Steps<voi
   yield* changeInSteps(intents.reconnected, (allocation) =>
     draft.change(reconnected(draft.latest(allocation), draft.moment)),
   );
-  if (scene !== undefined) yield* changeInSteps(intents.inPlace, (intent) => updateInPlace(intent, scene, target));
+  if (jobNodes !== undefined)
+    yield* changeInSteps(intents.inPlace, (intent) => updateInPlace(intent, jobNodes, target));
 }
 
-/** Allocations that wait for their replacement name the evaluation that brings it. */
+/** Allocations that wait for their replacement name the evaluation that will create it. */
 export function applyFollowups(
   intents: Intents,
   allocations: Iterable<Allocation>,
@@ -52,13 +53,13 @@ export function applyStop(intent: StopIntent, { draft, proposal }: Pick<IntentTa
   proposal.release(intent.allocation);
 }
 
-function updateInPlace({ allocation, group }: ReplaceIntent, scene: JobScene, target: IntentTarget): void {
+function updateInPlace({ allocation, group }: ReplaceIntent, jobNodes: JobNodes, target: IntentTarget): void {
   const { draft, proposal, deploymentId } = target;
   const before = draft.latest(allocation);
-  const AllocatedResources = underVersion(before.AllocatedResources, scene.assessorOf(group).wanted.resources);
-  const { JobType, JobVersion, JobCreateIndex, JobPriority, MigrateParallel } = jobMembers(scene.job, group);
+  const AllocatedResources = underVersion(before.AllocatedResources, jobNodes.assessorOf(group).wanted.resources);
+  const { JobType, JobVersion, JobCreateIndex, JobPriority, MigrateParallel } = jobMembers(jobNodes.job, group);
   const EvalID = draft.moment.evaluationId;
-  // Written out, member by member: with thousands of allocations, copies and spreads are what an update in place costs.
+  // Written out member by member: with thousands of allocations, copying and spreading dominates the cost of an in-place update.
   const moved: { -readonly [K in keyof Allocation]: Allocation[K] } = {
     ...withoutFormer(before, deploymentId),
     ...{ EvalID, JobType, JobVersion, JobCreateIndex, AllocatedResources },
@@ -71,14 +72,14 @@ function updateInPlace({ allocation, group }: ReplaceIntent, scene: JobScene, ta
 }
 
 /**
- * Counts an allocation that continues in place with the resources of the group as it is now, so that later placements see what is left.
+ * Counts an allocation that is updated in place with the group's current resources, so that later placements see what is left.
  */
 export function takeRoomInPlace(
   allocation: Allocation,
   group: TaskGroup,
-  { scene, proposal }: { readonly scene: JobScene; readonly proposal: JobProposal },
+  { jobNodes, proposal }: { readonly jobNodes: JobNodes; readonly proposal: JobProposal },
 ): void {
-  const resources = underVersion(allocation.AllocatedResources, scene.assessorOf(group).wanted.resources);
+  const resources = underVersion(allocation.AllocatedResources, jobNodes.assessorOf(group).wanted.resources);
   if (takesOtherRoom(allocation, resources)) takeRoom(allocation, resources, proposal);
 }
 
@@ -87,7 +88,7 @@ function takeRoom(allocation: Allocation, AllocatedResources: AllocatedResources
   if (use !== undefined) proposal.resize(allocation, use);
 }
 
-/** Without what the version before may have set; where it counts for another deployment, its health starts over. */
+/** Clears what the previous version may have set; in another deployment its health starts over. */
 function withoutFormer(allocation: Allocation, deploymentId: string | undefined): Allocation {
   const { MigrateParallel, DeploymentID, DeploymentStatus } = allocation;
   const moves = DeploymentID !== deploymentId && (DeploymentID ?? DeploymentStatus) !== undefined;
@@ -98,7 +99,7 @@ function withoutFormer(allocation: Allocation, deploymentId: string | undefined)
   return others;
 }
 
-/** What another version asks for; what was picked for the allocation on its node stays. */
+/** The resources that the new version requests; what was picked for the allocation on its node is kept. */
 function underVersion(before: AllocatedResources, asked: AllocatedResources): AllocatedResources {
   const { Networks, Ports } = before.Shared;
   const names = Object.keys(asked.Tasks);

@@ -4,7 +4,7 @@ import type { Deployment } from '../deployment/deployment.js';
 import { isDeployed } from '../reconcile/group-deployment.js';
 import type { PlaceIntent } from '../reconcile/intents.js';
 
-/** What a new allocation runs, and the deployment that it counts for. */
+/** The version that a new allocation runs, and the deployment that it belongs to. */
 export interface ChosenVersion {
   readonly job: Job;
   readonly group: TaskGroup;
@@ -18,8 +18,8 @@ interface VersionsOfJob {
 }
 
 /**
- * The version for an allocation that is placed while canaries are being checked: the newest one that was accepted, but none older than
- * what it replaces. Undefined when it is the present one.
+ * The version for an allocation that is placed while canaries are being checked: the newest promoted one, but none older than
+ * that of the allocation it replaces. Undefined for the current version.
  */
 export function acceptedVersion(
   { group, previous }: Pick<PlaceIntent, 'group' | 'previous'>,

@@ -3,7 +3,7 @@ import type { Deployment } from '../deployment/deployment.js';
 import type { Evaluation } from '../evaluation.js';
 import type { SchedulingResult } from './outcome.js';
 
-/** The result of a decision that was made for a write with the index `from`, which no record had then, for a write with the index `to`. */
+/** Rebases a decision that was made for a write at index `from`, which no earlier record can have, to a write at index `to`. */
 export function movedResult(result: SchedulingResult, from: number, to: number): SchedulingResult {
   if (from === to) return result;
   const index = (was: number): number => (was === from ? to : was);

@@ -12,7 +12,7 @@ import type { PlanMoment } from './allocation-changes.js';
 interface NewAllocation {
   readonly id: string;
   readonly name: string;
-  /** The version of the job that it runs. */
+  /** The job version that it runs. */
   readonly job: Job;
   readonly group: TaskGroup;
   readonly node: Node;
@@ -21,12 +21,12 @@ interface NewAllocation {
   readonly deploymentId: string | undefined;
   readonly canary: boolean;
   readonly previous: Allocation | undefined;
-  /** It replaces the previous one by this policy, which is that of the previous one's version; undefined: for another reason. */
+  /** Set if it replaces the previous allocation by this policy, that of the previous allocation's version; undefined: for another reason. */
   readonly rescheduledBy: ReschedulePolicy | null | undefined;
   readonly preempted: readonly string[];
 }
 
-/** The record of an allocation that has just been given a node. */
+/** The record of an allocation that has just been assigned a node. */
 export function newAllocation(made: NewAllocation, moment: PlanMoment): Allocation {
   const { job, group, node } = made;
   const nanos = unixNanosFromInstant(moment.now);
@@ -56,7 +56,7 @@ export function newAllocation(made: NewAllocation, moment: PlanMoment): Allocati
   };
 }
 
-/** What an allocation keeps of the version of the job that it runs. */
+/** The values that an allocation copies from the job version that it runs. */
 export function jobMembers(
   job: Job,
   group: TaskGroup,

@@ -9,34 +9,34 @@ import { followUpDescriptions, followUpEvaluation } from '../reconcile/follow-up
 import { type DeploymentUpdate, type Intents, nothingDesired } from '../reconcile/intents.js';
 import type { SchedulingIds } from '../reconcile/situation.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
-import { byIdInSteps, lookedAtInStep, type Steps } from '../steps.js';
+import { byIdInSteps, examinedPerStep, type Steps } from '../steps.js';
 import type { PlanDraft } from './plan-draft.js';
 
-/** What to write. Every record is complete, with the indexes and times of the write. */
+/** The records to write. Each is complete, with the indexes and times of the write. */
 export interface SchedulingResult {
-  /** Changed and new allocations. A changed one has its old state in the snapshot, or was read by `readAllocation`. */
+  /** Changed and new allocations. The previous state of a changed one is in the snapshot, or was read by `readAllocation`. */
   readonly allocations: readonly Allocation[];
   readonly deployments: readonly Deployment[];
-  /** The evaluation as it ends: complete, failed, or blocked again. */
+  /** The evaluation's final record: complete, failed, or blocked again. */
   readonly evaluation: Evaluation;
-  /** A blocked evaluation for what found no node, and pending ones for later. */
+  /** A blocked evaluation for allocations without a node, and pending ones for later. */
   readonly followUps: readonly Evaluation[];
-  /** Evaluations of other jobs that have lost allocations. */
+  /** Evaluations of other jobs whose allocations were preempted. */
   readonly preemptions: readonly Evaluation[];
   /** By group. */
   readonly desiredUpdates: Readonly<Record<string, DesiredUpdates>>;
-  /** A version of the job that has proved itself: every allocation of its deployment is healthy. */
+  /** A job version that has become stable: every allocation of its deployment is healthy. */
   readonly stableVersion: number | undefined;
   /**
-   * The deployment ended while allocations of it had failed, whose replacement it had kept for itself: the job has to be considered once
-   * more. The evaluation for that is not among the records.
+   * Whether the deployment ended while it withheld replacements of failed allocations: the job must be evaluated once
+   * more. That evaluation is not among the records.
    */
   readonly looksAgain: boolean;
-  /** What was decided about deployments, also where the record stays as it is. */
+  /** The decisions about deployments, including those that leave the record unchanged. */
   readonly decided: {
     readonly deployment: Deployment | undefined;
     readonly deploymentUpdates: readonly DeploymentUpdate[];
-    /** Made or changed deployments, without the plan's allocations in their counts. */
+    /** Created or changed deployments; their counts do not include the plan's allocations yet. */
     readonly uncounted: readonly Deployment[];
   };
 }
@@ -48,17 +48,17 @@ export interface OutcomeRequest {
   readonly ids: SchedulingIds;
   readonly intents: Intents;
   readonly draft: PlanDraft;
-  /** What is known of classes of nodes, for those who wait for room. */
+  /** Class verdicts for blocked evaluations. */
   readonly classes: ClassVerdicts | undefined;
-  /** The deployment that the evaluation names. */
+  /** The deployment that the evaluation refers to. */
   readonly deploymentId: string | undefined;
   /** The node that a blocked evaluation of a system job waits for. */
   readonly blockedNodeId?: string | undefined;
-  /** Whether what found no node waits for room; as long as something found none unless given. */
+  /** Whether unplaced allocations wait for room; by default, if there are any. */
   readonly waitsForRoom?: boolean;
 }
 
-/** Makes the records of what was decided. Yields now and then. */
+/** Creates the records of a decision. Yields now and then. */
 export function* outcomeOf(request: OutcomeRequest): Steps<SchedulingResult> {
   const { snapshot, intents, draft } = request;
   const followUps = followUpsOf(request);
@@ -82,7 +82,7 @@ export function* outcomeOf(request: OutcomeRequest): Steps<SchedulingResult> {
   };
 }
 
-/** An evaluation that cannot be worked on. */
+/** An evaluation that cannot be processed. */
 export function failedOutcome(
   { index }: Pick<SchedulingSnapshot, 'index'>,
   evaluation: Evaluation,
@@ -108,7 +108,7 @@ export function failedOutcome(
   };
 }
 
-/** It failed after it had been healthy, so that its deployment did not ask for another. */
+/** Whether it failed after it had been healthy, so that its deployment requested no replacement. */
 function isLeftBehind({ DeploymentID, ClientStatus, DesiredStatus, NextAllocation }: Allocation, succeeded: string) {
   if (DeploymentID !== succeeded || NextAllocation !== undefined) return false;
   return ClientStatus === 'failed' && DesiredStatus === 'run';
@@ -124,7 +124,7 @@ function followUpsOf(request: OutcomeRequest): readonly Evaluation[] {
   return followUps;
 }
 
-/** Waits until a change of a node may give room to what found none. */
+/** A blocked evaluation that waits until a node change may make room for the unplaced allocations. */
 function blockedEvaluation(request: OutcomeRequest): Evaluation {
   const { draft, snapshot, blockedNodeId } = request;
   return followUpEvaluation(request, {
@@ -172,7 +172,7 @@ function endOf(request: OutcomeRequest, followUps: readonly Evaluation[]): Evalu
   };
 }
 
-/** The result of the evaluation by group. Only a plan, which is not stored, lists the allocations that would be preempted. */
+/** The evaluation's result by group. Only a plan, which is not stored, lists the allocations that would be preempted. */
 function annotationsOf(request: OutcomeRequest): PlanAnnotations {
   const { evaluation, draft } = request;
   const preempted = evaluation.AnnotatePlan === true ? draft.preempted : [];
@@ -195,7 +195,7 @@ function desiredUpdatesOf({ intents, draft, evaluation }: OutcomeRequest): Reado
   );
 }
 
-/** By ID: the job's deployments with the one that the plan makes or writes again, and with the status that it gives them. */
+/** By ID: the job's deployments including the one that the plan creates or rewrites, with the status that it sets. */
 function decidedDeployments({ snapshot, intents }: OutcomeRequest): ReadonlyMap<string, Deployment> {
   const after = new Map(snapshot.deployments.map((deployment) => [deployment.ID, deployment]));
   const { deployment: written } = intents;
@@ -209,7 +209,7 @@ function decidedDeployments({ snapshot, intents }: OutcomeRequest): ReadonlyMap<
   return after;
 }
 
-/** Those that the plan makes, whose status it changes, or whose allocations it places. */
+/** Deployments that the plan creates, whose status it changes, or whose allocations it places. */
 function* deploymentsOf(
   request: OutcomeRequest,
   uncounted: ReadonlyMap<string, Deployment>,
@@ -220,7 +220,7 @@ function* deploymentsOf(
   const known = changed.length === 0 ? [] : snapshot.allocations;
   const allocationsBefore = yield* byIdInSteps(known);
   for (const [at, allocation] of changed.entries()) {
-    if (at % lookedAtInStep === 0) yield;
+    if (at % examinedPerStep === 0) yield;
     const deployment = allocation.DeploymentID === undefined ? undefined : after.get(allocation.DeploymentID);
     if (deployment === undefined) continue;
     after.set(deployment.ID, withAllocation(deployment, allocationsBefore.get(allocation.ID), allocation));
@@ -247,7 +247,7 @@ function isSame(before: Deployment | undefined, after: Deployment): boolean {
   return before === after || (before !== undefined && JSON.stringify(before) === JSON.stringify(after));
 }
 
-/** One for each job that lost allocations. */
+/** One evaluation for each job that lost allocations. */
 function preemptionsOf({ draft, snapshot, now, ids }: OutcomeRequest): readonly Evaluation[] {
   const nanos = unixNanosFromInstant(now);
   const jobs = new Map<string, Allocation>();

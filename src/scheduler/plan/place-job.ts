@@ -16,46 +16,46 @@ import { indexFromName } from '../reconcile/names.js';
 import type { SchedulerConfiguration } from '../scheduler-configuration.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
 import { acceptedVersion, type ChosenVersion } from './choose-version.js';
-import { JobScene } from './job-scene.js';
+import { JobNodes } from './job-nodes.js';
 import { newAllocation } from './new-allocation.js';
 import type { PlanDraft } from './plan-draft.js';
 
-/** What the placements of one plan work with. */
+/** The inputs of one plan's placements. */
 export interface PlacementContext {
   readonly snapshot: SchedulingSnapshot;
   readonly job: Job;
-  /** With the pool's own settings. */
+  /** With the pool's overrides applied. */
   readonly configuration: SchedulerConfiguration;
   readonly proposal: JobProposal;
-  readonly scene: JobScene;
+  readonly jobNodes: JobNodes;
   readonly draft: PlanDraft;
   readonly newId: () => string;
 }
 
 interface JobPlacementContext extends PlacementContext {
-  /** The deployment that new allocations of the present version count for. */
+  /** The deployment that new allocations of the current version belong to. */
   readonly deploymentId: string | undefined;
-  /** An allocation's group as of its own version. */
+  /** An allocation's group in the allocation's own version. */
   readonly groupOf: (allocation: Allocation) => TaskGroup | undefined;
 }
 
-/** What is to be placed: a wanted allocation, or the replacement of one that ends if its replacement finds a node. */
+/** A placement to make: a wanted allocation, or the replacement of one that is stopped if its replacement finds a node. */
 interface Placement extends PlaceIntent {
   readonly replaces?: Allocation;
 }
 
-/** Gives the wanted allocations their nodes, one after the other: each sees what those before it took. */
+/** Assigns nodes to wanted allocations one after the other: each sees the room that earlier ones took. */
 export class JobPlacer {
   readonly #context: JobPlacementContext;
-  readonly #scenes = new Map<Job, JobScene>();
+  readonly #nodesByVersion = new Map<Job, JobNodes>();
   readonly #preempted = new Map<string, number>();
 
   constructor(context: JobPlacementContext) {
     this.#context = context;
-    this.#scenes.set(context.job, context.scene);
+    this.#nodesByVersion.set(context.job, context.jobNodes);
   }
 
-  /** Replacements first, so that the room of what they replace is free for the rest. Yields after each. */
+  /** Replacements first, so that the room they free is available for the rest. Yields after each. */
   *placeAll(intents: Pick<Intents, 'replace' | 'place' | 'names'>): Generator<void, void> {
     const placements = [...intents.replace.map(placementFor), ...intents.place];
     for (const { group } of placements) this.#context.draft.queue(group.Name, 1);
@@ -78,10 +78,10 @@ export class JobPlacer {
       draft.stop({ allocation: placement.replaces, description: descriptions.updating });
       proposal.release(placement.replaces);
     }
-    const scene = this.#sceneOf(version.job);
-    const ranking = scene.rankingOf(version.group, indexFromName(placement.name));
+    const jobNodes = this.#nodesOf(version.job);
+    const ranking = jobNodes.rankingOf(version.group, indexFromName(placement.name));
     const found = this.#select(ranking, version, placement);
-    const metric = this.#context.draft.measured(ranking.metric(scene.census, found));
+    const metric = this.#context.draft.measured(ranking.metric(jobNodes.census, found));
     ranking.settleClasses();
     if (found === undefined) {
       draft.fail(placement.group.Name, exhausted(metric, placement.group));
@@ -108,7 +108,7 @@ export class JobPlacer {
     const { draft, proposal, newId } = this.#context;
     const id = newId();
     for (const victim of found.preemption?.victims ?? []) this.#preempt(victim, found.slot, id);
-    const wanted = this.#sceneOf(version.job).assessorOf(version.group).wanted;
+    const wanted = this.#nodesOf(version.job).assessorOf(version.group).wanted;
     const state = proposal.nodes.at(found.slot);
     const offer = offerOf(wanted, state, drawFrom(`${draft.moment.evaluationId} ${placement.name} ${id}`));
     if (offer.isErr()) return;
@@ -142,7 +142,7 @@ export class JobPlacer {
     return this.#context.groupOf(previous)?.ReschedulePolicy ?? null;
   }
 
-  /** The previous allocation names its successor, and that it was replaced by the reschedule policy. */
+  /** Links the previous allocation to its replacement, and records that the reschedule policy replaced it. */
   #link(previous: Allocation, { reschedule }: Placement, id: string): void {
     const { draft } = this.#context;
     const latest = draft.latest(previous);
@@ -151,8 +151,8 @@ export class JobPlacer {
   }
 
   /**
-   * Allocations that have ended and wait for their replacement by the reschedule policy continue to wait, and record that it was tried. One
-   * that runs, and was requested to stop, stops: its room may be given away already.
+   * Ended allocations that wait for their replacement by the reschedule policy continue to wait, and record the attempt. A running one that
+   * was requested to stop is stopped: its room may already be assigned to another.
    */
   #giveUp({ previous, reschedule }: Placement): void {
     if (previous === undefined || reschedule !== true) return;
@@ -172,7 +172,7 @@ export class JobPlacer {
   }
 
   #preemptor({ job, group }: ChosenVersion): Preemptor {
-    const { wanted } = this.#sceneOf(job).assessorOf(group);
+    const { wanted } = this.#nodesOf(job).assessorOf(group);
     return { wanted, preemptedLike: (use) => this.#preempted.get(likeKey(use)) ?? 0 };
   }
 
@@ -187,16 +187,16 @@ export class JobPlacer {
     return older ?? { job, group: placement.group, deploymentId };
   }
 
-  #sceneOf(job: Job): JobScene {
-    let scene = this.#scenes.get(job);
-    if (scene === undefined) {
-      scene = new JobScene(job, this.#context.proposal, this.#context.configuration);
-      this.#scenes.set(job, scene);
+  #nodesOf(job: Job): JobNodes {
+    let jobNodes = this.#nodesByVersion.get(job);
+    if (jobNodes === undefined) {
+      jobNodes = new JobNodes(job, this.#context.proposal, this.#context.configuration);
+      this.#nodesByVersion.set(job, jobNodes);
     }
-    return scene;
+    return jobNodes;
   }
 
-  /** Nodes where the previous allocation, or one before it, has failed. */
+  /** Nodes where the previous allocation, or one before it, failed. */
   #penalisedSlots(previous: Allocation | undefined): ReadonlySet<number> {
     if (previous === undefined) return new Set();
     const nodes = (previous.RescheduleTracker?.Events ?? []).map((event) => event.PrevNodeID);
@@ -205,7 +205,7 @@ export class JobPlacer {
     return new Set(slots.filter((slot) => slot !== undefined));
   }
 
-  /** The node that holds the data of the previous allocation's disk, when the group wants to keep it. */
+  /** The node that holds the previous allocation's ephemeral disk, if the group wants to keep the data. */
   #preferredSlot({ job, group }: ChosenVersion, previous: Allocation | undefined): number | undefined {
     const { snapshot } = this.#context;
     if (previous === undefined || !(group.EphemeralDisk.Sticky || group.EphemeralDisk.Migrate)) return undefined;
@@ -222,7 +222,7 @@ function placementFor({ allocation, group }: ReplaceIntent): Placement {
   return { name: allocation.Name, group, previous: allocation, replaces: allocation };
 }
 
-/** A name that several allocations have is given to one of them only. */
+/** Of several allocations that share a name, one keeps it and the others get free names. */
 function renamed(placement: Placement, { names }: Pick<Intents, 'names'>): Placement {
   const index = names.get(placement.group.Name);
   if (index === undefined || !index.isDuplicate(placement.name)) return placement;
@@ -235,7 +235,7 @@ function likeKey({ namespace, jobId, group }: AllocationUse): string {
   return JSON.stringify([namespace, jobId, group]);
 }
 
-/** The failure of a placement, with the amounts that it requested in the exhausted dimensions. */
+/** A failed placement, with the requested amounts of the exhausted dimensions. */
 export function exhausted(metric: AllocationMetric, group: TaskGroup): AllocationMetric {
   const short = metric.DimensionExhausted;
   if (short === null) return metric;
@@ -255,7 +255,7 @@ export function exhausted(metric: AllocationMetric, group: TaskGroup): Allocatio
   return { ...metric, ResourcesExhausted: Object.fromEntries(tasks) };
 }
 
-/** One more placement of a group that was not tried, because the one before it had failed. */
+/** One more placement of a group that was skipped because an earlier one had failed. */
 function coalesced(metric: AllocationMetric, group: TaskGroup): AllocationMetric {
   return { ...exhausted(metric, group), CoalescedFailures: metric.CoalescedFailures + 1 };
 }

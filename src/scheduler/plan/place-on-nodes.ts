@@ -14,7 +14,7 @@ import { descriptions } from '../reconcile/intents.js';
 import { newAllocation } from './new-allocation.js';
 import { exhausted, type PlacementContext } from './place-job.js';
 
-/** An allocation that has to be on one certain node. */
+/** An allocation that must run on a particular node. */
 export interface NodePlacement {
   readonly group: TaskGroup;
   readonly nodeId: string;
@@ -25,15 +25,15 @@ export interface NodePlacement {
   readonly canary: boolean;
 }
 
-/** What a node would give a group. */
+/** The resources that a node would assign to a group. */
 type NodeVerdict =
   | { readonly type: 'suits'; readonly preemption: Preemption | undefined; readonly metric: AllocationMetric }
   | { readonly type: 'filtered' | 'exhausted'; readonly metric: AllocationMetric };
 
-/** Puts the allocations of a system or sysbatch job on their nodes. */
+/** Places the allocations of a system or sysbatch job on their nodes. */
 export class SystemPlacer {
   readonly #context: PlacementContext;
-  /** By group: the metrics of the nodes that do not suit, added up. */
+  /** By group: the merged metrics of the nodes that do not suit. */
   readonly #filtered = new Map<string, AllocationMetric>();
   #blockedNodeId: string | undefined;
 
@@ -41,16 +41,16 @@ export class SystemPlacer {
     this.#context = context;
   }
 
-  /** The first node that had no room. */
+  /** The first node without room. */
   get blockedNodeId(): string | undefined {
     return this.#blockedNodeId;
   }
 
-  /** Whether the node takes the group's allocation, once `without` is gone. */
+  /** Whether the node would take the group's allocation with `without` gone. */
   verdictOn(nodeId: string, group: TaskGroup, without?: Allocation): NodeVerdict['type'] {
     const { proposal } = this.#context;
     if (without !== undefined) proposal.release(without);
-    const verdict = this.#judge(nodeId, group);
+    const verdict = this.#assess(nodeId, group);
     if (without !== undefined) proposal.release(without, 1);
     return verdict?.type ?? 'filtered';
   }
@@ -67,18 +67,18 @@ export class SystemPlacer {
         draft.stop({ allocation: placement.replaces, description: descriptions.updating });
         proposal.release(placement.replaces);
       }
-      const verdict = this.#judge(placement.nodeId, placement.group);
+      const verdict = this.#assess(placement.nodeId, placement.group);
       if (verdict?.type === 'suits') this.#create(placement, verdict, deploymentId);
       else if (verdict !== undefined) this.#fail(placement, verdict, standing);
       yield;
     }
   }
 
-  #judge(nodeId: string, group: TaskGroup): NodeVerdict | undefined {
-    const { scene, proposal } = this.#context;
+  #assess(nodeId: string, group: TaskGroup): NodeVerdict | undefined {
+    const { jobNodes, proposal } = this.#context;
     const slot = proposal.nodes.cluster.slotOf(nodeId);
     if (slot === undefined) return undefined;
-    const assessor = scene.assessorOf(group);
+    const assessor = jobNodes.assessorOf(group);
     const assessment = assessor.assess(slot, 0);
     const state = proposal.nodes.at(slot);
     if (assessment.type === 'filtered') return { type: 'filtered', metric: this.#metric(state, assessment) };
@@ -108,8 +108,8 @@ export class SystemPlacer {
     const tally = new NodeTally();
     if (assessment?.type === 'filtered') tally.filter(node, assessment.rule);
     if (assessment?.type === 'exhausted') tally.exhaust(node, assessment.dimension);
-    const { draft, scene } = this.#context;
-    return draft.measured(tally.metric(scene.census, 1, score === undefined ? null : [score]));
+    const { draft, jobNodes } = this.#context;
+    return draft.measured(tally.metric(jobNodes.census, 1, score === undefined ? null : [score]));
   }
 
   #create(
@@ -117,7 +117,7 @@ export class SystemPlacer {
     { preemption, metric }: Extract<NodeVerdict, { readonly type: 'suits' }>,
     deploymentId: string | undefined,
   ): void {
-    const { draft, proposal, job, scene, newId, snapshot } = this.#context;
+    const { draft, proposal, job, jobNodes, newId, snapshot } = this.#context;
     const { group, nodeId, name, previous, canary } = placement;
     const slot = proposal.nodes.cluster.slotOf(nodeId)!;
     const id = newId();
@@ -129,7 +129,7 @@ export class SystemPlacer {
     }
     const state = proposal.nodes.at(slot);
     const offer = offerOf(
-      scene.assessorOf(group).wanted,
+      jobNodes.assessorOf(group).wanted,
       state,
       drawFrom(`${draft.moment.evaluationId} ${name} ${id}`),
     );
@@ -158,7 +158,7 @@ export class SystemPlacer {
     if (previous !== undefined) draft.change({ ...draft.latest(previous), NextAllocation: id });
   }
 
-  /** A node that does not suit is reported only if the group has no allocation on any node. */
+  /** Unsuitable nodes are reported only if the group has no allocation on any node. */
   #fail(
     { group, nodeId }: NodePlacement,
     { type, metric }: Extract<NodeVerdict, { readonly type: 'filtered' | 'exhausted' }>,
@@ -170,7 +170,7 @@ export class SystemPlacer {
       const merged = mergedFiltered(this.#filtered.get(group.Name), metric);
       this.#filtered.set(group.Name, merged);
       if (draft.queuedOf(group.Name) <= 0 && !standing.has(group.Name) && !draft.hasPlaced(group.Name)) {
-        // The metric of several nodes has no counts of the pool, so it does not name the pool either.
+        // A metric of several nodes has no counts of the pool, so it does not name the pool either.
         draft.fail(group.Name, { ...merged, NodePool: '' });
       }
       return;
@@ -190,7 +190,7 @@ export class SystemPlacer {
   }
 }
 
-/** Adds the metrics of filtered nodes, without the numbers of available nodes. */
+/** Merges the metrics of filtered nodes, without the numbers of available nodes. */
 function mergedFiltered(left: AllocationMetric | undefined, right: AllocationMetric): AllocationMetric {
   return {
     ...right,

@@ -3,13 +3,13 @@ import type { AllocationMetric } from '../allocation-metric.js';
 import type { StopIntent } from '../reconcile/intents.js';
 import { type PlanMoment, preempted, stamped, stopped } from './allocation-changes.js';
 
-/** An allocation that made room for another one. */
+/** An allocation that was preempted for another one. */
 interface PreemptedAllocation {
   readonly before: Allocation;
   readonly by: string;
 }
 
-/** The allocations that an evaluation changes and makes, until it is decided. */
+/** The allocations that an evaluation changes and creates, while it is being decided. */
 export class PlanDraft {
   readonly moment: PlanMoment;
   readonly #changed = new Map<string, Allocation>();
@@ -24,7 +24,7 @@ export class PlanDraft {
     this.#measuredUntil = moment.stopwatch?.() ?? 0;
   }
 
-  /** The allocation as it will be. */
+  /** The allocation with the planned changes. */
   latest(allocation: Allocation): Allocation {
     return this.#changed.get(allocation.ID) ?? allocation;
   }
@@ -37,7 +37,7 @@ export class PlanDraft {
     this.change(stopped(this.latest(intent.allocation), intent, this.moment));
   }
 
-  /** The allocation stays as the snapshot has it. */
+  /** Reverts the allocation to its state in the snapshot. */
   forget(allocation: Allocation): void {
     this.#changed.delete(allocation.ID);
   }
@@ -67,7 +67,7 @@ export class PlanDraft {
     this.#failed.set(group, metric);
   }
 
-  /** The metric with the time since the last one that was measured, or since the beginning. */
+  /** The metric with the time since the previous measured one, or since the beginning. */
   measured(metric: AllocationMetric): AllocationMetric {
     const { stopwatch } = this.moment;
     if (stopwatch === undefined) return metric;
@@ -88,7 +88,7 @@ export class PlanDraft {
     return this.#preempted;
   }
 
-  /** Every record to write. */
+  /** All records to write. */
   get allocations(): readonly Allocation[] {
     return [...this.#changed.values(), ...this.#placed];
   }

@@ -15,7 +15,7 @@ import type { SchedulingSnapshot } from '../snapshot.js';
 import { changeInSteps } from '../steps.js';
 import { momentOf } from './allocation-changes.js';
 import { applyFollowups, applyIntents, applyStop, takeRoomInPlace } from './apply-intents.js';
-import { JobScene } from './job-scene.js';
+import { JobNodes } from './job-nodes.js';
 import { outcomeOf, type SchedulingResult } from './outcome.js';
 import { JobPlacer } from './place-job.js';
 import { PlanDraft } from './plan-draft.js';
@@ -40,32 +40,32 @@ export function* planJob(
   yield;
   const proposal = new JobProposal(snapshot.cluster, allocations);
   const configuration = configurationOfPool(snapshot.configuration, snapshot.pool);
-  const scene = job === undefined ? undefined : new JobScene(job, proposal, configuration);
+  const jobNodes = job === undefined ? undefined : new JobNodes(job, proposal, configuration);
   yield* changeInSteps(lostWhileStopping(allocations, situation), (allocation) =>
     applyStop({ allocation, description: descriptions.lost, clientStatus: 'lost' }, { draft, proposal }),
   );
 
   yield;
   const canStay = (allocation: Allocation, group: TaskGroup): boolean =>
-    scene !== undefined && staysOnItsNode(allocation, group, scene, proposal);
+    jobNodes !== undefined && staysOnItsNode(allocation, group, jobNodes, proposal);
   const intents = yield* reconcileJob({ situation, allocations, deployment: latest, canStay });
   const deployment = intents.deployment ?? latest;
-  yield* applyIntents(intents, { draft, proposal, scene, deploymentId: deployment?.ID });
+  yield* applyIntents(intents, { draft, proposal, jobNodes, deploymentId: deployment?.ID });
   applyFollowups(intents, allocations, { draft, proposal });
 
-  if (scene !== undefined && intents.place.length + intents.replace.length > 0) {
+  if (jobNodes !== undefined && intents.place.length + intents.replace.length > 0) {
     const newId = (): string => ids.next('allocation');
     const deploymentId = activeIdOf(deployment);
-    const parts = { snapshot, job: scene.job, configuration, proposal, scene, draft, newId, deploymentId };
+    const parts = { snapshot, job: jobNodes.job, configuration, proposal, jobNodes, draft, newId, deploymentId };
     const { groupOf } = situation;
     yield* new JobPlacer({ ...parts, groupOf }).placeAll(intents);
   } else queueNothing(job, draft);
   yield;
-  const classes = scene?.feasibility.classes;
+  const classes = jobNodes?.feasibility.classes;
   return yield* outcomeOf({ snapshot, evaluation, now, ids, intents, draft, classes, deploymentId: deployment?.ID });
 }
 
-/** The deployment that new allocations belong to. */
+/** The deployment of new allocations. */
 function activeIdOf(deployment: Deployment | undefined): string | undefined {
   return deployment !== undefined && isActiveDeployment(deployment) ? deployment.ID : undefined;
 }
@@ -74,7 +74,7 @@ function queueNothing(job: Job | undefined, draft: PlanDraft): void {
   for (const { Name } of job?.TaskGroups ?? []) draft.queue(Name, 0);
 }
 
-/** The intents for a job that has exactly what it declares; undefined for any other. */
+/** The intents for a settled job, whose allocations match its declaration exactly; undefined for any other. */
 function settledIntents(
   { job, allocations, cluster }: SchedulingSnapshot,
   deployment: Deployment | undefined,
@@ -103,7 +103,7 @@ export function latestDeployment(deployments: readonly Deployment[]): Deployment
   );
 }
 
-/** Allocations that were asked to stop before and whose nodes are lost now. */
+/** Allocations that were requested to stop earlier and whose nodes are now lost. */
 export function lostWhileStopping(
   allocations: readonly Allocation[],
   { cluster }: JobSituation,
@@ -116,25 +116,25 @@ export function lostWhileStopping(
   });
 }
 
-/** Whether the node still suits. An allocation that stays has its room under the group as it is now from then on. */
+/** Whether the node still suits. If so, the allocation uses the group's current resources from now on. */
 export function staysOnItsNode(
   allocation: Allocation,
   group: TaskGroup,
-  scene: JobScene,
+  jobNodes: JobNodes,
   proposal: JobProposal,
 ): boolean {
-  if (!suitsItsNode(allocation, group, scene, proposal)) return false;
-  takeRoomInPlace(allocation, group, { scene, proposal });
+  if (!suitsItsNode(allocation, group, jobNodes, proposal)) return false;
+  takeRoomInPlace(allocation, group, { jobNodes, proposal });
   return true;
 }
 
-/** The node still suits: it is in the job's pool and datacenters and has room for the group as it is now. Its eligibility does not matter. */
-function suitsItsNode(allocation: Allocation, group: TaskGroup, scene: JobScene, proposal: JobProposal): boolean {
+/** Whether the node still suits: it is in the job's pool and datacenters and has room for the group's current resources. Eligibility is ignored. */
+function suitsItsNode(allocation: Allocation, group: TaskGroup, jobNodes: JobNodes, proposal: JobProposal): boolean {
   const { cluster } = proposal.nodes;
   const slot = cluster.slotOf(allocation.NodeID);
   const node = cluster.nodeOf(allocation.NodeID);
-  if (slot === undefined || node === undefined || !scene.covers(node)) return false;
-  const assessor = scene.assessorOf(group);
+  if (slot === undefined || node === undefined || !jobNodes.covers(node)) return false;
+  const assessor = jobNodes.assessorOf(group);
   const goesOn = assessor.goesOn(slot, indexFromName(allocation.Name), capacityUsedBy(allocation));
   if (goesOn !== undefined) return goesOn;
   proposal.release(allocation);

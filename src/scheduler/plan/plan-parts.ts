@@ -1,25 +1,25 @@
 import type { Allocation } from '../allocation.js';
-import { byIdInSteps, lookedAtInStep, type Steps } from '../steps.js';
+import { byIdInSteps, examinedPerStep, type Steps } from '../steps.js';
 import type { SchedulingResult } from './outcome.js';
 
 /** Allocations of a plan that are written together. */
 export interface PlanPart {
   readonly allocations: readonly Allocation[];
-  /** Deployments and evaluations for later come with it. */
+  /** Whether deployments and delayed evaluations are part of this write. */
   readonly first: boolean;
-  /** The evaluation ends with it. */
+  /** Whether the evaluation ends with this write. */
   readonly last: boolean;
 }
 
-/** All of a plan. */
+/** The whole plan. */
 export function wholeOf({ allocations }: SchedulingResult): PlanPart {
   return { allocations, first: true, last: true };
 }
 
 /**
- * A plan in parts of about `size` allocations, each of which leaves the job in a state that an evaluation can continue from. An allocation and
- * its successor are written together; else the order is that of the decisions, so that each allocation finds the room that it was
- * decided on: first what needs no room. What is preempted for an allocation is written with it. Yields now and then.
+ * Splits a plan into parts of about `size` allocations, each of which leaves the job in a state that an evaluation can continue from. An allocation
+ * and its replacement are written together; otherwise the order is that of the decisions, so that each allocation finds the room that it was
+ * decided on: first changes that need no room. Preempted allocations are written with the one they made room for. Yields now and then.
  */
 export function* partsInSteps(result: SchedulingResult, size: number): Steps<readonly PlanPart[]> {
   const { allocations } = result;
@@ -27,7 +27,7 @@ export function* partsInSteps(result: SchedulingResult, size: number): Steps<rea
   const byId = yield* byIdInSteps(allocations);
   const parts: Allocation[][] = [];
   for (const [at, allocation] of allocations.entries()) {
-    if (at % lookedAtInStep === 0) yield;
+    if (at % examinedPerStep === 0) yield;
     const unit = unitOf(allocation, byId);
     const current = parts.at(-1);
     if (current !== undefined && current.length + unit.length <= size) current.push(...unit);
@@ -36,7 +36,7 @@ export function* partsInSteps(result: SchedulingResult, size: number): Steps<rea
   return parts.map((own, at) => ({ allocations: own, first: at === 0, last: at === parts.length - 1 }));
 }
 
-/** Allocations that have to be written together, at the place of the one that is placed; empty for the others. */
+/** Allocations that must be written together, at the position of the placed one; empty for the others. */
 function unitOf(allocation: Allocation, byId: ReadonlyMap<string, Allocation>): readonly Allocation[] {
   const { ID, NextAllocation, PreviousAllocation, PreemptedByAllocation, PreemptedAllocations = [] } = allocation;
   if (NextAllocation !== undefined && byId.has(NextAllocation)) return [];
@@ -49,7 +49,7 @@ function unitOf(allocation: Allocation, byId: ReadonlyMap<string, Allocation>): 
   return [...victims, ...(before?.NextAllocation === ID ? [before] : []), allocation];
 }
 
-/** It had to go for an allocation of another job. */
+/** Whether it was preempted for an allocation of another job. */
 export function isPreempted({ DesiredStatus }: Pick<Allocation, 'DesiredStatus'>): boolean {
   return DesiredStatus === 'evict';
 }

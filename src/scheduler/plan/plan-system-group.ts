@@ -15,7 +15,7 @@ export interface SystemGroupPlan {
   readonly placements: readonly NodePlacement[];
   /** Replacements that wait for the canaries. */
   readonly waiting: number;
-  /** The group has allocations already. */
+  /** Whether the group already has allocations. */
   readonly stands: boolean;
 }
 
@@ -24,10 +24,10 @@ interface SystemGroupContext {
   readonly current: Deployment | undefined;
   readonly intents: Intents;
   readonly placer: SystemPlacer;
-  readonly judge: (allocation: Allocation) => UpdateKind;
+  readonly classify: (allocation: Allocation) => UpdateKind;
 }
 
-/** What is done for one group in this evaluation, as far as `max_parallel` and canaries let it. */
+/** The changes of one group in this evaluation, limited by `max_parallel` and canaries. */
 export function planSystemGroup(found: SystemGroup, context: SystemGroupContext): SystemGroupPlan {
   const { job, current, intents, placer } = context;
   const { group, ignored, reconnecting, missing } = found;
@@ -68,13 +68,13 @@ export function planSystemGroup(found: SystemGroup, context: SystemGroupContext)
   };
 }
 
-function splitOutdated({ group, outdated, reconnecting }: SystemGroup, { judge, intents }: SystemGroupContext) {
+function splitOutdated({ group, outdated, reconnecting }: SystemGroup, { classify, intents }: SystemGroupContext) {
   const desired = intents.desired(group.Name);
   const inPlace: Allocation[] = [];
   const replaced: Allocation[] = [];
   let finished = 0;
   for (const allocation of outdated) {
-    const kind = judge(allocation);
+    const kind = classify(allocation);
     if (kind === 'ignore') finished += 1;
     else if (kind === 'inPlace') inPlace.push(allocation);
     else replaced.push(allocation);
@@ -89,7 +89,7 @@ function isCanaryOf({ DeploymentID, DeploymentStatus }: Allocation, current: Dep
   return current !== undefined && DeploymentID === current.ID && DeploymentStatus?.Canary === true;
 }
 
-/** How many may be replaced now: `max_parallel` of the group, or of the job, less those of the deployment whose health is not known. */
+/** How many may be replaced now: `max_parallel` of the group, or of the job, less the deployment's allocations of unknown health. */
 function budgetOf(group: TaskGroup, job: Job, ignored: readonly Allocation[], current: Deployment | undefined): number {
   const own = group.Update?.MaxParallel ?? 0;
   const parallel = own > 0 ? own : job.Update.MaxParallel;

@@ -11,11 +11,11 @@ import { descriptions, Intents } from '../reconcile/intents.js';
 import { type JobSituation, type SchedulingIds, situationOf } from '../reconcile/situation.js';
 import { reconcileSystem } from '../reconcile/system/reconcile-system.js';
 import { settleSystemDeployment, systemDeploymentOf } from '../reconcile/system/system-deployment.js';
-import { updateJudge } from '../reconcile/updates.js';
+import { updateClassifier } from '../reconcile/updates.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
 import { momentOf } from './allocation-changes.js';
 import { applyIntents, applyStop } from './apply-intents.js';
-import { JobScene } from './job-scene.js';
+import { JobNodes } from './job-nodes.js';
 import { type OutcomeRequest, outcomeOf, type SchedulingResult } from './outcome.js';
 import { SystemPlacer } from './place-on-nodes.js';
 import { PlanDraft } from './plan-draft.js';
@@ -51,7 +51,7 @@ interface SystemPlan {
 
 type SystemEnds = Pick<OutcomeRequest, 'classes' | 'deploymentId' | 'blockedNodeId' | 'waitsForRoom'>;
 
-/** The job is stopped, or was purged. */
+/** Whether the job is stopped, or was purged. */
 function* stopEverything(system: SystemPlan): Generator<void, SystemEnds> {
   const { snapshot, situation, draft, proposal, intents } = system;
   const { allocations } = snapshot;
@@ -61,7 +61,7 @@ function* stopEverything(system: SystemPlan): Generator<void, SystemEnds> {
   systemDeploymentOf(latest, undefined, intents);
   const ending = latest !== undefined && isActiveDeployment(latest) ? latest : undefined;
   intents.deployment = ending;
-  yield* applyIntents(intents, { draft, proposal, scene: undefined, deploymentId: ending?.ID });
+  yield* applyIntents(intents, { draft, proposal, jobNodes: undefined, deploymentId: ending?.ID });
   const unfinished = latest?.Status === 'successful' ? undefined : latest;
   return { classes: undefined, deploymentId: unfinished?.ID };
 }
@@ -70,30 +70,30 @@ function* runEverywhere(system: SystemPlan, job: Job): Generator<void, SystemEnd
   const { snapshot, situation, draft, proposal, intents } = system;
   const { allocations } = snapshot;
   const configuration = configurationOfPool(snapshot.configuration, snapshot.pool);
-  const scene = new JobScene(job, proposal, configuration);
+  const jobNodes = new JobNodes(job, proposal, configuration);
   const latest = latestOf(snapshot);
-  const nodes = systemNodes(snapshot, scene);
+  const nodes = systemNodes(snapshot, jobNodes);
   const groups = reconcileSystem({ situation, job, allocations, nodes, targets: nodes.targets, intents });
   const current = systemDeploymentOf(latest, job, intents);
   const newId = (): string => situation.ids.next('allocation');
-  const placer = new SystemPlacer({ job, scene, draft, proposal, snapshot, configuration, newId });
+  const placer = new SystemPlacer({ job, jobNodes, draft, proposal, snapshot, configuration, newId });
   const plans = [...groups.values()].map((group) => {
     const canStay = (allocation: Allocation, taskGroup: TaskGroup): boolean =>
-      staysOnItsNode(allocation, taskGroup, scene, proposal);
-    const judge = updateJudge({ job, group: group.group, situation, canStay });
-    return planSystemGroup(group, { job, judge, current, intents, placer });
+      staysOnItsNode(allocation, taskGroup, jobNodes, proposal);
+    const classify = updateClassifier({ job, group: group.group, situation, canStay });
+    return planSystemGroup(group, { job, classify, current, intents, placer });
   });
   const rollouts = plans.map(({ rollout }) => rollout);
   const deployment = settleSystemDeployment(rollouts, { job, current, allocations }, situation, intents);
   const deploymentId = (deployment ?? latest)?.ID;
-  yield* applyIntents(intents, { draft, proposal, scene, deploymentId });
+  yield* applyIntents(intents, { draft, proposal, jobNodes, deploymentId });
   yield* placeEverywhere(plans, { job, draft, placer, deployment });
   const { blockedNodeId } = placer;
-  const { classes } = scene.feasibility;
+  const { classes } = jobNodes.feasibility;
   return { classes, deploymentId, blockedNodeId, waitsForRoom: blockedNodeId !== undefined };
 }
 
-/** Places what each group asks for, and counts what has to wait. */
+/** Places the missing allocations of each group, and counts those that have to wait. */
 function* placeEverywhere(
   plans: readonly SystemGroupPlan[],
   {
@@ -118,7 +118,7 @@ function* placeEverywhere(
   for (const { waiting, rollout } of plans) if (waiting > 0) draft.queue(rollout.group.Name, waiting);
 }
 
-function systemNodes({ cluster }: SchedulingSnapshot, { slots }: JobScene) {
+function systemNodes({ cluster }: SchedulingSnapshot, { slots }: JobNodes) {
   const targets = slots.map((slot) => cluster.books[slot]!.node.ID);
   const targeted = new Set(targets);
   const isReady = (nodeId: string): boolean => {
@@ -128,7 +128,7 @@ function systemNodes({ cluster }: SchedulingSnapshot, { slots }: JobScene) {
   return { targets, isReady, isTarget: (nodeId: string): boolean => targeted.has(nodeId) };
 }
 
-/** Jobs that run to their end have no deployments. */
+/** Sysbatch jobs have no deployments. */
 function latestOf({ job, deployments }: SchedulingSnapshot): Deployment | undefined {
   return job?.Type === 'sysbatch' ? undefined : latestDeployment(deployments);
 }

@@ -4,19 +4,19 @@ import type { Cluster } from '../cluster/cluster.js';
 import type { Deployment } from '../deployment/deployment.js';
 import { isCurrent, taintOf } from '../reconcile/situation.js';
 
-/** What decides whether a job is settled. */
+/** The inputs that decide whether a job is settled. */
 interface Settling {
   readonly job: Job;
   readonly allocations: readonly Allocation[];
   readonly cluster: Cluster;
-  /** The job's deployment that was created last, when it has one. */
+  /** The job's newest deployment, if any. */
   readonly deployment: Deployment | undefined;
 }
 
 /**
- * The number of allocations of each group, when the job has exactly what it declares: the right count of each group, all of the present
- * version and running on sound nodes, with no transition requested, and no deployment under way. Undefined for any other job. The full
- * comparison gives the same result for a settled job, many times slower.
+ * The number of allocations of each group if the job is settled: each group has its count, all of the current
+ * version, running on healthy nodes with no transition requested, and no deployment is active. Undefined for any other job. The full
+ * comparison returns the same result for a settled job, many times slower.
  */
 export function settledGroups({
   job,
@@ -37,7 +37,7 @@ export function settledGroups({
 /** Undefined if any allocation is not simply running. */
 function countsAtWork(job: Job, allocations: readonly Allocation[], cluster: Cluster): Map<string, number> | undefined {
   const counts = new Map<string, number>();
-  // Allocations of a group mostly stand together: they are counted in one number.
+  // Allocations of a group are mostly adjacent: they are counted in a local number.
   let group = '';
   let count = 0;
   for (const allocation of allocations) {
@@ -54,12 +54,12 @@ function countsAtWork(job: Job, allocations: readonly Allocation[], cluster: Clu
   return counts;
 }
 
-/** For a service, allocations that were asked to stop and have stopped. */
+/** For a service, allocations that were requested to stop and have stopped. */
 function isPast(allocation: Allocation, { Type }: Job): boolean {
   return Type === 'service' && allocation.DesiredStatus !== 'run' && isClientTerminal(allocation);
 }
 
-/** No deployment, or a successful one of the present version without canaries that were not promoted. */
+/** Whether there is no deployment, or a successful one of the current version without unpromoted canaries. */
 function isOver(deployment: Deployment | undefined, job: Job): boolean {
   if (deployment === undefined) return true;
   if (deployment.JobVersion !== job.Version || deployment.JobCreateIndex !== job.CreateIndex) return false;

@@ -13,13 +13,13 @@ const smallestGap = 10;
 
 export interface Preemption {
   readonly victims: readonly AllocationUse[];
-  /** What the node gives once they are gone. */
+  /** The node's offer once they are gone. */
   readonly offer: NodeOffer;
 }
 
 /**
- * The allocations of other jobs that have to go from a node so that the group's next one has room; undefined when there is no such set.
- * Ports first, then devices, then processor, memory and disk, each time as few and as unimportant ones as possible.
+ * Finds the allocations of other jobs to preempt on a node so that the group's next allocation has room; undefined when there is no such set.
+ * Ports first, then devices, then processor, memory and disk, each time the fewest allocations of the lowest priority.
  */
 export function findVictims(preemptor: Preemptor, state: NodeState): Preemption | undefined {
   const { wanted } = preemptor;

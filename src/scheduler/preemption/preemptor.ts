@@ -1,9 +1,9 @@
 import type { AllocationUse } from '../cluster/allocation-use.js';
 import type { GroupRequirements } from '../feasibility/requirements.js';
 
-/** Who asks for room, and what its evaluation has preempted so far. */
+/** The job that needs room, and what its evaluation has preempted so far. */
 export interface Preemptor {
   readonly wanted: GroupRequirements;
-  /** Number of allocations of the same group as this one that were preempted already. */
+  /** Number of already preempted allocations of the same group as this one. */
   readonly preemptedLike: (use: AllocationUse) => number;
 }

@@ -22,7 +22,7 @@ export function victimsForDevices(
   return [...victims];
 }
 
-/** Of the device groups that suit, the one whose users are least important in sum. */
+/** Among the suitable device groups, the one whose users have the lowest total priority. */
 function cheapest(
   request: RequestedDevice,
   { node, devices }: NodeState,
@@ -41,7 +41,7 @@ function cheapest(
   return best?.users;
 }
 
-/** The least important users of a device that hold `missing` instances; those who hold many go instead of several who hold few. */
+/** The users of lowest priority that hold `missing` instances of a device; one that holds many is preferred to several that hold few. */
 function usersToGo(
   device: NodeDeviceGroup,
   missing: number,

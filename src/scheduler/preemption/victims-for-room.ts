@@ -3,12 +3,12 @@ import { addCapacity, type Capacity, subtractCapacity } from '../cluster/capacit
 import type { NodeState } from '../cluster/node-book.js';
 import type { Preemptor } from './preemptor.js';
 
-/** Added to the distance for each allocation of a group beyond those that may migrate at a time. */
+/** Added to the distance for each allocation of a group above its migrate limit. */
 const penaltyBeyondParallel = 50;
 
 /**
- * Allocations that make room for `asked`: those of the lowest priority first, within one priority the one that is closest in size to what
- * is still needed. Those that turn out not to be needed stay. Undefined when all of them together are not enough.
+ * Allocations that make room for `asked`: the lowest priority first, within one priority the one closest in size to the
+ * missing amount. Allocations that turn out to be unnecessary are kept. Undefined when all of them together are not enough.
  */
 export function victimsForRoom(
   preemptor: Preemptor,
@@ -44,7 +44,7 @@ function neededOf(chosen: readonly AllocationUse[], free: Capacity, asked: Capac
   return needed;
 }
 
-/** Lists of equal priority, lowest first; within one in order of identifiers. */
+/** Lists of equal priority, lowest first; within one, ordered by ID. */
 export function byPriority(uses: readonly AllocationUse[]): AllocationUse[][] {
   const levels = new Map<number, AllocationUse[]>();
   for (const use of uses) {
@@ -74,7 +74,7 @@ function parallelPenalty({ parallel }: AllocationUse, preempted: number): number
   return parallel > 0 && preempted >= parallel ? (preempted + 1 - parallel) * penaltyBeyondParallel : 0;
 }
 
-/** Distance in size, each dimension as a share of what is asked. */
+/** Distance in size; each dimension is relative to the requested amount. */
 function distance(asked: Capacity, use: Capacity): number {
   const part = (of: keyof Capacity): number => (asked[of] > 0 ? (asked[of] - use[of]) / asked[of] : 0);
   return Math.hypot(part('memory'), part('cpu'), part('disk'));

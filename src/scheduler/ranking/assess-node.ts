@@ -9,19 +9,19 @@ import type { SchedulerConfiguration } from '../scheduler-configuration.js';
 import type { JobProposal } from './job-proposal.js';
 import { antiAffinityScore, fitScore } from './scores.js';
 
-/** Whether a node can take a group's next allocation, and how well it suits. */
+/** Whether a node can take a group's next allocation, and its scores. */
 export type Assessment =
   | {
       readonly type: 'filtered';
       readonly reason: string;
       readonly rule: string;
-      /** The reason holds for all nodes of its class. */
+      /** Whether the reason holds for all nodes of its class. */
       readonly ofClass: boolean;
     }
   | { readonly type: 'exhausted'; readonly dimension: string }
   | { readonly type: 'fits'; readonly scores: NodeScores };
 
-/** The scores of a node that depend on nothing but the node and what runs there. Undefined: the rule takes no part. */
+/** The scores of a node that depend only on the node and its allocations. Undefined: the rule does not apply. */
 export interface NodeScores {
   readonly fit: number;
   readonly devices: number | undefined;
@@ -29,29 +29,29 @@ export interface NodeScores {
   readonly affinity: number | undefined;
 }
 
-/** The data of one evaluation for the selection of nodes. */
-export interface PlacementScene {
+/** The context of node selection within one evaluation. */
+export interface RankingContext {
   readonly proposal: JobProposal;
   readonly feasibility: Feasibility;
-  /** With the pool's own settings. */
+  /** With the pool's overrides applied. */
   readonly configuration: SchedulerConfiguration;
 }
 
-/** Room is checked with any ports; those that an allocation gets are drawn when it is placed. */
+/** Room is checked with arbitrary ports; the actual ones are drawn at placement. */
 const anyDraw = drawFrom('');
 
-/** Checks nodes for one group of a job: whether they may, whether they have room, and how well they suit. */
+/** Checks nodes for one group of a job: feasibility, room and scores. */
 export class NodeAssessor {
   readonly wanted: GroupRequirements;
-  readonly #scene: PlacementScene;
+  readonly #context: RankingContext;
   readonly #uniform: boolean;
   readonly #affinityWeight: number;
   readonly #affinities = new Map<NodeClass, number>();
   readonly #affinityOfClass: boolean;
 
-  constructor(wanted: GroupRequirements, scene: PlacementScene) {
+  constructor(wanted: GroupRequirements, context: RankingContext) {
     this.wanted = wanted;
-    this.#scene = scene;
+    this.#context = context;
     this.#uniform = isUniform(wanted);
     this.#affinityWeight = wanted.affinities.reduce((sum, { Weight }) => sum + Math.abs(Weight), 0);
     this.#affinityOfClass = !wanted.affinities.some(
@@ -59,33 +59,33 @@ export class NodeAssessor {
     );
   }
 
-  /** Everything, in the order in which the first reason counts. `index` is that of the allocation. */
+  /** Runs all checks, in the order in which the first failure counts. `index` is that of the allocation. */
   assess(slot: number, index: number): Assessment {
     const unsuitable = this.unsuitable(slot, index);
     return unsuitable ?? this.assessRoom(slot);
   }
 
   /**
-   * Whether an allocation that uses `own` of the node can continue there under the group as it is now. Undefined when that depends on what
-   * was picked for it, or on its neighbours: then it has to be assessed without it.
+   * Whether an allocation that uses `own` of the node can continue there with the group's current resources. Undefined when that depends on what
+   * was picked for it, or on other allocations: it must then be assessed without it.
    */
   goesOn(slot: number, index: number, own: Capacity): boolean | undefined {
     const { distinctHosts, distinctProperties, capacity } = this.wanted;
     if (!this.#uniform || distinctHosts !== undefined || distinctProperties.length > 0) return undefined;
     if (this.unsuitable(slot, index) !== undefined) return false;
-    const { node, capacity: all, used, count } = this.#scene.proposal.nodes.at(slot);
+    const { node, capacity: all, used, count } = this.#context.proposal.nodes.at(slot);
     const others = { node, capacity: all, used: subtractCapacity(used, own), count: count - 1 };
     return lackingDimension(others, capacity) === undefined;
   }
 
-  /** The first rule about the node alone that it does not meet; undefined when it meets all. */
+  /** The first failed rule about the node alone; undefined when it meets all. */
   unsuitable(slot: number, index: number): Extract<Assessment, { readonly type: 'filtered' }> | undefined {
-    const { proposal, feasibility } = this.#scene;
-    const verdict = feasibility.judge(this.wanted, proposal.nodes.at(slot), index);
+    const { proposal, feasibility } = this.#context;
+    const verdict = feasibility.check(this.wanted, proposal.nodes.at(slot), index);
     return verdict && { type: 'filtered', ...verdict };
   }
 
-  /** The part of the assessment that depends on allocations: rules about neighbours, room, scores. */
+  /** The checks that depend on allocations: other allocations of the job, room, scores. */
   assessRoom(slot: number): Assessment {
     const neighbour = this.#neighbourReason(slot);
     if (neighbour !== undefined) return { type: 'filtered', reason: neighbour, rule: neighbour, ofClass: false };
@@ -94,7 +94,7 @@ export class NodeAssessor {
 
   /** Also for a node that lacks room, whose load is then above its capacity. */
   scores(slot: number, asked: Capacity, devices: number | undefined): NodeScores {
-    const { proposal, configuration } = this.#scene;
+    const { proposal, configuration } = this.#context;
     const { group } = this.wanted;
     const own = proposal.own.ofGroupOn(slot, group.Name);
     const state = proposal.nodes.at(slot);
@@ -108,20 +108,20 @@ export class NodeAssessor {
   }
 
   #picking(slot: number): Assessment {
-    const offer = offerOf(this.wanted, this.#scene.proposal.nodes.at(slot), anyDraw);
+    const offer = offerOf(this.wanted, this.#context.proposal.nodes.at(slot), anyDraw);
     if (offer.isErr()) return { type: 'exhausted', dimension: offer.error };
     return this.#fitting(slot, offer.value.capacity, offer.value.deviceScore);
   }
 
   #fitting(slot: number, asked: Capacity, devices: number | undefined): Assessment {
-    const dimension = lackingDimension(this.#scene.proposal.nodes.at(slot), asked);
+    const dimension = lackingDimension(this.#context.proposal.nodes.at(slot), asked);
     if (dimension !== undefined) return { type: 'exhausted', dimension };
     return { type: 'fits', scores: this.scores(slot, asked, devices) };
   }
 
   #neighbourReason(slot: number): string | undefined {
     const { distinctHosts, distinctProperties, group } = this.wanted;
-    const { own } = this.#scene.proposal;
+    const { own } = this.#context.proposal;
     if (distinctHosts === 'job' && own.on(slot) > 0) return 'distinct_hosts';
     if (distinctHosts === 'group' && own.ofGroupOn(slot, group.Name) > 0) return 'distinct_hosts';
     for (const property of distinctProperties) {
@@ -133,16 +133,16 @@ export class NodeAssessor {
 
   #propertyReason({ attribute, scope, limit, limitText }: DistinctProperty, slot: number): string | undefined {
     if (limit === undefined) return `distinct_property: "${limitText}" is not a whole number`;
-    const use = this.#scene.proposal.property(attribute, scope === 'job' ? undefined : this.wanted.group.Name);
+    const use = this.#context.proposal.property(attribute, scope === 'job' ? undefined : this.wanted.group.Name);
     const value = use.valueAt(slot);
     if (value === undefined) return `missing property "${attribute}"`;
     const count = use.countOf(value);
     return count < limit ? undefined : `distinct_property: ${attribute}=${value} used by ${count} allocs`;
   }
 
-  /** Share of the weights of the affinities that the node meets, −1 to 1. */
+  /** Weighted share of the affinities that the node meets, −1 to 1. */
   #affinityAt(slot: number): number {
-    const { node, nodeClass } = this.#scene.proposal.nodes.at(slot);
+    const { node, nodeClass } = this.#context.proposal.nodes.at(slot);
     const known = this.#affinityOfClass ? this.#affinities.get(nodeClass) : undefined;
     if (known !== undefined) return known;
     let met = 0;

@@ -3,20 +3,20 @@ import { finalScore, summed } from './final-score.js';
 import { ScoreHeap } from './score-heap.js';
 import type { SpreadScore } from './spread-score.js';
 
-/** A candidate for the best place, with what its final score is made of. */
+/** A candidate node with the components of its final score. */
 interface Rival {
   readonly candidate: number;
   readonly final: number;
   /** Sum over the group's spreads. */
   readonly spread: number;
   readonly penalised: boolean;
-  /** Where the candidates behind it are; undefined for a penalised one. */
+  /** Its position, from which later candidates are found; undefined for a penalised one. */
   readonly heap: ScoreHeap | undefined;
   readonly position: number;
 }
 
 /**
- * Nodes with room in the order of their final scores. A candidate is a node's index in `slots`. Within a heap all nodes have the same
+ * Nodes with room, ordered by final score. A candidate is a node's index in `slots`. Within a heap all nodes have the same
  * values of the spread attributes and the same number of scores, so a placement that changes spreads changes no order within a heap.
  */
 export class CandidateOrder {
@@ -42,13 +42,13 @@ export class CandidateOrder {
     heap.push(candidate);
   }
 
-  /** Nothing happens for a candidate that is not in the order. */
+  /** No effect for a candidate that is not in the order. */
   remove(candidate: number): void {
     this.#heapOf[candidate]?.remove(candidate);
     this.#heapOf[candidate] = undefined;
   }
 
-  /** The best candidates, best first, at most `amount`. `penalised` are candidates of the order where an earlier allocation has failed. */
+  /** The best candidates, best first, at most `amount`. `penalised` are candidates where an earlier allocation has failed. */
   best(amount: number, penalised: readonly number[]): readonly Rival[] {
     // Their scores for this choice differ from those that order the heaps.
     for (const candidate of penalised) this.#heapOf[candidate]?.remove(candidate);
@@ -57,7 +57,7 @@ export class CandidateOrder {
     return best;
   }
 
-  /** The heads of the heaps compete, and behind each winner come those below it. */
+  /** The heads of the heaps compete; each winner is followed by the candidates below it. */
   #top(amount: number, penalised: readonly number[]): readonly Rival[] {
     const rivals: Rival[] = penalised.map((candidate) => this.#penalisedRival(candidate));
     for (const heaps of this.#heaps.values()) {
@@ -104,7 +104,7 @@ export class CandidateOrder {
   }
 }
 
-/** Of equal ones the node that was registered first. */
+/** Ties go to the node that was registered first. */
 function bestOf(rivals: readonly Rival[]): number {
   let best = 0;
   for (let at = 1; at < rivals.length; at += 1) {

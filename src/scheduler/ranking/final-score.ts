@@ -1,9 +1,9 @@
 import type { NodeScore } from '../allocation-metric.js';
 import type { NodeScores } from './assess-node.js';
 
-/** Scores that only one placement has, or that all nodes of one kind share; absent ones are undefined. */
+/** Scores that apply to one placement only, or to all nodes of one kind; absent ones are undefined. */
 export interface ExtraScores {
-  /** Sum over the group's spreads; 0 takes no part. */
+  /** Sum over the group's spreads; 0 means that they do not apply. */
   readonly spread: number;
   /** An allocation that is being replaced has failed on this node. */
   readonly penalised: boolean;
@@ -12,7 +12,7 @@ export interface ExtraScores {
 
 const penalty = -1;
 
-/** The sum of the scores that took part, and how many they are. */
+/** The sum and the number of the scores that apply. */
 export function summed(scores: NodeScores): { readonly sum: number; readonly parts: number } {
   let sum = scores.fit;
   let parts = 1;
@@ -24,7 +24,7 @@ export function summed(scores: NodeScores): { readonly sum: number; readonly par
   return { sum, parts };
 }
 
-/** The mean of all scores that took part. */
+/** The mean of the scores that apply. */
 export function finalScore(sum: number, parts: number, extra: ExtraScores): number {
   let total = sum;
   let count = parts;
@@ -43,7 +43,7 @@ export function finalScore(sum: number, parts: number, extra: ExtraScores): numb
   return total / count;
 }
 
-/** A node's scores as metrics report them: a rule that took no part has the score 0 or is left out. */
+/** A node's scores as metrics report them: a rule that does not apply has the score 0 or is omitted. */
 export function nodeScore(nodeId: string, scores: NodeScores, extra: ExtraScores): NodeScore {
   const { sum, parts } = summed(scores);
   return {

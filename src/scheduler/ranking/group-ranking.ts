@@ -2,7 +2,7 @@ import type { AllocationMetric, NodeScore } from '../allocation-metric.js';
 import { knownClassReason } from '../feasibility/verdicts.js';
 import { findVictims, type Preemption } from '../preemption/find-victims.js';
 import type { Preemptor } from '../preemption/preemptor.js';
-import type { Assessment, NodeAssessor, PlacementScene } from './assess-node.js';
+import type { Assessment, NodeAssessor, RankingContext } from './assess-node.js';
 import { CandidateOrder } from './candidate-order.js';
 import { type ExtraScores, nodeScore } from './final-score.js';
 import { type NodeCensus, NodeTally } from './node-tally.js';
@@ -12,62 +12,62 @@ import type { SpreadScore } from './spread-score.js';
 /** The number of nodes whose scores a metric lists. */
 const shownNodes = 5;
 
-/** A node that was found for an allocation, with the scores that explain the choice. */
+/** A node chosen for an allocation, with the scores that explain the choice. */
 export interface RankedNode {
   readonly slot: number;
   readonly scores: readonly NodeScore[];
-  /** Present when allocations of other jobs have to go. */
+  /** Present when allocations of other jobs are preempted. */
   readonly preemption?: Preemption;
-  /** Nodes that lack room but would have it once others are gone. */
+  /** Nodes that lack room but would have it after preemption. */
   readonly roomyAfterPreemption?: readonly number[];
 }
 
 /**
  * All nodes that a group may run on, best first. Every node is checked once; afterwards only those that a plan changes are
- * checked again, so that the cost of a placement is about the depth of a heap, whatever the number of nodes.
+ * checked again, so that a placement costs about the depth of a heap, whatever the number of nodes.
  */
 export class GroupRanking {
   readonly #slots: readonly number[];
   readonly #candidateOf = new Map<number, number>();
   readonly #assessor: NodeAssessor;
-  readonly #scene: PlacementScene;
+  readonly #context: RankingContext;
   readonly #spread: SpreadScore;
-  /** By candidate; undefined when a rule about the node alone rules it out. */
+  /** By candidate; undefined when a rule about the node alone excludes it. */
   readonly #states: (Assessment | undefined)[] = [];
-  /** Those with room. */
+  /** Candidates with room. */
   readonly #order: CandidateOrder;
-  /** A candidate's scores for metrics, when no spread and no earlier failure takes part. */
+  /** A candidate's scores for metrics, without spreads and earlier failures. */
   readonly #plainScores: (NodeScore | undefined)[] = [];
   readonly #tally = new NodeTally();
-  /** Nodes that were counted under the rule that they do not meet, as the first of their class; see `settleClasses`. */
+  /** Nodes counted under the rule that they failed as the first of their class; see `settleClasses`. */
   #firstOfClass: { readonly slot: number; readonly reason: string }[] = [];
   readonly #sharingValue = new Map<string, Map<string, number[]>>();
 
-  /** `slots` are the nodes that the job may use at all, `index` that of the allocation where the group has volumes for each. */
+  /** `slots` are the nodes that the job may use, `index` that of the allocation if the group has per-allocation volumes. */
   constructor(
     slots: readonly number[],
     {
       assessor,
-      scene,
+      context,
       spread,
       index,
     }: {
       readonly assessor: NodeAssessor;
-      readonly scene: PlacementScene;
+      readonly context: RankingContext;
       readonly spread: SpreadScore;
       readonly index: number;
     },
   ) {
     this.#slots = slots;
     this.#assessor = assessor;
-    this.#scene = scene;
+    this.#context = context;
     this.#spread = spread;
     this.#order = new CandidateOrder(slots, spread);
     for (const [candidate, slot] of slots.entries()) {
       this.#candidateOf.set(slot, candidate);
-      this.#judge(candidate, slot, index);
+      this.#assess(candidate, slot, index);
     }
-    scene.proposal.watch((slot) => this.#changed(slot));
+    context.proposal.watch((slot) => this.#changed(slot));
   }
 
   /** The best node; undefined when none has room. `penalised` are nodes where an allocation that is being replaced has failed. */
@@ -83,7 +83,7 @@ export class GroupRanking {
     };
   }
 
-  /** The node alone, when it has room. */
+  /** This particular node, if it has room. */
   only(slot: number, penalised: ReadonlySet<number>): RankedNode | undefined {
     const candidate = this.#candidateOf.get(slot);
     if (candidate === undefined || this.#states[candidate]?.type !== 'fits') return undefined;
@@ -91,12 +91,12 @@ export class GroupRanking {
     return { slot, scores: [this.#scoreOf(candidate, extra)] };
   }
 
-  /** The best node among those that have room once allocations of other jobs are gone. */
+  /** The best node among those that have room after preempting allocations of other jobs. */
   bestWithPreemption(preemptor: Preemptor, penalised: ReadonlySet<number>): RankedNode | undefined {
     const options: { readonly slot: number; readonly preemption: Preemption; readonly score: NodeScore }[] = [];
     for (const [candidate, slot] of this.#slots.entries()) {
       if (this.#states[candidate]?.type !== 'exhausted') continue;
-      const preemption = findVictims(preemptor, this.#scene.proposal.nodes.at(slot));
+      const preemption = findVictims(preemptor, this.#context.proposal.nodes.at(slot));
       if (preemption === undefined) continue;
       const { capacity, deviceScore } = preemption.offer;
       const scores = this.#assessor.scores(slot, capacity, deviceScore);
@@ -127,17 +127,17 @@ export class GroupRanking {
     return metric;
   }
 
-  /** From the next choice on, the classes that this one found unsuitable count as known. */
+  /** From the next choice on, the classes that this one found infeasible count as known. */
   settleClasses(): void {
     for (const { slot, reason } of this.#firstOfClass) {
-      const { node } = this.#scene.proposal.nodes.at(slot);
+      const { node } = this.#context.proposal.nodes.at(slot);
       this.#tally.filter(node, reason, -1);
       this.#tally.filter(node, knownClassReason);
     }
     this.#firstOfClass = [];
   }
 
-  #judge(candidate: number, slot: number, index: number): void {
+  #assess(candidate: number, slot: number, index: number): void {
     const unsuitable = this.#assessor.unsuitable(slot, index);
     if (unsuitable === undefined) {
       this.#indexValues(candidate, slot);
@@ -145,13 +145,13 @@ export class GroupRanking {
       return;
     }
     this.#states[candidate] = undefined;
-    this.#tally.filter(this.#scene.proposal.nodes.at(slot).node, unsuitable.reason);
+    this.#tally.filter(this.#context.proposal.nodes.at(slot).node, unsuitable.reason);
     if (unsuitable.ofClass && unsuitable.reason !== knownClassReason) {
       this.#firstOfClass.push({ slot, reason: unsuitable.reason });
     }
   }
 
-  /** Checks what depends on the allocations, and files the candidate accordingly. */
+  /** Checks the rules that depend on allocations, and files the candidate by the result. */
   #enter(candidate: number, slot: number): void {
     const state = this.#assessor.assessRoom(slot);
     this.#states[candidate] = state;
@@ -174,7 +174,7 @@ export class GroupRanking {
   }
 
   #count(slot: number, state: Assessment, by: 1 | -1): void {
-    const { node } = this.#scene.proposal.nodes.at(slot);
+    const { node } = this.#context.proposal.nodes.at(slot);
     if (state.type === 'filtered') this.#tally.filter(node, state.reason, by);
     else if (state.type === 'exhausted') this.#tally.exhaust(node, state.dimension, by);
   }
@@ -212,13 +212,13 @@ export class GroupRanking {
   }
 
   #nodeId(slot: number): string {
-    return this.#scene.proposal.nodes.at(slot).node.ID;
+    return this.#context.proposal.nodes.at(slot).node.ID;
   }
 
-  /** Candidates by their value of each attribute that is limited: a placement on one changes all of them. */
+  /** Candidates by their value of each limited attribute: a placement on one affects all of them. */
   #indexValues(candidate: number, slot: number): void {
     for (const { attribute, scope } of this.#assessor.wanted.distinctProperties) {
-      const value = this.#scene.proposal.property(attribute, this.#groupOf(scope)).valueAt(slot);
+      const value = this.#context.proposal.property(attribute, this.#groupOf(scope)).valueAt(slot);
       if (value === undefined) continue;
       let byValue = this.#sharingValue.get(attribute);
       if (byValue === undefined) {
@@ -234,7 +234,7 @@ export class GroupRanking {
   #sharing(slot: number): readonly number[] {
     if (this.#sharingValue.size === 0) return [];
     return this.#assessor.wanted.distinctProperties.flatMap(({ attribute, scope }) => {
-      const value = this.#scene.proposal.property(attribute, this.#groupOf(scope)).valueAt(slot);
+      const value = this.#context.proposal.property(attribute, this.#groupOf(scope)).valueAt(slot);
       return value === undefined ? [] : (this.#sharingValue.get(attribute)?.get(value) ?? []);
     });
   }

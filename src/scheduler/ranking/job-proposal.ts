@@ -13,8 +13,8 @@ interface CountChange {
 }
 
 /**
- * What one evaluation plans for the nodes: their books with its stops and placements, and where the job's own allocations are, which the
- * rules about neighbours need.
+ * The planned state of the nodes in one evaluation: usage after its stops and placements, and the positions of the job's own allocations, which
+ * the rules about other allocations need.
  */
 export class JobProposal {
   readonly nodes: ProposedCluster;
@@ -25,7 +25,7 @@ export class JobProposal {
   readonly #watchers: ((slot: number) => void)[] = [];
   readonly #resized = new Set<string>();
 
-  /** `allocations` are at least those of the job that a node has not finished with; others are ignored. */
+  /** `allocations` must include all of the job that a node has not finished with; others are ignored. */
   constructor(cluster: Cluster, allocations: readonly Allocation[]) {
     this.nodes = new ProposedCluster(cluster);
     this.#allocations = allocations;
@@ -47,7 +47,7 @@ export class JobProposal {
     return use;
   }
 
-  /** Calls with the slot of every node that changes from now on. */
+  /** Calls back with the slot of every node that changes from now on. */
   watch(watcher: (slot: number) => void): void {
     this.#watchers.push(watcher);
   }
@@ -57,12 +57,12 @@ export class JobProposal {
     this.nodes.add(slot, use);
     this.own.change(slot, use.group, 1);
     this.#count({ slot, group: use.group, by: 1 });
-    this.#tell(slot);
+    this.#notify(slot);
   }
 
   /**
-   * An allocation of the job gives back its room, or takes it again (`by` 1). Nothing happens when its node has finished with it or is
-   * not known.
+   * Removes an allocation of the job from the usage, or adds it back (`by` 1). No effect when its node has finished with it or it is
+   * unknown.
    */
   release(allocation: Allocation, by: 1 | -1 = -1): void {
     const slot = this.nodes.cluster.slotOf(allocation.NodeID);
@@ -72,18 +72,18 @@ export class JobProposal {
     else this.nodes.remove(slot, use);
     this.own.change(slot, allocation.TaskGroup, by);
     if (!isTerminalAllocation(allocation)) this.#count({ slot, group: allocation.TaskGroup, by });
-    this.#tell(slot);
+    this.#notify(slot);
   }
 
-  /** A failed allocation waits for its replacement. While this evaluation looks for nodes, it counts as running on its own node. */
+  /** A failed allocation that waits for its replacement counts as running on its node while this evaluation selects nodes. */
   keepInPlace(allocation: Allocation): void {
     const slot = isClientTerminal(allocation) ? this.nodes.cluster.slotOf(allocation.NodeID) : undefined;
     if (slot === undefined) return;
     this.own.change(slot, allocation.TaskGroup, 1);
-    this.#tell(slot);
+    this.#notify(slot);
   }
 
-  /** An allocation of the job stays where it is with other resources. Only the first call for an allocation counts. */
+  /** An allocation of the job stays where it is with other resources. Only the first call per allocation counts. */
   resize(allocation: Allocation, use: AllocationUse): void {
     const slot = this.nodes.cluster.slotOf(allocation.NodeID);
     const before = useOf(allocation);
@@ -91,13 +91,13 @@ export class JobProposal {
     this.#resized.add(allocation.ID);
     this.nodes.remove(slot, before);
     this.nodes.add(slot, use);
-    this.#tell(slot);
+    this.#notify(slot);
   }
 
   /** An allocation of another job is preempted. */
   preempt(slot: number, use: AllocationUse): void {
     this.nodes.remove(slot, use);
-    this.#tell(slot);
+    this.#notify(slot);
   }
 
   #countedUse(attribute: string, group: string | undefined): PropertyUse {
@@ -116,7 +116,7 @@ export class JobProposal {
     for (const property of this.#properties.values()) property.change(change.slot, change.group, change.by);
   }
 
-  #tell(slot: number): void {
+  #notify(slot: number): void {
     for (const watcher of this.#watchers) watcher(slot);
   }
 }

@@ -1,7 +1,7 @@
 import type { AllocationMetric, NodeScore } from '../allocation-metric.js';
 import type { Node } from '../node.js';
 
-/** The nodes that a job may use at all, as metrics report them. */
+/** The nodes that a job may use, as metrics report them. */
 export interface NodeCensus {
   readonly pool: string;
   /** Ready nodes of the job's pool and datacenters. */
@@ -9,7 +9,7 @@ export interface NodeCensus {
   readonly byDatacenter: Readonly<Record<string, number>>;
 }
 
-/** Counts nodes by the reason why they cannot be used. Counts are taken back when a plan changes a node. */
+/** Counts nodes by the reason why they cannot be used. Counts are revised when a plan changes a node. */
 export class NodeTally {
   #filtered = 0;
   #exhausted = 0;

@@ -4,7 +4,7 @@ import { resolveTarget } from '../feasibility/constraint-targets.js';
 /** How many allocations of a job, or of one of its groups, run on nodes with each value of an attribute. */
 export class PropertyUse {
   readonly attribute: string;
-  /** Undefined: those of all groups count. */
+  /** Undefined: allocations of all groups count. */
   readonly group: string | undefined;
   readonly #cluster: Cluster;
   readonly #values: (string | null | undefined)[] = [];
@@ -17,7 +17,7 @@ export class PropertyUse {
     this.group = group;
   }
 
-  /** Undefined when the node has no such attribute. */
+  /** Undefined when the node lacks the attribute. */
   valueAt(slot: number): string | undefined {
     let value = this.#values[slot];
     if (value === undefined) {
@@ -31,12 +31,12 @@ export class PropertyUse {
     return this.#counts.get(value) ?? 0;
   }
 
-  /** The values that at least one allocation has, with their counts. */
+  /** The values with at least one allocation, with their counts. */
   get counts(): ReadonlyMap<string, number> {
     return this.#counts;
   }
 
-  /** The smallest and the greatest count of those values; both 0 when there are none. */
+  /** The smallest and the greatest of these counts; both 0 when there are none. */
   get extremes(): { readonly least: number; readonly most: number } {
     this.#extremes ??= extremesOf(this.#counts.values());
     return this.#extremes;

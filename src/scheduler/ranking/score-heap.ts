@@ -1,17 +1,17 @@
 /**
- * Candidates of equal standing, best first: those whose final scores differ by one and the same number. A binary heap with the
- * position of each candidate, so that the score of one can change.
+ * Candidates that rank by the same rule, best first: their final scores differ from their sums by the same term. A binary heap with the
+ * position of each candidate, so that one score can change.
  */
 export class ScoreHeap {
-  /** How many scores a candidate's sum is made of. */
+  /** The number of scores in a candidate's sum. */
   readonly parts: number;
-  /** Any candidate that this heap has held: all of them have the same values of the spread attributes. */
+  /** Any candidate that this heap has held: all share the same values of the spread attributes. */
   readonly example: number;
   readonly #sums: Float64Array;
   readonly #positions: Int32Array;
   readonly #candidates: number[] = [];
 
-  /** `sums` and `positions` are by candidate and shared by all heaps: a candidate is in one heap at most. */
+  /** `sums` and `positions` are indexed by candidate and shared by all heaps: a candidate is in at most one heap. */
   constructor(parts: number, example: number, sums: Float64Array, positions: Int32Array) {
     this.parts = parts;
     this.example = example;
@@ -19,7 +19,7 @@ export class ScoreHeap {
     this.#positions = positions;
   }
 
-  /** The candidate at a position of the heap; the best is at 0, and behind position p follow 2p + 1 and 2p + 2. */
+  /** The candidate at a heap position; the best is at 0, and the children of p are at 2p + 1 and 2p + 2. */
   at(position: number): number | undefined {
     return this.#candidates[position];
   }
@@ -71,7 +71,7 @@ export class ScoreHeap {
     return this.#isBefore(this.#candidates[right]!, this.#candidates[left]!) ? right : left;
   }
 
-  /** Higher sums first; of equal ones the node that was registered first. */
+  /** Higher sums first; ties go to the node that was registered first. */
   #isBefore(left: number, right: number): boolean {
     const difference = this.#sums[left]! - this.#sums[right]!;
     return difference > 0 || (difference === 0 && left < right);

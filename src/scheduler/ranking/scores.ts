@@ -1,12 +1,12 @@
 import type { Capacity } from '../cluster/capacity.js';
 import type { SchedulerAlgorithm } from '../scheduler-configuration.js';
 
-/** Highest value of the fit before it is brought to 0…1. */
+/** The highest fit value before it is scaled to 0…1. */
 const highestFit = 18;
 
 /**
- * How well the load suits the node, 0 to 1: a full node is best for `binpack`, an empty one for `spread`. `used` holds the new allocation
- * as well, and may be more than the node has.
+ * How well the load suits the node, 0 to 1: a full node is best for `binpack`, an empty one for `spread`. `used` includes the new allocation
+ * and may exceed the capacity.
  */
 export function fitScore(algorithm: SchedulerAlgorithm, capacity: Capacity, used: Capacity): number {
   const free = powerOfTen(freeShare(used.cpu, capacity.cpu)) + powerOfTen(freeShare(used.memory, capacity.memory));
@@ -14,12 +14,12 @@ export function fitScore(algorithm: SchedulerAlgorithm, capacity: Capacity, used
   return Math.min(Math.max(fit, 0), highestFit) / highestFit;
 }
 
-/** −2/count and less: the node runs `own` allocations of the group already. */
+/** −2/count and less: the node already runs `own` allocations of the group. */
 export function antiAffinityScore(own: number, count: number): number {
   return -(own + 1) / Math.max(count, 1);
 }
 
-/** Towards 1 for few allocations of low priority, towards 0 for many or important ones. */
+/** Near 1 for few allocations of low priority, near 0 for many or high-priority ones. */
 export function preemptionScore(priorities: readonly number[]): number {
   const highest = Math.max(...priorities);
   const sum = priorities.reduce((total, priority) => total + priority, 0);

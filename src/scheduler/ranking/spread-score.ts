@@ -6,26 +6,26 @@ import type { PropertyUse } from './property-use.js';
 /** Worst score of one spread. */
 const worst = -1;
 
-/** The target of all values together that have separate none. */
+/** The common target of all values without an explicit one. */
 const everyOther = '*';
 
-/** One spread with the number of allocations that each value should have. */
+/** One spread with the desired number of allocations of each value. */
 interface SpreadRule {
   readonly use: PropertyUse;
-  /** Share of this spread in the weights of all. */
+  /** This spread's share of the total weight. */
   readonly share: number;
-  /** Empty: as evenly as possible over the existing values. */
+  /** Empty: spread evenly over the existing values. */
   readonly desired: ReadonlyMap<string, number>;
 }
 
 /**
- * How much a further allocation on a node helps the group's spreads. Depends only on the node's values of the spread attributes, so it is
+ * How much a further allocation on a node improves the group's spreads. Depends only on the node's values of the spread attributes, so it is
  * computed once for all nodes with the same values.
  */
 export class SpreadScore {
   readonly #rules: readonly SpreadRule[];
 
-  /** Of several spreads over one attribute the last one's targets hold for all. */
+  /** If several spreads use one attribute, the targets of the last one apply to all. */
   constructor({ group, spreads }: GroupRequirements, proposal: JobProposal) {
     const weights = spreads.reduce((sum, { Weight }) => sum + Weight, 0);
     const targets = new Map(spreads.map((spread) => [spread.Attribute, spread]));
@@ -42,7 +42,7 @@ export class SpreadScore {
     return JSON.stringify(this.#rules.map(({ use }) => use.valueAt(slot) ?? null));
   }
 
-  /** The sum over all spreads for the values of this node. */
+  /** The sum over all spreads for this node's values. */
   scoreAt(slot: number): number {
     let sum = 0;
     for (const rule of this.#rules) sum += scoreOf(rule, rule.use.valueAt(slot));
@@ -67,7 +67,7 @@ function countOfOthers(use: PropertyUse, desired: ReadonlyMap<string, number>): 
   return sum;
 }
 
-/** Prefers the values that are used least; values without any allocation take no part in the least and the most. */
+/** Prefers the least used values; values without any allocation are excluded from the minimum and the maximum. */
 function evenScore(use: PropertyUse, value: string): number {
   if (use.counts.size === 0) return 0;
   const { least, most } = use.extremes;
@@ -76,7 +76,7 @@ function evenScore(use: PropertyUse, value: string): number {
   return least === most ? worst : (most - least) / least;
 }
 
-/** The counts that the percentages amount to; what they leave of 100 % is for all other values together. */
+/** The percentages as counts; the remainder to 100 % is for all other values together. */
 function desiredCounts({ SpreadTarget }: Spread, count: number): ReadonlyMap<string, number> {
   const desired = new Map<string, number>();
   let sum = 0;

@@ -8,14 +8,14 @@ import { descriptions, without } from './intents.js';
 import type { NameIndex } from './names.js';
 
 interface SettledCanaries {
-  /** Those of the current deployment that can stay where they are, or are waited for while their node is out of reach. */
+  /** Canaries of the current deployment that can stay, or that are waited for while their node is disconnected. */
   readonly canaries: readonly Allocation[];
-  /** The group's allocations without those that were stopped. */
+  /** The group's allocations without the stopped canaries. */
   readonly rest: readonly Allocation[];
 }
 
 /**
- * Stops canaries that were not promoted when their deployment is over, and those whose node is lost or draining. The latter are
+ * Stops unpromoted canaries when their deployment is over, and those whose node is lost or draining. The latter are
  * not counted as stopped, because they are replaced.
  */
 export function settleCanaries(
@@ -45,8 +45,8 @@ export function settleCanaries(
 }
 
 /**
- * Further canaries are wanted: something has to be replaced, there are too few of them, and none was promoted yet. A group without
- * deployments (`max_parallel` 0) has none: nothing could promote them.
+ * Whether further canaries are needed: something has to be replaced, there are too few, and none was promoted yet. A group without
+ * deployments (`max_parallel` 0) has none, as nothing could promote them.
  */
 export function wantsCanaries(
   group: TaskGroup,
@@ -58,7 +58,7 @@ export function wantsCanaries(
   return canaries.length < (group.Update?.Canary ?? 0);
 }
 
-/** Plans the missing canaries, under the names of the allocations that they are to replace. */
+/** Plans the missing canaries, under the names of the allocations that they will replace. */
 export function placeCanaries(
   { group, intents }: Pick<GroupRequest, 'group' | 'intents'>,
   replaced: readonly Allocation[],
@@ -74,7 +74,7 @@ function unpromotedCanaries(deployment: Deployment | undefined, group: TaskGroup
   return stateOf(deployment, group)?.Promoted === true ? [] : placedCanaries(deployment, group);
 }
 
-/** Those of the group: other groups' canaries are not among its allocations. */
+/** IDs of the group's placed canaries. */
 function placedCanaries(deployment: Deployment | undefined, group: TaskGroup): readonly string[] {
   return stateOf(deployment, group)?.PlacedCanaries ?? [];
 }

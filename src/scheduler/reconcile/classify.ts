@@ -1,20 +1,20 @@
 import { type Allocation, isClientTerminal, isTerminalAllocation } from '../allocation.js';
-import { finish, lookedAtInStep, type Steps } from '../steps.js';
+import { examinedPerStep, finish, type Steps } from '../steps.js';
 import { isExpired, lostAfter, needsReconnect, replacesDisconnected } from './disconnect.js';
 import { type JobSituation, type Taint, taintOf } from './situation.js';
 
-/** The class of an allocation by its node and by what was requested of it. */
+/** Class of an allocation by its node and by the requested transitions. */
 type AllocationClass =
-  /** Nothing is wrong with its node. */
+  /** Its node is healthy. */
   | 'untainted'
-  /** It has to move to another node. */
+  /** It must move to another node. */
   | 'migrating'
   | 'lost'
-  /** Its node is out of reach, and it is waited for. */
+  /** Its node is disconnected, and the group waits for it. */
   | 'disconnecting'
-  /** It is back after it was waited for. */
+  /** Its node is back while the group waited for it. */
   | 'reconnecting'
-  /** It was waited for too long. */
+  /** The wait for its node is over. */
   | 'expiring'
   | 'ignored';
 
@@ -24,7 +24,7 @@ export function classified(allocations: readonly Allocation[], situation: JobSit
   return finish(classesInSteps(allocations, situation));
 }
 
-/** The same. Yields now and then. */
+/** The same in steps. Yields now and then. */
 export function* classesInSteps(
   allocations: readonly Allocation[],
   situation: JobSituation,
@@ -39,13 +39,13 @@ export function* classesInSteps(
     ignored: [],
   };
   for (const [at, allocation] of allocations.entries()) {
-    if (at % lookedAtInStep === 0) yield;
+    if (at % examinedPerStep === 0) yield;
     classes[classOf(allocation, situation)].push(allocation);
   }
   return classes;
 }
 
-/** The first rule that applies; each function below is a run of rules of the table in docs/interfaces/scheduling.md. */
+/** The first rule that applies; each function below is a run of rules from the table in docs/interfaces/scheduling.md. */
 function classOf(allocation: Allocation, situation: JobSituation): AllocationClass {
   const back = needsReconnect(allocation);
   if (back && allocation.DesiredStatus === 'run' && allocation.ClientStatus === 'failed') return 'reconnecting';
@@ -56,7 +56,7 @@ function classOf(allocation: Allocation, situation: JobSituation): AllocationCla
   );
 }
 
-/** Asked to stop, or finished. */
+/** Requested to stop, or finished. */
 function classOfEnded(allocation: Allocation): AllocationClass | undefined {
   const { Migrate, MigrateDisablePlacement } = allocation.DesiredTransition;
   if (allocation.DesiredStatus !== 'run') return MigrateDisablePlacement === true ? 'untainted' : 'ignored';

@@ -3,17 +3,17 @@ import { deploymentDescriptions } from '../deployment/descriptions.js';
 import type { DeploymentUpdate, Intents } from './intents.js';
 import type { JobSituation } from './situation.js';
 
-/** The job's deployments, as far as they matter to what is decided now. */
+/** The job's deployments that affect the present decisions. */
 export interface DeploymentStanding {
-  /** That of the present version, unless it was successful; failed and cancelled ones stay. */
+  /** The current version's deployment, unless it was successful; failed and cancelled ones are included. */
   current: Deployment | undefined;
-  /** One that is over, whose canaries have to be stopped. */
+  /** A deployment that is over, whose canaries must be stopped. */
   readonly old: Deployment | undefined;
   readonly paused: boolean;
   readonly failed: boolean;
 }
 
-/** Ends deployments of older versions. `latest` is the job's deployment that was created last. */
+/** Ends deployments of older versions. `latest` is the job's newest deployment. */
 export function standingOf(
   latest: Deployment | undefined,
   { job }: JobSituation,

@@ -2,23 +2,23 @@ import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Allocation } from '../allocation.js';
 
-/** Milliseconds that a disconnected allocation is waited for; 0: it is lost at once. */
+/** How long to wait for a disconnected allocation, in milliseconds; 0: it is lost at once. */
 export function lostAfter(group: TaskGroup | undefined): number {
   return (group?.Disconnect?.LostAfter ?? group?.MaxClientDisconnect ?? 0) / 1_000_000;
 }
 
-/** Milliseconds after which a node that is out of reach stops its allocations itself; undefined: it does not. */
+/** Milliseconds after which a disconnected node stops its allocations itself; undefined: it does not. */
 export function stopOnClientAfter(group: TaskGroup | undefined): number | undefined {
   const after = group?.Disconnect?.StopOnClientAfter ?? group?.StopAfterClientDisconnect ?? null;
   return after === null || after === 0 ? undefined : after / 1_000_000;
 }
 
-/** A disconnected allocation is replaced while it is waited for. */
+/** Whether a disconnected allocation is replaced while it is waited for. */
 export function replacesDisconnected(group: TaskGroup | undefined): boolean {
   return group?.Disconnect?.Replace ?? true;
 }
 
-/** The scheduler marked it as disconnected, and has not decided about it since. */
+/** Whether the scheduler marked it as disconnected and has not decided about it since. */
 export function needsReconnect(allocation: Allocation): boolean {
   const { ClientStatus, AllocStates } = allocation;
   if (AllocStates === undefined) return false;
@@ -26,17 +26,17 @@ export function needsReconnect(allocation: Allocation): boolean {
   return AllocStates.at(-1)?.Value === 'unknown';
 }
 
-/** When it was last taken for disconnected; undefined when never. */
+/** When it was last marked as disconnected; undefined when never. */
 export function lastUnknown({ AllocStates }: Pick<Allocation, 'AllocStates'>): Instant | undefined {
   return timeOf(AllocStates, 'unknown');
 }
 
-/** When it was last taken for lost; undefined when never. */
+/** When it was last marked as lost; undefined when never. */
 export function lastLost({ AllocStates }: Pick<Allocation, 'AllocStates'>): Instant | undefined {
   return timeOf(AllocStates, 'lost');
 }
 
-/** It was waited for long enough. */
+/** Whether the wait for it is over. */
 export function isExpired(allocation: Allocation, group: TaskGroup | undefined, now: Instant): boolean {
   if (allocation.ClientStatus !== 'unknown') return false;
   const since = lastUnknown(allocation);

@@ -8,7 +8,7 @@ import { filterReschedules, type LaterReschedule } from './reschedule-filter.js'
 import type { JobSituation } from './situation.js';
 
 /**
- * Marks allocations on nodes that are out of reach as unknown, with an evaluation for the moment when they are given up, and has them
+ * Marks allocations on disconnected nodes as unknown, schedules the evaluation that gives them up, and has them
  * replaced by the reschedule policy.
  */
 export function settleDisconnecting(

@@ -6,20 +6,20 @@ import type { Intents } from './intents.js';
 import type { LaterReschedule } from './reschedule-filter.js';
 import type { JobSituation } from './situation.js';
 
-/** Times this close to the first of a batch share its evaluation. */
+/** Due times this close to the first one of a batch share its evaluation. */
 const batchWindow = 5000;
 
 /** A node gets at least this long to stop its tasks. */
 const leastKillTimeout = 5000;
 
-/** Existing clients know evaluations by these strings. */
+/** Existing clients recognise evaluations by these strings. */
 export const followUpDescriptions = {
   reschedule: 'created for delayed rescheduling',
   disconnect: 'created for delayed disconnect timeout',
   blocked: 'created to place remaining allocations',
 } as const;
 
-/** An evaluation of the same job for later, which names the present one as its previous allocation. */
+/** A delayed evaluation of the same job, linked to the current one as its previous evaluation. */
 export function followUpEvaluation(
   { evaluation, now, ids }: Pick<JobSituation, 'evaluation' | 'now' | 'ids'>,
   particular: Pick<Evaluation, 'TriggeredBy' | 'Status'> & Partial<Evaluation>,
@@ -42,7 +42,7 @@ export function followUpEvaluation(
   };
 }
 
-/** Evaluations for failed allocations whose replacement is due later; the allocations get their names. */
+/** Creates evaluations for failed allocations whose replacement is due later; the allocations refer to them. */
 export function planLaterReschedules(
   later: readonly LaterReschedule[],
   situation: JobSituation,
@@ -55,7 +55,7 @@ export function planLaterReschedules(
   }
 }
 
-/** Evaluations for lost allocations that their unreachable nodes still have to stop; by allocation the evaluation's ID. */
+/** Creates evaluations for lost allocations that their disconnected nodes still have to stop; returns the evaluation's ID by allocation. */
 export function planLostLater(
   later: readonly LaterReschedule[],
   situation: JobSituation,
@@ -69,7 +69,7 @@ export function planLostLater(
   return byAllocation;
 }
 
-/** Evaluations for the time when disconnected allocations are given up; by allocation the evaluation's ID. */
+/** Creates evaluations for the time when disconnected allocations are given up; returns the evaluation's ID by allocation. */
 export function planTimeouts(
   disconnecting: readonly Allocation[],
   situation: JobSituation,
@@ -93,7 +93,7 @@ export function planTimeouts(
   return byAllocation;
 }
 
-/** Lost allocations that their nodes stop later, and when that is certain. */
+/** Lost allocations that their nodes stop later, and the time by which they certainly have. */
 export function lostLater(lost: readonly Allocation[], situation: JobSituation): readonly LaterReschedule[] {
   const later: LaterReschedule[] = [];
   for (const allocation of lost) {
@@ -109,7 +109,7 @@ export function lostLater(lost: readonly Allocation[], situation: JobSituation):
 
 interface Batch {
   readonly at: Instant;
-  /** It is the first of all. */
+  /** Whether it is the earliest of all. */
   readonly first: boolean;
   readonly members: LaterReschedule[];
 }

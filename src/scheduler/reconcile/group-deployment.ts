@@ -10,10 +10,10 @@ import { isCurrent, type JobSituation } from './situation.js';
 
 type MutableDeploymentState = { -readonly [K in keyof DeploymentState]: DeploymentState[K] };
 
-/** The part of one group in a deployment, while the group is being reconciled. */
+/** One group's part in a deployment, while the group is being reconciled. */
 export interface GroupDeployment {
   readonly state: MutableDeploymentState;
-  /** The deployment had it before: its total stays as it was. */
+  /** Whether the deployment had the group before: its total is then kept. */
   readonly existed: boolean;
 }
 
@@ -23,12 +23,12 @@ export function groupDeploymentOf({ current }: DeploymentStanding, group: TaskGr
   return stored === undefined ? { state: newState(group), existed: false } : { state: { ...stored }, existed: true };
 }
 
-/** Canaries wait to be checked. */
+/** Whether canaries wait for promotion. */
 export function isCanarying({ state }: GroupDeployment): boolean {
   return state.DesiredCanaries !== 0 && !state.Promoted;
 }
 
-/** The group is changed by deployments: it has an update block that lets at least one allocation change at a time. */
+/** Whether deployments change the group: it has an update block with `max_parallel` of at least 1. */
 export function isDeployed({ Update: update }: TaskGroup): boolean {
   return update !== null && update.MaxParallel > 0;
 }
@@ -36,17 +36,17 @@ export function isDeployed({ Update: update }: TaskGroup): boolean {
 interface DeploymentRequest {
   readonly job: Job;
   readonly group: TaskGroup;
-  /** Every allocation of the group that was considered. */
+  /** Number of considered allocations of the group. */
   readonly allocations: readonly Allocation[];
-  /** How many of them are to be replaced or updated in place, now or later. */
+  /** How many of them are replaced or updated in place, now or later. */
   readonly updated: number;
   /** How many are missing. */
   readonly placed: number;
 }
 
 /**
- * Adds the group to the deployment, or to a new one, when something is to be placed or updated. Placements that merely complete the
- * number of allocations of a version that already runs do not begin one.
+ * Adds the group to the deployment, or to a new one, when something is placed or updated. Placements that merely complete the
+ * count of an already running version do not start a deployment.
  */
 export function joinDeployment(
   part: GroupDeployment,
@@ -68,12 +68,12 @@ export function joinDeployment(
   setOwn(intents.joined, group.Name, state);
 }
 
-/** Defines the member also for names such as `__proto__`, which an assignment would treat differently. */
+/** Defines the member even for names such as `__proto__`, which an assignment would treat differently. */
 function setOwn(states: Record<string, DeploymentState>, name: string, value: DeploymentState): void {
   Object.defineProperty(states, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** A deployment with canaries says what they wait for. */
+/** Describes a deployment with canaries by what they wait for. */
 export function describedPromotion(deployment: Deployment): Deployment {
   const withCanaries = Object.values(deployment.TaskGroups).filter((state) => state.DesiredCanaries > 0);
   if (!withCanaries.some((state) => !state.Promoted)) return deployment;

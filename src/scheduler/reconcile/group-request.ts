@@ -5,15 +5,15 @@ import type { DeploymentStanding } from './current-deployment.js';
 import type { Intents } from './intents.js';
 import type { JobSituation } from './situation.js';
 
-/** One group that is to be reconciled, and where its decisions go. */
+/** One group to reconcile, and where its decisions are collected. */
 export interface GroupRequest {
   readonly situation: JobSituation;
   readonly job: Job;
   readonly group: TaskGroup;
-  /** All of the group, finished ones too. */
+  /** All allocations of the group, including finished ones. */
   readonly allocations: readonly Allocation[];
   readonly standing: DeploymentStanding;
   readonly intents: Intents;
-  /** The allocation can continue under the job's present version where it is. */
+  /** Whether the allocation can continue in place with the job's current version. */
   readonly canStay: (allocation: Allocation, group: TaskGroup) => boolean;
 }

@@ -1,14 +1,14 @@
 import type { Allocation } from '../allocation.js';
 import { without } from './intents.js';
 
-/** The allocations of one group, divided by what is to happen to them; each is in one list at most. */
+/** The allocations of one group, divided by their treatment; each is in at most one list. */
 export interface GroupSets {
-  /** They count towards what the group wants. */
+  /** Allocations that count towards the group's count. */
   readonly untainted: readonly Allocation[];
   readonly migrating: readonly Allocation[];
   readonly lost: readonly Allocation[];
   readonly disconnecting: readonly Allocation[];
-  /** They are replaced now, by the reschedule policy. */
+  /** Allocations that are replaced now, by the reschedule policy. */
   readonly replacedNow: readonly Allocation[];
 }
 

@@ -10,7 +10,7 @@ export interface StopIntent {
   readonly description: string;
   /** Set by the scheduler only for allocations whose node can no longer report. */
   readonly clientStatus?: Extract<ClientStatus, 'lost' | 'failed'>;
-  /** The evaluation that handles it later. */
+  /** The delayed evaluation that will handle it. */
   readonly followupEvalId?: string | undefined;
 }
 
@@ -18,56 +18,56 @@ export interface StopIntent {
 export interface PlaceIntent {
   readonly name: string;
   readonly group: TaskGroup;
-  /** The allocation whose place it takes. */
+  /** The allocation that it replaces. */
   readonly previous?: Allocation;
-  /** Counts against the reschedule policy. */
+  /** Whether it counts against the reschedule policy. */
   readonly reschedule?: boolean;
   readonly lost?: boolean;
   readonly canary?: boolean;
-  /** Canaries are being checked: what it replaces was of an older version, and so is the replacement. */
+  /** Canaries are being checked: the replaced allocation was of an older version, and so is its replacement. */
   readonly downgrade?: boolean;
 }
 
-/** An allocation that is stopped if, and only if, its replacement finds a node. */
+/** An allocation that is stopped only if its replacement finds a node. */
 export interface ReplaceIntent {
   readonly allocation: Allocation;
   readonly group: TaskGroup;
 }
 
-/** The node is disconnected: the state of the allocation is unknown. */
+/** Whether its node is disconnected, so that its state is unknown. */
 interface UnknownIntent {
   readonly allocation: Allocation;
   readonly followupEvalId: string | undefined;
 }
 
-/** A change of the status of a deployment that a plan makes. */
+/** A status change of a deployment. */
 export interface DeploymentUpdate {
   readonly deploymentId: string;
   readonly status: DeploymentStatus;
-  /** Why, for people. */
+  /** Reason, for display. */
   readonly description: string;
 }
 
 type MutableDesiredUpdates = { -readonly [K in keyof DesiredUpdates]: DesiredUpdates[K] };
 
-/** The changes that bring the allocations of a job to its declaration. The rules add to it as they decide. */
+/** The changes that bring a job's allocations in line with its declaration. Filled step by step by the rules. */
 export class Intents {
   readonly stop: StopIntent[] = [];
   readonly unknown: UnknownIntent[] = [];
-  /** They are back, and continue. */
+  /** Allocations on reconnected nodes that continue. */
   readonly reconnected: Allocation[] = [];
-  /** They continue under the new job version as they are. */
+  /** Allocations that continue unchanged under the new job version. */
   readonly inPlace: ReplaceIntent[] = [];
   readonly replace: ReplaceIntent[] = [];
   readonly place: PlaceIntent[] = [];
-  /** By allocation: the evaluation that replaces it later. */
+  /** By allocation: the delayed evaluation that will replace it. */
   readonly followups = new Map<string, string>();
-  /** New evaluations for later. */
+  /** New delayed evaluations. */
   readonly evaluations: Evaluation[] = [];
   readonly names = new Map<string, NameIndex>();
-  /** A deployment that this evaluation makes, or writes again. */
+  /** The deployment that this evaluation creates or rewrites. */
   deployment: Deployment | undefined;
-  /** The groups of that deployment, once a group has joined it: its own copy, so that each further group takes constant time. */
+  /** The groups of that deployment, once a group has joined it: a private copy, so that each further group takes constant time. */
   joined: Record<string, DeploymentState> | undefined;
   readonly deploymentUpdates: DeploymentUpdate[] = [];
   readonly #unknownIds = new Set<string>();
@@ -86,7 +86,7 @@ export class Intents {
     return this.#desired;
   }
 
-  /** Whether the state of the allocation is about to be unknown. */
+  /** Whether the allocation is about to become unknown. */
   makesUnknown({ ID }: Allocation): boolean {
     for (const { allocation } of this.unknown.slice(this.#unknownIds.size)) this.#unknownIds.add(allocation.ID);
     return this.#unknownIds.has(ID);
@@ -114,7 +114,7 @@ export const nothingDesired: DesiredUpdates = {
   RescheduleLater: 0,
 };
 
-/** Why the desired or the client status of an allocation changed. Existing clients know these strings. */
+/** Descriptions of desired and client status. Existing clients compare these strings. */
 export const descriptions = {
   notNeeded: 'alloc not needed due to job update',
   lost: 'alloc is lost since its node is down',
@@ -127,7 +127,7 @@ export const descriptions = {
   preempted: (allocationId: string) => `The allocation made room for allocation ${allocationId}`,
 } as const;
 
-/** Without the allocations of the other list. */
+/** The list without the allocations of the other list. */
 export function without(allocations: readonly Allocation[], removed: Iterable<Allocation>): readonly Allocation[] {
   const ids = new Set<string>();
   for (const { ID } of removed) ids.add(ID);

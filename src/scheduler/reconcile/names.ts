@@ -5,7 +5,7 @@ export function allocationName(jobId: string, group: string, index: number): str
   return `${jobId}.${group}[${index}]`;
 }
 
-/** The index in an allocation's name; 0 when the name has none. */
+/** The index in an allocation's name; 0 without an index. */
 export function indexFromName(name: string): number {
   const open = name.lastIndexOf('[');
   const index = open < 0 ? Number.NaN : Number(name.slice(open + 1, -1));
@@ -14,18 +14,18 @@ export function indexFromName(name: string): number {
 
 type Named = Pick<Allocation, 'Name'>;
 
-/** In order of the indexes in their names. */
+/** Sorted by the index in the name. */
 export function byIndex(left: Named, right: Named): number {
   return indexFromName(left.Name) - indexFromName(right.Name);
 }
 
-/** Which indexes the allocations of a group have, and which ones are given out next. */
+/** Which indexes a group's allocations have, and which come next. */
 export class NameIndex {
   readonly #jobId: string;
   readonly #group: string;
   readonly #count: number;
   readonly #used = new Set<number>();
-  /** By index, the number of allocations that have it beyond the first. */
+  /** By index, the number of allocations beyond the first that share it. */
   readonly #duplicates = new Map<number, number>();
 
   constructor(jobId: string, group: string, count: number, holders: Iterable<Named>) {
@@ -39,7 +39,7 @@ export class NameIndex {
     }
   }
 
-  /** Takes the lowest free names; when there are none left, those from 0 on a second time. */
+  /** Takes the lowest free names; when none are left, those from 0 on a second time. */
   next(amount: number): string[] {
     const indexes: number[] = [];
     for (let index = 0; index < this.#count && indexes.length < amount; index += 1) {
@@ -49,7 +49,7 @@ export class NameIndex {
     return this.#take(indexes);
   }
 
-  /** Gives up to `amount` of the highest names in use, which are free afterwards. */
+  /** Releases up to `amount` of the highest names in use and returns them. */
   highest(amount: number): ReadonlySet<string> {
     const indexes = [...this.#used].sort((left, right) => right - left).slice(0, amount);
     for (const index of indexes) this.#used.delete(index);
@@ -57,7 +57,7 @@ export class NameIndex {
   }
 
   /**
-   * Takes the names of canaries: those of the allocations that they are to replace, lowest first, which no canary has yet; then free ones;
+   * Takes names for canaries: those of the allocations that they will replace, lowest first, unless a canary has them; then free ones;
    * then indexes above the count.
    */
   nextCanaries(amount: number, canaries: Iterable<Named>, replaced: Iterable<Named>): string[] {
@@ -78,7 +78,7 @@ export class NameIndex {
     return this.#duplicates.has(indexFromName(name));
   }
 
-  /** One holder fewer. */
+  /** Removes one holder. */
   release(name: string): void {
     const index = indexFromName(name);
     const duplicates = this.#duplicates.get(index);

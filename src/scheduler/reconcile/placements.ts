@@ -5,7 +5,7 @@ import type { GroupSets } from './group-sets.js';
 import { descriptions, type Intents, type PlaceIntent } from './intents.js';
 import type { NameIndex } from './names.js';
 
-/** Replacements first, each under the name of its previous allocation, then as many new ones as are missing. */
+/** Replacements first, each under the name of its previous allocation, then the missing number of new ones. */
 export function wantedPlacements(
   group: TaskGroup,
   { untainted, migrating, replacedNow, lost }: GroupSets,
@@ -28,7 +28,7 @@ export function wantedPlacements(
   return placements;
 }
 
-/** Places all that is wanted. */
+/** Places all wanted allocations. */
 export function placeAll(
   { intents, group }: GroupRequest,
   placements: readonly PlaceIntent[],
@@ -46,12 +46,12 @@ export function placeAll(
   desired.Migrate += sentAway.length;
 }
 
-/** It runs, and its replacement by the reschedule policy was requested: it counts as moved. */
+/** Whether it runs and its replacement by the reschedule policy was requested: it counts as moved. */
 function isSentAway(allocation: Allocation): boolean {
   return allocation.DesiredTransition.Migrate === true && !isTerminalAllocation(allocation);
 }
 
-/** A deployment that waits or has failed places nothing new; what was lost or has failed outside it is replaced all the same. */
+/** A paused or failed deployment places nothing new; lost allocations and failures outside it are replaced all the same. */
 export function placeReplacements(
   { intents, group, standing }: GroupRequest,
   placements: readonly PlaceIntent[],
@@ -69,7 +69,7 @@ export function placeReplacements(
   }
 }
 
-/** Its node is out of reach: it is replaced, but not stopped. */
+/** Its node is disconnected: it is replaced, but not stopped. */
 function isAway(allocation: Allocation, intents: Intents): boolean {
   return allocation.ClientStatus === 'unknown' || intents.makesUnknown(allocation);
 }

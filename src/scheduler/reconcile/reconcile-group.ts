@@ -24,7 +24,7 @@ import { type SplitUpdates, splitUpdates } from './updates.js';
 
 /**
  * Compares the allocations of a service or batch group with the job, in the order of docs/interfaces/scheduling.md. Returns whether
- * nothing is left to do for the group's deployment. Yields now and then.
+ * the group's deployment has nothing left to do. Yields now and then.
  */
 export function* reconcileGroup(request: GroupRequest): Generator<void, boolean> {
   const { group, standing, situation, intents, job } = request;
@@ -83,7 +83,7 @@ export function* reconcileGroup(request: GroupRequest): Generator<void, boolean>
   });
 }
 
-/** What the steps before have found out about a group. */
+/** Results of the earlier steps for a group. */
 interface GroupFindings {
   readonly part: GroupDeployment;
   readonly canaries: readonly Allocation[];
@@ -92,7 +92,7 @@ interface GroupFindings {
   readonly names: NameIndex;
   readonly updates: SplitUpdates;
   readonly replacedLater: number;
-  /** A lost allocation may still run on a node out of reach: nothing is placed before it has ended. */
+  /** A lost allocation may still run on a disconnected node: nothing is placed until it has ended. */
   readonly waits: boolean;
 }
 
@@ -101,7 +101,7 @@ interface SettledNodes {
   readonly replacedLater: readonly LaterReschedule[];
 }
 
-/** Places, replaces and moves, as far as the group's deployment lets it. */
+/** Places, replaces and migrates as far as the group's deployment allows. */
 function rollOut(request: GroupRequest, findings: GroupFindings): boolean {
   const { group, standing, situation, intents, job } = request;
   const { part, canaries, names, updates, rest, sets: all } = findings;
@@ -135,7 +135,7 @@ function rollOutCanaries(request: GroupRequest, { part, canaries, names, updates
   return true;
 }
 
-/** Allocations that were asked to stop are not considered, nor those that a batch job completed in an older version. */
+/** Excludes allocations that were requested to stop, and those that a batch job completed in an older version. */
 function dropHistory({ job, group, allocations, intents }: GroupRequest): readonly Allocation[] {
   if (job.Type !== 'batch') return allocations.filter(({ DesiredStatus }) => DesiredStatus === 'run');
   const kept = allocations.filter(
@@ -146,7 +146,7 @@ function dropHistory({ job, group, allocations, intents }: GroupRequest): readon
   return current;
 }
 
-/** Classifies allocations by their nodes and the reschedule policy, and decides about those whose nodes are lost, disconnected or back. */
+/** Classifies allocations by their nodes and the reschedule policy, and decides about those on lost, disconnected or reconnected nodes. */
 function* settleNodes(request: GroupRequest, all: readonly Allocation[]): Steps<SettledNodes> {
   const { situation, standing, intents, group } = request;
   const desired = intents.desired(group.Name);
@@ -195,7 +195,7 @@ function stopLost(
   intents.desired(group.Name).Stop += lost.length;
 }
 
-/** Failed allocations are not replaced beyond the count, but stopped, the highest names first. */
+/** Failed allocations beyond the count are stopped instead of replaced, the highest names first. */
 function dropNeedless({ intents, group }: GroupRequest, sets: GroupSets): GroupSets {
   const known = sets.untainted.filter(({ ClientStatus }) => ClientStatus !== 'unknown');
   const room = group.Count - known.length - sets.migrating.length;
@@ -207,7 +207,7 @@ function dropNeedless({ intents, group }: GroupRequest, sets: GroupSets): GroupS
   return { ...sets, replacedNow: inOrder.slice(0, Math.max(room, 0)) };
 }
 
-/** How many allocations may be replaced or added now, beyond those that must be. */
+/** How many allocations may be replaced or added now, beyond the mandatory ones. */
 function updateBudget(
   { group, standing }: GroupRequest,
   { untainted, migrating }: GroupSets,
@@ -246,7 +246,7 @@ function moveMigrating(
   }
 }
 
-/** One evaluation places no more of a group than the group wants in all. The group's placements are those from `first` on. */
+/** One evaluation places at most the group's count. The group's placements are those from `first` on. */
 function truncatePlacements({ intents, group }: GroupRequest, first: number): void {
   if (intents.place.length - first <= group.Count) return;
   intents.place.length = first + group.Count;

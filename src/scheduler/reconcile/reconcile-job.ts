@@ -15,9 +15,9 @@ import type { JobSituation } from './situation.js';
 
 interface ReconcileRequest {
   readonly situation: JobSituation;
-  /** All of the job, finished ones too. */
+  /** All allocations of the job, including finished ones. */
   readonly allocations: readonly Allocation[];
-  /** The job's deployment that was created last. */
+  /** The job's newest deployment. */
   readonly deployment: Deployment | undefined;
   readonly canStay: (allocation: Allocation, group: TaskGroup) => boolean;
 }
@@ -44,7 +44,7 @@ export function* reconcileJob(request: ReconcileRequest): Generator<void, Intent
   return intents;
 }
 
-/** Returns whether nothing is left to do for the deployment of any group. */
+/** Returns whether no group's deployment has anything left to do. */
 function* reconcileGroups(
   job: Job,
   byGroup: ReadonlyMap<string, readonly Allocation[]>,
@@ -68,7 +68,7 @@ function* reconcileGroups(
   return complete;
 }
 
-/** Of a batch job, what was asked to stop before counts as stopped once more, unless it was stopped for a replacement. */
+/** For a batch job, allocations that were requested to stop earlier count as stopped once more, unless stopped for a replacement. */
 function countedAgain({ Type }: Job, allocations: readonly Allocation[]): number {
   if (Type !== 'batch') return 0;
   return allocations.filter(

@@ -5,9 +5,9 @@ import { descriptions, type StopIntent } from './intents.js';
 import { isOlder, type JobSituation } from './situation.js';
 
 interface Reconnected {
-  /** They go on. */
+  /** Allocations that continue. */
   readonly kept: readonly Allocation[];
-  /** Returned ones and replacements that lost the comparison. */
+  /** Returned allocations and replacements that lost the comparison. */
   readonly stop: readonly StopIntent[];
 }
 
@@ -40,7 +40,7 @@ export function settleReconnecting(
   return { kept: kept.filter(({ ID }) => !stop.has(ID)), stop: [...stop.values()] };
 }
 
-/** Why an allocation that is back does not go on, whatever its replacement. */
+/** Why a returned allocation does not continue, regardless of its replacement. */
 function refusalOf(allocation: Allocation, { job }: JobSituation): StopIntent | undefined {
   if (allocation.ClientStatus === 'failed' && allocation.DesiredStatus === 'run') {
     return { allocation, description: descriptions.rescheduled, clientStatus: 'failed' };
@@ -53,7 +53,7 @@ function refusalOf(allocation: Allocation, { job }: JobSituation): StopIntent | 
     : undefined;
 }
 
-/** The chain of replacements, without those that were stopped. It ends at one that is not considered any more. */
+/** The chain of replacements, without stopped ones. It ends at the first allocation that is out of consideration. */
 function replacementsOf(original: Allocation, all: readonly Allocation[]): readonly Allocation[] {
   const chain: Allocation[] = [];
   let next = original.NextAllocation;
@@ -82,7 +82,7 @@ function winsOver(original: Allocation, replacement: Allocation, situation: JobS
   }
 }
 
-/** The replacement is kept if its node has the better score, unless it does not run yet and the original does. */
+/** The replacement is kept if its node has the better score, unless only the original is running. */
 function hasBetterScore(original: Allocation, replacement: Allocation): boolean {
   const better = bestScore(replacement) > bestScore(original);
   return better && (replacement.ClientStatus === 'running' || original.ClientStatus !== 'running');
@@ -99,7 +99,7 @@ function runsLonger(original: Allocation, replacement: Allocation, group: TaskGr
   return after < before;
 }
 
-/** When it last began to run: by the leading task, or by the oldest of the main tasks. Infinite for one that never did. */
+/** When it last started: by the leader task, or by the earliest of the main tasks. Infinity if it never did. */
 function startedAt({ TaskStates }: Allocation, group: TaskGroup | undefined): number {
   const main = (group?.Tasks ?? []).filter(({ Lifecycle }) => Lifecycle === null);
   const startOf = (task: Task): number => {

@@ -1,32 +1,32 @@
 import type { Instant } from '../../shared/instant.js';
 import { type Allocation, isClientTerminal, isTerminalAllocation } from '../allocation.js';
 import { type Deployment, isActiveDeployment } from '../deployment/deployment.js';
-import { finish, lookedAtInStep, type Steps } from '../steps.js';
+import { examinedPerStep, finish, type Steps } from '../steps.js';
 import { lastUnknown, replacesDisconnected } from './disconnect.js';
 import { failureTime, nextReschedule, type RescheduleTime, rescheduleAfter } from './reschedule.js';
 import type { JobSituation } from './situation.js';
 
-/** An allocation that gets its replacement at a later time. */
+/** An allocation that will be replaced at a later time. */
 export interface LaterReschedule {
   readonly allocation: Allocation;
   readonly at: Instant;
 }
 
 interface RescheduleVerdicts {
-  /** Stay as they are, those that are replaced later among them. */
+  /** Allocations that are kept, including those that are replaced later. */
   readonly kept: readonly Allocation[];
   readonly now: readonly Allocation[];
   readonly later: readonly LaterReschedule[];
 }
 
-/** A time this close counts as reached, so that a timer that fires early does not start another wait. */
+/** A due time this close counts as reached, so that a timer that fires early does not start another wait. */
 const window = 1000;
 
 type Verdict = 'dropped' | 'kept' | 'now' | { readonly later: Instant };
 
 /**
- * Which allocations are replaced by their group's reschedule policy, now or later. Those that no longer count are left out.
- * `disconnecting`: their node is out of reach, which counts as a failure at the present time.
+ * Decides which allocations are replaced by their group's reschedule policy, now or later. Those that no longer count are left out.
+ * `disconnecting`: their node is disconnected, which counts as a failure now.
  */
 export function filterReschedules(
   allocations: readonly Allocation[],
@@ -37,7 +37,7 @@ export function filterReschedules(
   return finish(reschedulesInSteps(allocations, situation, deployment, disconnecting));
 }
 
-/** The same. Yields now and then. */
+/** The same in steps. Yields now and then. */
 export function* reschedulesInSteps(
   allocations: readonly Allocation[],
   situation: JobSituation,
@@ -48,7 +48,7 @@ export function* reschedulesInSteps(
   const now: Allocation[] = [];
   const later: LaterReschedule[] = [];
   for (const [at, allocation] of allocations.entries()) {
-    if (at % lookedAtInStep === 0) yield;
+    if (at % examinedPerStep === 0) yield;
     const verdict = verdictOn(allocation, situation, deployment, disconnecting);
     if (verdict === 'dropped') continue;
     if (verdict === 'now') now.push(allocation);
@@ -74,7 +74,7 @@ function verdictOn(
   return verdictByTime(allocation, situation, disconnecting);
 }
 
-/** Its deployment decides whether it is replaced, and has not requested that yet. */
+/** Its deployment decides on its replacement and has not requested it yet. */
 function isWatched({ DeploymentID, DesiredTransition }: Allocation, deployment: Deployment | undefined): boolean {
   if (deployment === undefined || DeploymentID !== deployment.ID) return false;
   return isActiveDeployment(deployment) && DesiredTransition.Reschedule !== true;
@@ -102,7 +102,7 @@ function standingOfService({
   return ClientStatus === 'complete' || ClientStatus === 'lost' ? 'dropped' : 'candidate';
 }
 
-/** Every task has ended, and none has failed. */
+/** Whether every task has ended and none has failed. */
 export function ranSuccessfully({ TaskStates }: Pick<Allocation, 'TaskStates'>): boolean {
   const states = Object.values(TaskStates ?? {});
   return states.length > 0 && states.every((state) => state.State === 'dead' && !state.Failed);

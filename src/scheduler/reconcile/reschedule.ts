@@ -11,18 +11,18 @@ export interface RescheduleTime {
 /** The number of past reschedules that are kept when attempts are unlimited. */
 const rememberedWhenUnlimited = 5;
 
-/** The members of an allocation that decide when it may be replaced. */
+/** The members of an allocation that determine when it may be replaced. */
 export type Reschedulable = Pick<
   Allocation,
   'ClientStatus' | 'DesiredStatus' | 'DesiredTransition' | 'TaskStates' | 'ModifyTime' | 'RescheduleTracker' | 'JobType'
 >;
 
-/** The policy is there and allows at least one attempt. */
+/** Whether there is a policy that allows at least one attempt. */
 export function isRescheduling(policy: ReschedulePolicy | null): policy is ReschedulePolicy {
   return policy !== null && (policy.Attempts > 0 || policy.Unlimited);
 }
 
-/** When an allocation ended: the end of its last task, or its last change if no task has a time. */
+/** When an allocation ended: the end of its last task, or its last change if no task has an end time. */
 export function failureTime({ TaskStates, ModifyTime }: Pick<Allocation, 'TaskStates' | 'ModifyTime'>): Instant {
   let latest = Number.NEGATIVE_INFINITY;
   for (const name in TaskStates) {
@@ -33,8 +33,8 @@ export function failureTime({ TaskStates, ModifyTime }: Pick<Allocation, 'TaskSt
 }
 
 /**
- * When a failed or lost allocation gets its replacement by its group's policy; undefined when never. A batch allocation that
- * was stopped for a replacement by request counts as well.
+ * When a failed or lost allocation is replaced under its group's policy; undefined for never. A batch allocation that
+ * was stopped for a replacement on request counts as well.
  */
 export function nextReschedule(allocation: Reschedulable, policy: ReschedulePolicy | null): RescheduleTime | undefined {
   if (policy === null || (policy.Attempts === 0 && !policy.Unlimited) || !awaitsReplacement(allocation))
@@ -42,7 +42,7 @@ export function nextReschedule(allocation: Reschedulable, policy: ReschedulePoli
   return rescheduleAfter(allocation, policy, failureTime(allocation));
 }
 
-/** When the replacement is due for an allocation that is taken for failed at that time. */
+/** When the replacement is due for an allocation considered failed at that time. */
 export function rescheduleAfter(
   allocation: Reschedulable,
   policy: ReschedulePolicy,
@@ -56,7 +56,7 @@ export function rescheduleAfter(
   return { at, eligible };
 }
 
-/** The policy has attempts left for a failure at that time. */
+/** Whether the policy has attempts left for a failure at that time. */
 export function hasAttemptsLeft(
   allocation: Pick<Allocation, 'RescheduleTracker'>,
   policy: ReschedulePolicy | null,
@@ -66,7 +66,7 @@ export function hasAttemptsLeft(
   return policy.Unlimited || attemptsWithin(eventsOf(allocation), policy.Interval, failedAt) < policy.Attempts;
 }
 
-/** The tracker that a replacement inherits: its previous allocation's recent events and this one. */
+/** The tracker that a replacement inherits: the previous allocation's recent events and its own. */
 export function trackerAfterReschedule(
   previous: Pick<Allocation, 'ID' | 'NodeID'> & Reschedulable,
   policy: ReschedulePolicy | null,
@@ -83,7 +83,7 @@ export function trackerAfterReschedule(
   return { Events: [...kept, event], LastReschedule: 'ok' };
 }
 
-/** Nanoseconds from failure to replacement. A delay at its ceiling starts over when the last replacement ran longer than the ceiling. */
+/** Nanoseconds from failure to replacement. A delay at its ceiling is reset when the last replacement ran longer than the ceiling. */
 export function nextDelay(
   allocation: Pick<Allocation, 'RescheduleTracker' | 'TaskStates' | 'ModifyTime'>,
   policy: ReschedulePolicy,

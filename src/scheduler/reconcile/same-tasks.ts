@@ -8,8 +8,8 @@ import type { Task } from '../../jobs/document/task.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 
 /**
- * Fields that a running task cannot take over: a change of one replaces the allocation. So does one of `Config`, whose options mean what
- * the driver makes of them: one that is absent is not one without content.
+ * Fields that a running task cannot take over: changing one replaces the allocation. The same holds for `Config`, whose options
+ * only the driver can interpret: an absent option differs from an empty one.
  */
 const taskFields = [
   'Driver',
@@ -36,8 +36,8 @@ const resourceFields = [
 ] as const satisfies readonly (keyof Resources)[];
 
 /**
- * Whether allocations of the old version of a group can continue under the new version, as far as their tasks are concerned; whether their
- * node still suits is another question.
+ * Whether allocations of the group's old version can be updated in place to the new one, as far as their tasks are concerned; whether
+ * their node still suits is checked separately.
  */
 export function keepsRunning(oldJob: Job, oldGroup: TaskGroup, newJob: Job, newGroup: TaskGroup): boolean {
   if (!sameGroupParts(oldGroup, newGroup)) return false;
@@ -51,12 +51,12 @@ export function keepsRunning(oldJob: Job, oldGroup: TaskGroup, newJob: Job, newG
   });
 }
 
-/** The meta that a task sees: the job's, overlaid by the group's, overlaid by its own. */
+/** The metadata that a task sees: the job's, overlaid by the group's, overlaid by its own. */
 export function combinedMeta(job: Job, group: TaskGroup, task: Task): Readonly<Record<string, string>> {
   return { ...job.Meta, ...group.Meta, ...task.Meta };
 }
 
-/** The groups differ in nothing but how long an allocation may run. */
+/** Whether the groups differ only in how long an allocation may run. */
 export function onlyDurationDiffers(before: TaskGroup, after: TaskGroup): boolean {
   return (
     before.MaxRunDuration !== after.MaxRunDuration &&
@@ -88,7 +88,7 @@ function sameTask(before: Task, after: Task): boolean {
   );
 }
 
-/** In order, with the names of their ports, and the values of the static ones. */
+/** In order, with the labels of their ports, and the values of static ones. */
 function sameNetworks(before: readonly NetworkResource[] | null, after: readonly NetworkResource[] | null): boolean {
   return sameValue(before?.map(askedNetwork), after?.map(askedNetwork));
 }
@@ -108,7 +108,7 @@ function sameConsul(before: ConsulBlock | null, after: ConsulBlock | null): bool
   return before.Cluster === after.Cluster && before.Partition === after.Partition;
 }
 
-/** Services that are part of a mesh, by name. */
+/** Services that are part of a service mesh, by name. */
 function sameMeshes(before: readonly Service[] | null, after: readonly Service[] | null): boolean {
   return sameValue(meshesOf(before), meshesOf(after));
 }
@@ -124,7 +124,7 @@ function meshesOf(services: readonly Service[] | null) {
   );
 }
 
-/** Equal JSON values; null, an absent member and an empty list or map mean the same here. */
+/** Whether two JSON values are equal; null, an absent member and an empty list or map count as the same. */
 function sameValue(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (isEmpty(left) || isEmpty(right)) return isEmpty(left) && isEmpty(right);

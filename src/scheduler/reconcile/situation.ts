@@ -6,25 +6,25 @@ import type { Cluster } from '../cluster/cluster.js';
 import type { Evaluation } from '../evaluation.js';
 import { isDraining } from '../node.js';
 
-/** Where the identifiers of new records come from. */
+/** The source of IDs for new records. */
 export interface SchedulingIds {
   next(kind: 'allocation' | 'evaluation' | 'deployment'): string;
 }
 
-/** What is wrong with the node of an allocation. */
+/** The condition of an allocation's node. */
 export type Taint = 'none' | 'draining' | 'disconnected' | 'down' | 'missing';
 
-/** What the rules of reconciling know of the job, its versions, the nodes and the time. */
+/** The context of reconciliation: the job, its versions, the nodes and the time. */
 export interface JobSituation {
-  /** As registered now; undefined when it was purged. */
+  /** As currently registered; undefined when it was purged. */
   readonly job: Job | undefined;
   readonly evaluation: Evaluation;
   readonly now: Instant;
   readonly ids: SchedulingIds;
   readonly cluster: Cluster;
-  /** The job as of the version that the allocation runs; undefined when that version is not kept any more. */
+  /** The job version that the allocation runs; undefined when that version is no longer kept. */
   readonly jobOf: (allocation: Allocation) => Job | undefined;
-  /** The allocation's group as of its own version, or as it is now when that is not kept any more. */
+  /** The allocation's group in its own version, or the current one when that version is no longer kept. */
   readonly groupOf: (allocation: Allocation) => TaskGroup | undefined;
 }
 
@@ -56,12 +56,12 @@ export function situationOf(
   return { job, evaluation, now, ids, cluster, jobOf, groupOf };
 }
 
-/** The allocation runs the job as it is now. */
+/** Whether the allocation runs the current version of the job. */
 export function isCurrent(allocation: Allocation, job: Job): boolean {
   return allocation.JobVersion === job.Version && allocation.JobCreateIndex === job.CreateIndex;
 }
 
-/** It runs an older version, or belongs to a registration before a purge. */
+/** Whether it runs an older version, or belongs to a registration before a purge. */
 export function isOlder(allocation: Allocation, job: Job): boolean {
   return allocation.JobVersion < job.Version || allocation.JobCreateIndex < job.CreateIndex;
 }

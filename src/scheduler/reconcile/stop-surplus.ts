@@ -10,13 +10,13 @@ interface SurplusRequest {
   readonly sets: GroupSets;
   readonly names: NameIndex;
   readonly canaries: readonly Allocation[];
-  /** Canaries are being checked: they do not count towards the count of the group. */
+  /** Canaries that await promotion: they do not count towards the group's count. */
   readonly canarying: boolean;
 }
 
 /**
- * Stops what is beyond the group's count: first those whose canary was promoted, then migrating ones, then the highest names. Gives the
- * allocations that were stopped.
+ * Stops allocations beyond the group's count: first those whose canary was promoted, then migrating ones, then the highest names. Returns the
+ * stopped allocations.
  */
 export function stopSurplus(request: SurplusRequest, intents: Intents): readonly Allocation[] {
   const { sets, count, canarying, canaries } = request;

@@ -1,7 +1,7 @@
 import type { Job } from '../../jobs/document/job.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
-import { lookedAtInStep, type Steps } from '../steps.js';
+import { examinedPerStep, type Steps } from '../steps.js';
 import type { GroupRequest } from './group-request.js';
 import { keepsRunning, onlyDurationDiffers } from './same-tasks.js';
 import { isCurrent } from './situation.js';
@@ -10,20 +10,20 @@ export type UpdateKind = 'ignore' | 'inPlace' | 'replace';
 
 export interface SplitUpdates {
   readonly inPlace: readonly Allocation[];
-  /** They cannot take over what has changed. */
+  /** Allocations that cannot take over the change. */
   readonly replace: readonly Allocation[];
 }
 
-/** Divides allocations by how they reach the job's present version; those that have it count as ignored. Yields now and then. */
+/** Divides allocations by how they reach the job's current version; those that run it already are ignored. Yields now and then. */
 export function* splitUpdates(request: GroupRequest, allocations: readonly Allocation[]): Steps<SplitUpdates> {
   const { intents, group } = request;
   const desired = intents.desired(group.Name);
   const inPlace: Allocation[] = [];
   const replace: Allocation[] = [];
-  const judge = updateJudge(request);
+  const classify = updateClassifier(request);
   for (const [at, allocation] of allocations.entries()) {
-    if (at % lookedAtInStep === 0) yield;
-    const kind = judge(allocation);
+    if (at % examinedPerStep === 0) yield;
+    const kind = classify(allocation);
     if (kind === 'ignore') desired.Ignore += 1;
     else if (kind === 'inPlace') inPlace.push(allocation);
     else replace.push(allocation);
@@ -33,8 +33,8 @@ export function* splitUpdates(request: GroupRequest, allocations: readonly Alloc
   return { inPlace, replace };
 }
 
-/** Returns a function that decides how an allocation reaches the job's present version. Each version is compared once. */
-export function updateJudge({
+/** Returns a function that decides how an allocation reaches the job's current version. Each version is compared once. */
+export function updateClassifier({
   job,
   group,
   situation,
@@ -56,7 +56,7 @@ export function updateJudge({
   };
 }
 
-/** `ifSuitable`: it depends on whether the node still suits. */
+/** `ifSuitable`: depends on whether the node still suits. */
 type Comparison = 'replace' | 'inPlace' | 'ifSuitable';
 
 function compare(before: Job, job: Job, group: TaskGroup): Comparison {

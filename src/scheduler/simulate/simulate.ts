@@ -7,12 +7,12 @@ import { Agents } from './simulated-agents.js';
 import { SimulatedWorld } from './simulated-world.js';
 import type { SimulatedCluster, SimulatedEvent, Simulation } from './simulation.js';
 
-/** The most times of one simulation: a cluster in which something happens for ever is cut off. */
+/** The maximum number of distinct times in one simulation: bounds a cluster whose events never end. */
 const mostMoments = 100_000;
 
 /**
- * Plays a cluster on virtual time: what the scheduler, the deployments, the drains and the nodes make of the events, up to `until`. The
- * decisions are those of an engine, taken by the same functions. Pure: the same arguments give the same timeline.
+ * Simulates a cluster on virtual time, up to `until`: how the scheduler, the deployments, the drains and the nodes react to the events. The
+ * decisions are an engine's, made by the same functions. Pure: equal arguments give the same timeline.
  */
 export function simulate(start: SimulatedCluster, events: readonly SimulatedEvent[], until: Instant): Simulation {
   const world = new SimulatedWorld(start);
@@ -80,14 +80,14 @@ function happen(world: SimulatedWorld, agents: Agents, event: SimulatedEvent): s
 
 function failAllocations(world: SimulatedWorld, agents: Agents, name: string): string | undefined {
   const live = [...world.allocations.values()].filter((one) => one.Name === name && !isTerminalAllocation(one));
-  for (const allocation of live) agents.tell(allocation, 'failed');
+  for (const allocation of live) agents.statusChanged(allocation, 'failed');
   return live.length === 0 ? `there is no live allocation "${name}"` : undefined;
 }
 
-/** Evaluates the jobs that a changed node concerns, and tries again what waits for room. */
+/** Evaluates the jobs affected by a changed node, and retries what waits for room. */
 function changeNode(world: SimulatedWorld, node: Node, text: string): undefined {
   world.nodes.set(node.ID, { ...node, ModifyIndex: world.index });
-  world.tell('node', node.Name, text);
+  world.log('node', node.Name, text);
   const onNode = [...world.allocations.values()].filter((one) => one.NodeID === node.ID && !isClientTerminal(one));
   const concerned = new Set(onNode.map(({ JobID }) => JobID));
   for (const job of world.jobs.values()) if (job.Type === 'system' && !job.Stop) concerned.add(job.ID);
@@ -135,7 +135,7 @@ function settleDrains(world: SimulatedWorld, { migrations, completed }: DrainDec
   }
   for (const node of completed) {
     world.nodes.set(node.ID, { ...node, DrainStrategy: null, ModifyIndex: world.index });
-    world.tell('node', node.Name, 'is drained');
+    world.log('node', node.Name, 'is drained');
   }
   for (const id of concerned) {
     const job = world.jobs.get(id);

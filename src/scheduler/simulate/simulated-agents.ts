@@ -13,7 +13,7 @@ interface NextReport {
   readonly status: ClientStatus | 'healthy';
 }
 
-/** The agents of all nodes that are ready: they start, end and stop allocations, and report when they are healthy. */
+/** The agents of all ready nodes: they start, end and stop allocations, and report when they are healthy. */
 export class Agents {
   readonly #world: SimulatedWorld;
   readonly #startAfter: number;
@@ -34,19 +34,19 @@ export class Agents {
     return earliest;
   }
 
-  /** Sends all reports that are due. */
+  /** Sends all due reports. */
   report(): void {
     for (const { ID } of [...this.#world.allocations.values()]) {
       const allocation = this.#world.allocations.get(ID);
       const next = allocation === undefined ? undefined : this.#nextOf(allocation);
       if (allocation === undefined || next === undefined || next.at > this.#world.now) continue;
-      if (next.status !== 'healthy') this.tell(allocation, next.status);
+      if (next.status !== 'healthy') this.statusChanged(allocation, next.status);
       else this.#world.change(withHealth(allocation, true, this.#moment()));
     }
   }
 
-  /** The status of an allocation has changed. */
-  tell(before: Allocation, status: ClientStatus): void {
+  /** Call when the status of an allocation has changed. */
+  statusChanged(before: Allocation, status: ClientStatus): void {
     const world = this.#world;
     const after = { ...before, ...this.#stateOf(before, status) };
     const job = world.jobs.get(before.JobID);

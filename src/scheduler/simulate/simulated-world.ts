@@ -19,7 +19,7 @@ import { schedule } from '../schedule.js';
 import { defaultSchedulerConfiguration } from '../scheduler-configuration.js';
 import type { SimulatedCluster, TimelineEntry } from './simulation.js';
 
-/** The records of a simulated cluster, and the one way in which each kind of them changes. Lives within one simulation. */
+/** The records of a simulated cluster, with one method to change each kind of record. Lives within one simulation. */
 export class SimulatedWorld {
   now: Instant;
   index = 1;
@@ -44,25 +44,25 @@ export class SimulatedWorld {
     for (const { ModifyIndex } of records) this.index = Math.max(this.index, ModifyIndex);
   }
 
-  tell(kind: TimelineEntry['kind'], subject: string, text: string): void {
+  log(kind: TimelineEntry['kind'], subject: string, text: string): void {
     this.timeline.push({ at: this.now, kind, subject, text });
   }
 
-  /** Registers a job as the interface does; the same document changes nothing but asks for an evaluation. */
+  /** Registers a job as the interface does; an unchanged document only triggers an evaluation. */
   register(document: Job, trigger: EvaluationTrigger): void {
     const request = { job: document, version: null, policyId: () => this.#nextId('policy') };
     const registered = decideRegistration(this.jobs.get(document.ID), request, this.index, this.now);
     if (registered.isErr()) return;
     const { job } = registered.value;
     this.#keepVersion(job);
-    this.tell('job', job.ID, `registered as version ${job.Version}`);
+    this.log('job', job.ID, `registered as version ${job.Version}`);
     this.evaluate(job, trigger);
   }
 
   stop(job: Job): void {
     const stamps = { ModifyIndex: this.index, JobModifyIndex: this.index };
     this.#keepVersion({ ...job, ...stamps, Stop: true, Version: job.Version + 1 });
-    this.tell('job', job.ID, 'stopped');
+    this.log('job', job.ID, 'stopped');
     this.evaluate(job, 'job-deregister');
   }
 
@@ -76,7 +76,7 @@ export class SimulatedWorld {
     this.evaluations.set(ID, { ...asked, Status: 'pending', ...stamps });
   }
 
-  /** Stores an allocation that an agent, a drain or a deployment has changed. If it gives back room, blocked work is tried again. */
+  /** Stores an allocation that an agent, a drain or a deployment has changed. If it frees room, blocked evaluations are retried. */
   change(after: Allocation): void {
     const before = this.allocations.get(after.ID);
     this.#put(after, before);
@@ -108,7 +108,7 @@ export class SimulatedWorld {
     return { ...watched, deployment, job, version, versions: () => versions, evaluatedIndex };
   }
 
-  /** Processes the evaluations that are due, the most urgent first, and then the blocked ones. */
+  /** Processes the due evaluations, highest priority first, and then the blocked ones. */
   work(): void {
     for (let due = this.#nextDue(); due !== undefined; due = this.#nextDue()) {
       this.index += 1;
@@ -124,7 +124,7 @@ export class SimulatedWorld {
     return latestDeployment([...this.deployments.values()].filter(({ JobID }) => JobID === jobId));
   }
 
-  /** When the next evaluation that waits for a time is due. */
+  /** When the next delayed evaluation is due. */
   get nextWait(): Instant {
     const waits = [...this.evaluations.values()].map((one) =>
       one.Status === 'pending' && one.WaitUntil !== undefined ? Date.parse(one.WaitUntil) : Number.POSITIVE_INFINITY,
@@ -132,7 +132,7 @@ export class SimulatedWorld {
     return Math.min(Number.POSITIVE_INFINITY, ...waits);
   }
 
-  /** Marks the blocked evaluations to be tried again. */
+  /** Marks the blocked evaluations to be retried. */
   unblock(): void {
     for (const evaluation of this.evaluations.values()) {
       if (evaluation.Status === 'blocked') this.#retried.add(evaluation.ID);
@@ -182,7 +182,7 @@ export class SimulatedWorld {
   /** A newer evaluation covers the whole job, so older blocked ones are cancelled. */
   #supersede({ ID, JobID, FailedTGAllocs }: Evaluation, followUps: readonly Evaluation[]): void {
     const blocked = followUps.find(({ Status }) => Status === 'blocked');
-    if (blocked !== undefined) this.tell('blocked', JobID, 'waits for room');
+    if (blocked !== undefined) this.log('blocked', JobID, 'waits for room');
     if (blocked === undefined && FailedTGAllocs !== undefined) return;
     for (const one of this.evaluations.values()) {
       if (one.JobID !== JobID || one.Status !== 'blocked' || one.ID === blocked?.ID || one.ID === ID) continue;
@@ -201,28 +201,28 @@ export class SimulatedWorld {
 
   #put(after: Allocation, before: Allocation | undefined): void {
     this.allocations.set(after.ID, after);
-    if (before === undefined) this.tell('allocation', after.Name, `placed on ${after.NodeName}`);
+    if (before === undefined) this.log('allocation', after.Name, `placed on ${after.NodeName}`);
     else if (before.DesiredStatus !== after.DesiredStatus) {
-      this.tell('allocation', after.Name, after.DesiredDescription ?? `told to ${after.DesiredStatus}`);
+      this.log('allocation', after.Name, after.DesiredDescription ?? `desired status is ${after.DesiredStatus}`);
     }
     if (before !== undefined && before.ClientStatus !== after.ClientStatus) {
-      this.tell('allocation', after.Name, `is ${after.ClientStatus} on ${after.NodeName}`);
+      this.log('allocation', after.Name, `is ${after.ClientStatus} on ${after.NodeName}`);
     }
-    this.#tellHealth(before, after);
+    this.#logHealth(before, after);
     if (isClientTerminal(after) && before !== undefined && !isClientTerminal(before)) this.unblock();
   }
 
-  #tellHealth(before: Allocation | undefined, after: Allocation): void {
+  #logHealth(before: Allocation | undefined, after: Allocation): void {
     const healthy = after.DeploymentStatus?.Healthy ?? null;
     if (healthy === null || (before?.DeploymentStatus?.Healthy ?? null) === healthy) return;
-    this.tell('allocation', after.Name, healthy ? 'is healthy' : 'is not healthy');
+    this.log('allocation', after.Name, healthy ? 'is healthy' : 'is not healthy');
   }
 
   #putDeployment(after: Deployment): void {
     const before = this.deployments.get(after.ID);
     this.deployments.set(after.ID, after);
     if (before?.Status === after.Status && before.StatusDescription === after.StatusDescription) return;
-    this.tell('deployment', after.JobID, `version ${after.JobVersion} is ${after.Status}: ${after.StatusDescription}`);
+    this.log('deployment', after.JobID, `version ${after.JobVersion} is ${after.Status}: ${after.StatusDescription}`);
   }
 
   #markStable(jobId: string, version: number): void {

@@ -7,13 +7,13 @@ import type { Evaluation } from '../evaluation.js';
 import type { Node, NodeStatus } from '../node.js';
 import type { SchedulerConfiguration } from '../scheduler-configuration.js';
 
-/** A cluster as it stands when a simulation begins. */
+/** The state of a cluster at the start of a simulation. */
 export interface SimulatedCluster {
   /** The time at which the simulation begins. */
   readonly now: Instant;
-  /** Of equally good nodes, the first one in this order is chosen. */
+  /** Ties between equally good nodes go to the first in this order. */
   readonly nodes: readonly Node[];
-  /** As they are registered, with the older versions that their allocations run. */
+  /** As registered, with the older versions that their allocations run. */
   readonly jobs?: readonly Job[];
   /** None when absent. */
   readonly allocations?: readonly Allocation[];
@@ -21,26 +21,26 @@ export interface SimulatedCluster {
   readonly deployments?: readonly Deployment[];
   /** The defaults when absent. */
   readonly configuration?: SchedulerConfiguration;
-  /** Of all nodes; the defaults when absent. */
+  /** Pools of all nodes; the defaults when absent. */
   readonly agents?: SimulatedAgents;
 }
 
-/** How the nodes' agents behave, in milliseconds. */
+/** Behaviour of the nodes' agents; durations in milliseconds. */
 export interface SimulatedAgents {
   /** From placement to running; 1 s unless given. */
   readonly startAfter?: Milliseconds;
-  /** How long the work of batch and sysbatch jobs takes; 1 min unless given. */
+  /** Duration of the work of batch and sysbatch jobs; 1 min unless given. */
   readonly workFor?: Milliseconds;
 }
 
-/** Something that happens to the cluster at a time. */
+/** An event of the cluster at a given time. */
 export type SimulatedEvent = { readonly at: Instant } & (
   | { readonly do: 'register'; readonly job: Job }
   | { readonly do: 'stop'; readonly jobId: string }
   /** A node registers, or changes its description. */
   | { readonly do: 'join'; readonly node: Node }
   | { readonly do: 'status'; readonly nodeId: string; readonly status: NodeStatus }
-  /** Empties the node: within `deadline` milliseconds, or as long as it takes. */
+  /** Drains the node: within `deadline` milliseconds, or without a deadline. */
   | { readonly do: 'drain'; readonly nodeId: string; readonly deadline?: Milliseconds }
   /** The live allocations of this name fail. */
   | { readonly do: 'fail'; readonly allocation: string }
@@ -52,7 +52,7 @@ export type SimulatedEvent = { readonly at: Instant } & (
 export interface TimelineEntry {
   /** Virtual time. */
   readonly at: Instant;
-  /** What the line is about; `blocked` is a job that waits for room. */
+  /** The subject of the line; `blocked` is a job that waits for room. */
   readonly kind: 'event' | 'job' | 'node' | 'allocation' | 'deployment' | 'blocked';
   /** Name of the allocation, ID of the job or node. */
   readonly subject: string;
@@ -60,16 +60,16 @@ export interface TimelineEntry {
   readonly text: string;
 }
 
-/** The result of `simulate`: everything that happened, and the records at the end. */
+/** The result of `simulate`: the timeline and the final records. */
 export interface Simulation {
-  /** In order of time. */
+  /** Ordered by time. */
   readonly timeline: readonly TimelineEntry[];
-  /** The records as they are at the end. */
+  /** The final records. */
   readonly jobs: readonly Job[];
   readonly nodes: readonly Node[];
   readonly allocations: readonly Allocation[];
   readonly deployments: readonly Deployment[];
   readonly evaluations: readonly Evaluation[];
-  /** Events that could not be applied, and why: their node or job does not exist. */
+  /** Events that could not be applied, with the reason: their node or job does not exist. */
   readonly refused: readonly { readonly event: SimulatedEvent; readonly reason: string }[];
 }

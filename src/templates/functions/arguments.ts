@@ -15,19 +15,19 @@ export function textsFrom(args: readonly Value[], call: Call): readonly string[]
   const texts: string[] = [];
   for (const value of args) {
     const text = textOf(value);
-    if (text === undefined) return call.fail(`a text is needed here, not ${kindOf(value)}`);
+    if (text === undefined) return call.fail(`a string is needed here, not ${kindOf(value)}`);
     if (!call.spend(text.length)) return undefined;
     texts.push(text);
   }
   return texts;
 }
 
-/** A resulting text; its length is charged. */
+/** A result string; its length is charged. */
 export function made(text: string, call: Call): Value {
   return call.spend(text.length) ? text : undefined;
 }
 
-/** A value in its printed form; its length is charged. */
+/** A value as it is printed; its length is charged. */
 export function shown(value: Value, call: Call): string | undefined {
   const text = printed(value, MAX_OUTPUT);
   if (text === undefined) return call.fail('the value is too long to be printed');
@@ -40,7 +40,7 @@ export function smallFrom(value: Value, call: Call): number | undefined {
   return call.fail(`a whole number is needed here, not ${kindOf(value)}`);
 }
 
-/** The beginning of a string in quotes, for messages. */
+/** The beginning of a string, quoted, for messages. */
 export function quotedStart(text: string): string {
   return JSON.stringify(text.slice(0, 100));
 }

@@ -53,7 +53,7 @@ function wholeFrom(value: Value): Value {
 
 const LONGEST_LOOP = 100_000n;
 
-/** Two integers give an integer; if either operand is a float, both are converted to floats. */
+/** Returns an integer for two integers; if either operand is a float, both are converted to floats. */
 function ofNumbers(
   whole: (left: bigint, right: bigint) => bigint | undefined,
   other: (left: number, right: number) => number | undefined,
@@ -64,11 +64,11 @@ function ofNumbers(
     if (typeof one !== 'number') return call.fail(`a number is needed here, not ${kindOf(left)}`);
     if (typeof two !== 'number') return call.fail(`a number is needed here, not ${kindOf(right)}`);
     const result = other(one, two);
-    return result !== undefined && Number.isFinite(result) ? result : call.fail('the result is no number');
+    return result !== undefined && Number.isFinite(result) ? result : call.fail('the result is not a number');
   });
 }
 
-/** One of two numbers, as it is: the second if it is to be taken. */
+/** One of two numbers, unchanged: the second if `takesSecond` says so. */
 function chosen(takesSecond: (left: bigint | number, right: bigint | number) => boolean): TemplateFunction {
   return exactly(2, ([left, right], call) => {
     if (!isNumber(left)) return call.fail(`a number is needed here, not ${kindOf(left)}`);
@@ -86,10 +86,10 @@ function wholeResult(value: bigint | undefined, call: Call): Value {
   return isWhole64(value) ? value : call.fail('the result does not fit 64 bits');
 }
 
-/** Reads a string; the empty one stands for zero. */
+/** Parses a string; the empty one stands for zero. */
 function parser(what: string, parse: (text: string) => Value, zero: Value): TemplateFunction {
   return ofTexts(1, ([text = ''], call) => {
     if (text === '') return zero;
-    return parse(text) ?? call.fail(`${call.isWritten(text) ? quotedStart(text) : 'the text'} is no ${what}`);
+    return parse(text) ?? call.fail(`${call.isWritten(text) ? quotedStart(text) : 'the string'} is not a ${what}`);
   });
 }

@@ -30,7 +30,7 @@ function indexed(value: Value, keys: readonly Value[], call: Call): Value {
   for (const key of keys) {
     if (isMap(found)) {
       const name = textOf(key);
-      if (name === undefined) return call.fail(`the names of a map are texts, not ${kindOf(key)}`);
+      if (name === undefined) return call.fail(`the names of a map are strings, not ${kindOf(key)}`);
       found = found.get(name);
     } else if (isList(found)) {
       const at = smallFrom(key, call);
@@ -47,7 +47,7 @@ function indexed(value: Value, keys: readonly Value[], call: Call): Value {
   return found;
 }
 
-/** Text indexes count characters here; in Nomad's language they count bytes. */
+/** String indexes count characters here; in Nomad's language they count bytes. */
 function sliced(value: Value, from: Value, to: Value, call: Call): Value {
   const whole = isList(value) ? value : textsFrom([value], call)?.[0];
   if (whole === undefined) return undefined;
@@ -68,7 +68,7 @@ function partOf(length: number, from: Value, to: Value, call: Call): readonly [n
   return undefined;
 }
 
-/** Whether a list has the number or the text, or a string the other. Values of other kinds are found nowhere. */
+/** Whether a list contains the number or string, or a string contains the other string. Values of other kinds are never found. */
 function holds(list: Value, value: Value, call: Call): boolean | undefined {
   if (!isFindable(value)) return false;
   if (isList(list)) return call.spend(list.length * 16) ? list.includes(value) : undefined;
@@ -95,7 +95,7 @@ function parsedJson(text: string, call: Call): Value {
   try {
     return fromJson(JSON.parse(text) as Json, call, 0);
   } catch {
-    return call.fail('the text is not JSON');
+    return call.fail('the string is not JSON');
   }
 }
 
@@ -103,7 +103,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 
 function fromJson(value: Json, call: Call, depth: number): Value {
   if (typeof value !== 'object' || value === null) return value;
-  if (depth >= MAX_DEPTH) return call.fail(`data may stand within data ${MAX_DEPTH} times`);
+  if (depth >= MAX_DEPTH) return call.fail(`data may be nested at most ${MAX_DEPTH} levels deep`);
   if (Array.isArray(value)) return value.map((item: Json) => fromJson(item, call, depth + 1));
   return new Map(Object.entries(value).map(([name, item]) => [name, fromJson(item, call, depth + 1)]));
 }

@@ -5,14 +5,14 @@ import { VariableItems } from '../variable-items.js';
 import type { Verb } from './format.js';
 import { canBackquote, quotedText } from './quoted-text.js';
 
-/** The value as the verb shows it; undefined if the verb does not take it. */
+/** The value formatted by the verb; undefined if the verb does not accept it. */
 export function formattedValue(verb: Verb, value: Value): string | undefined {
   if (value === undefined || value === null) return verb.letter === 'v' ? padded('<nil>', verb) : undefined;
   const text = within(verb.letter === 'v' ? plain(verb) : verb, value);
   return text !== undefined && value instanceof VariableItems ? `&${text}` : text;
 }
 
-/** `%+v` shows no signs. */
+/** `%+v` shows no plus signs. */
 function plain(verb: Verb): Verb {
   return { ...verb, flags: new Set([...verb.flags].filter((flag) => flag !== '+')) };
 }
@@ -69,7 +69,7 @@ function cut(text: string, precision: number | undefined): string {
   return precision === undefined ? text : [...text].slice(0, precision).join('');
 }
 
-/** The bytes of the text. */
+/** The bytes of the string. */
 function hexadecimal({ letter, flags, precision }: Verb, text: string): string {
   const bytes = [...new TextEncoder().encode(text).slice(0, precision)];
   const prefix = flags.has('#') ? '0x' : '';
@@ -104,7 +104,7 @@ function integerText(verb: Verb, value: bigint, base: number): string {
   const size = value < 0n ? -value : value;
   const sign = value < 0n ? '-' : signOf(flags);
   if (precision === 0 && size === 0n) return ' '.repeat(width);
-  // Zeros fill the width unless there is a precision; prefixes come on top of it.
+  // Zeros fill the width unless there is a precision; prefixes are added to it.
   const filled = precision ?? (flags.has('0') && !flags.has('-') ? width - sign.length : 0);
   const digits = size.toString(base).padStart(filled, '0');
   const prefix = (letter === 'O' ? '0o' : '') + (flags.has('#') ? prefixOf(base, digits) : '');
@@ -150,7 +150,7 @@ const FORMS: ReadonlyMap<string, 'e' | 'f' | 'g'> = new Map([
   ['E', 'e'],
 ]);
 
-/** With a decimal point in any case, and in the form `g` with all digits of the precision. */
+/** Always with a decimal point, and in the form `g` with all digits of the precision. */
 function pointed(text: string, form: 'e' | 'f' | 'g', precision = 6): string {
   const [, number = '', exponent = ''] = /^([^e]*)(.*)$/.exec(text) ?? [];
   const withPoint = number.includes('.') ? number : `${number}.`;
@@ -174,7 +174,7 @@ function cased(text: string, letter: string): string {
   return letter === 'X' || letter === 'E' || letter === 'G' ? text.toUpperCase() : text;
 }
 
-/** The verb without the flag that fills up with zeros. */
+/** The verb without the zero-padding flag. */
 function spaced(verb: Verb): Verb {
   return { ...verb, flags: new Set([...verb.flags].filter((flag) => flag !== '0')) };
 }

@@ -18,7 +18,7 @@ const LETTERS = 'vsqtdxXobOcUfFeEgG';
 const MAX_WIDTH = 9_999;
 const MAX_PRECISION = 999;
 
-/** The parts of a format: strings and verbs; or why it is none. The last few dozen are kept. */
+/** The parts of a format: strings and verbs; or why it is invalid. The last few dozen are cached. */
 export const formatParts: (format: string) => Result<readonly (string | Verb)[], string> = remembered(parse, 64, 4_096);
 
 function parse(format: string): Result<readonly (string | Verb)[], string> {

@@ -26,10 +26,10 @@ export function functionNames(): readonly string[] {
   return [...functions.keys()].sort();
 }
 
-/** Functions of Nomad's templates that are not supported, by what they would need. */
+/** Functions of Nomad's templates that are not supported, by what they would require. */
 const ELSEWHERE: readonly (readonly [what: string, names: readonly string[]])[] = [
   [
-    'it asks a service catalogue, and templates have none here',
+    'it queries a service catalogue, which templates cannot reach here',
     [
       'service',
       'services',
@@ -46,15 +46,15 @@ const ELSEWHERE: readonly (readonly [what: string, names: readonly string[]])[] 
     ],
   ],
   [
-    'it asks a key-value store that is not part of this server: use nomadVar',
+    'it reads a key-value store that is not part of this server: use nomadVar',
     ['key', 'keyExists', 'keyOrDefault', 'keyExistsGet', 'ls', 'safeLs', 'tree', 'safeTree', 'explode', 'explodeMap'],
   ],
   [
-    'it asks a secret store that is not part of this server: use nomadVar',
+    'it reads a secret store that is not part of this server: use nomadVar',
     ['secret', 'secrets', 'pkiCert', 'writeToFile'],
   ],
   ['it reads files and runs programs of the host', ['file', 'plugin', 'executeTemplate', 'spew_dump']],
-  ['it gives another answer each time', ['timestamp', 'now', 'scratch', 'sockaddr']],
+  ['its result differs each time', ['timestamp', 'now', 'scratch', 'sockaddr']],
 ];
 
 /** Why a name is not a function. */

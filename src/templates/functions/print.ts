@@ -5,7 +5,7 @@ import { formatParts, type Verb } from './format.js';
 import { formattedValue } from './format-value.js';
 import type { Call, TemplateFunction } from './template-function.js';
 
-/** Strings from values. */
+/** Functions that format values as strings. */
 export const printFunctions: Readonly<Record<string, TemplateFunction>> = {
   print: { least: 0, most: Number.POSITIVE_INFINITY, run: (args, call) => joined(args, call, printedAs) },
   println: {
@@ -32,7 +32,7 @@ interface Printed {
   readonly isText: boolean;
 }
 
-/** The values as one string, with a space between two of which neither is a string. */
+/** The values as one string, with a space between neighbours that are both not strings. */
 export function joined(
   args: readonly Value[],
   call: Call,
@@ -49,7 +49,7 @@ export function joined(
   return made(text, call);
 }
 
-/** As `print` shows a value. The items of a variable are shown as what refers to them. */
+/** As `print` shows a value. Items of a variable are shown as references. */
 function printedAs(value: Value, call: Call): Printed | undefined {
   if (value === undefined || value === null) return { text: '<nil>', isText: false };
   const text = shown(value, call);
@@ -65,7 +65,7 @@ export function shownAs(value: Value, call: Call): Printed | undefined {
     : { text, isText: typeof value === 'string' || value === undefined || value === null };
 }
 
-/** Why the format is none for this many values. */
+/** Why the format does not fit this number of values. */
 function unfitFormat(format: string, count: number): string | undefined {
   return formatParts(format).match(
     (parts) => {
@@ -91,6 +91,6 @@ function formatted(format: Value, args: readonly Value[], call: Call): Value {
 function verbText(verb: Verb, value: Value, call: Call): string | undefined {
   if (!call.spend((verb.width ?? 0) + (verb.precision ?? 0)) || shown(value, call) === undefined) return undefined;
   const text = formattedValue(verb, value);
-  if (text === undefined) return call.fail(`printf: %${verb.letter} does not take ${kindOf(value)}`);
+  if (text === undefined) return call.fail(`printf: %${verb.letter} does not accept ${kindOf(value)}`);
   return call.spend(text.length * STEP_OF_A_CHARACTER) ? text : undefined;
 }

@@ -1,7 +1,7 @@
 import { madeOnce } from '../../shared/remembered.js';
 import { simpleEscapes } from '../../shared/source-text.js';
 
-/** What is printed as it is: letters, marks, numbers, punctuation, symbols and the space. */
+/** Printable characters: letters, marks, numbers, punctuation, symbols and the space. */
 const printable = madeOnce(() => /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u);
 
 const ESCAPES: ReadonlyMap<string, string> = new Map(
@@ -15,7 +15,7 @@ export function quotedText(text: string, quote: '"' | "'", onlyAscii: boolean): 
   return quote + Array.from(text, (character) => escaped(character, quote, onlyAscii)).join('') + quote;
 }
 
-/** Whether the text can be written between backquotes. */
+/** Whether the string can be written between backquotes. */
 export function canBackquote(text: string): boolean {
   return !/[\u0000-\u0008\u000a-\u001f`\u007f\ufeff]/.test(text);
 }

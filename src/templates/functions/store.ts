@@ -28,7 +28,7 @@ export const storeFunctions: Readonly<Record<string, TemplateFunction>> = {
   nomadVarListSafe: { least: 0, most: 1, run: listed },
 };
 
-/** A function of a name in the environment. Names of the node that no node has are refused instead of being empty. */
+/** A lookup function in the environment. Names of node properties that no node has are an error instead of being empty. */
 function ofEnvironment(
   count: number,
   run: (value: string | undefined, args: readonly string[], call: Call) => Value,
@@ -52,17 +52,17 @@ const nodeMembers = [
   'node.class',
   'node.pool',
 ] as const;
-/** What can be read of every node. */
+/** Properties that every node has. */
 export type NodeMember = (typeof nodeMembers)[number];
 
-/** A name of the form of the node's that no node has. */
+/** Whether the name looks like a node property but no node has it. */
 function isUnknownOfNode(name: string): boolean {
   if (name === 'attr.' || name === 'meta.') return true;
   return name.startsWith('node.') && !nodeMembers.some((each) => each === name);
 }
 
 function unknownReference(name: string): string {
-  return `unknown reference ${name}: of the node there are ${nodeMembers.join(', ')}, attr.NAME and meta.NAME`;
+  return `unknown reference ${name}: nodes have ${nodeMembers.join(', ')}, attr.NAME and meta.NAME`;
 }
 
 /** The items by name; empty if the variable does not exist yet, in which case the rendering is not used. */
@@ -88,15 +88,15 @@ function listed(args: readonly Value[], call: Call): Value {
 /** Limit on the length of a path with its namespace, in characters. */
 const LONGEST_PATH = 1_000;
 
-/** A path, followed by `@` and a namespace if it is not the task's own. */
+/** A path, followed by `@` and a namespace unless it is the task's own. */
 function variableFrom(args: readonly Value[], call: Call, otherwise?: string): VariableRead | undefined {
   const [text] = textsFrom(args, call) ?? [];
   if (text === undefined) return undefined;
   const [whole = '', namespace, ...more] = text.length > LONGEST_PATH ? [] : text.split('@');
-  // The beginning of paths may end with a slash, a path does not.
+  // A path prefix may end with a slash, a path may not.
   const path = trimWhiteSpace(whole).replace(otherwise === undefined ? /^\/+|\/+$/g : /^\/+/, '') || otherwise;
   if (path === undefined || more.length > 0 || (namespace !== undefined && !/^[\w-]+$/.test(namespace))) {
-    return call.fail('the path of a variable is needed, followed by @ and its namespace if need be');
+    return call.fail('a variable path is needed, such as a/b, or a/b@NAMESPACE for another namespace');
   }
   return namespace === undefined ? { path } : { path, namespace };
 }

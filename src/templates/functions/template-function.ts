@@ -8,24 +8,24 @@ export interface Call {
   spend(characters: number): boolean;
   /** Stops the rendering. The message becomes an event of the task: it may quote only what is written in the template. */
   fail(message: string): undefined;
-  /** Whether the value is one of the constants of the template. Others come from variables and the environment, and may be secret. */
+  /** Whether the value is a constant of the template. Other values come from variables and the environment, and may be secret. */
   isWritten(value: Value): boolean;
 }
 
-/** A template function. After `fail` its result is ignored. */
+/** A template function. Its result is ignored after `fail`. */
 export interface TemplateFunction {
   readonly least: number;
   /** Infinity for a variable number of arguments. */
   readonly most: number;
   readonly run: (args: readonly Value[], call: Call) => Value;
-  /** Why a call is refused before it is rendered: its first argument, also a piped one, undefined if it is no constant, and the number of all. */
+  /** Why a call is rejected before rendering. Gets the first argument (also if piped; undefined unless constant) and the number of arguments. */
   readonly refusal?: (first: Value, count: number) => string | undefined;
 }
 
 /** The inputs of a template: a consistent snapshot. */
 export interface TemplateInputs {
   /**
-   * The environment of the task, without the variables that templates add, and what can be read of the node: `node.unique.name`,
+   * The task's environment without the variables that templates add, and the properties of the node: `node.unique.name`,
    * `node.unique.id`, `node.datacenter`, `node.region`, `node.class`, `node.pool`, `attr.NAME` and `meta.NAME`.
    */
   readonly env: Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ export interface VariableName {
 
 /** A variable that a template read, or a path prefix that it listed. */
 export interface VariableRead {
-  /** The whole path, or its beginning where a list is asked for. */
+  /** The whole path, or its prefix where a list was requested. */
   readonly path: string;
   /** Absent for the task's own namespace. */
   readonly namespace?: string;

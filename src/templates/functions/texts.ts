@@ -6,7 +6,7 @@ import { joined, shownAs } from './print.js';
 import { type Call, exactly, type TemplateFunction } from './template-function.js';
 import { titleCase } from './title-case.js';
 
-/** Text functions. The text itself is the last argument, so that they can be used in pipes. */
+/** String functions. The string itself is the last argument, so that they can be used in pipes. */
 export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
   toLower: ofTexts(1, ([text = ''], call) => (call.spend(text.length * STEP_OF_A_BYTE) ? lowerCase(text) : undefined)),
   toUpper: ofTexts(1, ([text = ''], call) => (call.spend(text.length * STEP_OF_A_BYTE) ? upperCase(text) : undefined)),
@@ -49,7 +49,7 @@ export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
     const width = smallFrom(spaces ?? null, call);
     const [text] = textsFrom([value], call) ?? [];
     if (width === undefined || text === undefined) return undefined;
-    if (width < 0) return call.fail('a text cannot be indented by less than nothing');
+    if (width < 0) return call.fail('the indentation must not be negative');
     const lines = text.split('\n');
     if (!call.spend(lines.length * (width + 1))) return undefined;
     return lines.map((line) => (line === '' ? line : ' '.repeat(width) + line)).join('\n');
@@ -128,7 +128,7 @@ function queryEscaped(text: string): string {
   return escaped.replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** The letters of base64 in URLs; those that they replace are none. */
+/** The URL-safe letters of base64; the letters that they replace are invalid. */
 const URL_LETTERS: Readonly<Record<string, string>> = { '-': '+', _: '/', '+': '!', '/': '!' };
 
 function base64(text: string): string {
@@ -141,12 +141,12 @@ function decoded(text: string, call: Call): Value {
   if (!call.spend(text.length * STEP_OF_A_BYTE)) return undefined;
   const compact = text.replace(/[\r\n]/g, '');
   if (!isBase64(compact)) {
-    return call.fail('the text is not in base64');
+    return call.fail('the string is not base64');
   }
   const bytes = Uint8Array.from(atob(compact), (character) => character.charCodeAt(0));
   try {
     return made(new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(bytes), call);
   } catch {
-    return call.fail('the bytes are no text in UTF-8');
+    return call.fail('the bytes are not UTF-8');
   }
 }

@@ -15,8 +15,8 @@ describe('shapes', () => {
   it.each([
     [null, 'it', 'an object'],
     [[], 'it', 'an object'],
-    [{ list: [] }, 'it.name', 'a text of at most 5 characters'],
-    [{ name: 'longer', list: [] }, 'it.name', 'a text of at most 5 characters'],
+    [{ list: [] }, 'it.name', 'a string of at most 5 characters'],
+    [{ name: 'longer', list: [] }, 'it.name', 'a string of at most 5 characters'],
     [{ name: '', list: [true, 1] }, 'it.list[1]', 'true or false'],
     [{ name: '', list: [true, true, true] }, 'it.list', 'a list of at most 2 items'],
     [{ name: '', list: [], more: { a: 1 } }, 'it.more.a', 'true or false'],

@@ -78,9 +78,9 @@ describe('decoding in parts', () => {
     ['items of a body', many(130_000, (at) => `a${at.toString(36)}=1\n`), false],
     ['JSON form', `{"job":{"a":{"x":[${'1,'.repeat(300_000)}1]}}}`, false],
     ['version 1', job(`x = [${'1,'.repeat(300_000)}]\n`), true],
-  ])('refuses a text of too many words and signs: %s', (_name, text, hcl1) => {
+  ])('refuses a source of too many tokens: %s', (_name, text, hcl1) => {
     const [problem] = decodeFile(text, { schema, ids, hcl1, interpret: () => 1 })._unsafeUnwrapErr();
-    expect(problem?.message).toMatch(/more than 500000 words and signs/);
+    expect(problem?.message).toMatch(/more than 500000 tokens/);
   });
 });
 

@@ -18,7 +18,7 @@ function mistakes(text: string): string[] {
 
 describe('structure', () => {
   test.each([
-    ['a = 1', 'attribute at the end of the text'],
+    ['a = 1', 'attribute at the end of the source'],
     ['a = 1 # remark\n// remark\n/* two\nlines */ b = 2\r\n', 'remarks and both kinds of line ends'],
     ['\ufeffa = 1\n', 'byte order mark'],
     ['a "b" c { d = 1 }\n', 'labels of both kinds, one line'],
@@ -163,7 +163,7 @@ describe('rendering', () => {
     const [first] = parseFile('job "a" {\n\tregion = \'x\'\n}\n')._unsafeUnwrapErr();
     expect(first && renderDiagnostic(first)).toBe(
       [
-        'job:2,11: error: Single quotes do not quote a text.',
+        'job:2,11: error: Single quotes do not quote strings.',
         "  2 |  region = 'x'",
         '    |           ^',
         '  Use double quotes.',

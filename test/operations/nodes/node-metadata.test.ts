@@ -45,17 +45,17 @@ describe('meta of a node', () => {
   });
 
   it.each([
-    [{}, 'no name of meta is given'],
-    [{ '': 'x' }, 'the name "" cannot be one of meta'],
-    [{ '1a': 'x' }, 'cannot be one of meta'],
-    [{ 'a/b': 'x' }, 'cannot be one of meta'],
-    [{ 'a..b': 'x' }, 'cannot be one of meta'],
-    [{ '-a': 'x' }, 'cannot be one of meta'],
-    [{ ['x'.repeat(129)]: 'x' }, 'cannot be one of meta'],
-    [{ 'a b': 'x' }, 'the name "a b" cannot be one of meta'],
-    [{ 'a}': 'x' }, 'cannot be one of meta'],
-    [{ a: 'x'.repeat(4097) }, 'the value of a is longer than 4096 characters'],
-    [Object.fromEntries(Array.from({ length: 256 }, (_, i) => [`k${i}`, 'x'])), 'at most 256 names'],
+    [{}, 'no metadata name given'],
+    [{ '': 'x' }, 'invalid metadata name "": use identifiers joined by dots, at most 128 characters'],
+    [{ '1a': 'x' }, 'invalid metadata name'],
+    [{ 'a/b': 'x' }, 'invalid metadata name'],
+    [{ 'a..b': 'x' }, 'invalid metadata name'],
+    [{ '-a': 'x' }, 'invalid metadata name'],
+    [{ ['x'.repeat(129)]: 'x' }, 'invalid metadata name'],
+    [{ 'a b': 'x' }, 'invalid metadata name "a b": use identifiers'],
+    [{ 'a}': 'x' }, 'invalid metadata name'],
+    [{ a: 'x'.repeat(4097) }, 'the value of metadata a is longer than 4096 characters'],
+    [Object.fromEntries(Array.from({ length: 256 }, (_, i) => [`k${i}`, 'x'])), 'at most 256 metadata names'],
   ])('is not changed by %j', (changes, message) => {
     expect(decideNodeMetadata(before, changes as DynamicMeta)._unsafeUnwrapErr().message).toContain(message);
   });

@@ -57,7 +57,7 @@ describe('why a node does not take an allocation', () => {
     expect(group?.nearest?.obstacles).toEqual([
       {
         kind: 'room',
-        message: 'The group asks for 1500 MHz of cpu, 1000 MHz are free',
+        message: 'The group requests 1500 MHz of cpu, 1000 MHz are free',
         lack: 500 / 1500,
         changes: [
           { of: 'job', subject: 'Resources.CPU', from: '1500 MHz', to: '1000 MHz' },
@@ -72,7 +72,7 @@ describe('why a node does not take an allocation', () => {
     const job = asking({ LTarget: '${meta.rack}', RTarget: 'r1', Operand: '=' });
     expect(explainPlacement(job, [nodeFrom('n', { Meta: { rack: 'r2' } })])[0]?.nearest?.obstacles).toMatchObject([
       {
-        message: 'The job asks for ${meta.rack} = r1; on the node it is "r2"',
+        message: 'The job requires ${meta.rack} = r1; on the node it is "r2"',
         changes: [
           { of: 'node', subject: 'meta.rack', from: 'r2', to: 'r1' },
           { of: 'job', to: '' },

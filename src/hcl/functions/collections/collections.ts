@@ -13,7 +13,7 @@ import { described } from './described.js';
 
 const any = (name: string) => parameter(name, dynamicType);
 
-/** Functions that ask or choose among collections of any kind. */
+/** Functions that query collections of any kind, or choose from them. */
 export const collectionFunctions: readonly EagerFunction[] = [
   defineFunction('length', [any('collection')], length),
   defineFunction('element', [any('list'), parameter('index', numberType)], element),

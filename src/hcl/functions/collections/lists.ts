@@ -25,7 +25,7 @@ import { distinctItems } from './distinct-items.js';
 const any = (name: string) => parameter(name, dynamicType);
 const anyList = (name: string) => parameter(name, listOf(dynamicType));
 
-/** Functions that make lists and tuples of others. */
+/** Functions that build lists and tuples from others. */
 export const listFunctions: readonly EagerFunction[] = [
   defineFunction('concat', [], concat, { variadic: any('lists'), cost: perElement(2) }),
   defineFunction('flatten', [any('list')], flatten),

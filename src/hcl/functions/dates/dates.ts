@@ -115,7 +115,7 @@ function dateField(code: string, { local, offsetMinutes }: ZonedTime): Result<st
     default:
       return failArgument(
         0,
-        `${JSON.stringify(shortened(code))} is no date code; put literal letters between single quotes`,
+        `unknown date code ${JSON.stringify(shortened(code))}; put literal letters between single quotes`,
       );
   }
 }
@@ -125,7 +125,7 @@ function timeAdd(args: readonly HclValue[]): CallResult {
   if (time === undefined) return fail(notATimestamp(textAt(args, 0)));
   const duration = parseDurationNanos(textAt(args, 1)).unwrapOr(undefined);
   if (duration === undefined) {
-    return fail(`${JSON.stringify(shortened(textAt(args, 1)))} is no duration; write one like "1h30m" or "-10s"`);
+    return fail(`invalid duration ${JSON.stringify(shortened(textAt(args, 1)))}; write one like "1h30m" or "-10s"`);
   }
   const total = BigInt(time.local) * 1_000_000n + BigInt(time.nanoseconds) + duration;
   const second = 1_000_000_000n;
@@ -135,5 +135,5 @@ function timeAdd(args: readonly HclValue[]): CallResult {
 }
 
 function notATimestamp(text: string): string {
-  return `${JSON.stringify(shortened(text))} is not an RFC 3339 timestamp like "2006-01-02T15:04:05Z"`;
+  return `invalid timestamp ${JSON.stringify(shortened(text))}; write RFC 3339 like "2006-01-02T15:04:05Z"`;
 }

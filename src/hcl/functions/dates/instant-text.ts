@@ -7,7 +7,7 @@ export interface ZonedTime {
   readonly offsetMinutes: number;
 }
 
-/** Reads an RFC 3339 timestamp; undefined when it is none. Impossible dates, a 24th hour and leap seconds are refused. */
+/** Parses an RFC 3339 timestamp; undefined for anything else. Impossible dates, a 24th hour and leap seconds are rejected. */
 export function parseTimestamp(text: string): ZonedTime | undefined {
   const match = TIMESTAMP.exec(text);
   if (match === null) return undefined;
@@ -41,7 +41,7 @@ export function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** The largest year, month, day, hour, minute and second; a day is also checked against its month. */
+/** Upper bounds of year, month, day, hour, minute and second; a day is also checked against its month. */
 const LARGEST: readonly number[] = [9999, 12, 31, 23, 59, 59];
 
 /** Milliseconds since 1970 of year, month (1 to 12), day, hour, minute and second; undefined when one is out of range. */
@@ -49,7 +49,7 @@ export function localTime(fields: readonly number[]): number | undefined {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = fields;
   if (month < 1 || fields.some((field, at) => field > (LARGEST[at] ?? 0))) return undefined;
   const date = new Date(0);
-  // Date.UTC would take a two-digit year for one of the twentieth century.
+  // Date.UTC would interpret a two-digit year as one of the twentieth century.
   date.setUTCFullYear(year, month - 1, day);
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
   return date.setUTCHours(hour, minute, second);

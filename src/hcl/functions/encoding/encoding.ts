@@ -48,7 +48,7 @@ export const encodingFunctions: readonly EagerFunction[] = [
 
 function decodeBase64(args: readonly HclValue[]): CallResult {
   const bytes = bytesFromBase64(textAt(args, 0));
-  if (bytes === undefined) return fail('the text is not Base64 with padding');
+  if (bytes === undefined) return fail('the string is not Base64 with padding');
   const decoded = textFromBytes(bytes);
   return decoded === undefined ? fail('the decoded bytes are not UTF-8 text') : ok(stringValue(decoded));
 }

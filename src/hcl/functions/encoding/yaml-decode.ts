@@ -38,7 +38,7 @@ export function decodeYaml(text: string, budget: Budget): CallResult {
     : fail(placed(reader.problem, text));
 }
 
-/** A problem, and its offset in the text. */
+/** A problem, and its offset in the source. */
 interface Problem {
   readonly what: string;
   readonly offset: number;
@@ -149,10 +149,10 @@ function scalarValue(reader: Reader, node: Scalar): HclValue | undefined {
   if (tag === '!!str' || (tag === undefined && node.type !== 'PLAIN')) return stringValue(text);
   const quoted = node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE';
   const value = resolveScalar(text, tag, quoted);
-  return value ?? reportAt(reader, node, tag === undefined ? 'a number without a value' : `a value that is no ${tag}`);
+  return value ?? reportAt(reader, node, tag === undefined ? 'a number without a value' : `an invalid ${tag}`);
 }
 
-/** The package ends a block scalar with a line break even if the string ends without one. */
+/** The package ends a block scalar with a line break even if the source ends without one. */
 function scalarText({ text }: Reader, { value, type, range }: Scalar): string {
   const content = String(value ?? '');
   const isBlock = type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED';
@@ -175,7 +175,7 @@ function mappingValue(reader: Reader, node: YAMLMap): HclValue | undefined {
   return hasTag(reader, node, '!!map') ? pairsValue(reader, node.items) : undefined;
 }
 
-/** A key that stands several times, itself or in merged mappings, keeps its last value; within one merge the first mapping's. */
+/** A key that occurs several times, directly or in merged mappings, keeps its last value; within one merge the first mapping's. */
 function pairsValue(reader: Reader, pairs: readonly Pair[]): HclValue | undefined {
   const entries = new Map<string, HclValue>();
   for (const { key, value } of pairs as readonly Pair<Node | null, Node | null>[]) {
@@ -193,7 +193,7 @@ function merge(reader: Reader, entries: Map<string, HclValue>, item: HclValue): 
   const sources = item.kind === 'tuple' ? [...item.items].reverse() : [item];
   for (const source of sources) {
     const added = entriesOf(source);
-    if (added === undefined) report(reader, { what: 'a merge of something that is no mapping', offset: 0 });
+    if (added === undefined) report(reader, { what: 'a merge of a value other than a mapping', offset: 0 });
     else if (!reader.budget.charge(2 * sizeOf(source))) report(reader, TOO_LARGE);
     for (const [key, value] of added ?? []) entries.set(key, value);
   }
@@ -210,8 +210,8 @@ function keyText(reader: Reader, key: Node | null): string | undefined {
   const text = value.kind === 'null' ? undefined : convert(value, stringType).unwrapOr(undefined);
   if (text?.kind === 'string') return normalizeText(text.value);
   return key === null
-    ? report(reader, { what: 'a key that is no text', offset: 0 })
-    : reportAt(reader, key, 'a key that is no text');
+    ? report(reader, { what: 'a key other than a string', offset: 0 })
+    : reportAt(reader, key, 'a key other than a string');
 }
 
 function hasTag(reader: Reader, node: Node, expected: '!!seq' | '!!map'): boolean {

@@ -5,8 +5,8 @@ import { dynamicNull, falseValue, numberValue, stringValue, trueValue } from '..
 import { localTime, timestampText } from '../dates/instant-text.js';
 
 /**
- * The value of a scalar; undefined if its text does not fit its tag, or if it is not a number (`.nan`). A tag says only what a string is
- * that could be several things: a quoted string stays a string, and a word or a number is what it is.
+ * The value of a scalar; undefined if it does not fit its tag, or if it is not a number (`.nan`). A tag only decides between
+ * several possible meanings: a quoted string stays a string, and a word or a number keeps its type.
  */
 export function resolveScalar(text: string, tag: string | undefined, quoted: boolean): HclValue | undefined {
   if (tag === '!' || tag === '!!str') return stringValue(text);
@@ -19,10 +19,10 @@ export function resolveScalar(text: string, tag: string | undefined, quoted: boo
 
 const TAGS: ReadonlySet<string> = new Set(['!!bool', '!!null', '!!int', '!!float', '!!timestamp']);
 
-/** How a string begins that could be a word, a number or a date. */
+/** The beginning of a string that may be a word, a number or a date. */
 const SPECIAL_START = /^(?:$|[-+0-9.yYnNtTfFoO~])/;
 
-/** A string that is no word, number or date on its own. */
+/** Resolves, by its tag, a scalar that is neither a word, a date nor an untagged number. */
 function resolveTagged(text: string, tag: string | undefined): HclValue | undefined {
   switch (tag) {
     case undefined:
@@ -47,7 +47,7 @@ const WORDS: ReadonlyMap<string, HclValue> = new Map<string, HclValue>([
   ...['', '~', 'null', 'Null', 'NULL'].map((word) => [word, dynamicNull] as const),
 ]);
 
-/** Words, numbers and dates; undefined when it is just text. */
+/** Words, numbers and dates; undefined for any other string. */
 function resolvePlain(text: string, tag: string | undefined): HclValue | undefined {
   const word = WORDS.get(text);
   if (word !== undefined || !/^[-+.\d]/.test(text)) return word;
@@ -55,7 +55,7 @@ function resolvePlain(text: string, tag: string | undefined): HclValue | undefin
   return time ?? (NUMBER.test(text) ? resolveNumber(text) : undefined);
 }
 
-/** What is a number without a tag. */
+/** Form of a number without a tag. */
 const NUMBER =
   /^[-+]?(?:[0-9_]+|0o[0-7_]+|0x[0-9a-fA-F_]+|(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|\.(?:inf|Inf|INF))$/;
 

@@ -134,7 +134,7 @@ function verbOf(match: RegExpExecArray): Verb | undefined {
 
 function formatValue(verb: Verb, value: HclValue, budget: Budget): TextResult {
   if (verb.letter === 'v') return anyText(verb, value, budget);
-  if (value.kind === 'null') return fail('a null has no text; only %v accepts one');
+  if (value.kind === 'null') return fail('a null has no string form; only %v accepts it');
   switch (verb.letter) {
     case 't':
       return converted(value, boolType).map((bool) => (bool.kind === 'bool' && bool.value ? 'true' : 'false'));

@@ -66,7 +66,7 @@ function subnet(args: readonly HclValue[]): CallResult {
   return ok(stringValue(`${addressText(base | (BigInt(number.value) << BigInt(bits - length)), bits)}/${length}`));
 }
 
-/** Consecutive networks, each on the next multiple of its own size. */
+/** Consecutive networks, each at the next multiple of its size. */
 function subnets(args: readonly HclValue[]): CallResult {
   const network = networkAt(args, 0);
   if (network.isErr()) return err(network.error);

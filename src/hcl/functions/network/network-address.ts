@@ -5,7 +5,7 @@ export interface Network {
   readonly bits: 32 | 128;
 }
 
-/** Reads CIDR notation; undefined when it is none. Zones and leading zeros in IPv4 are refused, host bits are cleared. */
+/** Parses CIDR notation; undefined for anything else. Zones and leading zeros in IPv4 are rejected, host bits are cleared. */
 export function parseNetwork(text: string): Network | undefined {
   const slash = text.indexOf('/');
   if (slash === -1 || text.length > 64) return undefined;
@@ -22,7 +22,7 @@ export function networkMask(prefixLength: number, bits: number): bigint {
   return ((1n << BigInt(prefixLength)) - 1n) << BigInt(bits - prefixLength);
 }
 
-/** Dotted decimals for IPv4, also when mapped into IPv6; else groups with the longest run of zeros left out (RFC 5952). */
+/** Dotted decimals for IPv4, also when mapped into IPv6; otherwise groups with the longest run of zeros left out (RFC 5952). */
 export function addressText(address: bigint, bits: number): string {
   if (bits === 32 || address >> 32n === 0xffffn) {
     return [24n, 16n, 8n, 0n].map((shift) => String((address >> shift) & 255n)).join('.');

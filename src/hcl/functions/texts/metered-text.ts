@@ -8,7 +8,7 @@ const BATCH = 512;
 
 /**
  * A string for the regular expression engine that charges every character read. The time of one search is linear in
- * the text, but a search for each of many matches may read all of it again.
+ * the input, but a search for each of many matches may read all of it again.
  */
 export class MeteredText extends String {
   /** Units of work for one search in addition to the characters: a short program clears a table of visited states each time. */

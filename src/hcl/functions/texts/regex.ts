@@ -44,7 +44,7 @@ function replaceMatches(args: readonly HclValue[], { budget }: FunctionContext):
   try {
     return replaced(text, pattern.value, textAt(args, 2), budget);
   } catch (stop) {
-    // The only way to stop the engine within a search: every search may read the whole string.
+    // The only way to stop the engine within a search: every search may read the whole input.
     if (stop instanceof OutOfWork) return overBudget('regex_replace');
     throw stop;
   }
@@ -89,7 +89,7 @@ function compiled(pattern: string, budget: Budget): Result<RE2JS, FunctionError>
 /** `$$`, `$name` with the longest name possible, `${name}`. */
 const reference = madeOnce(() => /\$(?:\$|([\p{L}\p{Nd}_]+)|\{([\p{L}\p{Nd}_]+)\})/gu);
 
-/** A replacement in pieces: text, or the number of a group. */
+/** A replacement in pieces: a literal, or the number of a group. */
 type Template = readonly (string | number)[];
 
 function readTemplate(replacement: string, pattern: RE2JS): Template {

@@ -142,7 +142,7 @@ function substring(args: readonly HclValue[], { budget }: FunctionContext): Call
   const clusters = clustersOf(textAt(args, 0), budget);
   if (clusters === undefined || !budget.charge(clusters.length >>> 1)) return overBudget('substr');
   const start = offset.value < 0 ? Math.max(0, clusters.length + offset.value) : offset.value;
-  // An offset from the end takes a length of 0 for the rest of the source, as a negative length is.
+  // With an offset from the end, a length of 0 means the rest of the string, like a negative length.
   const toEnd = length.value < 0 || (length.value === 0 && offset.value < 0);
   const end = toEnd ? clusters.length : start + length.value;
   return ok(stringValue(clusters.slice(start, end).join('')));

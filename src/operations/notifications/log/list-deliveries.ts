@@ -160,7 +160,7 @@ function readFilter(view: ReadView, request: ListDeliveriesRequest): Result<Filt
 }
 
 /** Entries considered in one step. */
-const lookedAtInStep = 64;
+const examinedPerStep = 64;
 
 /** Each step continues below the entry before, in the view of its time. */
 function* collect(
@@ -172,10 +172,10 @@ function* collect(
   const matching: Delivery[] = [];
   let skipped = 0;
   let last: Delivery | undefined;
-  for (let looked = 0; looked < deepest; looked += lookedAtInStep) {
+  for (let looked = 0; looked < deepest; looked += examinedPerStep) {
     const piece = firstOf(
       entriesFor(current(), owner, filter.outcome, last),
-      Math.min(lookedAtInStep, deepest - looked),
+      Math.min(examinedPerStep, deepest - looked),
     );
     for (const delivery of piece) {
       if (!matches(delivery, filter)) continue;
@@ -187,7 +187,7 @@ function* collect(
       if (matching.length === take) return matching;
     }
     last = piece.at(-1);
-    if (piece.length < lookedAtInStep) return matching;
+    if (piece.length < examinedPerStep) return matching;
     yield;
   }
   return matching;

@@ -10,19 +10,19 @@ import { type SystemClass, type SystemNodes, systemClassOf } from './system-clas
 interface MissingOnNode {
   readonly nodeId: string;
   readonly name: string;
-  /** One that has ended there, whose place it takes. */
+  /** The ended allocation that it replaces there. */
   readonly previous: Allocation | undefined;
 }
 
-/** What a group of a system or sysbatch job has, and lacks, on the nodes. */
+/** The state of a group of a system or sysbatch job on the nodes. */
 export interface SystemGroup {
   readonly group: TaskGroup;
   readonly ignored: Allocation[];
-  /** Of an older version; finished ones of a sysbatch job too, which run again. */
+  /** Allocations of an older version; for a sysbatch job including finished ones, which run again. */
   readonly outdated: Allocation[];
   readonly reconnecting: Allocation[];
   readonly missing: MissingOnNode[];
-  /** Some node had it when the evaluation began. */
+  /** Whether any node had it when the evaluation began. */
   readonly stood: boolean;
 }
 
@@ -32,12 +32,12 @@ interface SystemRequest {
   readonly job: Job | undefined;
   readonly allocations: readonly Allocation[];
   readonly nodes: SystemNodes;
-  /** The nodes that should have an allocation of each group. */
+  /** The nodes that should run each group. */
   readonly targets: readonly string[];
   readonly intents: Intents;
 }
 
-/** One allocation of each group on each node: kept running by `system`, run to its end once per version by `sysbatch`. */
+/** One allocation of each group per node: kept running by `system`, run to its end once per version by `sysbatch`. */
 export function reconcileSystem(request: SystemRequest): ReadonlyMap<string, SystemGroup> {
   const { job, allocations, situation, intents, nodes } = request;
   const groups = new Map<string, SystemGroup>();
@@ -99,7 +99,7 @@ function file(allocation: Allocation, kind: SystemClass, group: SystemGroup | un
   }
 }
 
-/** Nodes without a live allocation of the group. What a sysbatch job has finished there in this version is not done again. */
+/** Nodes without a live allocation of the group. Work that a sysbatch job has finished there in this version is not repeated. */
 function findMissing(
   group: SystemGroup,
   job: Job,
@@ -120,7 +120,7 @@ function findMissing(
   }
 }
 
-/** By node: the newest allocation of the group that has ended there. */
+/** By node: the newest ended allocation of the group. */
 function lastEnded(allocations: readonly Allocation[], group: string): ReadonlyMap<string, Allocation> {
   const ended = new Map<string, Allocation>();
   for (const allocation of allocations) {

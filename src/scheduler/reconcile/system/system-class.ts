@@ -4,26 +4,26 @@ import { isExpired, needsReconnect } from '../disconnect.js';
 import { ranSuccessfully } from '../reschedule-filter.js';
 import { isCurrent, type JobSituation, type Taint, taintOf } from '../situation.js';
 
-/** The class of an allocation of a system or sysbatch job that has not ended. */
+/** Class of an allocation of a system or sysbatch job that has not ended. */
 export type SystemClass =
   | 'stopped'
-  /** Its node is leaving; there is no other node for it. */
+  /** Its node is draining; no other node is an alternative. */
   | 'migrating'
   | 'lost'
-  /** Its node is out of reach. */
+  /** Its node is disconnected. */
   | 'disconnecting'
   | 'reconnecting'
   /** It runs an older version. */
   | 'outdated'
   | 'ignored';
 
-/** Which nodes the job may use: `ready` in general, `target` in its pool and datacenters as well. */
+/** Which nodes the job may use: `ready` nodes in general, `target` also limited to its pool and datacenters. */
 export interface SystemNodes {
   readonly isReady: (nodeId: string) => boolean;
   readonly isTarget: (nodeId: string) => boolean;
 }
 
-/** The first rule that applies. `job` is undefined when the job does not want the allocation's group, or nothing at all. */
+/** The first rule that applies. `job` is undefined when the job no longer wants the group, or is stopped. */
 export function systemClassOf(
   allocation: Allocation,
   job: Job | undefined,

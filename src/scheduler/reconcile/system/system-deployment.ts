@@ -15,18 +15,18 @@ import {
 import type { Intents } from '../intents.js';
 import { isCurrent, type JobSituation } from '../situation.js';
 
-/** What one evaluation found for a group of a system job, as far as its deployment is concerned. */
+/** Findings of one evaluation about a group of a system job that concern its deployment. */
 export interface SystemRollout {
   readonly group: TaskGroup;
   readonly part: GroupDeployment;
   /** Nodes that should run the group in the end. */
   readonly total: number;
   readonly updates: boolean;
-  /** Some node should run it, or has run it until now. */
+  /** Whether any node should run it, or has run it until now. */
   readonly touched: boolean;
 }
 
-/** The deployment that a system job's allocations count for: that of the present version, also when it is over. */
+/** The deployment of a system job's allocations: that of the current version, even if it is over. */
 export function systemDeploymentOf(
   latest: Deployment | undefined,
   job: Job | undefined,
@@ -42,7 +42,7 @@ export function systemDeploymentOf(
   return undefined;
 }
 
-/** The group's part, with the number of canaries that its percentage amounts to. */
+/** The group's part, with its canary percentage converted to a number. */
 export function systemPartOf(
   { current, job }: { readonly current: Deployment | undefined; readonly job: Job },
   group: TaskGroup,
@@ -58,7 +58,7 @@ export function systemPartOf(
   return part;
 }
 
-/** Which of the allocations that are to be replaced have canaries in their place: where there was one before, then in order. */
+/** Which of the allocations to replace get canaries: those with an earlier canary first, then in order. */
 export function chooseCanaries(
   part: GroupDeployment,
   replaced: readonly Allocation[],
@@ -71,7 +71,7 @@ export function chooseCanaries(
   return new Set(inOrder.slice(0, missing).map(({ ID }) => ID));
 }
 
-/** Brings the deployment up to date: groups, totals and status. */
+/** Updates the deployment: groups, totals and status. */
 export function settleSystemDeployment(
   rollouts: readonly SystemRollout[],
   {
@@ -108,12 +108,12 @@ export function settleSystemDeployment(
   return deployment;
 }
 
-/** The progress deadline counts from the start, also when no node has room yet. */
+/** The progress deadline counts from the start, even when no node has room yet. */
 function progressBy({ ProgressDeadline }: DeploymentState, now: Instant): string | null {
   return ProgressDeadline === 0 ? null : isoFromInstant(now + ProgressDeadline / 1_000_000);
 }
 
-/** A group that some node runs, or should run, gets its part when the job is new there or has changed. */
+/** A group that some node runs, or should run, is added when the job is new there or has changed. */
 function joins({ group, touched, updates }: SystemRollout, allocations: readonly Allocation[], job: Job): boolean {
   if (job.Type !== 'system' || !isDeployed(group) || !touched) return false;
   return (
@@ -121,7 +121,7 @@ function joins({ group, touched, updates }: SystemRollout, allocations: readonly
   );
 }
 
-/** Nothing is left to do, and enough allocations are healthy. A group that no node may run at present does not count. */
+/** Whether nothing is left to do and enough allocations are healthy. A group that no node may currently run does not count. */
 function isComplete(deployment: Deployment, rollouts: readonly SystemRollout[]): boolean {
   if (!isActiveDeployment(deployment) && deployment.Status !== 'successful') return false;
   return rollouts.every(({ group, part, total }) => {

@@ -192,7 +192,7 @@ describe('the token of a node', () => {
     [{ ...node(own), Name: 'a\0b' }, /node.Name/],
     [{ ...node(own), NodePool: 'all' }, /node.NodePool/],
     [{ ...node(own), NodeResources: { Cpu: { CpuShares: -1 } } }, /node.NodeResources.Cpu.CpuShares/],
-    [{ ...node(own), Attributes: { a: 1 } }, /node.Attributes.a must be a text/],
+    [{ ...node(own), Attributes: { a: 1 } }, /node.Attributes.a must be a string/],
     [null, /node/],
     ['x', /node/],
   ])('registers no node that is none: %#', async (document, message) => {

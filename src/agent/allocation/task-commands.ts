@@ -4,26 +4,26 @@ import type { TaskPhase } from '../task/task-phase.js';
 import type { TaskPlan } from '../task/task-plan.js';
 import { hasStarted } from '../task/task-record.js';
 
-/** One task of an allocation, with its plan and its present state. */
+/** One task of an allocation, with its plan and its current state. */
 export interface TaskStanding {
   readonly plan: TaskPlan;
   readonly life: TaskLife;
 }
 
 /**
- * What happens to the allocation as a whole. `delaying`: it is to end, and its services are taken out of use first.
- * `restarting`: all tasks end and begin again. `closing`: the agent is stopping; what runs may finish, and nothing begins.
+ * Stage of the allocation as a whole. `delaying`: it is to end, and its services are deregistered first.
+ * `restarting`: all tasks end and start again. `closing`: the agent is stopping; running tasks may finish, and none starts.
  */
-export type Course = 'running' | 'delaying' | 'ending' | 'restarting' | 'closing';
+export type AllocationStage = 'running' | 'delaying' | 'ending' | 'restarting' | 'closing';
 
-export type TaskOrder =
+export type TaskCommand =
   | { readonly type: 'begin' }
   | { readonly type: 'end'; readonly reasons: readonly TaskHappening[] }
-  /** It does not run now, and is left to the next agent. */
+  /** The task is not running and is left to the next agent. */
   | { readonly type: 'leave' };
 
 /**
- * What each task has to do now. This depends on the present state of the tasks alone, so that an agent that was restarted decides
+ * Decides what each task has to do now. The result depends on the current task states only, so that a restarted agent decides
  * the same (job interface, lifecycle order and termination):
  *
  *   phase               begins when                                              ends, besides on its own, when
@@ -34,39 +34,48 @@ export type TaskOrder =
  *   poststart sidecar   all main tasks have started                              … or only sidecars are left
  *   poststop            all others are dead, and one of them had started         never
  *
- * The leader ends before the others, and sidecars after them. Nothing begins while the allocation waits for its end. After a restart of all
- * tasks the order is that of the first start: what has started before does not count.
+ * The leader ends before the others, and sidecars after them. Nothing starts while the allocation waits for its end. After a restart of all
+ * tasks the order is that of the first start: earlier starts do not count.
  */
-export function taskOrders(tasks: readonly TaskStanding[], course: Course): ReadonlyMap<string, TaskOrder> {
-  const orders = new Map<string, TaskOrder>();
+export function taskCommands(tasks: readonly TaskStanding[], stage: AllocationStage): ReadonlyMap<string, TaskCommand> {
+  const commands = new Map<string, TaskCommand>();
   for (const task of tasks) {
-    const order = task.plan.phase === 'poststop' ? poststopOrder(task, tasks, course) : orderOf(task, tasks, course);
-    if (order !== undefined) orders.set(task.plan.name, order);
+    const command =
+      task.plan.phase === 'poststop' ? poststopCommand(task, tasks, stage) : commandFor(task, tasks, stage);
+    if (command !== undefined) commands.set(task.plan.name, command);
   }
-  return orders;
+  return commands;
 }
 
-function orderOf(task: TaskStanding, tasks: readonly TaskStanding[], course: Course): TaskOrder | undefined {
+function commandFor(
+  task: TaskStanding,
+  tasks: readonly TaskStanding[],
+  stage: AllocationStage,
+): TaskCommand | undefined {
   if (isOver(task.life)) return undefined;
-  const reasons = reasonsToEnd(task, tasks, course);
+  const reasons = reasonsToEnd(task, tasks, stage);
   if (reasons !== undefined) return mayEndNow(task, tasks) ? { type: 'end', reasons } : undefined;
-  if (course === 'closing') return runsNow(task.life) ? undefined : { type: 'leave' };
-  if (course === 'delaying' || task.life.step.type !== 'idle') return undefined;
+  if (stage === 'closing') return runsNow(task.life) ? undefined : { type: 'leave' };
+  if (stage === 'delaying' || task.life.step.type !== 'idle') return undefined;
   return mayBegin(task.plan.phase, tasks) ? { type: 'begin' } : undefined;
 }
 
-/** Poststop tasks run however the others ended, unless none of the others was ever started. */
-function poststopOrder(task: TaskStanding, tasks: readonly TaskStanding[], course: Course): TaskOrder | undefined {
+/** Poststop tasks run however the others ended, unless none of the others ever started. */
+function poststopCommand(
+  task: TaskStanding,
+  tasks: readonly TaskStanding[],
+  stage: AllocationStage,
+): TaskCommand | undefined {
   if (isOver(task.life)) return undefined;
-  if (course === 'closing') return runsNow(task.life) ? undefined : { type: 'leave' };
-  if (task.life.step.type !== 'idle' || course === 'restarting') return undefined;
+  if (stage === 'closing') return runsNow(task.life) ? undefined : { type: 'leave' };
+  if (task.life.step.type !== 'idle' || stage === 'restarting') return undefined;
   const others = tasks.filter(({ plan }) => plan.phase !== 'poststop');
   if (!others.every(isDead)) return undefined;
   const anyBegan = others.some(({ life }) => life.record.state.StartedAt !== null);
   return anyBegan ? { type: 'begin' } : { type: 'end', reasons: [] };
 }
 
-/** A task that is under way, or may be found under way; the others only wait. */
+/** Whether a task is under way, or may have a process to recover; the others only wait. */
 function runsNow({ step }: TaskLife): boolean {
   return step.type !== 'idle' && step.type !== 'waiting' && step.type !== 'preparing';
 }
@@ -74,10 +83,10 @@ function runsNow({ step }: TaskLife): boolean {
 function reasonsToEnd(
   task: TaskStanding,
   tasks: readonly TaskStanding[],
-  course: Course,
+  stage: AllocationStage,
 ): readonly TaskHappening[] | undefined {
-  if (course === 'ending') return [];
-  if (course === 'restarting') return [{ type: 'restart_asked', reason: allTasksRestart }];
+  if (stage === 'ending') return [];
+  if (stage === 'restarting') return [{ type: 'restart_asked', reason: allTasksRestart }];
   const failed = tasks.find((other) => other !== task && other.life.record.outcome === 'failed');
   if (failed !== undefined) return [{ type: 'sibling_failed', sibling: failed.plan.name }];
   if (tasks.some((other) => other !== task && other.plan.leader && isDead(other))) return [{ type: 'leader_dead' }];
@@ -85,7 +94,7 @@ function reasonsToEnd(
   return isSidecar(task) && onlySidecars ? [{ type: 'main_dead' }] : undefined;
 }
 
-/** The leader first, then the others, then the sidecars. */
+/** Whether it may end now: the leader first, then the others, then the sidecars. */
 function mayEndNow(task: TaskStanding, tasks: readonly TaskStanding[]): boolean {
   const wave = waveOf(task);
   return tasks.every((other) => waveOf(other) >= wave || isOver(other.life));

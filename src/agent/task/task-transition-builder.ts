@@ -10,8 +10,8 @@ export interface TaskTransition {
   readonly effects: readonly TaskEffect[];
 }
 
-/** Collects what one event changes. */
-export class Course {
+/** Collects the changes and effects of one event. */
+export class TaskTransitionBuilder {
   life: TaskLife;
   readonly plan: TaskPlan;
   readonly moment: Moment;
@@ -31,11 +31,11 @@ export class Course {
     return this.life.record;
   }
 
-  transition(): TaskTransition {
+  build(): TaskTransition {
     return { next: this.life, effects: this.#effects };
   }
 
-  tell(...happenings: readonly TaskHappening[]): this {
+  report(...happenings: readonly TaskHappening[]): this {
     const { now } = this.moment;
     const state = happenings.reduce((current, each) => transitionTaskState(current, each, now), this.record.state);
     const isUp = happenings.some(({ type }) => type === 'started') && this.record.restartOfAll === 'awaiting_start';
@@ -47,14 +47,14 @@ export class Course {
     return this;
   }
 
-  /** Enters a step. The timer of the step before no longer counts. */
-  take(step: TaskStep): this {
+  /** Enters a step. Timers of earlier steps are ignored from now on. */
+  enter(step: TaskStep): this {
     this.life = { ...this.life, step, timer: this.life.timer + 1 };
     return this;
   }
 
-  /** Enters a step that keeps the timer of the present one. */
-  correct(step: TaskStep): this {
+  /** Enters a step that keeps the current timer. */
+  enterKeepingTimer(step: TaskStep): this {
     this.life = { ...this.life, step };
     return this;
   }
@@ -69,11 +69,11 @@ export class Course {
   }
 }
 
-export function isEnding(course: Course, stage: EndingStage): boolean {
-  return course.step.type === 'ending' && course.step.stage === stage;
+export function isEnding(transition: TaskTransitionBuilder, stage: EndingStage): boolean {
+  return transition.step.type === 'ending' && transition.step.stage === stage;
 }
 
-/** Steps in which an exit of the present attempt may come. */
+/** Whether the current attempt may exit in this step. */
 export function hasProcess(step: TaskStep): boolean {
   if (step.type === 'ending') return step.stage !== 'preparing' && step.stage !== 'starting';
   return step.type === 'running' || step.type === 'recovering';

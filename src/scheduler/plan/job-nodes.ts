@@ -14,10 +14,10 @@ import { SpreadScore } from '../ranking/spread-score.js';
 import type { SchedulerConfiguration } from '../scheduler-configuration.js';
 
 /**
- * One version of a job before the nodes: which of them it may use, and what its groups find there. Everything is computed at
- * its first use.
+ * One job version and its candidate nodes: which nodes it may use, and how they rank for its groups. Everything is computed on
+ * first use.
  */
-export class JobScene {
+export class JobNodes {
   readonly job: Job;
   readonly feasibility: Feasibility;
   readonly #proposal: JobProposal;
@@ -35,7 +35,7 @@ export class JobScene {
     this.#configuration = configuration;
   }
 
-  /** The nodes that the job may use at all: ready, in its pool and in one of its datacenters. */
+  /** The nodes that the job may use: ready, in its pool and in one of its datacenters. */
   get slots(): readonly number[] {
     this.#slots ??= slotsOf(this.#proposal.nodes.cluster, (node) => isReadyNode(node) && this.covers(node));
     return this.#slots;
@@ -46,7 +46,7 @@ export class JobScene {
     return this.#census;
   }
 
-  /** The node is in the job's pool and in one of its datacenters. */
+  /** Whether the node is in the job's pool and in one of its datacenters. */
   covers(node: Node): boolean {
     const { NodePool: pool } = this.job;
     return (pool === allNodePool || pool === '' || node.NodePool === pool) && this.#isInDatacenters(node.Datacenter);
@@ -56,26 +56,26 @@ export class JobScene {
     let assessor = this.#assessors.get(group.Name);
     if (assessor === undefined) {
       const { MemoryOversubscriptionEnabled: oversubscription } = this.#configuration;
-      assessor = new NodeAssessor(requirementsOf(this.job, group, oversubscription), this.#scene);
+      assessor = new NodeAssessor(requirementsOf(this.job, group, oversubscription), this.#rankingContext);
       this.#assessors.set(group.Name, assessor);
     }
     return assessor;
   }
 
-  /** All nodes for the group's allocation with this index; only volumes for each allocation make a difference between indexes. */
+  /** All nodes for the group's allocation with this index; the index only matters for per-allocation volumes. */
   rankingOf(group: TaskGroup, index: number): GroupRanking {
     const assessor = this.assessorOf(group);
     const name = hasVolumePerAllocation(assessor.wanted) ? `${group.Name}[${index}]` : group.Name;
     let ranking = this.#rankings.get(name);
     if (ranking === undefined) {
       const spread = new SpreadScore(assessor.wanted, this.#proposal);
-      ranking = new GroupRanking(this.slots, { assessor, spread, scene: this.#scene, index });
+      ranking = new GroupRanking(this.slots, { assessor, spread, context: this.#rankingContext, index });
       this.#rankings.set(name, ranking);
     }
     return ranking;
   }
 
-  get #scene() {
+  get #rankingContext() {
     return { proposal: this.#proposal, feasibility: this.feasibility, configuration: this.#configuration };
   }
 
