@@ -130,7 +130,7 @@ const mistakes: readonly (readonly [message: string, mistake: () => unknown])[] 
   ['fetchHandler: handler is missing', () => loosely(fetchHandler)],
   ['upgradeListener: handler takes a handler', () => loosely(upgradeListener, engine)],
   [
-    'createRunner: link is missing: it takes a link to a server: take the ports of agentPorts(engine)',
+    'createRunner: link is missing: it takes a link to a server: use the ports of agentPorts(engine)',
     () => loosely(createRunner, engine, { drivers: [] }),
   ],
   ['createRunner: expected an object with options, got nothing', () => runner(undefined)],
