@@ -118,9 +118,9 @@ const mistakes: readonly (readonly [message: string, mistake: () => unknown])[] 
     'createHttpHandler: maximumBodyBytes takes a number that is not negative, got a text',
     () => withAccess({ maximumBodyBytes: '4mb' }),
   ],
-  ['createHttpHandler needs one decision about access', () => withAccess({ authenticate: () => undefined })],
+  ['createHttpHandler requires you to choose who may call it', () => withAccess({ authenticate: () => undefined })],
   [
-    'createHttpHandler needs one decision about access',
+    'createHttpHandler requires you to choose who may call it',
     () => loosely(createHttpHandler, engine, { authenticate: 'x' }),
   ],
   [
