@@ -233,7 +233,7 @@ describe('workspaces, events and recoveries', () => {
       /--drift-detection takes true or false/,
     );
     expect((await type('workspace put -execution-mode never ws-2')).error).toMatch(
-      /must be one of remote, agent, local/,
+      /--execution-mode takes remote, agent or local/,
     );
     expect((await type('user put -organization org-2 u-1 dana@example.org')).out).toBe('user u-1 is stored\n');
     expect((await type('user put u-2 nobody')).error).toMatch(/email/);
