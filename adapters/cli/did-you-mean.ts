@@ -1,6 +1,6 @@
 import { suggestName } from '../../src/options/option-texts.js';
 
-/** `; did you mean NAME?` when one of the known names is near, also one that differs in nothing but its case; else an empty string. */
+/** `; did you mean NAME?` if a known name is similar or differs only in case, else an empty string. */
 export function didYouMean(given: string, known: readonly string[]): string {
   const near = nearName(given, known);
   return near === undefined ? '' : `; did you mean ${near}?`;

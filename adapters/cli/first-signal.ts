@@ -1,8 +1,8 @@
 import { npmEnded } from './npm-parent.js';
 
 /**
- * Resolves at the first SIGTERM or SIGINT, or when the npm that started this process has ended, and removes its listeners, so that the
- * next signal does what it does to any other process.
+ * Resolves at the first SIGTERM or SIGINT, or when the npm that started this process has ended. Removes its listeners then, so that the
+ * next signal has its default effect.
  */
 export async function firstSignal(): Promise<void> {
   let signalled = (): void => undefined;

@@ -8,7 +8,7 @@ export function hostVolumeFrom(text: string): readonly [string, HostVolume] | un
   return [name, readOnly === undefined ? { path } : { path, readOnly: true }];
 }
 
-/** The volumes of a node. Invalid strings, already refused by the reader of the option, are left out. */
+/** The volumes of a node. Leaves out invalid strings, which the option's parser has already refused. */
 export function hostVolumesFrom(texts: readonly string[]): Readonly<Record<string, HostVolume>> {
   const volumes: Record<string, HostVolume> = {};
   for (const text of texts) {

@@ -4,7 +4,7 @@ import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import type { FileAccess } from '../../src/index.js';
 
-/** Files and folders that one listing may meet. */
+/** The most files and folders in one listing. */
 const mostEntries = 10_000;
 
 /**
@@ -13,7 +13,7 @@ const mostEntries = 10_000;
  */
 export function filesBelow(folder: string): FileAccess {
   const root = resolve(folder);
-  /** The real path; undefined when there is nothing. */
+  /** The real path; undefined if it does not exist. */
   const located = (path: string): Result<string | undefined, string> => {
     if (path.includes('\0')) return err('a path cannot contain a NUL character');
     const wanted = resolve(root, path);
@@ -60,7 +60,7 @@ function isBelow(path: string, folder: string): boolean {
 }
 
 function outside(path: string, root: string): string {
-  return `${path} is outside ${root}: a job file reads files of its own folder and of folders below it`;
+  return `${path} is outside ${root}: a job file can only read files below its folder`;
 }
 
 function contentOf(real: string, path: string, limit: number): Result<Uint8Array, string> {

@@ -6,7 +6,7 @@ import { findJsonFault, jsonValueOf } from './json-fault.js';
 import { Stopped, StoppedInColour } from './stopped.js';
 import type { Terminal } from './terminal.js';
 
-/** A job file, read and understood, with what the server keeps as its source. */
+/** A parsed job file, with its source for the server. */
 export interface JobSource {
   readonly job: SubmittedJob | Readonly<Record<string, unknown>>;
   readonly submission: {
@@ -29,8 +29,8 @@ interface JobSourceOptions {
 }
 
 /**
- * Reads a job file: HCL, or JSON when the name ends so or standard input is a JSON document of a job. Rejects with `Stopped`, which shows
- * every problem with its place.
+ * Reads a job file: HCL, or JSON if the name ends in `.json` or standard input is a JSON job. Rejects with `Stopped`, which lists
+ * every problem with its location.
  */
 export async function readJobSource(path: string, options: JobSourceOptions, terminal: Terminal): Promise<JobSource> {
   const source = await terminal.read(path);
@@ -60,7 +60,7 @@ export async function readJobSource(path: string, options: JobSourceOptions, ter
       diagnostic.file === 'job' ? { ...diagnostic, file: path } : diagnostic,
     );
     throw new StoppedInColour(
-      `${path === '-' ? 'standard input' : path} cannot be used\n\n${renderDiagnostics(diagnostics, { colour: terminal.colours })}`,
+      `${path === '-' ? 'standard input' : path} is invalid\n\n${renderDiagnostics(diagnostics, { colour: terminal.colours })}`,
     );
   }
   const { job, warnings } = parsed.value;
@@ -68,7 +68,7 @@ export async function readJobSource(path: string, options: JobSourceOptions, ter
   return { job, submission: { ...submission, Format: hcl1 ? 'hcl1' : 'hcl2' } };
 }
 
-/** Options of the language have no meaning for a document. */
+/** Refuses options of HCL for a JSON document. */
 function refuseForJson(path: string, { flags, files, hcl1 }: JobSourceOptions): void {
   const given = [flags.length > 0 ? '-var' : '', files.length > 0 ? '-var-file' : '', hcl1 ? '-hcl1' : ''];
   const names = given.filter((name) => name !== '').join(' and ');
@@ -90,7 +90,7 @@ function variablesIn(environment: Terminal['environment']): Readonly<Record<stri
   return Object.fromEntries(values);
 }
 
-/** Whether a string is what `job inspect` prints, or a job alone; the language has a JSON form, too, which begins with `job`. */
+/** Whether the source is output of `job inspect` or a bare job; HCL in JSON syntax has a `job` member instead. */
 function isJobDocument(source: string): boolean {
   if (!/^\ufeff?\s*\{/.test(source) || findJsonFault(source) !== undefined) return false;
   const document: unknown = jsonValueOf(source);
@@ -103,7 +103,7 @@ function jobFromJson(source: string, path: string): Readonly<Record<string, unkn
   if (fault !== undefined) throw new Stopped(`${path}:${fault.line}:${fault.column}: ${fault.message}`);
   const document: unknown = jsonValueOf(source);
   const job = isObject(document) && isObject(document['Job']) ? document['Job'] : document;
-  if (!isObject(job)) throw new Stopped(`${path}: a job is a JSON object`);
+  if (!isObject(job)) throw new Stopped(`${path}: expected a JSON object with a job`);
   return job;
 }
 

@@ -1,6 +1,6 @@
 import { jsonFaultIn, type JsonFault as TextFault } from '../../src/api/json-text.js';
 
-/** Where JSON text stops being JSON. Lines and columns count from 1, columns in UTF-16 units. */
+/** The position of a JSON syntax error. Lines and columns count from 1, columns in UTF-16 units. */
 interface JsonFault {
   readonly line: number;
   readonly column: number;
@@ -8,15 +8,15 @@ interface JsonFault {
 }
 
 /**
- * The first fault of a JSON text, undefined when there is none; a byte order mark before it is none. The engine's own parser
- * does not always say where it stopped.
+ * The first syntax error of JSON text, undefined if it is valid; a leading byte order mark is allowed. `JSON.parse`
+ * does not always report the position.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
   const fault = jsonFaultIn(text, text.charCodeAt(0) === 0xfeff ? 1 : 0);
   return fault === undefined ? undefined : told(text, fault);
 }
 
-/** The value of a JSON text in which `findJsonFault` finds nothing. */
+/** The value of JSON text that `findJsonFault` accepts. */
 export function jsonValueOf(text: string): unknown {
   return JSON.parse(text.replace(/^\ufeff/, ''));
 }

@@ -2,7 +2,7 @@
 import { runCommand } from './run-command.js';
 import { processTerminal } from './terminal.js';
 
-/** 128 plus the number of SIGPIPE, the shell convention: the reader of the output has exited, as `head` does. */
+/** 128 plus the number of SIGPIPE, as in shells: the reader of the output has exited, for example `head`. */
 const outputClosed = 141;
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -10,11 +10,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.stderr.write(`signalbox: the output cannot be written: ${error.message}\n`);
   process.exit(1);
 });
-// The log of a server may be on a full disk, or its reader may be gone: such lines are dropped, and later ones are tried again.
+// Log lines that cannot be written (disk full, reader gone) are dropped; later lines are tried again.
 process.stderr.on('error', () => undefined);
 
 void runCommand(process.argv.slice(2), processTerminal()).then(async (code) => {
-  // What a pipe has no room for waits in this process.
+  // Output that does not fit in the pipe is buffered in this process.
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
   process.exit(code);
 });

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /*
- * npm and npx run a program in a shell and pass signals on to that shell only, which does not pass them on. A server that was started as
- * `npx signalbox serve` would continue without its terminal, its port taken. So it ends when npm does. A program that was put in the background
- * before it started (its parent is gone by then) or has its own session (setsid, a service manager) is not npm's to end.
+ * npm and npx run a program in a shell and send signals only to that shell, which does not forward them. A server that was started as
+ * `npx signalbox serve` would keep running, and keep its port, without its terminal. So it ends with npm. A program that was put in
+ * the background before it started (its parent is gone by then) or has its own session (setsid, a service manager) does not end with npm.
  */
 
-/** Milliseconds between two looks; a process is read from /proc, elsewhere by a program. */
+/** Milliseconds between two checks, with `/proc` and with the program `ps`. */
 const interval = process.platform === 'linux' ? 500 : 2000;
 
 /** A process in the process table. */
@@ -17,7 +17,7 @@ interface ListedProcess {
   readonly command: string;
 }
 
-/** Resolves when the npm that started this process has ended; never when none did. */
+/** Resolves when the npm that started this process has ended; never if npm did not start it. */
 export function npmEnded(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
   const started = environment['npm_lifecycle_event'] !== undefined && process.platform !== 'win32';
   const chain = started ? chainToNpm() : undefined;
@@ -32,7 +32,7 @@ export function npmEnded(environment: Readonly<Record<string, string | undefined
   });
 }
 
-/** The IDs of this process, of the shell between if there is one, and of npm; undefined when npm is not found. */
+/** The PIDs of this process, of the shell in between (if any) and of npm; undefined if npm is not found. */
 function chainToNpm(): readonly number[] | undefined {
   const own = listed(process.pid);
   const parent = own && listed(own.parent);
@@ -53,7 +53,7 @@ function isShell(command: string): boolean {
   return /^(\S*\/)?\w*sh\s+-\w*c\s/.test(command);
 }
 
-/** Whether each process is still the child of the next one: a process whose parent ends gets another one. */
+/** Whether each process is still the child of the next: the system assigns orphans another parent. */
 function stands(chain: readonly number[]): boolean {
   return chain.slice(0, -1).every((pid, at) => {
     const parent = pid === process.pid ? process.ppid : listed(pid)?.parent;

@@ -6,7 +6,7 @@ import { readTextFile } from './terminal.js';
 
 type Download = ReturnType<typeof undiciDownload>;
 
-/** Outbound requests: messages and artifacts of tasks, under the same rules. `hint` ends the messages about refused addresses. */
+/** Clients for outbound requests: notifications and artifacts, under the same rules. `hint` ends messages about refused addresses. */
 export async function outboundFrom(
   outbound: OutboundOptions,
   hint: string,

@@ -6,7 +6,7 @@ interface OwnCommand {
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
-/** Commands that concern a server of one's own. Each is loaded when it is named: the engine is most of the program. */
+/** Commands that run or manage a server here. Each is loaded lazily, because the engine is most of the program. */
 export const ownCommands: ReadonlyMap<string, () => Promise<OwnCommand>> = new Map(
   Object.entries({
     serve: async () => ({ usage: (await import('./serve/serve-options.js')).serveUsage, run: serveUntilSignal }),
@@ -29,12 +29,12 @@ export const ownCommands: ReadonlyMap<string, () => Promise<OwnCommand>> = new M
   }),
 );
 
-/** The text about all settings of a server. */
+/** The help page with all settings of a server. */
 export async function settingsHelp(): Promise<string> {
   return (await import('./serve/serve-options.js')).settingsUsage;
 }
 
-/** Serves until SIGTERM or SIGINT, then drains; a second signal, either of them, ends the process at once. */
+/** Serves until SIGTERM or SIGINT, then drains; a second signal ends the process at once. */
 async function serveUntilSignal(args: readonly string[], terminal: Terminal): Promise<number> {
   const signalled = firstSignal();
   const { serve } = await import('./serve/serve.js');

@@ -1,6 +1,6 @@
 import { customEventAttributes, triggerFromSpelling } from '../../src/index.js';
 
-/** Whether the file of an event of an own type holds its payload itself: then it has members that are no attributes. */
+/** Whether the file of a custom event is a bare payload: then it has members besides the known attributes. */
 export function isPayload(trigger: string, inFile: Readonly<Record<string, unknown>>): boolean {
   if (triggerFromSpelling(trigger) !== undefined) return false;
   return Object.keys(inFile).some((name) => !customEventAttributes.includes(name));

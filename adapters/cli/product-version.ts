@@ -1,2 +1,2 @@
-/** The version in package.json; a test holds the two together. */
+/** The version in package.json; a test keeps the two equal. */
 export const productVersion = '0.1.0';

@@ -13,10 +13,10 @@ const mostBytes = 1_048_576;
 const options = {
   listen: { type: 'text', value: 'HOST:PORT', summary: 'address to listen on (127.0.0.1:4647)' },
   'token-file': { type: 'text', value: 'FILE', summary: 'file with the secret that signatures are checked with' },
-  status: { type: 'text', value: 'STATUS', summary: 'what is answered, for trying out failures (204)' },
+  status: { type: 'text', value: 'STATUS', summary: 'the status to answer with, for testing failures (204)' },
 } as const;
 
-/** `signalbox receive`: a destination for trying things out. Prints each notification; `--json` prints bodies, with control characters as escapes. */
+/** `signalbox receive`: a test destination. Prints each notification; `--json` prints bodies, with control characters escaped. */
 export const receive: Command = command({
   words: 'receive',
   parameters: '',
@@ -24,7 +24,7 @@ export const receive: Command = command({
   options,
   local: true,
   run: async (invocation) => {
-    // Whoever reads that it listens may end it at once.
+    // A reader of the "receiving on" line may send a signal at once.
     const signalled = firstSignal();
     const server = await startReceiver(invocation);
     await signalled;
@@ -70,12 +70,12 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
       chunks.push(chunk);
     }
   } catch {
-    // The sender went away; what came is printed.
+    // The sender disconnected; the received part is printed.
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** `run:errored "Run Errored" id=… signature=right`. What was sent by others is printed as JSON text: no control characters. */
+/** `run:errored "Run Errored" id=… signature=right`. Untrusted strings are printed as JSON, without control characters. */
 function lineOf(request: IncomingMessage, body: string, token: string | undefined): string {
   const { trigger, message } = saidIn(body);
   const checked = token === undefined ? '' : ` signature=${signatureOf(request, body, token)}`;
@@ -95,13 +95,13 @@ function idOf({ headers }: IncomingMessage): string {
   return found === undefined ? 'none' : found.map(({ id }) => id).unwrapOr('none');
 }
 
-/** Right when one of the signatures that are there is. */
+/** `right` if any of the present signatures is right. */
 function signatureOf({ headers }: IncomingMessage, body: string, token: string): 'right' | 'wrong' | 'missing' {
   const checks = [
     ...signatureHeaders.map((header) => verifySignature({ body, headers, token, header })),
     verifyStandardSignature({ body, headers, token, now: Date.now() }),
   ];
-  // A body that is no payload of this interface is considered after its signature.
+  // Only the signature faults count here: the body may be any payload.
   const faults = checks.map((check) =>
     check.isOk() || check.error.type === 'payload_malformed' ? null : check.error.type,
   );
@@ -114,7 +114,7 @@ interface Said {
   readonly message: string;
 }
 
-/** A run payload, one with its trigger at the top, an own event, or a message to a chat service. */
+/** Recognises a run payload, one with its trigger at the top level, a custom event, or a chat message. */
 function saidIn(body: string): Said {
   let payload: unknown;
   try {

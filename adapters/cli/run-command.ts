@@ -12,20 +12,20 @@ import { serverAddress } from './server-address.js';
 import { Stopped } from './stopped.js';
 import type { Terminal } from './terminal.js';
 
-/** Runs one command line and gives the exit code: 0 done, 1 failed, 2 misused. */
+/** Runs one command line and returns the exit code: 0 success, 1 failure, 2 misuse. */
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   try {
     return await dispatch(args, terminal);
   } catch (error) {
     if (!(error instanceof Stopped || error instanceof SignalboxError)) throw error;
-    // What a server says is not trusted.
+    // Messages of servers are untrusted.
     const message = error instanceof Stopped ? error.message : inLines(error.message);
     terminal.error(`signalbox: ${message}${hintFor(error, terminal)}\n`);
     return error instanceof Stopped ? error.exitCode : 1;
   }
 }
 
-/** What to consider first when a caller may not do something, or asks at a path that the server does not have. */
+/** A hint for the usual causes of a missing right or an unknown path. */
 function hintFor(error: Error, { environment }: Terminal): string {
   if (!(error instanceof SignalboxError)) return '';
   if (error.type === 'refused' && error.message === 'there is no such path') {
@@ -67,10 +67,10 @@ async function runNamed(args: readonly string[], terminal: Terminal): Promise<nu
 
 type Sockets = Pick<ConnectOptions, 'WebSocket'>;
 
-/** Bytes of the longest message that is taken; the output of commands comes in pieces of a few kilobytes. */
+/** The most bytes of a received message; output of commands arrives in chunks of a few kilobytes. */
 const longestMessage = 1024 * 1024;
 
-/** Only the commands that open sockets load what they need for it. */
+/** Loads the WebSocket library only for commands that need it. */
 async function socketsFor({ sockets }: Command): Promise<Sockets> {
   if (sockets !== true) return {};
   const { boundedWebSocket } = await import('../runner/link/bounded-web-socket.js');
@@ -153,7 +153,7 @@ function isHelp(text: string): boolean {
   return text === 'help' || text === '-h' || text === '--help' || text === '-help';
 }
 
-/** The first words of some commands, and an option for help behind them: `node --help`, `node meta -h`. */
+/** Whether it is a topic followed by a help option: `node --help`, `node meta -h`. */
 function asksForTopic(args: readonly string[]): boolean {
   const words = args.slice(0, args.findIndex(isHelp)).join(' ');
   return args.some(isHelp) && commands.some((command) => command.words.startsWith(`${words} `));
@@ -174,7 +174,7 @@ function helpFor(text: string, terminal: Terminal): number {
   return 0;
 }
 
-/** Names the commands of the topic when there is one. */
+/** The error for an unknown command; lists the commands of its topic if there is one. */
 function unknownCommand(args: readonly string[]): Stopped {
   const absent = inPlaceOf(args);
   if (absent !== undefined) return new Stopped(`there is no command "${absent.words}": ${absent.advice}`, 2);

@@ -1,5 +1,5 @@
 /**
- * The address of a server, or why it is none. A user and a password in it are not sent, and never reported: messages of command lines and
+ * The URL of a server, or an error. Credentials in it are neither sent nor printed: messages of command lines and
  * logs of agents are read by others.
  */
 export function serverAddress(text: string): { readonly url: string } | { readonly told: string } {

@@ -1,17 +1,17 @@
 import { inLines } from './output/cells.js';
 
-/** Why a command ends without having done its work. The message is for the person at the terminal. */
+/** A command failed. The message is for the user at the terminal. */
 export class Stopped extends Error {
   readonly exitCode: number;
 
-  /** The message may name what comes from elsewhere: control characters in it are shown as escapes. */
+  /** The message may contain untrusted strings: control characters in it are escaped. */
   constructor(message: string, exitCode = 1) {
     super(inLines(message));
     this.exitCode = exitCode;
   }
 }
 
-/** `Stopped` with a message that is coloured, and holds nothing from elsewhere that a terminal would obey. */
+/** `Stopped` with a coloured message, in which untrusted strings are already escaped. */
 export class StoppedInColour extends Stopped {
   constructor(message: string) {
     super('');

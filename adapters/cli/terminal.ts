@@ -2,43 +2,43 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { Stopped } from './stopped.js';
 
-/** What a command needs of the process that runs it; tests give their own. */
+/** The process as a command sees it; tests replace it. */
 export interface Terminal {
   out(text: string): void;
   error(text: string): void;
   /** Content of a file; `-` is standard input. Rejects with `Stopped`. */
   read(path: string): Promise<string>;
-  /** Whether text may be coloured. */
+  /** Whether to print colours. */
   readonly colours: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The screen that the output goes to; absent where it can only be written on in lines. */
+  /** The screen of the output; absent if it is not an interactive terminal. */
   readonly screen?: Screen | undefined;
-  /** For commands that pass bytes on; absent where there are none. */
+  /** For commands that forward bytes; absent if unavailable. */
   readonly streams?: Streams;
 }
 
 interface Screen {
-  /** In cells, at this time. */
+  /** The current size in cells. */
   size(): { readonly rows: number; readonly columns: number };
 }
 
-/** Standard input and output as bytes, for commands that pass them on. */
+/** Standard input and output as bytes, for commands that forward them. */
 export interface Streams {
-  /** What standard input brings; ends when it does. For one reader. */
+  /** Chunks of standard input until its end. For one reader. */
   input(): AsyncIterable<Uint8Array>;
   /** Resolve when there is room for more. */
   out(bytes: Uint8Array): Promise<void>;
   error(bytes: Uint8Array): Promise<void>;
-  /** The local terminal; absent when standard input is none. */
+  /** The local terminal; absent if standard input is not a terminal. */
   readonly keyboard?: Keyboard | undefined;
 }
 
 /** An interactive terminal. */
 export interface Keyboard {
-  /** Raw: keys come as they are typed, without an echo, and none of them ends or stops this process. */
+  /** Raw mode: keys arrive as typed, without echo, and none of them ends or stops this process. */
   setRaw(raw: boolean): void;
   size(): { readonly rows: number; readonly columns: number };
-  /** Gives what ends it. */
+  /** Returns the function that ends it. */
   onResize(listener: () => void): () => void;
 }
 

@@ -16,21 +16,21 @@ import type { InterfaceErrors } from './errors/interface-errors.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import type { Handshakes } from './sockets/handshakes.js';
 
-/** What a handler is made of. */
+/** The parts of a handler. */
 export interface HandlerParts {
   readonly engine: Engine;
   readonly authenticate: Authenticator;
-  /** Whether callers are known by tokens of the engine's store, or by the host. An open server has none. */
+  /** Authenticates callers, by tokens of the engine's store or by the host; absent on an open server. */
   readonly knowsTokens: boolean;
   /** Whether the first caller gets the first token. */
   readonly bootstraps: boolean;
   readonly guard: EdgeGuard;
   readonly names: HeaderNames;
-  /** Bytes of request bodies that are held at once. */
+  /** The shares of memory for request bodies. */
   readonly bodies: Shares;
   readonly maximumBodyBytes: number;
   readonly notificationsPath: string;
-  /** Whether answers are worded for clients of Nomad. */
+  /** Whether answers use Nomad's messages. */
   readonly upstream: boolean;
   readonly locate: Locate;
   readonly handshakes: Handshakes;
@@ -38,7 +38,7 @@ export interface HandlerParts {
   readonly socketsBelow: string;
 }
 
-/** A request whose path has been found. */
+/** A request with its route. */
 export interface Asked {
   readonly request: HttpRequest;
   readonly errors: InterfaceErrors;
@@ -47,7 +47,7 @@ export interface Asked {
   readonly body: HeldBody;
 }
 
-/** The answer to a request whose path has been found: access first, then the route. */
+/** Answers a request with its route: checks access, then calls the route. */
 export function answer(parts: HandlerParts, located: Located, asked: Asked): HttpResponse | Promise<HttpResponse> {
   const { request, errors } = asked;
   const found = foundBy(located, asked, parts.upstream);
@@ -84,7 +84,7 @@ function answerAdmitted(
   return told ?? refusal(parts.engine, asked, admission, route);
 }
 
-/** Clients of Nomad expect its order of checks: errors of a small body precede a missing right. */
+/** Clients of Nomad expect its order of checks: errors in a small body precede a missing right. */
 function answerTo(
   caller: Principal,
   { route, pathValues }: Found,
@@ -111,10 +111,10 @@ function isForUpstream(route: Route, { names }: HandlerParts, { plain }: Asked):
   return names.vocabulary === 'upstream' && route.interface !== 'notifications' && !plain;
 }
 
-/** The statuses for a body that is larger than its sender may send, or for which there is no room. */
+/** The statuses of a body that is too large for its sender, or for which there is no room. */
 const unread: ReadonlySet<number> = new Set([413, 503]);
 
-/** The route of a request, or the answer to one that has none. */
+/** The route of a request, or the answer if there is none. */
 function foundBy({ match }: Located, { request, errors }: Asked, upstream: boolean) {
   if (match.isErr()) return err(errors.unreadablePath(match.error));
   const found = match.value;
@@ -153,7 +153,7 @@ function mayHaveBody({ method }: HttpRequest): boolean {
 
 const unasked: Authentication = { type: 'known', caller: nobody };
 
-/** The caller that the operation gets; undefined for a request that is refused. The notification interface always requires a token. */
+/** The operation's caller; undefined for a refused request. The notification interface always requires a token. */
 function callerOf(admission: Authentication, route: Route): Principal | undefined {
   if (admission.type === 'known') return admission.caller;
   return admission.type === 'missing' && route.interface !== 'notifications' ? admission.caller : undefined;

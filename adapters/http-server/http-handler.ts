@@ -32,18 +32,18 @@ import { Handshakes } from './sockets/handshakes.js';
 import { serveSocket } from './sockets/serve-socket.js';
 import type { UpgradeAnswer, UpgradeHandler } from './sockets/upgrade-listener.js';
 
-/** Who may call the handler, where it is mounted, and its bounds. */
+/** Who may call the handler, where it is mounted, and its limits. */
 export type HttpHandlerOptions = AccessOptions & {
   /** Path under which the host has mounted the handler and which it does not strip itself, such as `/api`. */
   readonly basePath?: string;
   /** Path of the notification interface below `basePath`; the engine's setting when absent. */
   readonly notificationsPath?: string;
-  /** Spelling of the answers' headers; the engine's setting when absent. */
+  /** Header names of the answers; the engine's setting when absent. */
   readonly names?: Vocabulary;
-  /** Bytes of a request body; 4 MiB when absent. */
+  /** The most bytes of a request body; 4 MiB when absent. */
   readonly maximumBodyBytes?: number;
   /**
-   * Bytes of all request bodies that are held at once; 64 MiB when absent. Beyond it requests with bodies get a 503. An eighth is reserved
+   * The most bytes of all request bodies in memory; 64 MiB when absent. Beyond it requests with bodies get a 503. An eighth is reserved
    * for management and agents. Callers without a token or without any right can take an eighth together and a sixteenth each (by token or
    * by address), every other caller a quarter; each can send one body of `maximumBodyBytes`.
    */
@@ -57,7 +57,7 @@ export type HttpHandlerOptions = AccessOptions & {
 
 /**
  * Both interfaces over the engine, as one function from request to response. `nodeListener` and `fetchHandler` carry it
- * to servers, `upgradeListener` carries its WebSockets. Throws a TypeError when the options decide nothing about access, or have unknown
+ * to servers, `upgradeListener` carries its WebSockets. Throws a TypeError if the options do not choose who may call, or have unknown
  * names or values of another type.
  */
 export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): UpgradeHandler {
@@ -69,7 +69,7 @@ export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): 
 const path = textLike(/^(?:\/.*)?$/, "'' or a path that begins with a slash");
 
 const optionTable: OptionTable<Record<keyof HttpHandlerOptions, unknown>> = {
-  // The options about access are checked together, where the authenticator is made.
+  // The access options are checked together, where the authenticator is made.
   authenticate: optional(anything),
   access: optional(anything),
   bootstrap: optional(flag),
@@ -81,7 +81,7 @@ const optionTable: OptionTable<Record<keyof HttpHandlerOptions, unknown>> = {
   hosts: optional(listOf(text)),
 };
 
-/** The same over another table of routes. */
+/** The same with another route table. */
 export function handlerOver(routes: readonly Route[], engine: Engine, options: HttpHandlerOptions): UpgradeHandler {
   const notificationsPath = withoutEndSlash(options.notificationsPath ?? engine.settings.notifications.basePath);
   const names = headerNamesFor(options.names ?? engine.settings.notifications.names);
@@ -130,7 +130,7 @@ async function respond(parts: HandlerParts, request: HttpRequest): Promise<HttpR
   return finished(parts, request, response);
 }
 
-/** A request whose path has been found, or the answer to one that gets no further. */
+/** The located request, or the answer to a request that is refused before. */
 function begin(
   parts: HandlerParts,
   request: HttpRequest,
@@ -153,7 +153,7 @@ function begin(
   };
 }
 
-/** Some calls that change something are also made by GET, as clients do: an image in a page could make them, too. */
+/** Some writes also accept GET, for existing clients: an image in a web page could trigger them, too. */
 function changesByAnyMethod({ match }: Located): boolean {
   if (match.isErr() || match.value.type !== 'found') return false;
   return match.value.route.methods.some((method) => method !== 'GET' && method !== 'HEAD');
@@ -170,7 +170,7 @@ function finished(
   return compressFor(request, response, response.body, upstream);
 }
 
-/** Measures an answered request to a known path, and notes it for readers of the monitor. */
+/** Measures an answered request to a known path, and logs it for readers of the monitor. */
 function observe({ observer, clock, feed }: Engine, { match }: Located, { request, response, began }: Exchange): void {
   if (match.isErr() || match.value.type !== 'found') return;
   const duration = clock.monotonic() - began;

@@ -19,7 +19,7 @@ export interface MethodFailure<F extends (...args: never[]) => unknown> {
   readonly instead?: (...args: Parameters<F>) => ReturnType<F>;
 }
 
-/** For each method that shall fail: when, and with what. */
+/** For each failing method: when it fails and with which error. */
 export type FailurePlan<P> = { readonly [M in keyof P]?: MethodFailure<MethodOf<P, M>> };
 
 /** The port with its failures, and counters of its calls. */
@@ -77,7 +77,7 @@ function isFailing(calls: FailingCalls, n: number): boolean {
   return typeof calls === 'function' ? calls(n) : calls.includes(n);
 }
 
-/** Waits for the answer, whatever it is, and gives the failure. */
+/** Waits for the answer, discards it and returns the failure. */
 function losing(answer: unknown, fail: () => unknown): unknown {
   if (answer instanceof ResultAsync) {
     const lost = answer.then(fail, fail) as Promise<Awaited<ResultAsync<unknown, unknown>>>;

@@ -18,7 +18,7 @@ export interface ManualClock extends Clock {
    * queued. Rejects with a RangeError for a past instant.
    */
   advanceTo(instant: Instant): Promise<void>;
-  /** Advances from sleeper to sleeper until the condition holds; false, at the end of the span, when it never does. */
+  /** Advances from sleeper to sleeper until the condition holds; false if it does not hold by the end of the span. */
   advanceUntil(condition: () => boolean, within: Milliseconds): Promise<boolean>;
   /** Waits until work in progress is idle, without moving time. */
   settle(): Promise<void>;

@@ -3,13 +3,13 @@ import { type AnyTable, type KeyedRow, parseRecord, type RowText } from '../../s
 /** Keeps the parsed values of recently read rows within a budget, counted in characters of their text. */
 export interface ParsedRows {
   admit(row: StoredRow): void;
-  /** For a row that is replaced or removed: nobody looks it up again, and its text would be held for nothing. */
+  /** Drops a replaced or removed row, which nobody reads again. */
   release(row: StoredRow): void;
 }
 
 /**
- * The store keeps text: with a hundred thousand parsed documents every full garbage collection takes hundreds of milliseconds,
- * with their strings almost none. Two generations: when the young one is full, the values of the old one are dropped (and parsed
+ * The store keeps JSON strings: with a hundred thousand parsed documents every full garbage collection takes hundreds of milliseconds,
+ * with strings almost none. Two generations: when the young one is full, the values of the old one are dropped (and parsed
  * again when needed) and the young one becomes the old one. A read that hits changes nothing.
  */
 export function parsedRows(budget: number): ParsedRows {
@@ -53,7 +53,7 @@ export class StoredRow implements KeyedRow {
   constructor(
     private readonly owner: RowOwner,
     stored: RowText,
-    /** Its sort keys in the indexes of its table, by position; `undefined` where it is left out. */
+    /** Its sort keys in the indexes of its table, by position; `undefined` if an index leaves it out. */
     readonly sortKeys: (string | undefined)[],
   ) {
     this.text = stored.text;
@@ -74,7 +74,7 @@ export class StoredRow implements KeyedRow {
     return this.owner.sortKeyOf(this, table, index);
   }
 
-  /** The row is no longer the store's; a reader that has it may continue reading it. */
+  /** Call when the store no longer has the row; readers that have it may continue to read it. */
   retire(): void {
     if (this.parsed !== undefined) this.owner.recent.release(this);
   }

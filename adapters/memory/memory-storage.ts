@@ -7,14 +7,14 @@ import { type Store, storageOver } from '../storage-kit/index.js';
 import { parsedRows } from './memory-row.js';
 import { MemoryTable } from './memory-table.js';
 
-/** How much a store in memory keeps beside its strings. */
+/** The initial content and the cache size of a store in memory. */
 export interface MemoryStorageOptions {
   /**
    * How many characters of stored string may have their parsed values kept beside them; 64 million when absent. A larger number
    * makes repeated reads of many rows faster and full garbage collections slower.
    */
   readonly parsedBudget?: number;
-  /** What the store holds at first; nothing when absent. Its writes take the indexes that follow. */
+  /** The initial content; empty when absent. Later writes continue its indexes. */
   readonly contents?: StoreContents;
 }
 

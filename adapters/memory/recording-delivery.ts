@@ -35,7 +35,7 @@ export type AnswerScript =
   | ScriptedAnswer
   | ((request: DeliveryRequest, n: number) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
-/** What the receivers of a recording delivery answer. */
+/** Options of a recording delivery. */
 export interface RecordingDeliveryOptions {
   /** 204 without a body when absent. */
   readonly answer?: AnswerScript;
@@ -45,7 +45,7 @@ export interface RecordingDeliveryOptions {
   readonly refuse?: (url: URL) => string | null;
 }
 
-/** A request that a recording delivery was given. */
+/** A request that a recording delivery received. */
 export interface RecordedRequest extends DeliveryRequest {
   /** When it was sent, by the given clock. */
   readonly sentAt: Instant;
@@ -62,7 +62,7 @@ export interface RecordingDelivery extends HttpDelivery {
 }
 
 /**
- * A delivery without a network: records the requests and gives the answers of a script. The limits of each request (timeouts on
+ * A delivery without a network: records the requests and returns the answers of a script. The limits of each request (timeouts on
  * the given clock, maximum body and headers, signal) apply as in the real adapter.
  */
 export function recordingDelivery(options: RecordingDeliveryOptions = {}): RecordingDelivery {
@@ -137,7 +137,7 @@ function timingOn(clock: RecordingDeliveryOptions['clock']): (headersCame: boole
 }
 
 function refusalOf(url: string, refuse: RecordingDeliveryOptions['refuse']): Failing | null {
-  if (!URL.canParse(url)) return { type: 'invalid_url', message: 'this is not an absolute URL' };
+  if (!URL.canParse(url)) return { type: 'invalid_url', message: 'the URL is not absolute' };
   const parsed = new URL(url);
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
     return { type: 'invalid_url', message: 'only http: and https: URLs can be delivered to' };
@@ -155,7 +155,7 @@ function cappedResponse(
   return { status: answer.status, headers, ...cappedBody(answer.body ?? '', maximumResponseBytes) };
 }
 
-/** Waits as long as the answer takes; returns the reason if it does not arrive. */
+/** Waits for the answer; returns the fault if it does not arrive. */
 async function waitFor(
   answer: ScriptedAnswer,
   request: DeliveryRequest,

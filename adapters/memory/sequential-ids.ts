@@ -1,6 +1,6 @@
 import type { IdKind, Ids } from '../../src/ports/ids.js';
 
-/** What `sequentialIds` gives in place of random numbers. */
+/** Options of `sequentialIds`. */
 export interface SequentialIdsOptions {
   /**
    * The result of `fraction()`: always this number, or a function of the number of the call (from 1). 0.5 when absent, which

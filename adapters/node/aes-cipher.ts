@@ -8,20 +8,20 @@ import type { Cipher, CipherError } from '../../src/ports/cipher.js';
 export interface AesKey {
   /** 1 to 64 letters, digits, `-` and `_`. Every sealed string contains it in the clear. */
   readonly id: string;
-  /** 32 bytes, as they are, in base64 or as 64 hexadecimal digits. */
+  /** 32 bytes, raw or as a string in base64 or of 64 hexadecimal digits. */
   readonly key: Uint8Array | string;
 }
 
 /** The keys of a cipher. */
 export interface AesCipherSettings {
-  /** All keys that strings may still be sealed with. A key is retired by leaving it out when no string needs it any more. */
+  /** All keys that strings may still be sealed with. Leave a key out when no string needs it any more. */
   readonly keys: readonly AesKey[];
   /** The id of the key that new strings are sealed with. */
   readonly current: string;
 }
 
 const keyKind: OptionKind = {
-  takes: '32 bytes, or a text with them in base64 or hexadecimal digits',
+  takes: '32 bytes, raw or as a string in base64 or hexadecimal digits',
   fits: (value) => typeof value === 'string' || value instanceof Uint8Array,
 };
 
@@ -60,15 +60,15 @@ export function aesCipher(settings: AesCipherSettings): Cipher {
   const open = (text: string): Result<string, CipherError> => {
     const [textVersion, id, payload, ...rest] = text.split('.');
     if (textVersion !== version || id === undefined || payload === undefined || rest.length > 0) {
-      return undecipherable('the text was not sealed by this cipher');
+      return undecipherable('the string was not sealed by this cipher');
     }
     const key = keys.get(id);
     if (key === undefined) {
       const name = id.length <= 64 ? `"${id}"` : 'with a name that is too long';
-      return undecipherable(`the text was sealed with the key ${name}, which is not among the keys`);
+      return undecipherable(`the string was sealed with the key ${name}, which is not among the keys`);
     }
     const sealed = Buffer.from(payload, 'base64url');
-    if (sealed.length < ivBytes + tagBytes) return undecipherable('the sealed text is cut short');
+    if (sealed.length < ivBytes + tagBytes) return undecipherable('the sealed string is truncated');
     const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, ivBytes), { authTagLength: tagBytes });
     decipher.setAAD(Buffer.from(`${version}.${id}`));
     decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes));
@@ -76,7 +76,7 @@ export function aesCipher(settings: AesCipherSettings): Cipher {
       const plain = decipher.update(sealed.subarray(ivBytes, sealed.length - tagBytes));
       return ok(Buffer.concat([plain, decipher.final()]).toString('utf8'));
     } catch {
-      return undecipherable(`the sealed text is damaged, or the key "${id}" is not the one it was sealed with`);
+      return undecipherable(`the sealed string is damaged, or the key "${id}" is not the one it was sealed with`);
     }
   };
   return { seal, open, isCurrent: (text) => text.startsWith(`${currentHeader}.`) };

@@ -4,7 +4,7 @@ import { checkOptions } from '../../src/options/check-options.js';
 import { port } from '../../src/options/option-kinds.js';
 import type { Observer } from '../../src/ports/observer.js';
 
-/** Where measurements go. */
+/** The OpenTelemetry meter to use. */
 export interface OpenTelemetrySettings {
   /** `metrics.getMeter('signalbox')` of `@opentelemetry/api`. */
   readonly meter: Meter;

@@ -20,7 +20,7 @@ export interface OpenTelemetryApi {
   readonly SpanStatusCode: typeof SpanStatusCode;
 }
 
-/** Where spans go. */
+/** The OpenTelemetry API and tracer to use. */
 export interface OpenTelemetryTracerSettings {
   /** The application's own copy of `@opentelemetry/api`, the one that its SDK is registered with. */
   readonly api: OpenTelemetryApi;

@@ -22,7 +22,7 @@ interface Series {
   readonly buckets: number[] | undefined;
 }
 
-/** Keeps what is measured in memory, for `GET /v1/metrics?format=prometheus`. Nothing is kept over restarts, as Prometheus expects. */
+/** Keeps measurements in memory for `GET /v1/metrics?format=prometheus`. They start from zero after a restart, as Prometheus expects. */
 export function prometheusObserver(): Required<Observer> {
   const kept = new Map<MetricName, Map<string, Series>>();
 

@@ -2,7 +2,7 @@ import type { Logger } from '../../src/ports/logger.js';
 import { messageOf } from './disk/transient-fault.js';
 
 /**
- * Work that is not awaited where it is begun. Its exceptions are logged and have no other effect, and a runner that stops can
+ * Work that its caller does not await. Its exceptions are logged and have no other effect, and a stopping runner can
  * wait for all of it.
  */
 export class Background {
@@ -17,14 +17,14 @@ export class Background {
     const watched: Promise<void> = work.then(
       () => this.#end(watched),
       (error: unknown) => {
-        this.#logger.error({ work: what, error: messageOf(error) }, 'The runner met a fault of its own');
+        this.#logger.error({ work: what, error: messageOf(error) }, 'Internal error of the runner');
         this.#end(watched);
       },
     );
     this.#running.add(watched);
   }
 
-  /** Resolves when everything that was begun has ended, and what that began. */
+  /** Resolves when all work has ended, including work that it started. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }

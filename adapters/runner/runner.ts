@@ -24,7 +24,7 @@ import type { Download } from '../../src/ports/download.js';
 import type { Ids } from '../../src/ports/ids.js';
 import type { Logger } from '../../src/ports/logger.js';
 import { day, timerOf } from '../../src/shared/duration.js';
-import type { Surroundings } from './allocation/surroundings.js';
+import type { RunnerContext } from './allocation/runner-context.js';
 import { canReadArchives } from './artifacts/archive-entries.js';
 import type { ArtifactLimits } from './artifacts/task-artifacts.js';
 import { Background } from './background.js';
@@ -35,8 +35,8 @@ import {
   directoryUnusable,
   lockDirectory,
 } from './disk/directory-lock.js';
+import { DiskHandover } from './disk/disk-handover.js';
 import { DiskNotes } from './disk/disk-notes.js';
-import { DiskSuccession } from './disk/disk-succession.js';
 import { NoteKeeper } from './disk/note-keeper.js';
 import { diskTaskMemory, type TaskMemory, volatileTaskMemory } from './disk/task-memory.js';
 import type { TaskDriver } from './drivers/task-driver.js';
@@ -50,7 +50,7 @@ import { type NodeIdentity, persistentNodeId } from './node/node-identity.js';
 import { ServerTime } from './node/server-time.js';
 import { within } from './waiting.js';
 
-/** What a runner needs from outside; `agentPorts(engine)` gives those of an engine in this process. */
+/** The dependencies of a runner; `agentPorts(engine)` returns those of an engine in this process. */
 export interface RunnerPorts {
   /** The server that the runner works for. */
   readonly link: AgentLink;
@@ -58,37 +58,37 @@ export interface RunnerPorts {
   readonly clock: Clock;
   /** Makes the ID of the node and those of events. */
   readonly ids: Ids;
-  /** Receives what operators should know; nothing is logged when absent. */
+  /** Receives log entries for operators; nothing is logged when absent. */
   readonly logger?: Logger;
 }
 
-/** The node that a runner is, and what it can do with tasks. */
+/** Describes the runner's node and its abilities. */
 export interface RunnerOptions extends HostOptions {
   readonly drivers: readonly TaskDriver[];
-  /** Where allocations live, for one runner at a time; absent means that only functions can run, and nothing is kept, logs neither. */
+  /** Data directory of allocations, for one runner at a time. Without it only functions can run, and nothing is kept, not even logs. */
   readonly directory?: string;
-  /** ID of the node, a UUID in lower case. Absent: made at the first start, and kept in the directory. */
+  /** ID of the node, a lower-case UUID. When absent, generated at the first start and kept in the directory. */
   readonly nodeId?: string;
-  /** What a stop does to processes that could continue: `leave` (they are found again at the next start) or `kill`. Default `leave` with a directory. */
+  /** What a stop does with processes that can survive it: `leave` (the next start finds them) or `kill`. Default with a directory: `leave`. */
   readonly onStop?: 'leave' | 'kill';
-  /** Fetches the artifacts of tasks, for example `undiciDownload()`; if absent, tasks with artifacts are not placed here. */
+  /** Fetches the artifacts of tasks, for example `undiciDownload()`; when absent, tasks with artifacts are not placed here. */
   readonly download?: Download;
-  /** What one artifact may cost. */
+  /** Limits of one artifact. */
   readonly artifacts?: ArtifactLimits;
-  /** Directories of the newest finished allocations that are kept for their logs; 50 when absent. */
+  /** The number of finished allocations, the newest, whose directories are kept for their logs; 50 when absent. */
   readonly keepFinished?: number;
-  /** Milliseconds that directories of allocations that failed are kept besides, whatever other jobs do; when absent a day, or 0 with `keepFinished: 0`. */
+  /** Milliseconds that directories of failed allocations are kept besides; when absent a day, or 0 with `keepFinished: 0`. */
   readonly keepFailedFor?: number;
-  /** Later runs of the same job after which the directory of one that failed need not be kept; 200 when absent. */
+  /** Number of later runs of the same job after which the directory of a failed run may be removed; 200 when absent. */
   readonly keepFailedRuns?: number;
 }
 
-/** Why a runner cannot begin. */
+/** Why a runner cannot start. */
 export type RunnerFault = DirectoryInUse | DirectoryUnusable | VolumeUnusable | AgentRefused | NodeTaken;
 
-/** How long the stop of a runner may take. */
+/** Options of a runner's stop. */
 export interface StopRunnerOptions {
-  /** Milliseconds that what runs may take to finish; 10 seconds when absent. */
+  /** Milliseconds that running tasks may take to finish; 10 seconds when absent. */
   readonly deadline?: number;
 }
 
@@ -96,16 +96,16 @@ export interface StopRunnerOptions {
 export interface Runner {
   readonly nodeId: string;
   /**
-   * Takes the directory, registers the node and begins to handle its allocations; resolves when the node is
-   * registered. From then on the process stays alive until `stop`. A server that cannot be reached is asked again; one that refuses the
-   * node, or has another agent for it that lives, is a fault. A runner without a directory, or on a host that was started anew, waits until
-   * the server takes the agent before it for dead. A runner that was stopped can be started again: a start during the stop waits for its
-   * end, and begins nothing when another stop follows.
+   * Locks the directory, registers the node and starts to run its allocations; resolves when the node is
+   * registered. From then on the process stays alive until `stop`. An unreachable server is retried; a server that refuses the
+   * node, or has another live agent for it, is an error. A runner without a directory, or on a rebooted host, waits until
+   * the server takes the previous agent for dead. A stopped runner can be started again: a start during a stop waits for its
+   * end, and has no effect if another stop follows.
    */
   start(): ResultAsync<void, RunnerFault>;
   /**
-   * Takes no new work, lets what runs finish until the deadline, and then interrupts the rest: no attempt is used, no end is
-   * reported, and the next runner runs it again. Processes are left running or ended, by `onStop`.
+   * Accepts no new work, lets running tasks finish until the deadline and then interrupts the rest: no attempt is used, no end is
+   * reported, and the next runner runs them again. Processes are left running or killed, depending on `onStop`.
    */
   stop(options?: StopRunnerOptions): Promise<void>;
 }
@@ -113,12 +113,12 @@ export interface Runner {
 const defaultKeepFinished = 50;
 const defaultKeepFailedRuns = 200;
 const defaultDeadline = 10_000;
-/** How long a stop waits for a disk that is full. */
-const notesPatience = 2000;
+/** Milliseconds that a stop waits for a full disk. */
+const notesTimeout = 2000;
 
 const portTable: OptionTable<RunnerPorts> = {
   link: port(
-    'a link to a server: take the ports of agentPorts(engine), or httpAgentLink(…)',
+    'a link to a server: use the ports of agentPorts(engine), or httpAgentLink(…)',
     'register',
     'work',
     'report',
@@ -160,8 +160,8 @@ const optionTable: OptionTable<RunnerOptions> = {
 };
 
 /**
- * The agent of one node: takes the allocations that its server gives it, runs their tasks, and reports. Throws a TypeError for ports and
- * options that are missing, unknown or of another type.
+ * The agent of one node: receives allocations from its server, runs their tasks and reports their states. Throws a TypeError for
+ * missing, unknown or mistyped ports and options.
  */
 export function createRunner(ports: RunnerPorts, options: RunnerOptions): Runner {
   checkOptions('createRunner', ports, portTable);
@@ -181,14 +181,14 @@ class HostRunner implements Runner {
   readonly #identityFault: string | undefined;
   readonly #logger: Logger;
   readonly #background: Background;
-  /** Of the present agent: those of one that has ended write nothing any more. */
+  /** Of the current agent: the notes of an ended agent are not written any more. */
   #notes: NoteKeeper;
   #agent: Agent | undefined;
-  /** Takes back what was offered of the drivers' functions. */
+  /** Withdraws the offered functions of the drivers. */
   #withdraw = (): void => undefined;
-  /** The end of an agent that is under way. */
+  /** The pending end of an agent. */
   #ending: Promise<void> | undefined;
-  /** Whether a start came after the last stop. */
+  /** Whether `start` was called after the last `stop`. */
   #isWanted = false;
   #lock: DirectoryLock | undefined;
   #alive: NodeJS.Timeout | undefined;
@@ -221,7 +221,7 @@ class HostRunner implements Runner {
     const agent = prepared.value;
     this.#agent = agent;
     this.#withdraw = this.#offerFunctions();
-    // Nothing else need keep the process alive: a runner waits for work.
+    // Keeps the process alive: nothing else may do so while a runner waits for work.
     this.#alive = setInterval(() => undefined, 2 ** 30);
     return new ResultAsync(this.#begin(agent));
   }
@@ -247,7 +247,7 @@ class HostRunner implements Runner {
     await this.#end(agent, AbortSignal.timeout(timerOf(deadline)), this.#directory === null ? 'leaves' : 'stays');
   }
 
-  /** `leaves`: the server is reported that the node will not come back. */
+  /** `leaves`: the server is notified that the node will not return. */
   async #end(agent: Agent, limit: AbortSignal, node: 'leaves' | 'stays'): Promise<void> {
     this.#agent = undefined;
     this.#withdraw();
@@ -259,7 +259,7 @@ class HostRunner implements Runner {
 
   async #endNow(agent: Agent, limit: AbortSignal, node: 'leaves' | 'stays'): Promise<void> {
     await agent.stop(limit);
-    await within(notesPatience, this.#notes.flushed());
+    await within(notesTimeout, this.#notes.flushed());
     this.#notes.close();
     this.#lock?.release();
     clearInterval(this.#alive);
@@ -296,7 +296,7 @@ class HostRunner implements Runner {
     const { drivers, onStop } = this.#options;
     this.#notes = this.#newNotes();
     const memory = this.#memory();
-    const surroundings: Surroundings = {
+    const context: RunnerContext = {
       link,
       download: this.#options.download ?? null,
       artifactLimits: this.#options.artifacts ?? {},
@@ -311,14 +311,14 @@ class HostRunner implements Runner {
       node: this.#describe(),
       leavesTasks: this.#directory !== null && onStop !== 'kill',
     };
-    return new Agent({ link, surroundings, keep: this.#kept(), past: folder?.past ?? 'unknown' });
+    return new Agent({ link, context, keep: this.#kept(), past: folder?.past ?? 'unknown' });
   }
 
   #kept(): KeptFinished {
     const { keepFinished, keepFailedFor, keepFailedRuns } = this.#options;
     return {
       newest: keepFinished ?? defaultKeepFinished,
-      // Whoever wants no folders at all gets none.
+      // With `keepFinished: 0` the default keeps no folders at all.
       failedFor: keepFailedFor ?? (keepFinished === 0 ? 0 : day),
       failedRuns: keepFailedRuns ?? defaultKeepFailedRuns,
     };
@@ -332,8 +332,8 @@ class HostRunner implements Runner {
     return this.#directory === null ? volatileTaskMemory() : diskTaskMemory(this.#directory, this.#notes);
   }
 
-  #disks(memory: TaskMemory): DiskSuccession | null {
-    return this.#directory === null ? null : new DiskSuccession(new DiskNotes(this.#directory), memory);
+  #disks(memory: TaskMemory): DiskHandover | null {
+    return this.#directory === null ? null : new DiskHandover(new DiskNotes(this.#directory), memory);
   }
 
   #describe(): NodeDescription {

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/ports/clock.js';
 import { timerOf } from '../../src/shared/duration.js';
 import { isTransientFault } from './disk/transient-fault.js';
 
-/** Waits for the work, but not longer than to the abort of the signal. */
+/** Waits for the work until the signal aborts. */
 export function beforeAbort(signal: AbortSignal, work: Promise<unknown>): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -15,15 +15,15 @@ export function beforeAbort(signal: AbortSignal, work: Promise<unknown>): Promis
   });
 }
 
-/** Waits for the work, at most this number of milliseconds of the host's wall time. */
+/** Waits for the work at most this many milliseconds of real time. */
 export function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
   return beforeAbort(AbortSignal.timeout(timerOf(milliseconds)), work);
 }
 
-/** How long work is repeated while the disk is full or file handles are used up. */
-const transientPatience = 5 * 60_000;
+/** Milliseconds for which work is repeated while the disk is full or file handles are used up. */
+const transientTimeout = 5 * 60_000;
 
-/** Repeats work that fails for want of something that may come back, for a while. `onWait` is called once, when it has failed. */
+/** Repeats work for a limited time after temporary shortages. `onWait` is called once, after the first failure. */
 export async function insist<T>(
   clock: Clock,
   signal: AbortSignal,
@@ -36,7 +36,7 @@ export async function insist<T>(
       return await work();
     } catch (error) {
       const isFirst = until === undefined;
-      until ??= clock.monotonic() + transientPatience;
+      until ??= clock.monotonic() + transientTimeout;
       if (!isTransientFault(error) || signal.aborted || clock.monotonic() >= until) throw error;
       if (isFirst) onWait?.(error);
     }
@@ -44,10 +44,10 @@ export async function insist<T>(
   }
 }
 
-/** Between two attempts of `untilPossible`. In milliseconds of the host's wall time. */
+/** Milliseconds of real time between two attempts of `untilPossible`. */
 const attemptPause = 100;
 
-/** The same, for as long as it takes: for work without which nothing can continue. */
+/** The same without a limit, for work without which nothing can continue. */
 export async function untilPossible<T>(work: () => T | Promise<T>): Promise<T> {
   for (;;) {
     try {

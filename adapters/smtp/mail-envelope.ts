@@ -50,7 +50,7 @@ export function mailAddressFromText(text: string): MailAddress | null {
  * exactly one address, or a header that the caller must not set, is an error with a message.
  */
 export function envelopeOf(message: MailMessage): Result<Envelope, string> {
-  if (!isMailAddress(message.to)) return err('the recipient is not one plain address');
+  if (!isMailAddress(message.to)) return err('the recipient must be exactly one address without a display name');
   const headers: Record<string, string> = {};
   let messageId: string | null = null;
   let references: string | null = null;
@@ -66,7 +66,7 @@ export function envelopeOf(message: MailMessage): Result<Envelope, string> {
   return ok({ to: message.to, subject: onOneLine(message.subject, 500), headers, messageId, references });
 }
 
-/** The text without control characters, so that it remains one header, cut to this many characters. */
+/** Removes control characters, so that the value remains one header, and truncates it. */
 function onOneLine(text: string, longest: number): string {
   return text
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')

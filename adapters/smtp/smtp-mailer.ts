@@ -93,7 +93,7 @@ async function load(settings: SmtpMailerSettings, totalTimeout: Milliseconds): P
 
 function mailOf(from: MailAddress, message: MailMessage, { to, subject, headers, messageId, references }: Envelope) {
   return {
-    // As objects: text would be parsed as a list of addresses.
+    // As objects: a string would be parsed as a list of addresses.
     from,
     to: { name: '', address: to },
     envelope: { from: from.address, to: [to] },
@@ -115,20 +115,20 @@ function mailErrorFrom(error: unknown): MailError {
   }
   const code = textOf(error, 'code');
   const status = statusOf(error);
-  // The server's text is left out, because some servers repeat the user name.
+  // The server's message is left out, because some servers repeat the user name.
   if (code === 'EAUTH') return refusedLogin('refused the login', status);
-  if (status >= 530 && status <= 539) return refusedLogin('wants a login, another one, or TLS', status);
+  if (status >= 530 && status <= 539) return refusedLogin('requires other credentials or TLS', status);
   const response = textOf(error, 'response')
     .replace(/[^\x20-\x7e]+/g, ' ')
     .slice(0, 200);
   if (status > 0) return refusal(code, status, response);
   if (code === 'EENVELOPE' && response === '') {
-    return { type: 'mail_rejected', message: 'the mail server accepts no such recipient' };
+    return { type: 'mail_rejected', message: 'the mail server did not accept the recipient' };
   }
   return { type: 'mail_unavailable', message: `the mail server could not be used${code === '' ? '' : ` (${code})`}` };
 }
 
-/** 530, 534, 535 and 538 are about the login, in answer to whichever command. */
+/** Statuses 530, 534, 535 and 538 concern the login, whatever the command. */
 function refusedLogin(what: string, status: number): MailError {
   return { type: 'mail_unavailable', message: `the mail server ${what}${status > 0 ? ` (${status})` : ''}` };
 }

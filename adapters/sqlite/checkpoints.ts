@@ -7,14 +7,14 @@ import type { SqliteDriver, SqliteHandle } from './sqlite-handle.js';
 
 /** Keeps the write-ahead log short: copies the pages that commits appended to it into the file, and empties it. */
 export interface Checkpoints {
-  /** To be called after each commit, with about the number of pages that it appended. */
+  /** Call after each commit, with the approximate number of appended pages. */
   wrote(pages: number): void;
   /**
-   * Writes the whole file anew and empties the log: afterwards neither contains anything that was removed or replaced before. Rejects with
+   * Rewrites the file and empties the log: afterwards neither contains anything that was removed or replaced before. Rejects with
    * the driver's error.
    */
   overwrite(): Promise<void>;
-  /** Resolves when no other connection of this process has the file open. To be called before the connection is closed. */
+  /** Resolves when no other connection of this process has the file open. Call before the connection is closed. */
   end(): Promise<void>;
 }
 
@@ -26,25 +26,25 @@ export function checkpointsByCommits(handle: SqliteHandle): Checkpoints {
   return { wrote: () => undefined, overwrite: async () => overwriteOn(handle), end: () => Promise.resolve() };
 }
 
-/** A checkpoint begins after about this many pages. */
+/** A checkpoint starts after about this many pages. */
 const pagesBetween = 1000;
 /** A log of more pages is emptied at the next opportunity. */
 const longLog = 2 * pagesBetween;
-/** When the thread does not keep up, the commit that makes the log longer copies it. */
+/** If the thread does not keep up, the commit that exceeds this many pages copies the log. */
 const longestLog = 16 * pagesBetween;
 
 /** When the log is emptied, in milliseconds. */
 interface EmptyingTerms {
   /** From the first commit since the log was last emptied. */
   readonly after: number;
-  /** From a try that another connection has prevented. */
+  /** From an attempt that another connection prevented. */
   readonly again: number;
 }
 
 /** The log keeps what later commits removed or replaced. A minute is the bound that the README states. */
 const usualTerms: EmptyingTerms = { after: 60_000, again: 1000 };
 
-/** The store's connection to a file, and what opens further ones. */
+/** The store's connection to a file, and the driver for further connections. */
 interface CheckpointedFile {
   readonly handle: SqliteHandle;
   readonly path: string;
@@ -52,10 +52,10 @@ interface CheckpointedFile {
 }
 
 /**
- * Checkpoints in a separate thread: the event loop would stand still for about ten milliseconds with each. Where there can be no
- * thread, commits copy the log as SQLite does without one.
+ * Checkpoints in a separate thread: each would block the event loop for about ten milliseconds. Without a
+ * thread, commits copy the log, as is SQLite's default.
  *
- * A log can only be used again from its beginning once all of it was copied, and the thread never catches up with a busy store. So when
+ * A log can be reused from its beginning only once all of it was copied, and the thread never catches up with a busy store. So when
  * the log is long, the store's connection copies what was appended during the thread's checkpoint, which is little.
  */
 export function threadedCheckpoints(
@@ -84,7 +84,7 @@ export function threadedCheckpoints(
     emptying = undefined;
     emptyIn(terms.again);
   });
-  // A process that was killed leaves its log.
+  // A killed process leaves its log.
   if (hasLog(path)) emptyIn(terms.after);
   return {
     wrote(pages) {
@@ -133,7 +133,7 @@ interface CheckpointEvents {
   copied: [pagesInLog: number];
   /** The log could not be emptied: another connection reads from it or writes. */
   prevented: [];
-  /** There is no thread any more. Emitted once. */
+  /** The thread has ended. Emitted once. */
   failed: [];
 }
 
@@ -159,19 +159,19 @@ class CheckpointThread extends EventEmitter<CheckpointEvents> {
     this.#driver = driver;
   }
 
-  /** Requests a copy; false while one is under way, or when there is no thread. */
+  /** Requests a copy; false while one is under way, or without a thread. */
   copy(): boolean {
     if (this.#state !== 'idle' || !this.#request('copy')) return false;
     this.#state = 'copying';
     return true;
   }
 
-  /** Requests that the log is copied and emptied; false when there is no thread. */
+  /** Requests that the log is copied and emptied; false without a thread. */
   empty(): boolean {
     return this.#request('empty');
   }
 
-  /** Undefined when there is no thread. */
+  /** Undefined without a thread. */
   overwrite(): Promise<void> | undefined {
     if (!this.#request('overwrite')) return undefined;
     this.#worker?.ref();
@@ -205,7 +205,7 @@ class CheckpointThread extends EventEmitter<CheckpointEvents> {
     }
     worker.on('message', (answer: Answer) => this.#answered(answer));
     worker.on('error', () => this.#failed()).on('exit', () => this.#failed());
-    // Listening for messages would keep the process alive again.
+    // A message listener would keep the process alive again.
     worker.unref();
     return worker;
   }
@@ -237,7 +237,7 @@ class CheckpointThread extends EventEmitter<CheckpointEvents> {
 
   #failed(): void {
     while (this.#overwriting.length > 0) {
-      this.#overwritten({ message: 'the thread that writes the file anew has ended', code: 'SQLITE_IOERR' });
+      this.#overwritten({ message: 'the thread that rewrites the file has ended', code: 'SQLITE_IOERR' });
     }
     if (this.#state === 'over') return;
     this.#state = 'over';
@@ -245,7 +245,7 @@ class CheckpointThread extends EventEmitter<CheckpointEvents> {
   }
 }
 
-/** The members of a driver's error that survive the way from a thread. */
+/** The members of a driver's error that are transferred between threads. */
 interface DriverFault {
   readonly message: string;
   readonly code: unknown;
@@ -257,7 +257,7 @@ type Answer =
   | { readonly emptied: boolean }
   | { readonly overwritten: DriverFault | undefined };
 
-/** Its temporary files are files: the copy of a large store would not fit into memory. */
+/** Keeps temporary data in files: the copy of a large store would not fit into memory. */
 const program = `
 const { parentPort, workerData } = require('node:worker_threads');
 const loaded = require(workerData.name);

@@ -3,11 +3,11 @@ import { ResultAsync } from 'neverthrow';
 import type { Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
 import type { SqliteHandle, SqliteValue } from './sqlite-handle.js';
 
-/** Statements in the transaction of a write. They are the host's own: on its tables, in the same file. */
+/** The host's statements on its own tables, in the transaction of a write. */
 export interface HostStatements {
   /** Runs a statement that changes rows. */
   run(sql: string, ...values: SqliteValue[]): void;
-  /** The rows of a query, as the driver gives them. */
+  /** The rows of a query, as returned by the driver. */
   all(sql: string, ...values: SqliteValue[]): unknown[];
 }
 
@@ -18,7 +18,7 @@ export interface HostOutcome {
 }
 
 /**
- * Changes rows of the host. Synchronous. Runs after the operation has been decided and not when it is refused; may run again when the
+ * Changes rows of the host. Synchronous. Runs after the operation has been decided, not if it is refused; may run again if the
  * store has to repeat the transaction, of which only one is committed. An exception undoes the operation as well.
  */
 export type HostRows = (sql: HostStatements, outcome: HostOutcome) => void;
@@ -26,13 +26,13 @@ export type HostRows = (sql: HostStatements, outcome: HostOutcome) => void;
 /** The host used the transaction in a way that would break it: nothing of the operation was stored. */
 export class HostTransactionError extends Error {}
 
-/** What rows of a host need from the store. */
+/** The part of the store that host rows need. */
 export interface HostTransactions {
   /** Runs the function in the open write transaction; its changes are rolled back if it throws. */
   within(run: (sql: HostStatements) => unknown): void;
 }
 
-/** The storage for one operation, whose write also changes rows of the host: both are committed together, or neither. */
+/** The storage for one operation that also changes rows of the host: both are committed, or neither. */
 export function alongside(storage: Storage, transactions: HostTransactions, rows: HostRows): Storage {
   let used = false;
   return {
@@ -91,8 +91,7 @@ export function hostTransactions(handle: SqliteHandle, ended: () => void): HostT
 function statementsOn(handle: SqliteHandle): { readonly sql: HostStatements; readonly close: () => void } {
   let open = true;
   const prepare = (text: string) => {
-    if (!open)
-      throw new HostTransactionError('The transaction is over: its statements run inside of the function only.');
+    if (!open) throw new HostTransactionError('The transaction has ended: run statements only inside the function.');
     const fault = faultOf(text);
     if (fault !== undefined) throw new HostTransactionError(fault);
     return handle.prepare(text);
@@ -110,7 +109,7 @@ function statementsOn(handle: SqliteHandle): { readonly sql: HostStatements; rea
   };
 }
 
-/** Detects statements that would end the transaction, act outside of it, or access the store's own tables. */
+/** Detects statements that would end the transaction, act outside of it, or access the store's tables. */
 function faultOf(text: string): string | undefined {
   const code = text.replace(/--[^\n]*|\/\*[\s\S]*?(\*\/|$)/g, ' ').trim();
   const [verb = ''] = /^[a-z]*/i.exec(code) ?? [];

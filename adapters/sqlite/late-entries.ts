@@ -2,9 +2,9 @@ import { asLists, type SqliteHandle, type SqliteStatement, withValues } from './
 import { type Scans, scansBy } from './sqlite-statements.js';
 
 /*
- * An index may leave out the entries of the newest rows for a while (`lazy` in its definition), so that adding a row changes no page of it.
+ * An index may lack the entries of the newest rows for a while (`lazy` in its definition), so that adding a row changes none of its pages.
  * `signalbox_indexes.entered_to` is the row number up to which such an index is complete; it is null for the other indexes. Rows keep their
- * own entries: scans take those of the late rows from there, and a commit enters all of them once there are enough.
+ * own entries: scans read those of the late rows from there, and a commit enters all of them once there are enough.
  */
 
 /** The late rows of one index. */
@@ -12,7 +12,7 @@ export interface LateRows {
   readonly tableId: number;
   /** Rows with a higher number have no entry in the index. */
   enteredTo: number;
-  /** The number of late rows, or more. */
+  /** An upper bound of the number of late rows. */
   waiting: number;
 }
 
@@ -37,7 +37,7 @@ export function lateRows(handle: SqliteHandle): () => Map<number, LateRows> {
   };
 }
 
-/** Lets an index have late rows from now on; those that are there have their entries, or are noted as behind. */
+/** Allows late rows in an index from now on; existing rows have their entries or are recorded as behind. */
 export function allowLateRows(handle: SqliteHandle, tableId: number, index: number): void {
   handle.prepare(`UPDATE signalbox_indexes SET entered_to = ${newestOf(tableId)} WHERE id = ?`).run(index);
 }
@@ -79,7 +79,7 @@ export function scansWithLateRows(handle: SqliteHandle, index: number, tableId: 
   });
 }
 
-/** The encoded index key that a row `r` keeps; null when the index leaves it out. */
+/** The encoded index key in a row `r`; null if the index leaves the row out. */
 function keyIn(index: number): string {
   return `json_extract(r.entries, '$."${index}"')`;
 }

@@ -3,7 +3,7 @@ import type { KeyBounds } from '../../src/storage/keys.js';
 import type { AnyTable } from '../../src/storage/records.js';
 import type { SqliteKeyedRow } from './sqlite-rows.js';
 
-/** A state of a table: the rows of a list are the same in equal ones. */
+/** A state of a table: in equal states, a list has the same rows. */
 interface TableState {
   /** Index of its last change. */
   readonly changedAt: number;
@@ -11,26 +11,26 @@ interface TableState {
   readonly epoch: number;
 }
 
-/** Short lists of tables that change seldom, such as the configurations of a workspace, which every event asks for. */
+/** Caches short lists of tables that change seldom, such as the configurations of a workspace, which every event reads. */
 interface ListCache {
-  /** The rows of the list in this state, as a list of the caller's own; undefined if they are not known. */
+  /** A copy of the list's rows in this state; undefined if not cached. */
   get(list: ListKey, state: TableState): SqliteKeyedRow[] | undefined;
-  /** The list was read from the file. */
+  /** Call when the list was read from the file. */
   offer(list: ListKey, state: TableState, rows: readonly SqliteKeyedRow[]): void;
 }
 
-/** What a list is asked for by. */
+/** The parameters of a list. */
 interface ListKey {
   readonly table: AnyTable;
   readonly text: string;
 }
 
 interface KnownList extends TableState {
-  /** Undefined when it was read once in this state. */
+  /** Undefined if it was read only once in this state. */
   readonly rows: readonly SqliteKeyedRow[] | undefined;
 }
 
-/** When there are more lists, or longer ones, all of them are dropped. */
+/** Beyond these limits the whole cache is dropped. */
 const mostLists = 1024;
 const mostCharacters = 2_000_000;
 const mostRows = 64;
@@ -42,7 +42,7 @@ export function listKey(table: AnyTable, query: ListQuery, { lower, upper }: Key
   return { table, text: `${index}\n${reverse}\n${limit}\n${lower}\n${upper}` };
 }
 
-/** Keeps a list when it is read for the second time in the same state of its table. */
+/** Caches a list at its second read in the same state of its table. */
 export function listCache(): ListCache {
   let tables = new WeakMap<AnyTable, Map<string, KnownList>>();
   let count = 0;
@@ -72,7 +72,7 @@ export function listCache(): ListCache {
       const known = lists.get(text);
       const isKept = known !== undefined && isSame(known, { changedAt, epoch }) && rows.length <= mostRows;
       if (known === undefined) count += 1;
-      // Of a list that is replaced the characters count on: that is soon enough.
+      // The characters of a replaced list still count: the cache is then dropped a little early.
       if (isKept) characters += rows.reduce((sum, row) => sum + row.text.length, 0);
       lists.set(text, { changedAt, epoch, rows: isKept ? [...rows] : undefined });
     },

@@ -3,36 +3,36 @@ import type { Worker } from 'node:worker_threads';
 import { serviceThread } from './service-thread.js';
 import type { SqliteHandle } from './sqlite-handle.js';
 
-/** Makes commits survive a power cut, where SQLite does not do so within the commit. */
+/** Makes commits survive a power failure, if SQLite does not do so within the commit. */
 export interface LogSyncs {
   /**
-   * To be called after each commit, with the number of writes that wait for it. Undefined when the commit is on the disk already. Resolves
-   * when it is; rejects when the disk does not confirm it, after which nobody knows what a restart will find.
+   * Call after each commit, with the number of writes that wait for it. Undefined if the commit is already on the disk. Resolves
+   * when it is; rejects if the disk does not confirm it: then the state after a restart is unknown.
    */
   sync(writes: number): Promise<void> | undefined;
-  /** To be called before the connection is closed, and not while a sync is under way. */
+  /** Call before the connection is closed, and not while a sync is under way. */
   end(): Promise<void>;
 }
 
-/** SQLite's own: the commit waits for the disk, and the event loop with it. */
+/** SQLite's default: the commit waits for the disk and blocks the event loop. */
 export const syncsByCommits: LogSyncs = { sync: () => undefined, end: () => Promise.resolve() };
 
-/** When a sync is made in the thread. */
+/** The conditions for a sync in the thread. */
 interface SyncTerms {
   /** The thread starts after this many commits. */
   readonly commitsBefore: number;
-  /** For fewer writes than these the event loop waits for a fast disk. */
+  /** With fewer waiting writes than this, the event loop itself syncs a fast disk. */
   readonly fewWrites: number;
-  /** Milliseconds that a sync takes at most on a fast disk; the last one counts. */
+  /** The longest sync of a fast disk in milliseconds; the last one is compared. */
   readonly fastSync: number;
 }
 
-/** Most tests and tools make few commits. A sync in the thread takes 0.1 ms more of processor time, half as long as a fast disk. */
+/** Most tests and tools make few commits. A sync in the thread costs 0.1 ms more CPU time, half of the time of a fast disk. */
 const usualTerms: SyncTerms = { commitsBefore: 32, fewWrites: 4, fastSync: 1 };
 
 /**
- * Syncs in a separate thread: the event loop would stand still for each, 0.2 ms on a fast disk and several on the volume of a cloud. Until
- * the thread runs, and where there can be none, commits wait for the disk themselves.
+ * Syncs in a separate thread: each would block the event loop, for 0.2 ms on a fast disk and for several on a cloud volume. Until
+ * the thread runs, and without a thread, commits wait for the disk themselves.
  *
  * With `synchronous = NORMAL` SQLite orders everything else that has to be on the disk before something else: it syncs the log before a
  * checkpoint copies it, the file after that, and the head of a log that begins anew. What it leaves out is the sync after each commit, and
@@ -63,11 +63,11 @@ interface Awaited {
 class SyncThread implements LogSyncs {
   readonly #options: SyncOptions;
   #commits = 0;
-  /** Milliseconds that the last sync took. */
+  /** Duration of the last sync in milliseconds. */
   #lastTook = 0;
   /**
-   * `threaded`: commits do not wait for the disk. `alone`: they still do not, but the thread has ended and the event loop makes the syncs. In
-   * the other states commits sync on their own.
+   * `threaded`: commits do not wait for the disk. `alone`: they still do not, but the thread has ended and the event loop makes the
+   * syncs. In the other states commits sync on their own.
    */
   #state: 'whole' | 'starting' | 'threaded' | 'alone' | 'over' = 'whole';
   #descriptor: number | undefined;
@@ -184,7 +184,7 @@ class SyncThread implements LogSyncs {
   }
 }
 
-/** What the thread reports: that it listens, and how each sync ended and how many milliseconds it took. */
+/** The messages of the thread: that it is ready, and the result and duration (in milliseconds) of each sync. */
 type Told = 'ready' | { readonly fault: string | undefined; readonly took: number };
 
 const program = `

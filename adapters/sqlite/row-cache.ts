@@ -1,22 +1,22 @@
 /** A cache of rows that are read often (parents of dispatches, tokens, namespaces, pages of lists), with their parsed values. */
 interface RowCache<R> {
   get(table: string, rowKey: string): R | undefined;
-  /** A row was read from the file. */
+  /** Call when a row was read from the file. */
   offer(table: string, rowKey: string, row: R): void;
   /** Applies the changes that this process has committed. */
   apply(changes: readonly RowChange<R>[]): void;
-  /** Another process has committed: all cached rows may be out of date. */
+  /** Call when another process has committed: all cached rows may be out of date. */
   clear(): void;
 }
 
 interface RowChange<R> {
   readonly table: string;
   readonly rowKey: string;
-  /** Undefined when it was removed. */
+  /** Undefined if the row was removed. */
   readonly row: R | undefined;
 }
 
-/** A longer row is not cached: one of them would replace thousands of others. */
+/** Longer rows are not cached: one would replace thousands of others. */
 const longestText = 256 * 1024;
 const slots = 4096;
 

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 
 /**
- * Starts a thread whose program is text: a separate file would have to be found beside the bundles of hosts. It does not keep the
- * process alive. Undefined where there can be none: Node's permission model, no more handles.
+ * Starts a thread from a source string: a separate file would have to be found beside the host's bundle. It does not keep the
+ * process alive. Undefined if no thread can be started: Node's permission model, no more handles.
  */
 export function serviceThread(name: string, program: string, workerData: unknown): Worker | undefined {
   try {
@@ -10,7 +10,7 @@ export function serviceThread(name: string, program: string, workerData: unknown
       eval: true,
       workerData,
       name,
-      // What the host preloads into its threads is not meant for this one.
+      // Does not inherit modules that the host preloads into its threads.
       execArgv: ['--no-warnings'],
       env: {},
     });

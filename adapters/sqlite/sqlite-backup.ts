@@ -2,9 +2,9 @@ import type { StorageError } from '../../src/ports/storage.js';
 import { isSqlError, loadDriver, type SqliteHandle, storageErrorFrom, textOf } from './sqlite-handle.js';
 
 /**
- * Writes a consistent copy of a store to a file that is absent or empty, while servers may work with the store: the copy has what was
- * committed when it began. The store is opened read-only and is not brought to a newer format. Returns the error, if any; the caller
- * removes what was written of the copy.
+ * Writes a consistent copy of a store to a missing or empty file while servers may use the store: the copy has everything that was
+ * committed at its start. The store is opened read-only and not migrated. Returns the error, if any; the caller
+ * removes an incomplete copy.
  */
 export async function backUpSqlite(path: string, to: string): Promise<StorageError | undefined> {
   const driver = await loadDriver(undefined);
@@ -12,7 +12,7 @@ export async function backUpSqlite(path: string, to: string): Promise<StorageErr
   let handle: SqliteHandle | undefined;
   try {
     handle = driver(path, true);
-    // A server may just be switching the file to its log.
+    // A server may be switching the file to write-ahead logging at this time.
     handle.exec('PRAGMA busy_timeout = 10000');
     handle.prepare('SELECT format FROM signalbox_store').get();
     handle.exec(`VACUUM INTO '${to.replaceAll("'", "''")}'`);
@@ -22,7 +22,7 @@ export async function backUpSqlite(path: string, to: string): Promise<StorageErr
       return {
         type: 'storage_failed',
         reason: 'corrupt',
-        message: 'The file is a SQLite database without a store of Signalbox.',
+        message: 'The file is a SQLite database, but contains no Signalbox store.',
       };
     }
     return storageErrorFrom(thrown) ?? { type: 'storage_failed', reason: 'io', message: textOf(thrown) };

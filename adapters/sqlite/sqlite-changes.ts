@@ -2,7 +2,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import type { Waiters } from '../storage-kit/index.js';
 
 export interface Changes {
-  /** Looks for commits of other processes from now on, as long as there are waiters; `begun` if it did not before. */
+  /** Watches for commits of other processes while there are waiters; `begun` if it was not watching before. */
   observe(waiting: Waiters): 'begun' | 'continued';
   close(): void;
 }

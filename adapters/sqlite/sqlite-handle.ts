@@ -1,6 +1,6 @@
 import type { StorageError } from '../../src/ports/storage.js';
 
-/** What a parameter or a column of this adapter can be. */
+/** A parameter or column value of this adapter. */
 export type SqliteValue = string | number | null;
 
 /** The part of a prepared statement that the adapter uses; better-sqlite3, node:sqlite and bun:sqlite all have it. */
@@ -52,7 +52,7 @@ interface BetterSqlite {
   readonly default: new (path: string, options: { readonly: boolean }) => SqliteHandle;
 }
 
-/** The driver of this process, unless one is asked for by name: Node's own when it has one (Node 22.13 and later), else better-sqlite3. */
+/** The named driver, else the default one: Node's own if it exists (Node 22.13 and later), else better-sqlite3. */
 export function driverOf(wanted: SqliteDriver | undefined): SqliteDriver {
   return wanted ?? (builtinSqlite() === undefined ? 'better-sqlite3' : 'node:sqlite');
 }
@@ -78,7 +78,7 @@ function builtinSqlite(): NodeSqlite | undefined {
   return process.getBuiltinModule?.('node:sqlite') as unknown as NodeSqlite | undefined;
 }
 
-/** The port's error for a driver's error; `undefined` when the value is no driver error. */
+/** The port's error for a driver's error; `undefined` for other values. */
 export function storageErrorFrom(thrown: unknown): StorageError | undefined {
   const code = resultCode(thrown);
   if (code === undefined) return undefined;

@@ -23,7 +23,7 @@ export interface KeptTable {
   readonly behind: ReadonlySet<number>;
 }
 
-/** An index of another program that lacks more rows than this is cheaper to build again, and has probably no users left. */
+/** An index of another program that lacks more rows than this is cheaper to rebuild, and probably unused. */
 const farBehind = 5000;
 
 /** Inserts and deletes entries of indexes, with statements that are prepared at their first use. */
@@ -41,7 +41,7 @@ export class EntryStatements {
     this.#handle = handle;
   }
 
-  /** A late row is not entered yet. */
+  /** Late rows are not entered yet. */
   insert(index: number, entry: string, rid: number): void {
     const late = this.late.get(index);
     if (late !== undefined && rid > late.enteredTo) {
@@ -66,7 +66,7 @@ export class EntryStatements {
     statement.run(entry);
   }
 
-  /** Enters the late rows of an index when there are as many as there may be. */
+  /** Enters the late rows of an index when their maximum is reached. */
   enterLate(index: number, lateAtMost: number): void {
     const late = this.late.get(index);
     if (late === undefined || late.waiting < Math.max(1, lateAtMost)) return;
@@ -127,7 +127,7 @@ function declareIndex(handle: SqliteHandle, tableId: number, { name, version, la
   newGeneration(handle, tableId);
 }
 
-/** When the newest row of a table changed last; 1 without rows. */
+/** The index of the last change of a table's newest row; 1 without rows. */
 export function newestChange(handle: SqliteHandle, tableId: number): number {
   return modifiedOf(newestRow(handle, tableId));
 }
@@ -141,7 +141,7 @@ export function modifiedOf(newest: SqliteStatement): number {
 }
 
 function addIndex(handle: SqliteHandle, tableId: number, name: string, version: number): number {
-  // The id is never used twice: rows may still hold entries under the id of an index that was dropped.
+  // IDs are never reused: rows may still contain entries under the ID of a dropped index.
   const { lastInsertRowid: id } = handle
     .prepare('INSERT INTO signalbox_indexes (table_id, name, version) VALUES (?, ?, ?)')
     .run(tableId, name, version);
@@ -166,7 +166,7 @@ function newGeneration(handle: SqliteHandle, tableId: number): void {
   handle.prepare('UPDATE signalbox_tables SET generation = generation + 1 WHERE id = ?').run(tableId);
 }
 
-/** Records rows that an index lacks from now on, and drops the index when there are many. */
+/** Records rows that an index lacks from now on, and drops the index if there are too many. */
 export function fallBehind(handle: SqliteHandle, index: number, rows: readonly number[]): void {
   const note = handle.prepare('INSERT OR IGNORE INTO signalbox_behind (index_id, rid) VALUES (?, ?)');
   for (const rid of rows) note.run(index, rid);

@@ -11,7 +11,7 @@ const valueOfDigit = new Map(Array.from(digits, (digit, value) => [digit, value]
 const encodedNumber = /^n[-0-9A-Z_a-z]{11}$/;
 const bits = new DataView(new ArrayBuffer(8));
 
-/** The number of an encoded key of one number. Throws for other keys: the table is declared to have none. */
+/** The number of an encoded single-number key. Throws for other keys, which the table cannot have. */
 export function numberOfKey(rowKey: string): number {
   const number = numberFrom(rowKey);
   if (number === undefined || !Number.isSafeInteger(number) || number < 0) {
@@ -23,7 +23,7 @@ export function numberOfKey(rowKey: string): number {
 /** Above every number of a key. */
 const pastAllNumbers = 2 ** 53;
 
-/** The least whole number whose encoded key does not stand before the text, which may be any bound of a query. */
+/** The least whole number whose encoded key is not less than the string, which may be any bound of a query. */
 export function numberFromBound(text: string): number {
   const exact = numberFrom(text);
   if (exact !== undefined) return Math.max(0, Math.ceil(Math.min(exact, pastAllNumbers)));

@@ -77,7 +77,7 @@ export class SqliteKeyedRow extends SqliteRow implements KeyedRow {
   }
 }
 
-/** The row of selected columns, which is the known one if that is the same; throws when its checksum is wrong. */
+/** The row of selected columns, or the cached row if it is the same; throws if its checksum is wrong. */
 export function listedRowFrom(found: Found, known: KnownRows): SqliteRow {
   const [created, modified, doc, sum, rowKey] = columnsOf(found) as [number, number, string, number, string];
   const before = known.get(rowKey);
@@ -94,7 +94,7 @@ interface KnownRows {
   offer(rowKey: string, row: SqliteRow): void;
 }
 
-/** The row of selected keyed columns; throws when its checksum is wrong. */
+/** The row of selected keyed columns; throws if its checksum is wrong. */
 export function keyedRowFrom(found: Found, indexes: IndexIds): SqliteKeyedRow {
   const [created, modified, doc, sum, rowKey, rid, entries] = columnsOf(found) as [
     number,
@@ -115,5 +115,5 @@ function columnsOf(found: Found): readonly unknown[] {
 
 function checkSum(created: number, modified: number, doc: string, sum: number): void {
   if (sumOfDocument(doc, created, modified) === sum) return;
-  throw new DamagedRowError('A stored record is not what was written. The file is damaged: restore it from a backup.');
+  throw new DamagedRowError('The checksum of a stored record is wrong. The file is damaged: restore it from a backup.');
 }

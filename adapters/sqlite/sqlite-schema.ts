@@ -5,10 +5,10 @@ import { isReadOnlyRefusal, isSqlError, type SqliteHandle, storageErrorFrom, tex
 import { newestChange } from './sqlite-indexes.js';
 import { sumOfDocument, sumOfKeys } from './sqlite-rows.js';
 
-/** The layout that this version writes. A file with a higher number belongs to a newer version and is left alone. */
+/** The format that this version writes. A file with a higher number belongs to a newer version and is refused. */
 const format = 4;
 
-/** One step for each format: from the one before it. The first makes the layout in an empty file. */
+/** One migration per format, from the previous one. The first creates the tables in an empty file. */
 const steps: readonly ((handle: SqliteHandle) => void)[] = [
   (handle) => {
     handle.exec(
@@ -76,7 +76,7 @@ function addVersionsAndSums(handle: SqliteHandle): void {
 
 /**
  * Tables may be given changed last when their newest row did, and may be numbered (see `declareTable`). The column is
- * renamed so that a program of before that has the file open fails, instead of taking an old index for the last one.
+ * renamed so that an older program that has the file open fails instead of taking an old index for the last one.
  */
 function addHints(handle: SqliteHandle): void {
   handle.exec(
@@ -86,7 +86,7 @@ function addHints(handle: SqliteHandle): void {
   );
 }
 
-/** Indexes may have late rows. The column is renamed so that a program of before that has the file open fails, instead of missing them. */
+/** Indexes may have late rows. The column is renamed so that an older program that has the file open fails instead of missing them. */
 function addLateRows(handle: SqliteHandle): void {
   handle.exec(
     `ALTER TABLE signalbox_tables RENAME COLUMN grows TO growing;
@@ -133,7 +133,7 @@ export function refuseFile(handle: SqliteHandle, thoroughly: boolean): StorageEr
     if (isReadOnlyRefusal(thrown)) return undefined;
     const error = storageErrorFrom(thrown);
     if (error !== undefined && !isSqlError(thrown)) return error;
-    return storageFailure('corrupt', `The file is not a store of this program or is damaged: ${textOf(thrown)}.`);
+    return storageFailure('corrupt', `The file is not a Signalbox store or is damaged: ${textOf(thrown)}.`);
   }
 }
 
@@ -149,7 +149,7 @@ function damageOf(handle: SqliteHandle, hasSums: boolean): string | undefined {
   }
 }
 
-/** Checks what the structure of the pages does not show: changed strings, and missing or surplus entries. */
+/** Checks the content of rows: checksums, and missing or surplus index entries. */
 function damageOfRows(handle: SqliteHandle): string | undefined {
   for (const { id, name, noted_at: notedAt, growing, numbered } of keptTables(handle)) {
     const changedAt = growing === 0 ? notedAt : Math.max(notedAt, newestChange(handle, id));
@@ -165,9 +165,9 @@ function damageOfRows(handle: SqliteHandle): string | undefined {
         row.modified <= changedAt &&
         (numbered === 0 || encodeKey([row.rid]) === row.rowKey) &&
         entries.holds(row);
-      if (!sound) return `a row of table ${name} is not what was written`;
+      if (!sound) return `a row of table ${name} has a wrong checksum`;
     }
-    if (!entries.isComplete()) return `an index of table ${name} has entries of rows that are not there`;
+    if (!entries.isComplete()) return `an index of table ${name} has entries of missing rows`;
   }
   return undefined;
 }
@@ -244,7 +244,7 @@ export function migrate(handle: SqliteHandle): void {
   }
 }
 
-/** The format of a database; 0 when it holds no store yet. */
+/** The format of a database; 0 if it contains no store yet. */
 function formatOf(handle: SqliteHandle): number {
   const found = handle.prepare(
     "SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'signalbox_store'",
@@ -253,6 +253,6 @@ function formatOf(handle: SqliteHandle): number {
   const row = handle.prepare('SELECT format FROM signalbox_store WHERE id = 1').get() as
     | { format: unknown }
     | undefined;
-  if (typeof row?.format !== 'number') throw new Error('its description row is missing');
+  if (typeof row?.format !== 'number') throw new Error('the row of signalbox_store is missing');
   return row.format;
 }

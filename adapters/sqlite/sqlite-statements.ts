@@ -87,7 +87,7 @@ function lazily(prepare: () => SqliteStatement): SqliteStatement {
   };
 }
 
-/** What a store runs around the reads and writes of rows. */
+/** The transaction statements of a store. */
 export function transactionStatements(handle: SqliteHandle) {
   return {
     begin: handle.prepare('BEGIN'),
@@ -106,7 +106,7 @@ export function scanned(scan: SqliteStatement, query: ListQuery, bounds: KeyBoun
   return scan.all(bounds.lower, bounds.upper, rowLimit(query.limit)) as Found[];
 }
 
-/** SQLite takes a negative limit as none. */
+/** In SQLite a negative limit means no limit. */
 function rowLimit(limit: number | undefined): number {
   if (limit === undefined || limit >= Number.MAX_SAFE_INTEGER) return -1;
   return limit > 0 ? Math.ceil(limit) : 0;

@@ -22,7 +22,7 @@ import {
 import { migrate, refuseFile } from './sqlite-schema.js';
 import { SqliteStore } from './sqlite-store.js';
 
-/** How a file is opened, and what its writes survive. */
+/** How a file is opened, and the durability of its writes. */
 export interface SqliteStorageOptions {
   /**
    * What an acknowledged write survives. `'full'`, the default: a crash of the process, of the system, and a power cut.
@@ -30,9 +30,9 @@ export interface SqliteStorageOptions {
    * many single writes a second.
    */
   readonly durability?: 'full' | 'relaxed';
-  /** How long, in milliseconds, a write waits while another process writes, before it fails as `busy`; 10 s when absent. */
+  /** Milliseconds that a write waits for another process's write before it fails as `busy`; 10 s when absent. */
   readonly busyMs?: number;
-  /** Which driver opens a path; when absent Node's own, else better-sqlite3. */
+  /** The driver that opens a path; when absent Node's own if it exists, else better-sqlite3. */
   readonly driver?: SqliteDriver;
   /**
    * Whether opening a path reads and checks the whole file: the structure of its pages, the checksum of every row, the entries
@@ -78,7 +78,8 @@ const blockingMs = 5;
  * connection to write-ahead logging and the requested durability, and leaves it open at `close`. With a path, the write-ahead
  * log is synced and copied into the file in two threads, which start when there is enough to do; when the disk does not confirm a sync,
  * all later calls are `storage_failed`, and the store has to be opened again. A new file is readable and writable only
- * by its owner. Throws a TypeError for arguments of another type. Fails with `too_new` for a file of a later version and with `corrupt` for a damaged one, and changes neither.
+ * by its owner. Throws a TypeError for mistyped arguments. Fails with `too_new` for a file of a later version and with `corrupt` for
+ * a damaged one, and changes neither.
  */
 export function sqliteStorage(
   pathOrHandle: string | SqliteHandle,
@@ -151,13 +152,13 @@ function lookAt(path: string, open: OpenFile, options: SqliteStorageOptions): St
   }
 }
 
-/** Why there can be no store at the path, and what to do; SQLite itself only reports an I/O error. */
+/** Explains a path that cannot be opened, with a remedy; SQLite itself only reports an I/O error. */
 function placeFault(path: string): string | undefined {
   if (!isOfFileSystem(path)) return undefined;
   const present = statSync(path, { throwIfNoEntry: false });
   if (present?.isDirectory() === true)
     return `${path} is a folder: name a file in it, such as ${join(path, 'signalbox.db')}.`;
-  if (present !== undefined && !present.isFile()) return `${path} is no regular file: name one, or a new one.`;
+  if (present !== undefined && !present.isFile()) return `${path} is not a regular file: name a regular or a new file.`;
   const folder = dirname(path);
   if (statSync(folder, { throwIfNoEntry: false }) === undefined)
     return `The folder ${folder} does not exist: create it, or name a file in another one.`;
@@ -172,7 +173,7 @@ function makePrivate(path: string): void {
   if (isOfFileSystem(path)) closeSync(openSync(path, 'a', 0o600));
 }
 
-/** Others are stores in memory and URIs. */
+/** Whether the path names a file: others are stores in memory and URIs. */
 function isOfFileSystem(path: string): boolean {
   return path !== '' && !path.startsWith(':') && !path.startsWith('file:');
 }
@@ -196,7 +197,7 @@ function setUp(handle: SqliteHandle, options: SqliteStorageOptions): StorageErro
     handle.exec('PRAGMA journal_mode = WAL');
     handle.exec(`PRAGMA synchronous = ${options.durability === 'relaxed' ? 'NORMAL' : 'FULL'}`);
     handle.exec('PRAGMA temp_store = MEMORY');
-    // What is removed or replaced is overwritten with zeros. FAST would leave the content of pages that become free.
+    // Overwrites removed and replaced content with zeros. FAST would leave the content of freed pages.
     handle.exec('PRAGMA secure_delete = ON');
     // 16 MiB at most. SQLite's own 2 MiB is too little for a busy queue beside everything else.
     handle.exec('PRAGMA cache_size = -16384');
@@ -207,7 +208,7 @@ function setUp(handle: SqliteHandle, options: SqliteStorageOptions): StorageErro
   }
 }
 
-/** The absolute path of the file; none for a store in memory. */
+/** The absolute path of the file; undefined for a store in memory. */
 function pathOf(handle: SqliteHandle): string | undefined {
   const databases = handle.prepare('PRAGMA database_list').all() as { name: string; file: string | null }[];
   return databases.find((database) => database.name === 'main')?.file || undefined;

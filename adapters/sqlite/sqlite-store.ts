@@ -27,7 +27,7 @@ interface OpenedFile {
 
 /** The size of each row cache in characters; SQLite's own page cache comes on top. */
 const rememberedCharacters = 8_000_000;
-/** Rows of a list that are cached, at most: longer ones would replace everything else. */
+/** The most rows of a cached list: longer lists would replace everything else. */
 const shortList = 256;
 
 /**
@@ -55,9 +55,9 @@ export class SqliteStore implements Store {
   #changedByHost = false;
   /** Whether the last transaction has written anything. */
   #wrote = false;
-  /** The host has ended the transaction that is open here: nothing of it may be stored. */
+  /** Whether the host has ended the open transaction: then nothing of it may be stored. */
   #endedByHost = false;
-  /** Table indexes as of the last look for foreign commits. */
+  /** Table indexes as of the last check for foreign commits. */
   #seen = new Map<string, number>();
   #seenEpoch = -1;
 

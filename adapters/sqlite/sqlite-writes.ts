@@ -40,7 +40,7 @@ function readAgain(tables: Tables, bound: BoundTable, change: Change): Change {
   return { ...change, before: keyedRowFrom(bound.find.get(change.rowKey) as Found, tables) };
 }
 
-/** A row after a commit; undefined when it was removed. */
+/** A row after a commit; undefined if it was removed. */
 interface StoredChange {
   readonly table: string;
   readonly rowKey: string;
@@ -49,7 +49,7 @@ interface StoredChange {
 
 /**
  * About how many pages a commit of these rows appends to the log. One row with its keys and entries lies on three pages; rows of a
- * large commit share theirs, until their text fills own pages.
+ * large commit share pages, until their documents fill separate ones.
  */
 export function pagesOf(stored: readonly StoredChange[]): number {
   const characters = stored.reduce((sum, { row }) => sum + (row?.text.length ?? 0), 0);
@@ -91,7 +91,7 @@ function entryTextsOf(bound: BoundTable, row: PendingRow): EntryTexts {
   return entries;
 }
 
-/** Replaces the entries of a row in the indexes; removes it from those for which it has no entry any more. */
+/** Replaces the entries of a row in the indexes, and removes them where the row no longer has one. */
 function moveEntries(
   tables: Tables,
   { rowKey, rid }: Pick<SqliteKeyedRow, 'rowKey' | 'rid'>,

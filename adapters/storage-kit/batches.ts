@@ -31,8 +31,9 @@ export interface TransactionStore {
    */
   commit(changes: Overlay): void;
   /**
-   * Gives the last commit, for which so many writes wait, the durability of the store beside the event loop; undefined when it has it, or
-   * has changed nothing. Rejects when the medium does not confirm it: then nobody knows what a restart will find. Nothing is committed meanwhile.
+   * Makes the last commit, for which `writes` writes wait, durable without blocking the event loop; undefined if it is durable already
+   * or has changed nothing. Rejects if the medium does not confirm it: then the state after a restart is unknown. Nothing is committed
+   * meanwhile.
    */
   sync?(writes: number): Promise<void> | undefined;
   /** Ends the transaction without a change. Never throws. */
@@ -48,7 +49,7 @@ export interface Batch {
   readonly changed: readonly string[];
 }
 
-/** After this many tries a work alternates endlessly between incompatible definitions of one table. */
+/** After this many attempts, a work is assumed to alternate endlessly between incompatible definitions of one table. */
 const preparationLimit = 200;
 
 /**
@@ -115,7 +116,8 @@ function written(
   batch: Overlay,
   result: Result<unknown, unknown>,
 ): Result<Written<unknown>, unknown> {
-  if (typeof result?.isErr !== 'function') throw new TypeError('The work of a write must return a Result, at once.');
+  if (typeof result?.isErr !== 'function')
+    throw new TypeError('The work of a write must return a Result synchronously.');
   if (result.isErr()) return err(result.error);
   const changed = overlay.isChanged;
   return ok({ value: result.value, index: changed ? overlay.index : batch.index, changed });
@@ -133,7 +135,7 @@ function outcomeOf(
     outcome = failed(thrown, failureOf);
   }
   view.end();
-  // Also when the work caught it and continued.
+  // Even if the work caught it and continued.
   if (view.failure instanceof UnpreparedTableError) return { unprepared: view.failure.table };
   return view.failure === undefined ? outcome : failed(view.failure, failureOf);
 }
@@ -144,7 +146,7 @@ function failed(thrown: unknown, failureOf: TransactionStore['failureOf']): Outc
   return error === undefined ? { thrown } : { result: err(error) };
 }
 
-/** The error for a work that alternates between definitions. */
+/** The error for a work that alternates between table definitions. */
 export function contradiction(table: AnyTable): Error {
   return new Error(`Table ${table.name} is declared with different indexes in one transaction, or in two processes.`);
 }

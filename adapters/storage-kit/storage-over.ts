@@ -7,7 +7,7 @@ import { contradiction, type Outcome, type ReadWork, runRead, type TransactionSt
 import { type Waiters, waiters } from './waiters.js';
 import { type WriteQueue, type WriteQueueOptions, writeQueue } from './write-queue.js';
 
-/** What an adapter provides to become a storage: synchronous transactions over its own medium. */
+/** The part of a storage that an adapter implements: synchronous transactions over its medium. */
 export interface Store extends TransactionStore {
   /** Runs on one snapshot and returns the result of the run. May run it again on a later snapshot. */
   read(run: (snapshot: Snapshot) => ReadOutcome): ReadOutcome;
@@ -17,7 +17,7 @@ export interface Store extends TransactionStore {
   observe(waiting: Waiters): void;
   /** See `Storage.overwriteRemoved`. Rejects with an exception of the medium. */
   overwriteRemoved?(): Promise<void>;
-  /** Releases the medium; nothing is called afterwards. Resolves when others may have it. */
+  /** Releases the medium; nothing is called afterwards. Resolves when others may use it. */
   close(): void | Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export type ReadOutcome = ReturnType<typeof runRead>;
 
 type StorageOverOptions = Pick<WriteQueueOptions, 'schedule' | 'busyMs'>;
 
-/** What reads wait for: one turn of the microtask queue. */
+/** Reads start after one turn of the microtask queue. */
 const settled = Promise.resolve();
 /** How often a read may be repeated because tables have to be prepared first. */
 const preparationLimit = 200;
@@ -102,7 +102,7 @@ interface StoreLife {
   closing: Promise<void> | undefined;
 }
 
-/** Reads. Prepares tables that need it first, and waits for a busy store. */
+/** Reads, preparing tables first if necessary, and waits for a busy store. */
 class Reads {
   readonly #store: Store;
   readonly #queue: WriteQueue;
@@ -126,7 +126,7 @@ class Reads {
     return this.#queue.syncing === undefined ? this.#unlessLost(outcome.result) : this.#readDurable(outcome.result);
   }
 
-  /** What the read has seen may be a commit that a power cut could still take: its caller does not learn of it before it is durable. */
+  /** Waits until commits that the read has seen are durable: a power failure could still undo them. */
   async #readDurable(result: Result<unknown, unknown>): Promise<Result<unknown, unknown>> {
     await this.#queue.syncing;
     return this.#unlessLost(result);

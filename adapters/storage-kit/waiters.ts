@@ -43,7 +43,7 @@ function wakeAll(waiting: Set<Wake> | undefined): void {
   for (const wake of [...(waiting ?? [])]) wake();
 }
 
-/** Whether it is the first one there. */
+/** Returns whether it is the first waiter. */
 function enter<K>(groups: Map<K, Set<Wake>>, group: K, wake: Wake): boolean {
   const waiting = groups.get(group);
   if (waiting === undefined) groups.set(group, new Set([wake]));
@@ -51,7 +51,7 @@ function enter<K>(groups: Map<K, Set<Wake>>, group: K, wake: Wake): boolean {
   return waiting === undefined;
 }
 
-/** Whether it was the last one there. */
+/** Returns whether it was the last waiter. */
 function leave<K>(groups: Map<K, Set<Wake>>, group: K, wake: Wake): boolean {
   const waiting = groups.get(group);
   if (waiting === undefined || !waiting.delete(wake) || waiting.size > 0) return false;

@@ -10,8 +10,8 @@ export interface WriteQueue {
   /** Resolves when no accepted write is waiting. */
   drained(): Promise<void>;
   /**
-   * What everybody has to wait for who has read the last commit: it is visible, and a power cut may still take it. Resolves when it is
-   * durable, or `lost`. Undefined when it is durable.
+   * Readers of the last commit must wait for this: it is visible, but a power failure may still undo it. Resolves when it is
+   * durable or `lost`. Undefined if it is durable.
    */
   readonly syncing: Promise<void> | undefined;
   /** Why the store cannot be used any more: a commit that may have been seen was not confirmed by the medium. */
@@ -117,7 +117,7 @@ class GroupCommits implements WriteQueue {
     this.#proceed();
   }
 
-  /** Writes that come meanwhile wait for the next batch: more of them share its sync. */
+  /** Writes that arrive meanwhile wait for the next batch, so that more of them share its sync. */
   #finishAfter(syncing: Promise<void>, batch: readonly Waiting[], committed: Batch): void {
     this.#scheduled = true;
     const settled = (): void => {
@@ -136,11 +136,11 @@ class GroupCommits implements WriteQueue {
     );
   }
 
-  /** The writes of the batch are visible, and nobody knows whether they stay: all ends here, and a restart finds what there is. */
+  /** The writes of the batch are visible, but may be lost: the store closes, and a restart reads the actual state. */
   #lose(batch: readonly Waiting[], changed: readonly string[], thrown: unknown): void {
     const lost = storageFailure(
       'io',
-      `The disk has not confirmed a write (${textOf(thrown)}): start again on what it holds.`,
+      `The disk has not confirmed a write (${textOf(thrown)}): restart the process to read the actual state.`,
     );
     this.lost = lost;
     for (const waiting of [...batch, ...this.#queue]) settle(waiting, { result: err(lost) });
@@ -170,7 +170,7 @@ class GroupCommits implements WriteQueue {
     this.#proceed();
   }
 
-  /** Fails the writes whose time to wait for a busy store is over. */
+  /** Fails the writes whose `busyMs` has passed. */
   #expire(): void {
     const { busyMs } = this.#options;
     const error = storageFailure(

@@ -11,7 +11,7 @@ import {
 } from '../../src/index.js';
 import type { ManualClock } from '../memory/index.js';
 
-/** What the tasks of an allocation do: they run on, or end well or badly this many milliseconds after their start (at once when absent). */
+/** What the tasks of an allocation do: keep running, or end as `ends` this many milliseconds after their start (at once when absent). */
 export interface Behaviour {
   readonly ends?: 'complete' | 'failed';
   readonly after?: number;
@@ -19,7 +19,7 @@ export interface Behaviour {
 
 /** The agents of nodes that exist in the store only. */
 export interface SimulatedAgents {
-  /** The agent of a node says nothing any more, as if its host were cut off; with `false` it speaks again. */
+  /** Silences the agent of a node, as if its host had lost its network; with `false` it reports again. */
   silence(nodeId: string, silent?: boolean): void;
 }
 
@@ -68,7 +68,7 @@ interface Surroundings {
   readonly behaviour: (allocation: Allocation) => Behaviour;
 }
 
-/** What the agent holds of one allocation. */
+/** The agent's state of one allocation. */
 interface Held {
   readonly allocation: Allocation;
   readonly status: Told;
@@ -81,7 +81,7 @@ class SimulatedAgent {
   readonly #around: Surroundings;
   readonly #held = new Map<string, Held>();
   #isSilent = false;
-  /** Aborts when the agent falls silent or speaks again. */
+  /** Aborts when the agent is silenced or reports again. */
   #turn = new AbortController();
 
   constructor(node: Node, around: Surroundings) {
@@ -129,7 +129,7 @@ class SimulatedAgent {
 
   async #work(turn: AbortSignal): Promise<void> {
     const { link, clock } = this.#around;
-    // What happened in silence is reported first.
+    // Changes during the silence are reported first.
     await this.#tell([...this.#held.values()], turn);
     for (let after = 0; !turn.aborted; ) {
       const list = await link.work({ nodeId: this.#node.ID, after }, turn);
@@ -147,7 +147,7 @@ class SimulatedAgent {
     }
   }
 
-  /** What becomes of an allocation that the server has changed: what is to be notified of it. */
+  /** Applies the server's change of an allocation; returns the state to report. */
   #take(allocation: Allocation): readonly Held[] {
     const before = this.#held.get(allocation.ID);
     if (allocation.DesiredStatus !== 'run') {
@@ -199,13 +199,13 @@ class SimulatedAgent {
     }
   }
 
-  /** What has ended, and whose end the server knows, is not reported again. */
+  /** Drops ended allocations that the server has acknowledged, so that they are not reported again. */
   #letGo(told: readonly Held[]): void {
     for (const { allocation, status } of told) if (status !== 'running') this.#forget(allocation.ID);
   }
 }
 
-/** Milliseconds until a call that failed is repeated. */
+/** Milliseconds before a failed call is repeated. */
 const retryPause = 1000;
 
 function hasEnded({ ClientStatus }: Allocation): boolean {

@@ -25,7 +25,7 @@ import {
 import { createRunner, functionDriver, type Runner, type TaskFunction } from '../runner/index.js';
 import { type Behaviour, type SimulatedAgents, simulatedAgents } from './simulated-agents.js';
 
-/** What a test engine differs in from one with the defaults. */
+/** Options of a test engine. */
 export interface TestEngineOptions {
   readonly settings?: SettingsOverrides;
   /** Functions that tasks of the driver `function` may name. */
@@ -35,12 +35,12 @@ export interface TestEngineOptions {
   /** Where the clock starts, in milliseconds since 1970; when absent the time of the export, else 2026-01-01T00:00:00Z. */
   readonly start?: number;
   /**
-   * Path of a file that `signalbox export` or `exportStore` wrote: the engine begins with what that store held. The nodes that were
+   * Path of a file written by `signalbox export` or `exportStore`: the engine starts with the content of that store. Nodes that were
    * ready then have simulated agents. The runner takes part only if there are `functions`: its node would be one more. Settings of the
    * server that are not defaults have to be given as `settings`.
    */
   readonly from?: string | URL;
-  /** What the tasks of allocations on the nodes of `from` do; they run on when absent. */
+  /** What the tasks of allocations on the nodes of `from` do; when absent they keep running. */
   readonly behaviour?: (allocation: Allocation) => Behaviour;
 }
 
@@ -57,15 +57,15 @@ const optionTable: OptionTable<TestEngineOptions> = {
 export interface TestEngine extends AsyncDisposable {
   /** The started engine, on memory storage. */
   readonly engine: Engine;
-  /** The time of everything; it stands still until it is advanced. */
+  /** The clock of the whole installation; it stands still until it is advanced. */
   readonly clock: ManualClock;
-  /** Takes all requests to destinations, keeps them in `requests` and answers by a script. */
+  /** Records all requests to destinations in `requests` and answers by a script. */
   readonly delivery: RecordingDelivery;
-  /** Takes all mail and keeps it in `messages`. */
+  /** Records all mail in `messages`. */
   readonly mailer: RecordingMailer;
   /** The node of the installation; it runs tasks of the driver `function`. */
   readonly runner: Runner;
-  /** The agents of the nodes that the store of `from` has. */
+  /** The agents of the nodes of `from`. */
   readonly agents: SimulatedAgents;
   /**
    * Advances the clock by the given milliseconds; runs, retries, deadlines and waits within them happen in order.
@@ -79,7 +79,7 @@ export interface TestEngine extends AsyncDisposable {
 
 /**
  * A started engine on memory storage with a manual clock, sequential ids, recording receivers and an in-memory runner. Throws when `from`
- * is not a whole export of this version's form.
+ * is incomplete or has another format version.
  */
 export async function testEngine(options: TestEngineOptions = {}): Promise<TestEngine> {
   checkOptions('testEngine', options, optionTable);

@@ -5,7 +5,7 @@ import type { ProxySettings } from './outbound-proxy.js';
 
 type ConnectionSetting = 'allow' | 'forbiddenPorts' | 'httpsOnly' | 'ca' | 'lookup' | 'proxy' | 'hint';
 
-/** What everything that connects takes. */
+/** The connection options of all clients. */
 export const connectionTable: OptionTable<Record<ConnectionSetting, unknown>> = {
   allow: optional(group<AllowedDestinations>({ cidrs: optional(listOf(text)), hosts: optional(listOf(text)) })),
   forbiddenPorts: optional(listOf(amount)),

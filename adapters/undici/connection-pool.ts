@@ -13,9 +13,9 @@ export interface PooledExchange {
   readonly clientCertificate: ClientCertificate | null;
   readonly connectTimeout: Milliseconds;
   readonly options: Dispatcher.DispatchOptions;
-  /** It needs no connection any more. */
+  /** It no longer needs a connection. */
   readonly settled: boolean;
-  /** The head of its answer has come; interim answers do not count. */
+  /** The head of its answer has arrived; interim answers do not count. */
   readonly answered: boolean;
   /** It is dispatched on this connection, which its handler then releases or discards. */
   begin(connection: Connection): Dispatcher.DispatchHandler;
@@ -31,7 +31,7 @@ export interface Connection {
   /** Whether the socket is connected. */
   readonly stands: boolean;
   /**
-   * The error of the socket. An alert of TLS comes without the end of the socket, and the client then reports only that the other side has
+   * The error of the socket. A TLS alert arrives before the end of the socket, and the client then reports only that the other side has
    * closed.
    */
   readonly socketError: Error | null;
@@ -46,7 +46,7 @@ export interface ConnectionPool {
   enter(exchange: PooledExchange): void;
   /**
    * Closes idle connections, and the others when their exchanges end. Exchanges that have no connection after a second end without one: nothing
-   * of them was sent, and names that nobody answers for would hold up the end.
+   * of them was sent, and unresolvable names would delay the end.
    */
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ interface Origin {
   readonly clientCertificate: ClientCertificate | null;
   readonly idle: PooledConnection[];
   readonly waiting: PooledExchange[];
-  /** All of them. */
+  /** All connections. */
   readonly connections: Set<PooledConnection>;
   size: number;
 }
@@ -74,7 +74,7 @@ interface Origin {
 const parsedHeaderBytes = 65_536;
 
 /**
- * Connections by origin, each a client of its own with one request at a time. The rules need to know which request uses which
+ * Connections by origin, each a separate client with one request at a time. The rules need to know which request uses which
  * socket, which a pool of undici does not report: for a connect deadline for each request, the address that was reached, and
  * whether a socket that was reset had been used before. An origin without connections uses no memory.
  */
@@ -155,7 +155,7 @@ class Pool implements ConnectionPool {
 /** How long exchanges may still wait for a connection when the pool is closed. */
 const connectingAtClose: Milliseconds = 1000;
 
-const notConnected: Fault = { type: 'aborted', message: 'the service stopped before there was a connection' };
+const notConnected: Fault = { type: 'aborted', message: 'the service stopped before a connection was made' };
 
 function nextOf(origin: Origin): PooledExchange | undefined {
   let next = origin.waiting.shift();

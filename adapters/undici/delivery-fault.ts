@@ -30,11 +30,11 @@ export function faultFromError(error: unknown, phase: Phase): Fault {
   if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') {
     return {
       type: 'invalid_url',
-      message: `the request cannot be sent: its path or one of its headers is not valid${shown}`,
+      message: `the request cannot be sent: its path or one of its headers is invalid${shown}`,
     };
   }
   if (phase === 'handshaking' || isTlsCode(code))
-    return { type: 'tls_failed', message: `TLS could not be agreed on${shown}` };
+    return { type: 'tls_failed', message: `the TLS handshake failed${shown}` };
   if (isBadAnswer(error, code)) {
     return { type: 'invalid_response', message: `the answer is not valid HTTP${shown}` };
   }

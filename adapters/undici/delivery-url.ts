@@ -4,7 +4,7 @@ export interface DeliveryUrl {
   readonly origin: string;
   /** Path with query. */
   readonly path: string;
-  /** The value of an authorization header made from the userinfo; null without one. */
+  /** The value of an authorization header made from the URL's credentials; null without them. */
   readonly authorization: string | null;
   /** Scheme and host: the only parts that messages may contain. */
   readonly label: string;
@@ -32,7 +32,7 @@ function basicAuthorization(url: URL): string {
   return `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}`;
 }
 
-/** A percent sign that is no escape is taken literally. */
+/** An invalid percent-escape is taken literally. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -33,7 +33,7 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
   settled = false;
 
   #connection: Connection | null = null;
-  /** Of the connection that was released. */
+  /** The address of the released connection. */
   #address: string | null = null;
   #begunOnUsedSocket = false;
   #retried = false;
@@ -205,7 +205,7 @@ function timeOut(exchange: Exchange): void {
   exchange.timeOut();
 }
 
-/** Whether the socket failed, and not what came over it. */
+/** Whether the socket failed, rather than the data on it. */
 function isOfConnection({ type }: Fault): boolean {
   return type === 'connection_reset' || type === 'tls_failed';
 }
@@ -218,7 +218,7 @@ function endsWithHeaders(status: number): boolean {
   return status === 204 || status === 304;
 }
 
-/** Microseconds are as exact as the clock is. */
+/** Rounds to microseconds, the precision of the clock. */
 function rounded(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
 }

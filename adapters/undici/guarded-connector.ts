@@ -25,7 +25,7 @@ export interface ConnectTarget {
 interface ConnectOptions {
   /** For the name, the connection and TLS together. */
   readonly timeout: Milliseconds;
-  /** Whose connection it is; see `ResolveOptions`. */
+  /** The owner of the connection; see `ResolveOptions`. */
   readonly partition: string;
   readonly clientCertificate: ClientCertificate | null;
 }
@@ -101,11 +101,11 @@ interface Attempt {
 
 /** A socket that is being connected. */
 interface Opening {
-  /** Null until there is one. */
+  /** Null until it exists. */
   socket(): Socket | null;
   /** Called once, when the socket is connected (with TLS, if any) or with the reason of the failure. */
   onEnd(ended: (error: unknown, phase: Phase) => void): void;
-  /** Why there is no connection after so many milliseconds. */
+  /** The error after this many milliseconds without a connection. */
   lateness(timeout: Milliseconds): Error;
 }
 
@@ -269,16 +269,16 @@ async function judgedAddresses(
   }
 }
 
-/** The certificates of a text. Throws a TypeError when there is none or one cannot be read, which Node passes over. */
+/** The certificates in PEM. Throws a TypeError if there is none or one is unreadable, which Node would ignore. */
 function checkedAuthorities(text: string): string {
   const found = text.match(/-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*/g) ?? [];
-  if (found.length === 0) throw new TypeError('ca has no certificate in PEM');
+  if (found.length === 0) throw new TypeError('ca contains no certificate in PEM');
   for (const [at, begin] of found.entries()) {
     const label = /-----BEGIN (.*?)-----/.exec(begin)?.[1] ?? '';
     try {
       new X509Certificate(`${begin}-----END ${label}-----\n`);
     } catch {
-      throw new TypeError(`certificate ${at + 1} of ca cannot be read`);
+      throw new TypeError(`certificate ${at + 1} of ca is not a valid certificate`);
     }
   }
   return text;

@@ -6,8 +6,8 @@ const statusEnd = 12;
 const headEnd = '\r\n\r\n';
 
 /**
- * Lets an unasked `100 Continue` pass, which a client has to accept before any answer (RFC 9110, 15.2): undici passes over every other
- * interim answer, but takes this one for an error. Its status is read as 102, which means as little. `expected` says whether the next
+ * Accepts an unrequested `100 Continue`, which a client must accept before any answer (RFC 9110, 15.2): undici ignores every other
+ * interim answer, but treats this one as an error. Its status is changed to 102, which is ignored. `expected` says whether the next
  * bytes belong to the head of an answer, interim ones included; what a body contains is left as it is.
  */
 export function withInterimAnswers(socket: Socket, expected: () => boolean): Socket {
@@ -29,7 +29,7 @@ export function withInterimAnswers(socket: Socket, expected: () => boolean): Soc
   return socket;
 }
 
-/** Whether so few bytes are here that the status is still to come. */
+/** Whether the status has not fully arrived yet. */
 function isBeginning(bytes: Buffer): boolean {
   if (bytes.length >= statusEnd) return false;
   const compared = Math.min(bytes.length, beginning.length);

@@ -1,4 +1,4 @@
-/** Look-ups under way at once. */
+/** Limits simultaneous look-ups. */
 export interface LookupLimits {
   readonly perPartition: number;
   /** The limit for all partitions together; each partition may always have one more. */
@@ -17,7 +17,7 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** A partition with names that no server answers for therefore delays only its own look-ups. */
+/** So a partition with unresolvable names delays only its own look-ups. */
 export function lookupTurns({ perPartition, all }: LookupLimits = { perPartition: 8, all: 128 }): LookupTurns {
   const running = new Map<string, number>();
   let total = 0;

@@ -5,7 +5,7 @@ import { type LookupLimits, lookupTurns } from './lookup-turns.js';
 import type { ResolvedAddress } from './resolved-address.js';
 import { candidatesFor, hostSearchList, type SearchList } from './search-list.js';
 
-/** On whose behalf a name is looked up, and for how long. */
+/** The owner and the cancellation of a look-up. */
 export interface ResolveOptions {
   /** Cancels the look-up. */
   readonly signal: AbortSignal;
@@ -16,7 +16,7 @@ export interface ResolveOptions {
 /** All addresses of a name. A failure is a rejection. */
 export type Resolver = (hostname: string, options: ResolveOptions) => Promise<readonly ResolvedAddress[]>;
 
-/** Where names are looked up. */
+/** The name servers and timeouts. */
 export interface NameResolverSettings {
   /** Name servers, `address` or `address:port`; the host's when absent. */
   readonly servers?: readonly string[];
@@ -100,8 +100,8 @@ const loopback: readonly ResolvedAddress[] = [
 ];
 
 /**
- * A resolver for one name. The library under it shortens the timeout of one that has had a few quick answers, whatever it was reported, to
- * 250 ms at least: a name that the server has to ask others for would fail, and so would any in a process that is busy for a second.
+ * A resolver for one name. After a few quick answers, the underlying library shortens the configured timeout of a resolver to
+ * as little as 250 ms: names that the server must resolve recursively would fail, as would all names while the process is busy.
  */
 function newResolver({ servers, timeout = 2500 }: NameResolverSettings): DnsResolver {
   const resolver = new DnsResolver({ timeout, tries: 2 });
@@ -109,7 +109,7 @@ function newResolver({ servers, timeout = 2500 }: NameResolverSettings): DnsReso
   return resolver;
 }
 
-/** IPv4 first, as most receivers have it. The slower family is not waited for when the other one has answered. */
+/** IPv4 first, as most receivers have it. Does not wait long for the slower family once the other has answered. */
 async function bothFamilies(resolver: DnsResolver, name: string): Promise<Remembered> {
   const v4 = resolver.resolve4(name, { ttl: true });
   const v6 = resolver.resolve6(name, { ttl: true });

@@ -63,7 +63,7 @@ export function outboundGuard(allow: AllowedDestinations = {}, hint: string = de
     const known = verdicts.get(text);
     if (known !== undefined) return known;
     const address = addressFromText(text);
-    const reason = address === null ? 'an address that cannot be judged' : publicVerdict(address);
+    const reason = address === null ? 'an invalid address' : publicVerdict(address);
     const verdict = address !== null && isAllowedAddress(address) ? null : reason;
     if (verdicts.size >= mostVerdicts) verdicts.clear();
     verdicts.set(text, verdict);
@@ -88,13 +88,13 @@ export function outboundGuard(allow: AllowedDestinations = {}, hint: string = de
   };
 }
 
-/** A host as a URL spells it, without the brackets of IPv6 and the dot that ends an absolute name. */
+/** A host as in a URL, without the brackets of IPv6 and the final dot of an absolute name. */
 export function bareHost(host: string): string {
   if (host.startsWith('[')) return host.slice(1, -1);
   return host.endsWith('.') ? host.slice(0, -1) : host;
 }
 
-/** The host in the form of a parsed URL, so that both sides of a comparison went through the same rules. */
+/** The host in the form of a parsed URL, so that both sides of a comparison are normalized alike. */
 function hostFromText(text: string): string | null {
   const bracketed = isIP(text) === 6 ? `[${text}]` : text;
   if (isIP(text) !== 6 && /[:/?#@\\]/.test(text)) return null;

@@ -21,7 +21,7 @@ export interface OutboundProxy {
   serves(host: string): boolean;
 }
 
-/** Longest answer of a proxy to a CONNECT request: its headers. */
+/** The most bytes of a proxy's answer to a CONNECT request. */
 const mostAnswerBytes = 16_384;
 
 /** The proxy of the settings. Throws a TypeError for an invalid URL. */
@@ -60,7 +60,7 @@ interface TunnelOptions {
   readonly signal: AbortSignal;
   /** Used with a proxy that speaks TLS itself; null for the usual authorities. */
   readonly secureContext: SecureContext | null;
-  /** Called when the proxy is connected to, with TLS if it speaks it: from then on it is asked for the target. */
+  /** Called when the proxy is connected (with TLS, if it uses it), before the CONNECT request. */
   readonly onReached: () => void;
 }
 
@@ -119,7 +119,7 @@ function connectTo({ host, port, secure }: OutboundProxy, secureContext: SecureC
     port,
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(secureContext === null ? {} : { secureContext }),
-    // Set explicitly, so that an environment variable cannot switch it off: the login is sent to whoever answers.
+    // Set explicitly, so that an environment variable cannot disable it: the credentials are sent to this peer.
     rejectUnauthorized: true,
   });
 }

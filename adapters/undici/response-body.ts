@@ -5,7 +5,7 @@ export interface KeptBody {
   readonly truncated: boolean;
 }
 
-/** The text of the bytes, cut at a character boundary when they were cut. */
+/** The bytes as a string; truncated ones end at a character boundary. */
 export function keptBody(bytes: Buffer, truncated: boolean): KeptBody {
   return { body: bytes.toString('utf8', 0, truncated ? characterEnd(bytes) : bytes.length), truncated };
 }

@@ -14,7 +14,7 @@ import type { Resolver } from './name-resolver.js';
 import { type AllowedDestinations, type OutboundGuard, outboundGuard } from './outbound-guard.js';
 import { outboundProxy, type ProxySettings } from './outbound-proxy.js';
 
-/** What may be connected to, and how. */
+/** The allowed destinations, and the connection options. */
 export interface UndiciDeliverySettings {
   /** Destinations that are allowed although they are not public. None when absent. */
   readonly allow?: AllowedDestinations;
@@ -33,11 +33,11 @@ export interface UndiciDeliverySettings {
   readonly ca?: string | readonly string[];
   /** How names become addresses; `nameResolver()` when absent. Its answers are guarded all the same. */
   readonly lookup?: Resolver;
-  /** What requests are sent through, with the CONNECT method; directly when absent. */
+  /** The proxy that requests are sent through, with the CONNECT method; directly when absent. */
   readonly proxy?: ProxySettings;
-  /** How refusals name what whoever runs the service can change; the settings of this adapter when absent. */
+  /** The last part of refusals: what the operator can change. When absent, it names the settings of this adapter. */
   readonly hint?: string;
-  /** Where the start of the timing comes from; the host's clock when absent. */
+  /** The clock of the timing's start; the host's clock when absent. */
   readonly now?: () => Instant;
 }
 
@@ -62,7 +62,7 @@ const mostDestinations = 1000;
 /**
  * Delivery over undici 7, which is loaded at the first request. Every connection is guarded where it is made (see the
  * outbound guard), redirects are never followed, and both the time and the bytes of an answer are bounded. Throws a
- * TypeError for settings that cannot be meant.
+ * TypeError for invalid settings.
  */
 export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDelivery {
   checkOptions('undiciDelivery', settings, settingTable);
@@ -117,7 +117,7 @@ export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDeliv
     },
     close: async () => {
       closed = true;
-      // Exchanges that have a connection, or get one within a second, still get their answer.
+      // Exchanges with a connection, or that get one within a second, still receive their answer.
       if (loading !== null) await (await loading.catch(() => null))?.close();
     },
   };
@@ -144,7 +144,7 @@ function connectorOf({ ca, lookup, proxy }: UndiciDeliverySettings, guard: Outbo
   });
 }
 
-/** A destination is sent to many times, and nothing that is decided about its text alone ever changes. */
+/** Caches the checks of a URL alone, because destinations are used many times. */
 function destinationsJudgedBy(settings: UndiciDeliverySettings, guard: OutboundGuard): (text: string) => Destination {
   const forbiddenPorts = new Set(settings.forbiddenPorts ?? []);
 
@@ -154,7 +154,8 @@ function destinationsJudgedBy(settings: UndiciDeliverySettings, guard: OutboundG
     }
     if (forbiddenPorts.size > 0) {
       const port = Number(target.url.port || (target.url.protocol === 'https:' ? 443 : 80));
-      if (forbiddenPorts.has(port)) return { type: 'address_forbidden', message: `port ${port} is not delivered to` };
+      if (forbiddenPorts.has(port))
+        return { type: 'address_forbidden', message: `port ${port} is forbidden (forbiddenPorts)` };
     }
     const message = guard.judgeHost(target.url.hostname);
     return message === null ? null : { type: 'address_forbidden', message };

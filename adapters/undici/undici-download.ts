@@ -13,7 +13,7 @@ import { outboundGuard } from './outbound-guard.js';
 import { outboundProxy } from './outbound-proxy.js';
 import type { UndiciDeliverySettings } from './undici-delivery.js';
 
-/** What files may be fetched from, and how. */
+/** The allowed sources of downloads, and the connection options. */
 export type UndiciDownloadSettings = Pick<
   UndiciDeliverySettings,
   'allow' | 'forbiddenPorts' | 'httpsOnly' | 'ca' | 'lookup' | 'proxy' | 'hint'
@@ -24,7 +24,7 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
  * Downloads over undici 7, which is loaded at the first one. Every connection is guarded where it is made, also those that redirects
- * lead to. Throws a TypeError for settings that cannot be meant.
+ * lead to. Throws a TypeError for invalid settings.
  */
 export function undiciDownload(settings: UndiciDownloadSettings = {}): Download {
   checkOptions('undiciDownload', settings, connectionTable);
@@ -47,7 +47,7 @@ interface Fetching {
   readonly take: (bytes: Uint8Array) => Promise<void>;
 }
 
-/** What one answer gave: the file, or where else to look. */
+/** The result of one request: the file or a redirect. */
 type Hop = { readonly bytes: number } | { readonly location: string };
 
 async function fetchFile(fetching: Fetching): Promise<Result<number, DownloadError>> {
@@ -70,7 +70,7 @@ async function fetchFile(fetching: Fetching): Promise<Result<number, DownloadErr
 }
 
 function nextTarget(from: DeliveryUrl, location: string, settings: UndiciDownloadSettings): DeliveryUrl | string {
-  if (!URL.canParse(location, from.url.href)) return `${from.label}: the redirect leads to no URL`;
+  if (!URL.canParse(location, from.url.href)) return `${from.label}: the redirect has an invalid URL`;
   const next = destination(new URL(location, from.url).href, settings);
   const isDowngrade = from.url.protocol === 'https:' && typeof next !== 'string' && next.url.protocol === 'http:';
   return isDowngrade ? `${from.label}: a redirect from https: to http: is not followed` : next;
@@ -132,7 +132,7 @@ async function clientFor({ connector, request }: Fetching, target: DeliveryUrl):
       });
     },
   });
-  // An unheard error event would end the process.
+  // An unhandled error event would end the process.
   const emitter: EventEmitter = client;
   emitter.on('error', () => undefined);
   return client;
@@ -145,7 +145,7 @@ function sent(headers: Readonly<Record<string, string>>, { authorization }: Deli
   return all;
 }
 
-/** Whoever takes the bytes failed: that is no fault of the download. */
+/** The consumer of the bytes failed, not the download. */
 class NotTaken extends Error {}
 
 async function takeAll(
@@ -160,7 +160,7 @@ async function takeAll(
     try {
       await take(chunk);
     } catch (cause) {
-      throw new NotTaken('the bytes could not be taken', { cause });
+      throw new NotTaken('the downloaded bytes could not be stored', { cause });
     }
   }
   return ok({ bytes });

@@ -1,4 +1,4 @@
-// The main story, told by real parts: a server on SQLite, real processes, a receiver, and a kill in the middle.
+// Shows the main features with real parts: a server on SQLite, real processes, a webhook receiver, and a kill in the middle.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -80,7 +80,7 @@ async function story() {
   const long = await dispatch('eve', '4 good', 'order-3');
   step(`a run that is still going when everything is killed: ${long}`);
   await until(() => readdirSync(marks).length === 3, 'all three processes have started');
-  await until(() => receiver.sawTrigger(bad, 'run:errored'), 'the receiver was told of the failure');
+  await until(() => receiver.sawTrigger(bad, 'run:errored'), 'the receiver was notified of the failure');
 
   section('SIGKILL');
   receiver.refuse(true);

@@ -1,4 +1,4 @@
-// The team's webhook receiver: checks every signature and remembers what it was told.
+// The team's webhook receiver: verifies every signature and records the notifications.
 import { createServer } from 'node:http';
 import { verifySignature } from 'signalbox/receiver';
 
@@ -12,7 +12,7 @@ export async function startReceiver(token) {
     const body = Buffer.concat(chunks);
     const checked = verifySignature({ body, headers: request.headers, token });
     if (checked.isErr()) faults.push(checked.error.message);
-    // While it refuses, the sender keeps what it has and tries again.
+    // While it refuses, the sender keeps its notifications and retries.
     if (refusing) return response.writeHead(503, { 'retry-after': '1' }).end();
     if (checked.isOk()) received.push(checked.value);
     return response.writeHead(checked.isOk() ? 204 : 401).end();

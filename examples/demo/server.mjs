@@ -1,4 +1,4 @@
-// The server as its users run it: a process of its own, ended only by signals.
+// The server as users run it: a separate process, ended only by signals.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

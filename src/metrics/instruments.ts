@@ -42,7 +42,6 @@ function seconds(buckets: readonly number[], description: string, ...labels: str
 const destinations = ['generic', 'chat-a', 'chat-b', 'email'];
 /** The names of the background loops. */
 const loops = [
-  'waiting-jobs',
   'collection',
   'command-relay',
   'deployments',

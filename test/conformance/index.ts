@@ -1,5 +1,5 @@
 /*
- * The suites that an adapter of your own has to pass. Each takes your runner's test function (`it` of Vitest, Jest or
+ * The suites that your adapter must pass. Each accepts your runner's test function (`it` of Vitest, Jest or
  * node:test) and the adapter, and depends on nothing but node:assert.
  */
 export { type ClockSubject, clockConformance } from './clock/index.js';

@@ -118,9 +118,9 @@ const mistakes: readonly (readonly [message: string, mistake: () => unknown])[] 
     'createHttpHandler: maximumBodyBytes takes a number that is not negative, got a text',
     () => withAccess({ maximumBodyBytes: '4mb' }),
   ],
-  ['createHttpHandler needs one decision about access', () => withAccess({ authenticate: () => undefined })],
+  ['createHttpHandler requires you to choose who may call it', () => withAccess({ authenticate: () => undefined })],
   [
-    'createHttpHandler needs one decision about access',
+    'createHttpHandler requires you to choose who may call it',
     () => loosely(createHttpHandler, engine, { authenticate: 'x' }),
   ],
   [
@@ -130,7 +130,7 @@ const mistakes: readonly (readonly [message: string, mistake: () => unknown])[] 
   ['fetchHandler: handler is missing', () => loosely(fetchHandler)],
   ['upgradeListener: handler takes a handler', () => loosely(upgradeListener, engine)],
   [
-    'createRunner: link is missing: it takes a link to a server: take the ports of agentPorts(engine)',
+    'createRunner: link is missing: it takes a link to a server: use the ports of agentPorts(engine)',
     () => loosely(createRunner, engine, { drivers: [] }),
   ],
   ['createRunner: expected an object with options, got nothing', () => runner(undefined)],

@@ -5,7 +5,7 @@ import { type NodeOptions, nodeOptionsFrom } from '../settings/node-options.js';
 import { type FlagText, resolveSettings, type SettingsFile } from '../settings/resolve-settings.js';
 import { Stopped } from '../stopped.js';
 
-/** What the command line says of an agent. */
+/** The options of `signalbox agent`. */
 export interface AgentFlags {
   readonly server: string | undefined;
   readonly 'token-file': string | undefined;
@@ -26,7 +26,7 @@ export interface AgentFlags {
   readonly 'on-stop': string | undefined;
 }
 
-/** Further sources of the node's settings. */
+/** Other sources of the node's settings. */
 interface AgentSurroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly file: SettingsFile | null;
@@ -43,7 +43,7 @@ export interface AgentOptions {
 
 const drivers = ['raw_exec'];
 
-/** The settings that options of the agent stand for. */
+/** The settings that the agent's options set. */
 const settingOf = {
   'node-id': 'node.id',
   name: 'node.name',
@@ -58,10 +58,10 @@ const settingOf = {
   'allow-outbound': 'allowOutbound',
 } as const;
 
-/** Options win over the environment, that over the file. Throws `Stopped` with what is wrong, and where. */
+/** Precedence: options, environment, file. Throws `Stopped`, naming the invalid option, variable or place in the file. */
 export function agentOptionsFrom(flags: AgentFlags, { environment, file }: AgentSurroundings): AgentOptions {
   const unknown = flags.driver.find((name) => !drivers.includes(name));
-  if (unknown !== undefined) throw misused(`there is no driver ${quoted(unknown)} for --driver: it takes raw_exec`);
+  if (unknown !== undefined) throw misused(`unknown driver ${quoted(unknown)} for --driver; allowed: raw_exec`);
   const onStop = flags['on-stop'] ?? 'leave';
   if (onStop !== 'leave' && onStop !== 'kill') throw misused('--on-stop takes leave or kill');
   const resolved = resolveSettings({ flags: flagTexts(flags), environment, file });

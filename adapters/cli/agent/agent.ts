@@ -14,16 +14,16 @@ import { type AgentFlags, type AgentOptions, agentOptionsFrom } from './agent-op
 interface AgentCommand {
   readonly options: AgentFlags & { readonly config: string | undefined };
   readonly terminal: Terminal;
-  /** The first line is JSON. */
+  /** Print the first line as JSON. */
   readonly json: boolean;
 }
 
-/** Time for tasks to finish, or to be recorded as interrupted, after a signal; in milliseconds. */
+/** Milliseconds after a signal for tasks to finish or to be recorded as interrupted. */
 const stopGrace = 10_000;
 
 /**
- * Runs the agent of a node until a signal. Prints `node ID is registered with URL` as its first line. A server that cannot be
- * reached is asked again and again; one that refuses the node at first, or that has given it to another agent, ends the command.
+ * Runs the agent of a node until a signal. Prints `node ID is registered with URL` as its first line. An unreachable server is
+ * retried; a server that refuses the node at the start, or has another agent for it, ends the command.
  */
 export async function runAgent({ options: flags, terminal, json }: AgentCommand): Promise<number> {
   const signalled = firstSignal();
@@ -75,17 +75,17 @@ async function tokenOf({ tokenFile }: AgentOptions, terminal: Terminal): Promise
   const text = tokenFile === null ? (terminal.environment['SIGNALBOX_TOKEN'] ?? '') : await terminal.read(tokenFile);
   const secret = text.trim();
   if (tokenFile !== null && !tokenSecret.fits(secret))
-    throw new Stopped(`${tokenFile} does not hold a secret: one line of visible ASCII characters`);
+    throw new Stopped(`${tokenFile} does not contain a secret: expected one line of visible ASCII characters`);
   return secret === '' ? undefined : secret;
 }
 
 function warnOfPlainText(url: string, token: string | undefined, logger: Logger): void {
   const { protocol, hostname } = new URL(url);
   if (token !== undefined && protocol === 'http:' && !isLoopback(hostname))
-    logger.warn({ server: url }, 'The token goes over the network unencrypted: use https');
+    logger.warn({ server: url }, 'The token is sent over the network unencrypted: use https');
 }
 
-/** The link, and why the node has another agent by now, once this one had it. */
+/** Wraps the link to record the server's message when another agent has taken over this agent's node. */
 function tellingLoss(link: RunnerPorts['link']): {
   readonly link: RunnerPorts['link'];
   readonly lost: Promise<string>;

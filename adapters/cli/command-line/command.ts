@@ -1,9 +1,9 @@
 import type { Client } from '../../../src/client/index.js';
 import type { Terminal } from '../terminal.js';
 
-/** What one option takes. */
+/** The definition of an option. */
 export interface OptionDefinition {
-  /** `flag` takes nothing, `text` one value, `list` may be repeated. */
+  /** `flag` has no value, `text` one value, `list` may be repeated. */
   readonly type: 'flag' | 'text' | 'list';
   /** Name of the value in the help: `INDEX`. */
   readonly value?: string;
@@ -13,7 +13,7 @@ export interface OptionDefinition {
   readonly choices?: readonly string[];
 }
 
-/** Choices of options that can say no as well. */
+/** The choices of a boolean option with a value. */
 export const yesOrNo = ['true', 'false'] as const;
 
 export type OptionDefinitions = Readonly<Record<string, OptionDefinition>>;
@@ -26,7 +26,7 @@ export type OptionValues<O extends OptionDefinitions> = {
       : string | undefined;
 };
 
-/** A request in the words of HTTP. */
+/** A raw HTTP request. */
 export interface RawRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -35,17 +35,17 @@ export interface RawRequest {
 
 /** One call of a command. */
 export interface Invocation<O extends OptionDefinitions = OptionDefinitions> {
-  /** As many as the command takes. */
+  /** As many as the command declares. */
   readonly parameters: readonly string[];
   readonly options: OptionValues<O>;
   readonly terminal: Terminal;
-  /** A client for the server of the options or the environment. It is not contacted before the first call. */
+  /** A client for the server of the options or the environment. It connects at the first call. */
   readonly box: Client;
-  /** Sends a request as it is to the same server, with the same token. `path` begins with a slash. Rejects with `Stopped` when no answer comes. */
+  /** Sends a raw request to the same server with the same token. `path` begins with a slash. Rejects with `Stopped` without an answer. */
   readonly send: (path: string, request: RawRequest) => Promise<Response>;
   /** The requested namespace as an option of calls; empty if none was given. */
   readonly inNamespace: { readonly namespace?: string };
-  /** The answer itself is wanted, as JSON, instead of a string for people. */
+  /** Print the answer as JSON instead of formatted for people. */
   readonly json: boolean;
 }
 
@@ -53,24 +53,24 @@ export interface Invocation<O extends OptionDefinitions = OptionDefinitions> {
 export interface Command<O extends OptionDefinitions = OptionDefinitions> {
   /** `job status` */
   readonly words: string;
-  /** `[JOB]`, `FILE`, `JOB [GROUP] COUNT`: words in brackets may be left out; `...` at the end takes all that follow. */
+  /** `[JOB]`, `FILE`, `JOB [GROUP] COUNT`: brackets mark optional parameters; a final `...` accepts any number. */
   readonly parameters: string;
   /** One line for the help, without a full stop. */
   readonly summary: string;
   readonly options: O;
-  /** Absent: the command talks to a server, and takes the options for that. */
+  /** Absent: the command calls a server and accepts the options for that. */
   readonly local?: true;
-  /** Options must precede the first parameter: the words after it are another program's command line. */
+  /** Options must precede the first parameter, because the rest is another program's command line. */
   readonly optionsFirst?: true;
-  /** The command prints the output of tasks: there is no answer to print as JSON. */
+  /** The command prints the output of tasks, so `--json` does not apply. */
   readonly raw?: true;
-  /** It opens sockets: `box` can. */
+  /** The command needs WebSockets of `box`. */
   readonly sockets?: true;
-  /** Gives the exit code. Rejects with `Stopped`, or with the client's `SignalboxError`. */
+  /** Resolves with the exit code. Rejects with `Stopped` or with the client's `SignalboxError`. */
   run(invocation: Invocation<O>): Promise<number>;
 }
 
-/** States the options once, so that `run` knows them. */
+/** Infers the types of the options for `run`. */
 export function command<const O extends OptionDefinitions>(definition: Command<O>): Command {
   return definition as unknown as Command;
 }

@@ -1,7 +1,7 @@
 import { columns } from '../output/columns.js';
 import type { Command, OptionDefinitions } from './command.js';
 
-/** How one command is used: a line, what it does, its options. */
+/** The help of one command: usage line, summary and options. */
 export function commandHelp(command: Command, options: OptionDefinitions): string {
   const rows = Object.entries(options).map(([name, { value, summary, choices }]) => [
     `  --${name}${value === undefined ? '' : ` ${value}`}`,
@@ -49,7 +49,7 @@ Exit codes: 0 done, 1 failed, 2 invalid command line, or a job that could not be
 `;
 }
 
-/** Characters of a line of verbs. */
+/** The most characters of a line of verbs. */
 const verbLineWidth = 90;
 
 /** Words separated by commas, in lines of at most this width. */

@@ -1,9 +1,9 @@
 /*
- * What people type who come from another command line over the same interface: words that mean a command of this one, and
- * options that this one does not have, with what does the same.
+ * Commands and options of Nomad's command line: those that mean a command here, and those that do not exist
+ * here, with the replacement to suggest.
  */
 
-/** Other words, and the command that they mean. */
+/** Nomad's commands and the equivalent commands here. */
 const otherWords: Readonly<Record<string, string>> = {
   run: 'job run',
   plan: 'job plan',
@@ -36,7 +36,7 @@ const otherWords: Readonly<Record<string, string>> = {
 
 const longest = Math.max(...Object.keys(otherWords).map((words) => words.split(' ').length));
 
-/** The arguments in this command line's own words. */
+/** Replaces Nomad's command words by those of this command line. */
 export function inOwnWords(args: readonly string[]): readonly string[] {
   for (let count = Math.min(longest, args.length); count > 0; count -= 1) {
     const words = args.slice(0, count).join(' ');
@@ -48,11 +48,11 @@ export function inOwnWords(args: readonly string[]): readonly string[] {
 
 const noVolumes = 'jobs mount folders of hosts: signalbox serve --volume, signalbox agent --volume';
 const quotas = 'quotas are settings of the embedding service: jobs.quotas of createEngine';
-const noRaft = 'servers share one store, and none of them leads: there are no peers to look after';
+const noRaft = 'servers share one store without a leader, so there are no peers to manage';
 const keys = 'keys are lines of the file that signalbox serve --encryption-key-file names; signalbox new-key makes one';
 const noLogin = 'tokens come from the store of the server, or the embedding service authenticates callers';
 
-/** Commands of that command line that are not here, by their first words, and what there is. */
+/** Nomad's commands that do not exist here, by their first words, with advice. */
 const absent: Readonly<Record<string, string>> = {
   'acl auth-method': noLogin,
   'acl binding-rule': noLogin,
@@ -80,13 +80,13 @@ const absent: Readonly<Record<string, string>> = {
   'server force-leave': noRaft,
   'server join': noRaft,
   setup: 'there is no such integration',
-  tls: 'put a proxy in front that ends TLS; openssl makes certificates',
+  tls: 'put a TLS-terminating proxy in front of the server; openssl makes certificates',
   ui: 'there is no web interface: signalbox status and signalbox job status show the jobs',
   'var init': 'signalbox var put PATH KEY=VALUE needs no file',
   volume: noVolumes,
 };
 
-/** What there is in place of a command that is not here; undefined when it is unknown. */
+/** The advice for a command of Nomad that does not exist here; undefined for unknown commands. */
 export function inPlaceOf(args: readonly string[]): { readonly words: string; readonly advice: string } | undefined {
   for (const count of [2, 1]) {
     const words = args.slice(0, count).join(' ');
@@ -98,7 +98,7 @@ export function inPlaceOf(args: readonly string[]): { readonly words: string; re
 
 const trust = 'set NODE_EXTRA_CA_CERTS to a file with the certificates that are trusted';
 
-/** Options of that command line, and what to do instead. */
+/** Nomad's options that do not exist here, with advice. */
 const instead: Readonly<Record<string, string>> = {
   t: 'use --json, and jq for parts of it',
   verbose: 'use --json, which shows everything and whole IDs',
@@ -124,7 +124,7 @@ const instead: Readonly<Record<string, string>> = {
   out: 'use --json',
 };
 
-/** What to do instead of an option that is not there; undefined when it is unknown. */
+/** The advice for an option of Nomad that does not exist here; undefined for unknown options. */
 export function insteadOf(option: string): string | undefined {
   return Object.hasOwn(instead, option) ? instead[option] : undefined;
 }

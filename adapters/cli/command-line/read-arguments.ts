@@ -34,7 +34,7 @@ export function optionsOf(command: Command): OptionDefinitions {
   };
 }
 
-/** Options may be anywhere and begin with one dash or two; after `--` nothing is an option. Throws `Stopped`. */
+/** Options may be anywhere and begin with one dash or two; after `--` nothing is an option. Throws `Stopped` for invalid ones. */
 export function readArguments(command: Command, args: readonly string[]): Arguments {
   const definitions = optionsOf(command);
   const { values, positionals } = parsed(command, definitions, separated(command, args));
@@ -47,7 +47,7 @@ export function readArguments(command: Command, args: readonly string[]): Argume
   return { parameters: checkedCount(command, positionals), options };
 }
 
-/** One of the choices, in any case. */
+/** The matching choice, case-insensitive. */
 function chosen(
   command: Command,
   name: string,
@@ -74,7 +74,7 @@ function separated(command: Command, args: readonly string[]): readonly string[]
   return [...options, '--', first, ...(others[0] === '--' ? others.slice(1) : others)];
 }
 
-/** Where the options end: at the first text that is neither one nor the value of one. */
+/** Where the options end: at the first argument that is not an option or its value. */
 function firstParameter(definitions: OptionDefinitions, args: readonly string[]): number {
   let at = 0;
   for (;;) {
@@ -93,8 +93,7 @@ function parsed(command: Command, definitions: OptionDefinitions, args: readonly
   }
   const dashed = withTwoDashes(definitions, args);
   for (const name of optionNames(dashed)) {
-    if (!Object.hasOwn(definitions, name))
-      throw misused(command, `there is no option --${name}${hint(name, definitions)}`);
+    if (!Object.hasOwn(definitions, name)) throw misused(command, `unknown option --${name}${hint(name, definitions)}`);
   }
   try {
     const { values, positionals } = parseArgs({ args: dashed, options, allowPositionals: true, strict: true });
@@ -105,8 +104,8 @@ function parsed(command: Command, definitions: OptionDefinitions, args: readonly
 }
 
 /**
- * `-check-index=7` is `--check-index=7`, `-it` is `--i --t` where those are flags, and `-detach=false` is not there at all. A
- * lone dash, and what stands behind `--`, stay.
+ * `-check-index=7` becomes `--check-index=7`, `-it` becomes `--i --t` if those are flags, and `-detach=false` is removed. A
+ * lone dash and everything after `--` stay unchanged.
  */
 function withTwoDashes(definitions: OptionDefinitions, args: readonly string[]): string[] {
   const end = args.indexOf('--');
@@ -128,7 +127,7 @@ function isFlag(definitions: OptionDefinitions, name: string): boolean {
   return definitions[name]?.type === 'flag';
 }
 
-/** Letters that are a flag each, and together no option. */
+/** Whether the letters are one flag each and not an option together. */
 function isCluster(definitions: OptionDefinitions, name: string): boolean {
   return definitions[name] === undefined && [...name].every((letter) => isFlag(definitions, letter));
 }

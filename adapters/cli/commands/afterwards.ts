@@ -10,7 +10,7 @@ export const detach = {
   detach: { type: 'flag', summary: 'do not wait for the scheduler; exit with 0' },
 } as const;
 
-/** Options of the commands that begin a run of a batch job. */
+/** Options of the commands that start a run of a batch job. */
 export const detachOrWait = {
   ...detach,
   wait: { type: 'flag', summary: 'wait for the end of a batch job, and exit by its outcome' },
@@ -21,13 +21,13 @@ interface Effect {
 }
 
 interface After {
-  /** Without waiting: prints `done` and the evaluation. */
+  /** Do not wait: print `done` and the evaluation. */
   readonly detached: boolean;
   readonly done: string;
   readonly follow?: typeof followEvaluation;
 }
 
-/** Follows the evaluation that a write created, unless there is none or `-detach` is given. Returns the exit code. */
+/** Follows the evaluation of a write, if there is one and `-detach` is not given. Returns the exit code. */
 export async function afterwards(
   invocation: Invocation,
   answer: Effect,
@@ -41,7 +41,7 @@ export async function afterwards(
   return 0;
 }
 
-/** The same for a registration, whose evaluation is followed until its deployment is over, or with `wait` until its batch job has ended. */
+/** The same for a registration: follows it until its deployment has ended, or with `wait` until its batch job has ended. */
 export async function afterRegistration(
   invocation: Invocation,
   answer: Effect,
@@ -53,12 +53,12 @@ export async function afterRegistration(
   return afterwards(invocation, answer, { detached, done, follow: wait ? followToEnd : followToHealth });
 }
 
-/** Throws `Stopped` for `-wait` where it has no meaning. */
+/** Throws `Stopped` if both `-wait` and `-detach` are given. */
 export function checkWait({ wait, detach }: { readonly wait: boolean; readonly detach: boolean }): void {
   if (wait && detach) throw new Stopped('-wait and -detach exclude each other: give one of them', 2);
 }
 
-/** The same for the job that is to run: a service has no end, and a job that launches others has no run itself. */
+/** Throws `Stopped` if `-wait` is given for a job whose end cannot be awaited: a service, or a job that only launches others. */
 export function checkWaitFor(options: Parameters<typeof checkWait>[0], job: WaitedJob): void {
   checkWait(options);
   if (!options.wait) return;

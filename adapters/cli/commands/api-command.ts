@@ -2,7 +2,7 @@ import { type Command, command } from '../command-line/command.js';
 import { Stopped } from '../stopped.js';
 import { passOn } from './print.js';
 
-/** Any request, for what has no own command. */
+/** Sends any request, for API calls without a command. */
 export const sendRequest: Command = command({
   words: 'operator api',
   parameters: 'PATH',
@@ -47,7 +47,7 @@ function headerFrom(text: string): [string, string] {
   return [name.toLowerCase(), value];
 }
 
-/** The path with these parameters, unless it has them itself. */
+/** The path with these parameters added, unless it already has them. */
 function pathWith(given: string, parameters: Readonly<Record<string, string>>): string {
   const [path = '', query = ''] = given.split(/\?(.*)/s);
   if (/^[a-z]+:/i.test(path)) throw new Stopped('PATH is the part after the address, such as /v1/jobs', 2);

@@ -41,11 +41,11 @@ const show = command({
 const put = command({
   words: 'workspace put',
   parameters: 'WORKSPACE',
-  summary: 'create a workspace, which notifications belong to, or change it; what no option names stays',
+  summary: 'create or change a workspace, which notifications belong to; only the options given have an effect',
   options: {
     name: { type: 'text', value: 'NAME', summary: 'its name (its ID)' },
     organization: { type: 'text', value: 'NAME', summary: 'its organization (default)' },
-    url: { type: 'text', value: 'URL', summary: 'where people look at it, for links; empty for none' },
+    url: { type: 'text', value: 'URL', summary: 'its web page, for links in messages; empty for none' },
     'execution-mode': {
       type: 'text',
       value: 'MODE',
@@ -87,12 +87,12 @@ type Stored = Pick<
   'name' | 'organization' | 'url' | 'executionMode' | 'driftDetection' | 'healthAssessments'
 >;
 
-/** What a workspace has that can be stated. */
+/** The settable members of a workspace. */
 function keptOf({ name, organization, url, executionMode, driftDetection, healthAssessments }: Stored): Stored {
   return { name, organization, url, executionMode, driftDetection, healthAssessments };
 }
 
-/** What the options say of a workspace. */
+/** The members that the options set. */
 function statedOf(options: Readonly<Record<string, string | undefined>>): Partial<Stored> {
   const { name, organization, url } = options;
   const mode = options['execution-mode'] as Workspace['executionMode'] | undefined;
@@ -100,7 +100,7 @@ function statedOf(options: Readonly<Record<string, string | undefined>>): Partia
     ...optional('name', name),
     ...optional('organization', organization),
     ...(url === undefined ? {} : { url: url === '' ? null : url }),
-    // The server says which there are.
+    // The server validates the value and lists the allowed ones.
     ...optional('executionMode', mode),
     ...optional('driftDetection', flagOption('drift-detection', options['drift-detection'])),
     ...optional('healthAssessments', flagOption('health-assessments', options['health-assessments'])),
@@ -121,7 +121,7 @@ const remove = command({
 const putUser = command({
   words: 'user put',
   parameters: 'USER EMAIL',
-  summary: 'store a user, whom e-mail configurations name, in place of what there was of this ID',
+  summary: 'create or replace a user, whom e-mail configurations can name',
   options: {
     username: { type: 'text', value: 'NAME', summary: 'the name of the user (its ID)' },
     organization: { type: 'text', value: 'NAME', summary: 'the organization of the user (default)' },
@@ -145,5 +145,5 @@ const removeUser = command({
   },
 });
 
-/** Workspaces and users: whom events belong to and whom mail goes to. */
+/** Workspaces, which events belong to, and users, who receive e-mail. */
 export const directoryCommands: readonly Command[] = [list, show, put, remove, putUser, removeUser];

@@ -11,7 +11,7 @@ const attributesOptions = {
   file: {
     type: 'text',
     value: 'FILE',
-    summary: 'JSON with the attributes, or the payload of an own type; - for input',
+    summary: 'JSON file with the attributes, or the payload of a custom type; - for standard input',
   },
 } as const;
 
@@ -25,7 +25,7 @@ const send = command({
     const sent = invocation.box.notifications.send(workspace, await attributesOf(invocation));
     return printAnswer(invocation, sent, ({ eventId, deliveryIds, explanations }) => {
       if (deliveryIds.length > 0) return `event ${eventId}: ${deliveryIds.length} to deliver\n`;
-      return `event ${eventId} notifies nobody\n${explained(explanations)}`;
+      return `event ${eventId} has no recipients\n${explained(explanations)}`;
     });
   },
 });
@@ -33,7 +33,7 @@ const send = command({
 const explain = command({
   words: 'event explain',
   parameters: 'WORKSPACE TRIGGER',
-  summary: 'which configurations an event would notify, and why others not; nothing is sent',
+  summary: 'show which configurations an event would notify, and why others not; sends nothing',
   options: attributesOptions,
   run: async (invocation) => {
     const [workspace = ''] = invocation.parameters;
@@ -85,7 +85,7 @@ const list = command({
 const show = command({
   words: 'event show',
   parameters: 'EVENT',
-  summary: 'one event, what it said and every attempt',
+  summary: 'one event with its content and every attempt',
   options: {},
   run: async (invocation) => {
     const event = invocation.box.events.show(invocation.parameters[0] ?? '');
@@ -111,7 +111,7 @@ const show = command({
 const erase = command({
   words: 'event erase',
   parameters: 'EVENT',
-  summary: 'erase what an event said and keep its record',
+  summary: 'erase the content of an event and keep its record',
   options: {},
   run: async (invocation) => {
     const [id = ''] = invocation.parameters;
@@ -145,7 +145,7 @@ const showType = command({
 const putType = command({
   words: 'event-type put',
   parameters: 'NAME FILE',
-  summary: 'register an event type: JSON with description, schema, example, body; - for input',
+  summary: 'register an event type from JSON with description, schema, example and body; - for standard input',
   options: {},
   run: async (invocation) => {
     const [name = '', file = ''] = invocation.parameters;
@@ -196,13 +196,13 @@ export async function jsonOf({ terminal }: Pick<Invocation, 'terminal'>, file: s
   if (fault !== undefined) throw new Stopped(`${file}:${fault.line}:${fault.column}: ${fault.message}`, 2);
   const value: unknown = jsonValueOf(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Stopped(`${file}: an object is expected`, 2);
+    throw new Stopped(`${file}: expected a JSON object`, 2);
   return value as Record<string, never>;
 }
 
 function momentOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  // Without an offset it would depend on the time zone of this process, and of `5` a year is made.
+  // Without an offset the result would depend on this process's time zone, and `5` would parse as a year.
   const moment = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(moment)) throw new Stopped(`--${name} takes a time such as 2026-01-02T03:04:05Z`, 2);
   return moment;

@@ -4,7 +4,7 @@ import { Stopped } from '../stopped.js';
 
 type Answer<T> = ResultAsync<{ readonly value: T | undefined | null }, { readonly type: string }>;
 
-/** The value of a read; `Stopped` names what is not there. */
+/** The value of a read; throws `Stopped` naming the missing thing. */
 export async function found<T>(answer: Answer<T>, what: string): Promise<T> {
   const result = await answer;
   if (result.isOk()) {
@@ -18,15 +18,15 @@ export async function found<T>(answer: Answer<T>, what: string): Promise<T> {
 }
 
 /**
- * What a list is asked for to find an ID that begins so: servers with Nomad's names know beginnings of whole bytes only, two
- * digits each. `theOnly` compares the rest.
+ * The prefix to query for an ID: servers with Nomad's names accept only prefixes of whole bytes, two
+ * digits each. `theOnly` then compares the rest.
  */
 export function askedBeginning(beginning: string): string {
   const digits = beginning.replaceAll('-', '');
   return digits.length % 2 === 0 ? beginning : beginning.slice(0, -1);
 }
 
-/** The only one of the listed things whose ID begins so. */
+/** The only listed item whose ID has this prefix. */
 export function theOnly<T extends { readonly ID: string }>(listed: readonly T[], beginning: string, what: string): T {
   const items = listed.filter(({ ID }) => ID.startsWith(beginning));
   const exact = items.find(({ ID }) => ID === beginning);

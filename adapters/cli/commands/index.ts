@@ -32,7 +32,7 @@ import { serviceCommands } from './service-commands.js';
 import { lockVariable } from './variables/lock-command.js';
 import { variableCommands } from './variables/variable-commands.js';
 
-/** Every command but those that concern a server of one's own, in the order of the help. */
+/** All commands that call a server, in the order of the help. */
 export const commands: readonly Command[] = [
   parse,
   plan,

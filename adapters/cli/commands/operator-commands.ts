@@ -61,7 +61,7 @@ const setConfiguration = command({
     const { box, options } = invocation;
     const { value: before } = await orThrow(box.scheduler.readConfiguration());
     const asked = numberOption('check-index', options['check-index']);
-    // Two that change different things at once do not undo each other.
+    // Check-and-set: concurrent changes of different settings do not undo each other.
     const checkIndex = asked ?? before.ModifyIndex;
     const answer = await orThrow(box.scheduler.setConfiguration({ ...changed(before, options), checkIndex }));
     if (!answer.updated) throw new Stopped('the configuration was changed at another index');
@@ -77,7 +77,7 @@ function changed(before: SchedulerConfiguration, options: OptionValues<typeof se
     MemoryOversubscriptionEnabled: asked('memory-oversubscription') ?? before.MemoryOversubscriptionEnabled,
     RejectJobRegistration: asked('reject-job-registration') ?? before.RejectJobRegistration,
     PauseEvalBroker: asked('pause-eval-broker') ?? before.PauseEvalBroker,
-    // Without effect, and kept as it is for the clients that have set it.
+    // Has no effect; kept for clients that have set it.
     NodeLimitForFeasibilityChecks: before.NodeLimitForFeasibilityChecks,
     PreemptionConfig: {
       SystemSchedulerEnabled: asked('preempt-system-scheduler') ?? preempts.SystemSchedulerEnabled,

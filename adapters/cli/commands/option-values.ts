@@ -1,13 +1,13 @@
 import { parseDuration } from '../../../src/options/option-texts.js';
 import { Stopped } from '../stopped.js';
 
-/** Accepted where other command lines ask first, so that their scripts run: these commands do not ask. */
+/** Accepted for scripts written for Nomad's command line, which asks first: these commands never ask. */
 export const yes = {
   yes: { type: 'flag', summary: 'do not ask; these commands never do' },
   y: { type: 'flag', summary: 'the same' },
 } as const;
 
-/** A member that is left out when it has no value. */
+/** An object with the member, or an empty one if it has no value. */
 export function optional<N extends string, T>(name: N, value: T | undefined): { readonly [K in N]?: T } {
   return value === undefined ? {} : ({ [name]: value } as { readonly [K in N]?: T });
 }
@@ -20,7 +20,7 @@ export function numberOption(name: string, text: string | undefined): number | u
   return Number(text);
 }
 
-/** The value of an option that can say no as well. */
+/** The value of a boolean option. */
 export function flagOption(name: string, text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;
   if (text !== 'true' && text !== 'false') {
@@ -29,7 +29,7 @@ export function flagOption(name: string, text: string | undefined): boolean | un
   return text === 'true';
 }
 
-/** The page of a list; the first one when none is named. */
+/** The page of a list, from 1; default 1. */
 export function pageOption(text: string | undefined): { readonly pageNumber?: number } {
   const number = numberOption('--page', text);
   if (number === 0) throw new Stopped('--page takes a number from 1', 2);
@@ -56,7 +56,7 @@ export function pairs(name: string, texts: readonly string[]): Readonly<Record<s
   );
 }
 
-/** A name that can be given as a parameter or as an option, which must agree. */
+/** A name that can be given as a parameter or as an option; if both are given they must agree. */
 export function namedOnce(what: string, parameter: string | undefined, option: string | undefined): string | undefined {
   if (parameter !== undefined && option !== undefined && parameter !== option) {
     throw new Stopped(`the ${what} is either ${parameter} or ${option}`, 2);
@@ -64,5 +64,5 @@ export function namedOnce(what: string, parameter: string | undefined, option: s
   return parameter ?? option;
 }
 
-/** Outcomes that deliveries are filtered by. */
+/** The outcomes by which deliveries can be filtered. */
 export const deliveryOutcomes = ['pending', 'delivered', 'partly_delivered', 'dead', 'cancelled'] as const;

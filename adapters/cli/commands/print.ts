@@ -5,16 +5,16 @@ import { inJson } from '../output/cells.js';
 import { shownText } from '../output/colours.js';
 import type { Terminal } from '../terminal.js';
 
-/** What a call gives: its value, or why there is none. */
+/** The result of a call. */
 type Answer<T> = ResultAsync<T, { readonly type: string }>;
 
-/** Prints a value as JSON if requested, otherwise as a string, without control characters of its strings. Returns the exit code 0. */
+/** Prints a value as JSON if requested, otherwise as formatted text with control characters escaped. Returns the exit code 0. */
 export function print<T>({ terminal, json }: Invocation, value: T, text: (value: T) => string): number {
   terminal.out(json ? `${inJson(value, 2)}\n` : shownText(text(value)));
   return 0;
 }
 
-/** Prints what a call answers, as `print` does. Rejects when the call is refused. */
+/** Prints the answer of a call like `print`. Rejects if the call fails. */
 export async function printAnswer<T>(
   invocation: Invocation,
   answer: Answer<T>,
@@ -23,12 +23,12 @@ export async function printAnswer<T>(
   return print(invocation, await orThrow(answer), text);
 }
 
-/** Prints one line when a call whose answer says nothing more has succeeded, or the answer as JSON. Rejects when it is refused. */
+/** Prints one line after a successful call, or its answer as JSON. Rejects if the call fails. */
 export async function confirm(invocation: Invocation, answer: Answer<unknown>, line: string): Promise<number> {
   return print(invocation, (await orThrow(answer)) ?? null, () => `${line}\n`);
 }
 
-/** Passes bytes on as they come, as fast as they are taken. Gives the exit code 0. */
+/** Forwards bytes as fast as the output accepts them. Returns the exit code 0. */
 export async function passOn({ streams, out }: Terminal, pieces: AsyncIterable<Uint8Array>): Promise<number> {
   const decoder = new TextDecoder();
   for await (const piece of pieces) {

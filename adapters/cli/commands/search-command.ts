@@ -11,7 +11,7 @@ import { print } from './print.js';
 import { deploymentCommands } from './scheduling/deployment-commands.js';
 import { evaluationCommands } from './scheduling/evaluation-commands.js';
 
-/** The commands that show one thing, by the context in which its name was found. */
+/** The command that shows one match, by search context. */
 const shownBy: Readonly<Record<string, string>> = {
   jobs: 'job status',
   allocs: 'alloc status',
@@ -32,7 +32,7 @@ const showing: readonly Command[] = [
   ...namespaceCommands,
 ];
 
-/** `signalbox status`: shows what has the name or ID, or the things whose name or ID begins so. */
+/** `signalbox status`: shows the thing with this name or ID, or lists those with this prefix. */
 export const search = command({
   words: 'status',
   parameters: '[PREFIX]',
@@ -65,7 +65,7 @@ async function matchesOf({ box, inNamespace }: Invocation, prefix: string): Prom
   );
 }
 
-/** Its options are not those of this command: none of them is given. */
+/** The other command runs without options. */
 function show(invocation: Invocation, words: string, parameters: readonly string[]): Promise<number> {
   const shown = showing.find((each) => each.words === words);
   if (shown === undefined) throw new Stopped(`there is no command ${words}`);

@@ -54,7 +54,7 @@ const info = command({
 const remove = command({
   words: 'service delete',
   parameters: 'SERVICE ID',
-  summary: 'take one instance of a service out of the catalogue',
+  summary: 'remove one instance of a service from the catalogue',
   options: {},
   run: async (invocation) => {
     const [name = '', id = ''] = invocation.parameters;

@@ -1,10 +1,10 @@
 import { Stopped } from '../stopped.js';
 import type { Terminal } from '../terminal.js';
 
-/** Asks a question and gives whether the answer is yes. */
+/** Asks a yes-or-no question. */
 export type Ask = (question: string) => Promise<boolean>;
 
-/** Interactive questions, one line of input each. Everything except y and yes means no. */
+/** Interactive questions, one line of input each. Anything but y and yes means no. */
 export function asker({ streams, error }: Terminal): Ask {
   const { keyboard } = streams ?? {};
   if (streams === undefined || keyboard === undefined) {

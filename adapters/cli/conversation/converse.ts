@@ -5,9 +5,9 @@ import type { Keyboard, Streams } from '../terminal.js';
 interface Conversation {
   readonly socket: MessageSocket;
   readonly streams: Streams;
-  /** Pass standard input on; the command's input ends at once when this is false. */
+  /** Forward standard input; if false, the command's input ends at once. */
   readonly input: boolean;
-  /** The command runs in a terminal: keys go to it as they are, and it learns the size of the local one. */
+  /** The command runs in a terminal: it receives raw keys and the size of the local terminal. */
   readonly terminal: boolean;
 }
 
@@ -17,7 +17,7 @@ interface Conversation {
  * `{"exited":true,"result":{"exit_code":…}}` from it (docs/interfaces: job interface, sockets).
  */
 
-/** Talks with a command until it has exited, and gives its exit code. Rejects with `Stopped` when the socket ends before. */
+/** Exchanges messages with a command until it exits. Returns its exit code. Rejects with `Stopped` if the socket closes first. */
 export async function converse({ socket, streams, input, terminal }: Conversation): Promise<number> {
   const keyboard = terminal ? streams.keyboard : undefined;
   const release = keyboard === undefined ? () => undefined : handOver(keyboard, socket);
@@ -31,7 +31,7 @@ export async function converse({ socket, streams, input, terminal }: Conversatio
   }
 }
 
-/** Keys reach the command as they are, and it follows the size of the terminal. Gives what ends that. */
+/** Forwards raw keys and size changes of the terminal to the command. Returns the function that stops it. */
 function handOver(keyboard: Keyboard, socket: MessageSocket): () => void {
   const tellSize = (): void => {
     const { rows, columns } = keyboard.size();

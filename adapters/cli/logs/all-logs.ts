@@ -6,10 +6,10 @@ import type { TaskLog } from './task-log.js';
 /** How a log is read. */
 export type ReadLog = (log: TaskLog) => AsyncIterable<Uint8Array>;
 
-/** Where whole lines go. Resolves when there is room for more. */
+/** Writes complete lines. Resolves when there is room for more. */
 type WriteLines = (lines: Uint8Array) => Promise<void>;
 
-/** Which logs are meant: of all allocations of a job, or those of one group. */
+/** The selected logs: of all allocations of a job, or of one group. */
 interface WantedLogs {
   readonly box: Client;
   readonly jobId: string;
@@ -21,7 +21,7 @@ interface WantedLogs {
 }
 
 const lineFeed = 0x0a;
-/** Longest that one question to the server waits: the end of a job does not wake those who wait for its allocations. */
+/** The `wait` of a blocking query: short, as the end of a job does not wake queries for its allocations. */
 const wait = '5s';
 
 /** Writes the logs of all allocations' tasks, one allocation after the other, each line with a prefix. */
@@ -33,7 +33,7 @@ export async function writeAllLogs(wanted: WantedLogs, read: ReadLog, write: Wri
   return allocations.length;
 }
 
-/** The same of those that are there and those that come, all at once, until the job has ended and everything is written. */
+/** Follows the logs of current and new allocations concurrently until the job has ended and everything is written. */
 export async function followAllLogs(wanted: WantedLogs, read: ReadLog, write: WriteLines): Promise<void> {
   const followed = new Map<string, Promise<unknown>>();
   for (let waiting = {}; ; ) {
@@ -92,17 +92,17 @@ async function writeLog(
       if (whole.length > 0) await write(whole);
     }
   } catch (error) {
-    // A task that has not started has written nothing, and neither has one whose log is no longer kept.
+    // The task has not started or its log was removed: there is nothing to write.
     if (!(error instanceof SignalboxError) || error.type !== 'command_not_found') throw error;
   }
   const rest = lines.rest();
   if (rest.length > 0) await write(rest);
 }
 
-/** Bytes after which a line that has not ended is written all the same. */
+/** Bytes after which an unfinished line is written. */
 const longestLine = 64 * 1024;
 
-/** Whole lines of a string that comes in pieces, with a word before each. */
+/** Splits chunks of a string into complete lines, each with a prefix. */
 export class PrefixedLines {
   readonly #prefix: Buffer;
   #begun: Buffer = Buffer.alloc(0);
@@ -111,7 +111,7 @@ export class PrefixedLines {
     this.#prefix = Buffer.from(prefix);
   }
 
-  /** The lines that end with this piece. */
+  /** The lines that this chunk completes. */
   push(piece: Uint8Array): Buffer {
     const text = Buffer.concat([this.#begun, piece]);
     const end = text.length > longestLine ? text.length : text.lastIndexOf(lineFeed) + 1;
@@ -119,7 +119,7 @@ export class PrefixedLines {
     return this.#prefixed(text.subarray(0, end));
   }
 
-  /** The last line, when nothing has ended it; a line feed is added. */
+  /** The unfinished last line, with a line feed added. */
   rest(): Buffer {
     const begun = this.#begun;
     this.#begun = Buffer.alloc(0);

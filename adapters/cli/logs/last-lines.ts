@@ -1,8 +1,8 @@
 const lineFeed = 0x0a;
 
 /**
- * Where the last so many lines of a string begin. Undefined when the text holds fewer line ends than that needs: its first
- * line may be cut, or there are not so many. A line feed at the end closes the last line, it begins none.
+ * Where the last `count` lines of a string begin. Undefined if the string has too few line feeds: its first
+ * line may be truncated, or it has fewer lines. A final line feed ends the last line and does not start another.
  */
 export function startOfLastLines(text: Uint8Array, lines: number): number | undefined {
   if (lines === 0) return text.length;
@@ -15,7 +15,7 @@ export function startOfLastLines(text: Uint8Array, lines: number): number | unde
   return undefined;
 }
 
-/** What follows the first line feed, over pieces. */
+/** Removes everything up to the first line feed from a sequence of chunks. */
 export class BehindFirstLine {
   #found = false;
 

@@ -13,13 +13,13 @@ export interface TaskLog {
 /** Start of the output: the first retained line, or this number of lines or bytes before the end. */
 export type LogStart = 'beginning' | { readonly lines: number } | { readonly bytes: number };
 
-/** Bytes that are looked through for the last lines: at first, and at most. */
+/** Bytes to search for the last lines: at first and at most. */
 const firstWindow = 4096;
 const widestWindow = 64 * 1024 * 1024;
-/** Longest that one question to the server waits. */
+/** The `wait` of a blocking query. */
 const wait = '30s';
 
-/** What has been written so far. */
+/** The output so far. */
 export async function* readLog(log: TaskLog, start: LogStart): AsyncGenerator<Uint8Array> {
   if (start === 'beginning') yield* bytesOf(log, 0, 'start');
   else if ('bytes' in start) yield* bytesOf(log, start.bytes, 'end');
@@ -28,13 +28,13 @@ export async function* readLog(log: TaskLog, start: LogStart): AsyncGenerator<Ui
 
 interface LastLines {
   readonly text: Uint8Array;
-  /** There are no others before. */
+  /** The window starts at the beginning of the log. */
   readonly all: boolean;
-  /** The text may begin inside a line: the widest window holds fewer lines than were asked for. */
+  /** The window may begin inside a line: the widest one has fewer lines than requested. */
   readonly cut: boolean;
 }
 
-/** A window before the end that grows until it holds the lines. The widest one is taken as it is. */
+/** A window before the end that grows until it contains the lines or reaches its maximum. */
 async function lastLines(log: TaskLog, lines: number): Promise<LastLines> {
   for (let window = firstWindow; ; window *= 4) {
     const pieces: Uint8Array[] = [];
@@ -48,7 +48,7 @@ async function lastLines(log: TaskLog, lines: number): Promise<LastLines> {
 }
 
 /**
- * What has been written and what is written next, until the task has ended and everything was read. Waits for a task that
+ * The output so far and from now on, until the task has ended and everything was read. Waits for a task that
  * has not started.
  */
 export async function* followLog(log: TaskLog, start: LogStart): AsyncGenerator<Uint8Array> {
@@ -58,12 +58,12 @@ export async function* followLog(log: TaskLog, start: LogStart): AsyncGenerator<
   const { text, all, cut } = await lastLines(log, start.lines);
   if (all) return yield* follow(log, { offset: 0, origin: 'start' });
   if (cut) return yield* follow(log, { offset: text.length, origin: 'end' });
-  // The byte before the lines is a line feed, unless more was written meanwhile: then the line that it cuts is left out.
+  // The byte before the lines is a line feed, unless more was written meanwhile: then the truncated first line is left out.
   const lines = new BehindFirstLine();
   for await (const piece of follow(log, { offset: text.length + 1, origin: 'end' })) yield lines.rest(piece);
 }
 
-/** Where something ends in its file. */
+/** The end of the output: a file and an offset in it. */
 interface FileOffset {
   readonly file: string;
   readonly offset: number;
@@ -74,7 +74,7 @@ interface From {
   readonly origin: 'start' | 'end';
 }
 
-/** A stream of the server does not end with the task: it is ended at the offset where the log of an ended task ends. */
+/** The server's stream does not end with the task: it is stopped at the final offset of the ended task's log. */
 async function* follow(log: TaskLog, from: From): AsyncGenerator<Uint8Array> {
   const reading = new AbortController();
   let position = from.origin === 'end' && from.offset === 0 ? await endOf(log) : undefined;
@@ -113,7 +113,7 @@ async function* follow(log: TaskLog, from: From): AsyncGenerator<Uint8Array> {
   if (fault !== undefined) throw fault;
 }
 
-/** Where the log ends, when its task writes nothing any more; nothing for a log that is empty. */
+/** Where the log of an ended task ends; undefined for an empty log. */
 async function endWithTask(log: TaskLog, signal: AbortSignal): Promise<FileOffset | undefined> {
   await untilAllocation(log, hasEnded, signal);
   return endOf(log);
@@ -150,7 +150,7 @@ function hasEnded({ TaskStates, ClientStatus }: Allocation, task: string): boole
   return TaskStates?.[task]?.State === 'dead' || ended.includes(ClientStatus);
 }
 
-/** Resolves when it holds, or when the allocation is no longer kept. */
+/** Resolves when the condition holds or the allocation no longer exists. */
 async function untilAllocation(log: TaskLog, holds: Condition, signal?: AbortSignal): Promise<void> {
   for (let waiting = {}; ; ) {
     const options = { ...waiting, ...(signal === undefined ? {} : { signal }) };

@@ -1,17 +1,17 @@
-/** How a read of the server waits: until there is something newer than the index, for so long. */
+/** The parameters of a blocking query. */
 export interface Waiting {
   readonly index?: number;
   readonly wait?: string;
   readonly signal: AbortSignal;
 }
 
-/** A read that can wait for a change. */
+/** A read that supports blocking queries. */
 export type Read<T> = (waiting: Waiting) => Promise<{ readonly value: T; readonly index: number }>;
 
-/** Longest that one question to the server waits. */
+/** The `wait` of a blocking query. */
 const wait = '30s';
 
-/** The values of the reads, and again whenever one of them may have changed. Leaving the loop ends the pending reads. */
+/** Yields the values of the reads, and again whenever one may have changed. Leaving the loop aborts the pending reads. */
 export async function* changesOf<const T extends readonly unknown[]>(
   ...reads: { readonly [K in keyof T]: Read<T[K]> }
 ): AsyncGenerator<T> {
@@ -28,7 +28,7 @@ export async function* changesOf<const T extends readonly unknown[]>(
   }
 }
 
-/** One of the values, and the question for the next one. */
+/** A current value and the pending query for the next. */
 class Side<T> {
   readonly #read: Read<T>;
   readonly #signal: AbortSignal;
@@ -45,7 +45,7 @@ class Side<T> {
     return this.#held.value;
   }
 
-  /** Resolves when the question that is under way has been answered. */
+  /** Resolves when the pending query is answered. */
   next(): Promise<void> {
     this.#asked ??= this.#ask();
     return this.#asked;

@@ -2,7 +2,7 @@ import type { AllocationListStub, Deployment } from '../../../src/index.js';
 import { short } from '../output/columns.js';
 import { allocationsText, deploymentText } from '../output/tables.js';
 
-/** A deployment with the allocations that count for it. */
+/** A deployment with its allocations. */
 export interface DeploymentView {
   readonly deployment: Deployment;
   readonly allocations: readonly AllocationListStub[];
@@ -12,7 +12,7 @@ export function deploymentFrame({ deployment, allocations }: DeploymentView): st
   return `${deploymentText(deployment)}\n${allocationsText(allocations)}`;
 }
 
-/** Lines for what is new since the view before; all of it for the first one. */
+/** Lines for the changes since the previous view, or for everything in the first view. */
 export function deploymentNews(before: DeploymentView | undefined, { deployment }: DeploymentView): string {
   const { ID, JobID, JobVersion, Status, StatusDescription } = deployment;
   const lines: string[] = [];
@@ -38,7 +38,7 @@ function groupLines({ TaskGroups }: Deployment): Readonly<Record<string, string>
   );
 }
 
-/** It goes no further on its own. */
+/** Whether the deployment has ended. */
 export function isOver({ Status }: Pick<Deployment, 'Status'>): boolean {
   return Status === 'successful' || Status === 'failed' || Status === 'cancelled';
 }

@@ -2,14 +2,14 @@ import { inLines } from '../output/cells.js';
 import type { Terminal } from '../terminal.js';
 import { fittedLines, redrawn } from './redraw.js';
 
-/** Where something that changes is shown. */
+/** Shows a changing state. */
 interface Display {
   /**
-   * `frame` is how things are, as a whole; `news` is what has changed since the last time, in lines. A terminal shows the
-   * frame in the place of the one before; elsewhere the news follow each other.
+   * `frame`: the complete state; `news`: lines for the changes since the last call. A terminal redraws the
+   * frame in place; other outputs append the news.
    */
   show(frame: string, news: string): void;
-  /** The last time: the whole frame stays. */
+  /** The last call: leaves the complete frame. */
   end(frame: string, news: string): void;
 }
 

@@ -1,6 +1,6 @@
 import { facts, short, tableOf } from '../output/columns.js';
 
-/** A draining node, with its past and present allocations. */
+/** A draining node with its ended and current allocations. */
 export interface DrainView {
   readonly node: DrainedNode;
   readonly allocations: readonly DrainedAllocation[];
@@ -25,7 +25,7 @@ export function isDraining({ DrainStrategy }: DrainedNode): boolean {
   return DrainStrategy !== undefined && DrainStrategy !== null;
 }
 
-/** Somebody has ended the drain before the node was empty. */
+/** Whether the drain was cancelled before the node was empty. */
 export function wasCanceled({ LastDrain }: DrainedNode): boolean {
   return LastDrain?.Status === 'canceled';
 }
@@ -57,8 +57,8 @@ function stateOf(node: DrainedNode): string {
 }
 
 /**
- * Lines for the changes since the previous view; at first for the whole state, and for what has ended since the drain was
- * ordered. A small drain may be over before it is first considered.
+ * Lines for the changes since the previous view; in the first view for the whole state and for allocations that ended since the
+ * start of the drain, as a short drain may be over before the first view.
  */
 export function drainNews(
   before: DrainView | undefined,

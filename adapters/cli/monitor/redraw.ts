@@ -1,14 +1,14 @@
 import { cutTo, widthOf } from '../output/cells.js';
 
-/** Of a terminal, in cells. */
+/** The size of a terminal, in cells. */
 interface ScreenSize {
   readonly rows: number;
   readonly columns: number;
 }
 
 /**
- * Lines of a string that can be drawn again in place: none is wider than the screen, and all of them leave its last row for
- * the cursor, because what has left the screen at the top cannot be reached again. What is left out is counted in one line.
+ * The lines of a frame that can be redrawn in place: none is wider than the screen, and the last row stays free for
+ * the cursor, because lines that have scrolled off the top cannot be overwritten. One line counts the omitted ones.
  */
 export function fittedLines(text: string, { rows, columns }: ScreenSize): readonly string[] {
   const lines = text.replace(/\n$/, '').split('\n');
@@ -19,9 +19,9 @@ export function fittedLines(text: string, { rows, columns }: ScreenSize): readon
 }
 
 /**
- * What a terminal is sent to have these lines in the place of those before, with the cursor below them. Lines are
- * overwritten and not cleared first, so that what stays the same does not flicker. `columns` is the width now: lines that
- * were drawn on a wider screen have been wrapped by it.
+ * The control sequence that replaces the previous lines by these, with the cursor below them. Lines are
+ * overwritten without clearing, so that unchanged ones do not flicker. `columns` is the current width: lines that
+ * were drawn on a wider screen have been wrapped to it.
  */
 export function redrawn(before: readonly string[], next: readonly string[], columns: number): string {
   const height = before.reduce((sum, line) => sum + rowsOf(line, columns), 0);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { inLines } from './cells.js';
 
-/** Marks for additions, removals and changes, or nothing at all. */
+/** Marks for additions, removals and changes, or no marks without colours. */
 export interface Colours {
   added(text: string): string;
   removed(text: string): string;
@@ -9,18 +9,18 @@ export interface Colours {
   strong(text: string): string;
 }
 
-/** The marks become colours in `shownText`. */
+/** `shownText` turns the marks into colours. */
 export function coloursFor(enabled: boolean): Colours {
   const mark = (code: number) => (text: string) => (enabled ? `${marked(code)}${text}${marked(0)}` : text);
   return { added: mark(32), removed: mark(31), changed: mark(33), strong: mark(1) };
 }
 
-/** A string in lines as it is printed: control characters of others are escapes, marks of `coloursFor` are colours. */
+/** Text for printing: escapes control characters and turns the marks of `coloursFor` into colours. */
 export function shownText(text: string): string {
   return inLines(text).replace(marks, '\u001b[$1m');
 }
 
-/** Differs between processes, so that nobody else can write a mark. */
+/** Random per process, so that untrusted text cannot contain a mark. */
 const own = randomUUID();
 const marks = new RegExp(`<${own}:(\\d+)>`, 'g');
 

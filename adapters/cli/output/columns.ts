@@ -16,7 +16,7 @@ export function columns(rows: readonly (readonly string[])[]): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** The same below a line of headings; a sentence when there are no rows. */
+/** The same below a line of headings; the given message if there are no rows. */
 export function tableOf(headings: readonly string[], rows: readonly (readonly string[])[], none: string): string {
   return rows.length === 0 ? `${none}\n` : columns([headings, ...rows]);
 }

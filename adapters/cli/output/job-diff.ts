@@ -4,7 +4,7 @@ import type { Colours } from './colours.js';
 
 type Change = Pick<ObjectDiff, 'Type' | 'Fields' | 'Objects'>;
 
-/** What differs between two jobs, indented, each line with `+`, `-` or `+/-` in front. */
+/** The differences between two jobs, indented, each line prefixed with `+`, `-` or `+/-`. */
 export function jobDiffText(diff: JobDiff, colours: Colours): string {
   const lines = [
     `${sign(diff.Type, colours)}Job: "${inOneLine(diff.ID)}"`,

@@ -1,7 +1,7 @@
 interface ListedJob {
   readonly Status: string;
   readonly Stop: boolean;
-  /** How a job that is dead ended; absent for jobs that launch others, and where the server has only the members of Nomad. */
+  /** How a dead job ended; absent for periodic and parameterized jobs, and from servers with Nomad's names. */
   readonly Outcome?: string;
 }
 

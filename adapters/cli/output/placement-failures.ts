@@ -5,7 +5,7 @@ type Failures = Readonly<Record<string, AllocationMetric>>;
 
 type Optional<T> = { readonly [K in keyof T]?: T[K] | null };
 
-/** The part of a job that the reasons of its failures are named with, as it is stored or submitted. */
+/** The members of a stored or submitted job that the messages use. */
 export interface PlacedJob {
   readonly TaskGroups?: readonly PlacedGroup[] | null;
 }
@@ -45,7 +45,7 @@ function unplacedIn({ CoalescedFailures }: AllocationMetric): number {
   return 1 + CoalescedFailures;
 }
 
-/** What the scheduler counts nodes under that lack something, with what a group wants of it. */
+/** Constraint names for missing node features, with the values that a group requires. */
 const lacks: Readonly<Record<string, readonly [what: string, wanted: (group: PlacedGroup) => readonly unknown[]]>> = {
   'missing drivers': ['driver', ({ Tasks }) => (Tasks ?? []).map(({ Driver }) => Driver)],
   'missing devices': [
@@ -59,7 +59,7 @@ const lacks: Readonly<Record<string, readonly [what: string, wanted: (group: Pla
   'missing network': ['network mode', ({ Networks }) => (Networks ?? []).map(({ Mode }) => Mode)],
 };
 
-/** `missing driver "docker"`; with several of which some may be there, `missing drivers (the group needs "docker", "java")`. */
+/** `missing driver "docker"`; if several are required, `missing drivers (the group needs "docker", "java")`. */
 function lackText(name: string, group: PlacedGroup | undefined): string | undefined {
   const [what, wanted] = (Object.hasOwn(lacks, name) ? lacks[name] : undefined) ?? [];
   if (what === undefined || wanted === undefined || group === undefined) return undefined;

@@ -2,7 +2,7 @@ import type { AllocationListStub, Deployment } from '../../../src/index.js';
 import { facts, short, tableOf } from './columns.js';
 import { timeText } from './times.js';
 
-/** A deployment with its groups; nothing when there is none. */
+/** A deployment with its groups; empty if there is none. */
 export function deploymentText(deployment: Deployment | null): string {
   if (deployment === null) return '';
   const rows = Object.entries(deployment.TaskGroups).map(([group, state]) => [
@@ -43,7 +43,7 @@ type PlacedAllocation = Pick<
   'ID' | 'Namespace' | 'JobID' | 'TaskGroup' | 'DesiredStatus' | 'ClientStatus' | 'CreateTime'
 >;
 
-/** The allocations of one node, of all jobs. */
+/** The allocations of all jobs on one node. */
 export function allocationsOnNodeText(allocations: readonly PlacedAllocation[]): string {
   const rows = allocations.map((allocation) => [
     short(allocation.ID),

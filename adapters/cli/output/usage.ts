@@ -22,7 +22,7 @@ interface HostUsage {
   readonly uptime: number;
 }
 
-/** What the tasks of an allocation use at present. */
+/** The current resource usage of an allocation's tasks. */
 export function usageText({ tasks }: AllocationUsage): string {
   const rows = Object.entries(tasks).map(([name, { userPercent, systemPercent, residentBytes, processes }]) => [
     name,
@@ -33,7 +33,7 @@ export function usageText({ tasks }: AllocationUsage): string {
   return tableOf(['Task', 'Processor', 'Memory', 'Processes'], rows, 'no task runs');
 }
 
-/** What a node uses at present. */
+/** The current resource usage of a node. */
 export function hostUsageText({ memory, processors, disk, uptime }: HostUsage): string {
   const busy = processors.reduce((sum, { user, system }) => sum + user + system, 0) / Math.max(processors.length, 1);
   return facts({

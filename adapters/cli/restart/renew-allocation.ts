@@ -4,16 +4,16 @@ import { short } from '../output/columns.js';
 import { placementFailures } from '../output/placement-failures.js';
 import { Stopped } from '../stopped.js';
 
-/** Longest that one question to the server waits. */
+/** The `wait` of a blocking query. */
 const wait = '30s';
 
-/** What is restarted of an allocation: one task, everything from its beginning, or what runs. */
+/** The part of an allocation to restart: one task, all tasks from the beginning, or the running ones. */
 interface RestartedTasks {
   readonly task?: string;
   readonly all: boolean;
 }
 
-/** Restarts tasks where they are, and resolves when they run again. Rejects when they do not. */
+/** Restarts tasks in place and resolves when they run again. Rejects if they do not. */
 export async function restartInPlace(box: Client, id: string, tasks: RestartedTasks): Promise<void> {
   const before = statesOf(await allocationAt(box, id));
   const concerned = Object.entries(before).filter(([name, state]) => isConcerned(name, state, tasks));
@@ -28,19 +28,19 @@ function isConcerned(name: string, { State }: TaskState, { task, all }: Restarte
   return task === undefined ? all || State === 'running' : name === task;
 }
 
-/** A task that prepares others has ended well by the time that they run. */
+/** A prestart task counts as running again when it has ended successfully. */
 function hasRestarted(state: TaskState | undefined, restarts: number): boolean {
   if (state === undefined || state.Restarts <= restarts) return false;
   return state.State === 'running' || (state.State === 'dead' && !state.Failed);
 }
 
-/** Ends an allocation and resolves with the ID of the one that takes its place, once that runs. Rejects when none does. */
+/** Stops an allocation and resolves with the ID of its replacement once that is running. Rejects if there is none. */
 export async function replace(box: Client, id: string, noShutdownDelay: boolean): Promise<string> {
   const { evalId } = await orThrow(box.allocations.stop(id, { reschedule: true, noShutdownDelay }));
   const failures = await failuresOf(box, evalId);
   const { NextAllocation = '' } = await allocationAt(box, id);
   if (NextAllocation === '') {
-    const why = failures === '' ? 'its job wants no other in its place' : failures.trim();
+    const why = failures === '' ? 'its job needs no replacement' : failures.trim();
     throw new Stopped(`allocation ${short(id)} is not replaced: ${why}`);
   }
   await untilAllocation(box, NextAllocation, ({ ClientStatus }) => ClientStatus === 'running');
@@ -58,7 +58,7 @@ async function failuresOf(box: Client, id: string): Promise<string> {
 
 async function allocationAt(box: Client, id: string): Promise<Allocation> {
   const { value } = await orThrow(box.allocations.read(id));
-  if (value === undefined) throw new Stopped(`there is no allocation ${short(id)} any more`);
+  if (value === undefined) throw new Stopped(`allocation ${short(id)} no longer exists`);
   return value;
 }
 
@@ -71,7 +71,7 @@ const over: readonly string[] = ['failed', 'lost', 'complete'];
 async function untilAllocation(box: Client, id: string, holds: (allocation: Allocation) => boolean): Promise<void> {
   for (let waiting = {}; ; ) {
     const { value, index } = await orThrow(box.allocations.read(id, waiting));
-    if (value === undefined) throw new Stopped(`there is no allocation ${short(id)} any more`);
+    if (value === undefined) throw new Stopped(`allocation ${short(id)} no longer exists`);
     if (over.includes(value.ClientStatus)) throw new Stopped(`allocation ${short(id)} is ${value.ClientStatus}`);
     if (holds(value)) return;
     waiting = { index, wait };

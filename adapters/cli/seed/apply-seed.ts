@@ -14,7 +14,7 @@ import {
 import { Stopped } from '../stopped.js';
 import type { SeedFile } from './seed-file-schema.js';
 
-/** What is common to the errors that can come of a record of the seed. */
+/** The common members of errors from applying a record of the seed. */
 interface Refusal {
   readonly type: string;
   readonly message?: string;
@@ -22,8 +22,8 @@ interface Refusal {
 }
 
 /**
- * Brings every record of the seed into the store, new or changed; what is there and not in the seed stays. Rejects with
- * `Stopped`, naming the record, when one is refused.
+ * Creates or updates every record of the seed in the store; other records are left unchanged. Rejects with
+ * `Stopped`, naming the record, if one is refused.
  */
 export async function applySeed(engine: Engine, seed: SeedFile): Promise<void> {
   for (const [position, namespace] of seed.namespaces.entries()) {
@@ -64,7 +64,7 @@ export async function applySeed(engine: Engine, seed: SeedFile): Promise<void> {
   }
 }
 
-/** A destination that does not answer does not prevent the start: it is logged, and tried again at the next start. */
+/** An unreachable destination does not prevent the start: it is logged and retried at the next start. */
 async function applyConfiguration(
   engine: Engine,
   { workspace, destination_type: destinationType, ...stated }: SeedFile['configurations'][number],
@@ -80,7 +80,7 @@ async function applyConfiguration(
   if (put.isErr()) throw new Stopped(refused(put.error, pointer));
 }
 
-/** A namespace of the file; members that it leaves out keep their stored values. */
+/** Applies a namespace of the file; omitted members keep their stored values. */
 async function namespaceInput(
   engine: Engine,
   { name, description, meta, capabilities }: SeedFile['namespaces'][number],
@@ -114,7 +114,7 @@ function refused({ type, message, faults }: Refusal, pointer: string): string {
   return `the seed file cannot be applied at ${reasons?.join('; ') ?? `${pointer}: ${message ?? type}`}`;
 }
 
-/** Faults of a configuration point into a request document; the seed has its attributes without that, with its own form. */
+/** Converts a pointer into a request document to one into the seed file, whose configurations have another form. */
 function pointerInSeed(pointer: string): string {
   return pointer.replace(/^\/data(?:\/attributes|\/relationships)?/, '').replaceAll('-', '_');
 }

@@ -6,11 +6,11 @@ const identifier = z.string().min(1).max(255);
 const capability = z.string().transform((name, context) => {
   const known = capabilityFromName(name);
   if (known !== undefined) return known;
-  context.issues.push({ code: 'custom', input: name, message: 'this capability does not exist' });
+  context.issues.push({ code: 'custom', input: name, message: 'unknown capability' });
   return z.NEVER;
 });
 
-/** A secret is all that protects what its token allows: fewer characters can be tried out. */
+/** The fewest characters of a secret: shorter ones can be guessed. */
 const shortestSecret = 12;
 
 const filterExpression = z
@@ -25,7 +25,7 @@ const amount = z.number().int().min(0);
 
 const words = z.array(z.string().min(1)).nullable().default(null);
 
-/** What `signalbox serve --seed FILE` applies at every start. Unknown keys are faults: they are misspelled ones. */
+/** The file that `signalbox serve --seed FILE` applies at every start. Unknown keys are errors, as they are misspellings. */
 export const seedFileSchema = z.strictObject({
   workspaces: z
     .array(
@@ -108,7 +108,7 @@ export const seedFileSchema = z.strictObject({
       }),
     )
     .default([]),
-  /** Notification configurations by workspace and name: created, or changed into what is stated. */
+  /** Notification configurations, created or updated by workspace and name. */
   configurations: z
     .array(
       z.strictObject({
@@ -124,7 +124,7 @@ export const seedFileSchema = z.strictObject({
       }),
     )
     .default([]),
-  /** Demands on jobs, as filter expressions over the job as it would be stored. */
+  /** Job policies: filter expressions over the job as it would be stored. */
   job_policies: z
     .array(
       z.strictObject({
@@ -135,7 +135,7 @@ export const seedFileSchema = z.strictObject({
       }),
     )
     .default([]),
-  /** What the jobs of a namespace may ask for in all; the first entry that matches the namespace counts. */
+  /** Limits on the total resources of a namespace's jobs; the first entry that matches the namespace counts. */
   quotas: z
     .array(
       z.strictObject({
@@ -148,7 +148,7 @@ export const seedFileSchema = z.strictObject({
       }),
     )
     .default([]),
-  /** Which jobs report their runs to which workspace; the first rule that matches decides. */
+  /** The workspace that a job reports its runs to; the first matching rule counts. */
   run_notifications: z
     .array(
       z.strictObject({

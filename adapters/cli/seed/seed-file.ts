@@ -2,13 +2,13 @@ import { err, ok, type Result } from 'neverthrow';
 import { findJsonFault, jsonValueOf } from '../json-fault.js';
 import type { SeedFile } from './seed-file-schema.js';
 
-/** What is wrong with a seed file, and where: one line per fault. */
+/** The faults of a seed file with their places, one per line. */
 interface SeedFileFault {
   readonly type: 'seed_file_fault';
   readonly message: string;
 }
 
-/** The seed in a file's text. A fault of syntax is placed by line and column, any other by JSON pointer. */
+/** Parses a seed file. Syntax errors have line and column, other faults a JSON pointer. */
 export async function parseSeedFile(text: string, fileName: string): Promise<Result<SeedFile, SeedFileFault>> {
   const fault = findJsonFault(text);
   if (fault !== undefined) {
@@ -26,7 +26,7 @@ function seedFault(message: string): SeedFileFault {
   return { type: 'seed_file_fault', message };
 }
 
-/** An unknown key is named itself, not the object that holds it. */
+/** Points to an unknown key itself, not to its object. */
 function pointerFrom(issue: { readonly path: readonly PropertyKey[]; readonly keys?: readonly string[] }): string {
   const path = issue.keys?.[0] === undefined ? issue.path : [...issue.path, issue.keys[0]];
   if (path.length === 0) return 'the top level';

@@ -25,13 +25,14 @@ export async function backupCommand(given: readonly string[], terminal: Terminal
   const to = placeFor(file, { store, force });
   const partial = join(dirname(to), `.${basename(to)}.${randomBytes(4).toString('hex')}.new`);
   try {
-    // Made first, so that nobody else can read it at any time.
+    // Created first, so that other users can never read it.
     closeSync(openSync(partial, 'wx', 0o600));
     const { backUpSqlite } = await import('../../sqlite/sqlite-backup.js');
     const error = await backUpSqlite(store, partial);
     if (error !== undefined) throw new Stopped(`${store} cannot be copied: ${error.message}`);
     syncPath(partial);
-    if (!force && existsSync(to)) throw new Stopped(`${file} has appeared meanwhile: it is left as it is`);
+    if (!force && existsSync(to))
+      throw new Stopped(`${file} was created meanwhile by another program: it is left unchanged`);
     renameSync(partial, to);
     syncPath(dirname(to));
   } catch (error) {
@@ -50,7 +51,7 @@ function optionsFrom(given: readonly string[]) {
   try {
     const { values, positionals } = parseArgs({ args: doubleDashed(given), options, allowPositionals: true });
     const [file, ...more] = positionals;
-    if (file === undefined || file === '' || more.length > 0) throw new Error('one FILE is needed');
+    if (file === undefined || file === '' || more.length > 0) throw new Error('expected one FILE');
     const rest = [
       ...(values.store === undefined ? [] : ['--store', values.store]),
       ...(values.config === undefined ? [] : ['--config', values.config]),
@@ -61,7 +62,7 @@ function optionsFrom(given: readonly string[]) {
   }
 }
 
-/** Where the copy belongs: a link is followed. Refuses what exists, what is no file, and the files of the store itself. */
+/** The path of the copy; follows a link. Refuses existing files, other file types and the store's own files. */
 function placeFor(file: string, { store, force }: { readonly store: string; readonly force: boolean }): string {
   const found = statSync(file, { throwIfNoEntry: false });
   const to = found === undefined ? resolve(file) : realpathSync(file);
@@ -83,7 +84,7 @@ function syncPath(path: string): void {
   try {
     fsyncSync(file);
   } catch (error) {
-    // Folders cannot be synced everywhere.
+    // Some systems cannot sync folders.
     if (!statSync(path).isDirectory()) throw error;
   } finally {
     closeSync(file);

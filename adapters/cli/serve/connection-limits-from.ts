@@ -4,13 +4,13 @@ import { isLoopback } from '../loopback.js';
 import { Stopped } from '../stopped.js';
 import type { ServeOptions } from './serve-options.js';
 
-/** Descriptors that are left for the store, tasks and notifications. */
+/** Descriptors reserved for the store, tasks and notifications. */
 const reserve = 256;
 const mostByDefault = 10_000;
 
 type ConnectionOptions = Pick<ServeOptions, 'host' | 'maximumConnections' | 'maximumConnectionsPerAddress'>;
 
-/** The limits of connections: the settings, or half of the descriptors. Throws `Stopped` when too few are left for all else. */
+/** The connection limits: from the settings, else half of the descriptors. Throws `Stopped` if too few are left for the rest. */
 export function connectionLimitsFrom(
   { host, maximumConnections, maximumConnectionsPerAddress }: ConnectionOptions,
   descriptors = descriptorLimit(),
@@ -27,7 +27,7 @@ export function connectionLimitsFrom(
   return { maximumConnections: maximum, maximumConnectionsPerAddress: Math.min(perAddress, maximum) };
 }
 
-/** How many files the process may open. On other systems than Linux, a number that all of them allow. */
+/** How many files the process may open; outside of Linux a number that all systems allow. */
 function descriptorLimit(): number {
   try {
     const line = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];

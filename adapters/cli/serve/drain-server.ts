@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
 
 /**
- * Ends an HTTP server: no new connections, a 503 for what still comes over those that are open, and the end of every
- * connection as soon as its request has been answered. `release` is called until then, for readers that wait and ask
- * again. Resolves when the last connection has ended, or after `grace` milliseconds, when those still busy are cut.
+ * Stops an HTTP server: accepts no new connections, answers new requests over open ones with 503, and closes every
+ * connection as soon as its request has been answered. Meanwhile it calls `release` repeatedly, for blocking queries that are repeated.
+ * Resolves when the last connection has ended, or after `grace` milliseconds, when busy connections are cut.
  */
 export function drainServer(server: Server, release: () => void, grace: number): Promise<void> {
   server.removeAllListeners('request').removeAllListeners('upgrade');

@@ -11,7 +11,7 @@ export const keyUsage = `signalbox new-key FILE                 make a key for -
 
 /**
  * The cipher for tokens and URLs at rest, from a file of lines `ID KEY` (32 bytes in base64 or 64 hexadecimal digits). The
- * first key seals, the others still open what was sealed before. Rejects with `Stopped`, and shows no key. Warns when
+ * first key encrypts, all keys decrypt. Rejects with `Stopped`, and shows no key. Warns if
  * other users may read the file.
  */
 export async function cipherFromFile(path: string, warn: (message: string) => void = () => undefined): Promise<Cipher> {
@@ -26,25 +26,25 @@ export async function cipherFromFile(path: string, warn: (message: string) => vo
   try {
     return aesCipher({ keys, current: keys[0]?.id ?? '' });
   } catch {
-    // The cipher's own message names the id, which is the key itself when the line has no id.
+    // The cipher's message contains the ID, which is the key itself if the line has no ID.
     throw new Stopped(
-      '--encryption-key-file: each line takes ID KEY, the key as base64 or hexadecimal digits of 32 bytes',
+      '--encryption-key-file: each line must be ID KEY, the key as 32 bytes in base64 or hexadecimal digits',
     );
   }
 }
 
-/** A cipher with a random key that ends with the process. */
+/** A cipher with a random key that is lost when the process ends. */
 export function passingCipher(): Cipher {
   return aesCipher({ keys: [{ id: 'passing', key: randomBytes(32) }], current: 'passing' });
 }
 
 /**
- * `signalbox new-key FILE`: puts a new random key before those that the file has, and prints its id. The file is replaced
- * as a whole, readable by its owner only.
+ * `signalbox new-key FILE`: prepends a new random key to the file and prints its ID. The file is replaced
+ * atomically, readable by its owner only.
  */
 export async function newKeyCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const [path, ...more] = args;
-  if (path === undefined || more.length > 0) throw new Stopped(`one file is needed\n\n${keyUsage}`, 2);
+  if (path === undefined || more.length > 0) throw new Stopped(`expected one FILE\n\n${keyUsage}`, 2);
   const before = await readFile(path, 'utf8').catch((error: unknown) => {
     if (isAbsent(error)) return '';
     throw new Stopped(`the key file cannot be read: ${reasonOf(error)}`);
@@ -66,7 +66,7 @@ function keysIn(text: string): readonly AesKey[] {
   });
 }
 
-/** Durable before it takes the old one's place; a key that is lost loses what it sealed. */
+/** Synced before it replaces the old file: without its key, encrypted data is lost. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const next = `${path}.${randomBytes(4).toString('hex')}.new`;
   const file = await open(next, 'wx', 0o600);

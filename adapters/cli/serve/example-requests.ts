@@ -1,16 +1,16 @@
 interface Circumstances {
   /** How the command line was started. */
   readonly program: string;
-  /** Of the seed file. */
+  /** The first workspace of the seed file. */
   readonly workspace?: string | undefined;
   /** Where the notification interface is mounted; `/` when absent or empty. */
   readonly base?: string;
-  /** What callers need: the secret of a token, or a word in its place; nothing when absent. */
+  /** The secret of a token or a placeholder for it; absent if callers need none. */
   readonly token?: string | undefined;
 }
 
 /**
- * Three requests that work as printed against a server that was just started; with a workspace three commands more, after which a
+ * Three requests that work as printed against a new server, and with a workspace three commands after which a
  * first webhook has been delivered to this host.
  */
 export function exampleRequests(origin: string, circumstances: Circumstances): string {

@@ -18,7 +18,7 @@ with their environment and payloads.
   --out FILE           where to; it is there when it is whole, readable by its owner only (standard output)
 `;
 
-/** `signalbox export`: the store of a server as a file for tests. */
+/** `signalbox export`: writes the store of a server to a file for tests. */
 export async function exportCommand(given: readonly string[], terminal: Terminal): Promise<number> {
   const { out, rest } = withoutOut(doubleDashed(given));
   const storage = await storeAt(await storeFile(rest, terminal));
@@ -59,7 +59,7 @@ function written(storage: Storage, open: () => ExportSink): Promise<number> {
   );
 }
 
-/** Writes beside the file and puts it in its place when it is whole and on the disk. */
+/** Writes a temporary file beside the target and renames it when it is complete and synced. */
 async function exportTo(path: string, storage: Storage): Promise<number> {
   const file = new PartialFile(placeOf(path));
   try {
@@ -76,15 +76,16 @@ async function exportTo(path: string, storage: Storage): Promise<number> {
   }
 }
 
-/** The file that a link leads to. Devices, pipes and folders would be replaced. */
+/** The target of a link. Refuses devices, pipes and folders, which would be replaced. */
 function placeOf(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return path;
-  if (!found.isFile()) throw new Stopped(`${path} is no file; without --out the export goes to standard output`);
+  if (!found.isFile())
+    throw new Stopped(`${path} is not a regular file: name another, or leave --out out to write to standard output`);
   return realpathSync(path);
 }
 
-/** Characters that are collected for one write. */
+/** Characters per write. */
 const block = 1_000_000;
 
 class PartialFile {

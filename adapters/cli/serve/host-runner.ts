@@ -13,10 +13,10 @@ export interface HostRunner {
 const retryPause = 2000;
 
 /**
- * Starts a runner for this host. With a store in a file the allocations live beside it, and processes survive a stop to
- * be found again; with a store in memory nobody could find them again, so they end with the server. A second server on
+ * Starts a runner for this host. With a store in a file, allocations are kept beside it and processes survive a stop to
+ * be found again; with a store in memory they could not be found, so they end with the server. A second server on
  * the same file serves without a runner until the directory is free, and then continues with the tasks of the first. So does one whose node
- * has another agent that lives.
+ * has another live agent.
  */
 export async function startHostRunner(
   engine: Engine,
@@ -46,7 +46,7 @@ export async function startHostRunner(
   };
 }
 
-/** Fails for good only when the directory cannot be used by anybody. */
+/** Rejects only if the directory is unusable. */
 async function tryToStart(engine: Engine, runner: Runner): Promise<boolean> {
   const started = await runner.start();
   if (started.isOk()) return true;
@@ -62,7 +62,7 @@ async function standBy(engine: Engine, runner: Runner, signal: AbortSignal): Pro
     if (signal.aborted) return;
     const started = await runner.start();
     if (started.isErr()) continue;
-    engine.logger.warn({}, 'The runner of this server could begin: its tasks run here now');
+    engine.logger.warn({}, 'The runner of this server has started: tasks run here now');
     return;
   }
 }

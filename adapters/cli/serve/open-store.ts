@@ -9,7 +9,7 @@ import { Stopped } from '../stopped.js';
 import type { Terminal } from '../terminal.js';
 import { valueInForce } from './serve-options.js';
 
-/** The store that the options name. SQLite and its driver are loaded only when they are used. */
+/** Opens the store of the options. SQLite and its driver are loaded only if used. */
 export async function openStore(path: string | null): Promise<ResultAsync<Storage, StorageError>> {
   if (path === null) {
     const { memoryStorage } = await import('../../memory/index.js');
@@ -19,17 +19,20 @@ export async function openStore(path: string | null): Promise<ResultAsync<Storag
   return sqliteStorage(path);
 }
 
-/** The file of the store that options, environment or settings file name. Rejects with `Stopped` for a store in memory, or none. */
+/** The file of the store from options, environment or settings file. Rejects with `Stopped` for a store in memory or a missing file. */
 export async function storeFile(args: readonly string[], { environment }: Terminal): Promise<string> {
   const { flags, config } = orStop(readFlags(args));
   const file = await readSettingsFile(config, environment);
   const settings = orStop(resolveSettings({ flags, environment, file }).mapErr((faults) => faults.join('\n')));
   const store = String(valueInForce(settings, 'store'));
   if (!store.startsWith('sqlite:')) {
-    throw new Stopped('a store in memory is seen by its server only: --store sqlite:PATH names one in a file', 2);
+    throw new Stopped(
+      'a store in memory is only accessible to its server: name one in a file with --store sqlite:PATH',
+      2,
+    );
   }
   const path = store.slice('sqlite:'.length);
-  // Opening would make it.
+  // Opening would create it.
   if (!existsSync(path)) throw new Stopped(`there is no store at ${path}`);
   return path;
 }

@@ -26,25 +26,25 @@ export interface ServeOptions {
   /** Without a slash at the end; empty for the root. */
   readonly notificationsBase: string;
   readonly runner: boolean;
-  /** What the runner's node is. */
+  /** The options of the runner's node. */
   readonly node: NodeOptions;
   readonly publicOrigin: string | null;
   /** Further allowed host names and addresses, in addition to loopback, the listening address and the public origin. */
   readonly allowHosts: readonly string[];
-  /** Connections of clients at once; null is the default of the machine. */
+  /** The most client connections; null: the default of the machine. */
   readonly maximumConnections: number | null;
   readonly maximumConnectionsPerAddress: number | null;
-  /** Milliseconds that a client may accept nothing of an answer. */
+  /** Milliseconds without progress after which a client that reads an answer is disconnected. */
   readonly stallTimeout: number;
-  /** What is set of the engine, without its defaults. */
+  /** The engine's settings that differ from the defaults. */
   readonly engine: SettingsOverrides;
   /** Print requests to try once the server is ready. */
   readonly examples: boolean;
 }
 
-/** How notifications leave. */
+/** How notifications are sent. */
 export interface OutboundOptions {
-  /** Ranges that notifications may be sent to although they are not public, and hosts that may be in any range. */
+  /** Private ranges that notifications may be sent to, and hosts that may have any address. */
   readonly cidrs: readonly string[];
   readonly hosts: readonly string[];
   readonly httpsOnly: boolean;
@@ -54,7 +54,7 @@ export interface OutboundOptions {
 }
 
 interface MailOptions {
-  /** With the password of the mail server. */
+  /** Contains the password of the mail server. */
   readonly url: string;
   readonly from: string;
 }
@@ -102,7 +102,7 @@ export function parseServeOptions(
   );
 }
 
-/** What can be said of several settings at once only. */
+/** Faults in the combination of settings. */
 export function checkedTogether(settings: ResolvedSettings): Result<ResolvedSettings, string> {
   const inForce = (key: string): unknown => settings.get(key)?.value;
   const nameOf = (key: string): string => {
@@ -146,7 +146,7 @@ function isSet(value: unknown): boolean {
   return value !== undefined && !(Array.isArray(value) && value.length === 0);
 }
 
-/** Notification headers as existing receivers expect them, and two more in the same style. */
+/** The notification headers of HCP Terraform, and two more in the same style. */
 const upstreamHeaders: SettingsOverrides = {
   notifications: {
     signature: {
@@ -190,7 +190,7 @@ function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'>
   };
 }
 
-/** Only what differs from the engine's own defaults. */
+/** Only the values that differ from the engine's defaults. */
 function engineSettings(settings: ResolvedSettings): SettingsOverrides {
   const overrides: Record<string, unknown> = {};
   for (const { setting } of settings.values()) {
@@ -208,7 +208,7 @@ function engineSettings(settings: ResolvedSettings): SettingsOverrides {
   return overrides as SettingsOverrides;
 }
 
-/** `read` gives the value that is in force. */
+/** `read` returns the effective value. */
 export function outboundOptionsFrom(read: <T>(key: string) => T): OutboundOptions {
   const proxy = read<string | undefined>('proxy') ?? null;
   return {

@@ -49,23 +49,23 @@ import { openStore } from './open-store.js';
 import { parseServeOptions, type ServeOptions } from './serve-options.js';
 
 /**
- * Milliseconds that requests and notifications under way may take to end after a signal. What has not ended by then was
+ * Milliseconds that pending requests and notifications may take after a signal. Anything unfinished by then was
  * not acknowledged, or is taken up again at the next start.
  */
 const stopGrace = 800;
-/** Milliseconds that the processes of a runner that takes them along may take to end. */
+/** Milliseconds that tasks may take to end if they end with the server. */
 const runnerGrace = 10_000;
 
 const keepsNothing =
   'Nothing is kept: jobs, their history and notifications are in memory and are lost when the server ends. ' +
   'Start with --store sqlite:PATH to keep them';
 
-/** Headers and bodies must come within a minute, so that slow senders cannot keep what the server holds for bodies. */
+/** Headers and bodies must arrive within a minute, so that slow senders cannot occupy the buffers for bodies. */
 const serverOptions = { maxHeaderSize: 32 * 1024, keepAliveTimeout: 65_000, requestTimeout: 60_000 };
 
 export interface RunningServer {
   readonly origin: string;
-  /** Refuses new requests, ends what is under way, closes the store. */
+  /** Refuses new requests, finishes pending ones and closes the store. */
   stop(): Promise<void>;
 }
 
@@ -118,7 +118,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
         await engine.stop({ deadline: stopGrace });
         await drained;
         await runner?.stop(runnerGrace);
-        // A receiver that does not answer holds its connection; the process ends without it.
+        // An unresponsive receiver keeps its connection open; the process ends without waiting for it.
         void delivery.close();
         await storage.close();
       },
@@ -132,11 +132,11 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   }
 }
 
-/** The engine takes the place of the answer that the server is starting. */
+/** Replaces the "server is starting" answer by the engine's handler. */
 function mount(server: Server, engine: Engine, options: ServeOptions): UpgradeListener {
   const { access, host, allowHosts, stallTimeout } = options;
   server.removeAllListeners('request');
-  // The first token exists by now; clients that ask for another get the refusal that they know.
+  // The first token exists by now; a bootstrap request gets Nomad's refusal.
   const bootstrap = access === 'token';
   const handler = createHttpHandler(engine, { access, bootstrap, hosts: [host, ...allowHosts] });
   const upgrades = upgradeListener(handler, { stallTimeout });
@@ -149,12 +149,12 @@ function examplesFor({ options, origin, seed }: Start, secret: string | undefine
     program: thisProgram(),
     workspace: seed?.workspaces[0]?.id,
     base: options.notificationsBase,
-    // The secret of the first token is shown once; later only its owner has it.
+    // The secret of the first token is shown once; later starts print a placeholder.
     token: options.access === 'token' ? (secret ?? 'YOUR-TOKEN') : undefined,
   });
 }
 
-/** How the command line was started, as it can be typed again in the working folder. */
+/** The command that started this program, as typed in the working folder. */
 function thisProgram(): string {
   const [, script = ''] = process.argv;
   const path = relative(process.cwd(), script);
@@ -170,8 +170,9 @@ async function optionsOf(args: readonly string[], terminal: Terminal): Promise<S
 }
 
 /**
- * A server that cannot read its destinations would accept events and deliver none. What it can read and would keep in another way, it
- * encrypts with its first key, so that the other keys can be removed, and logs that when the files do not contain the replaced forms any more.
+ * A server that cannot decrypt its destinations would accept events and deliver none, so it does not start. Records that are not
+ * encrypted with the first key are encrypted again with it, so that other keys can be removed; this is logged once the files no longer
+ * contain the replaced forms.
  */
 async function preparedSecrets(engine: Engine): Promise<void> {
   const checked = await checkStoredSecrets(engine);
@@ -189,7 +190,7 @@ async function preparedSecrets(engine: Engine): Promise<void> {
   engine.logger.info({ records: resealed.value }, 'Secrets in the store were encrypted with the first key');
 }
 
-/** A type that an earlier release stored may have a schema that would be refused now: its events are accepted, and checked by the rest. */
+/** An event type of an earlier release may have an invalid schema by now: its events are checked by the valid part of it. */
 async function tellOfEventTypes(engine: Engine): Promise<void> {
   const types = await listEventTypes(engine, hostPrincipal);
   if (types.isErr()) throw new Stopped(`the store cannot be read: ${types.error.type}`);
@@ -212,7 +213,7 @@ async function readSeed(path: string): Promise<SeedFile> {
   return seed.value;
 }
 
-/** A store in memory needs no persistent key. A store in a file without a key works, and the operator is reported what that means. */
+/** A store in memory needs no persistent key. A store in a file without a key works, with a warning to the operator. */
 async function cipherOf(options: ServeOptions, warn: (message: string) => void): Promise<Cipher | null> {
   if (options.encryptionKeyFile !== null) return cipherFromFile(options.encryptionKeyFile, warn);
   if (options.storePath === null) return passingCipher();
@@ -233,7 +234,7 @@ async function storeFrom(options: ServeOptions): Promise<Storage> {
   );
 }
 
-/** What a server is started with, and where it listens. */
+/** The options of a server and the address where it listens. */
 interface Start {
   readonly options: ServeOptions;
   readonly origin: string;
@@ -324,7 +325,7 @@ function listen(server: Server, options: ServeOptions): Promise<string> {
   });
 }
 
-/** For a start that failed: nothing that a client has asked for meanwhile is waited for. */
+/** For a failed start: does not wait for pending requests. */
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

@@ -16,7 +16,7 @@ Prints each setting of serve with the value in force and where it is from; secre
   --schema  the JSON Schema of the settings file
 `;
 
-/** `signalbox config`: what a server that is started here and now would work with. */
+/** `signalbox config`: prints the settings that a server started here would use. */
 export async function configCommand(given: readonly string[], terminal: Terminal): Promise<number> {
   const args = doubleDashed(given);
   if (args.includes('--schema')) {
@@ -55,7 +55,7 @@ function asText(settings: ResolvedSettings): string {
     source,
     value === undefined ? '-' : typeof value === 'string' ? value : JSON.stringify(value),
   ]);
-  // The values come last: one that is long widens no column.
+  // Values come last, so that a long one does not widen a column.
   return columns([['Setting', 'From', 'Value'], ...rows]);
 }
 

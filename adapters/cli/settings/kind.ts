@@ -2,32 +2,32 @@ import { err, ok, type Result } from 'neverthrow';
 import { parseDurationNanos } from '../../../src/index.js';
 import type { OptionKind } from '../../../src/options/check-options.js';
 
-/** Where in a value of the settings file a fault lies; empty for the value itself. */
+/** JSON pointer to a fault within a value of the settings file; empty for the value itself. */
 interface Misfit {
   readonly pointer: string;
 }
 
-/** What values of a setting are: how they are written as a string and as JSON. */
+/** The type of a setting: its form as a string and as JSON. */
 export interface Kind {
   /** `takes HOST:PORT, such as 127.0.0.1:4646`: the message of a fault, after the setting's name. */
   readonly takes: string;
-  /** The value of a string on the command line or in the environment. */
+  /** Parses a string of the command line or the environment. */
   fromText(text: string): Result<unknown, Misfit>;
-  /** The value of parsed JSON. */
+  /** Validates parsed JSON. */
   fromJson(json: unknown): Result<unknown, Misfit>;
-  /** What `fromJson` reads as this value. */
+  /** The inverse of `fromJson`. */
   toJson(value: unknown): unknown;
-  /** JSON Schema of what `fromJson` takes; patterns cannot say everything that it checks. */
+  /** JSON Schema of the input of `fromJson`, which checks more than a schema can express. */
   readonly schema: Readonly<Record<string, unknown>>;
   /** The values of a choice. */
   readonly choices?: readonly string[];
-  /** A path: what is not absolute counts from the folder of the settings file. */
+  /** A path: relative ones in the settings file are relative to its folder. */
   readonly path?: 'file' | 'store';
 }
 
 const misfit = err<never, Misfit>({ pointer: '' });
 
-/** Text that `accepts` gives a value for. */
+/** Strings that `accepts` maps to a value. */
 export function textKind(
   takes: string,
   accepts: (text: string) => string | undefined,
@@ -46,7 +46,7 @@ export function textKind(
   };
 }
 
-/** Text of a kind that options of factories have, too. */
+/** Strings of an option kind of the library's factories. */
 export function textOf(kind: OptionKind): Kind {
   return textKind(`takes ${kind.takes}`, (text) => (kind.fits(text) ? text : undefined));
 }
@@ -163,7 +163,7 @@ export function listKind(item: Kind): Kind {
   };
 }
 
-/** Also `none` in a string and null in JSON. */
+/** The kind or nothing: `none` in a string, null in JSON. */
 export function orNone(kind: Kind): Kind {
   return {
     ...kind,

@@ -1,13 +1,13 @@
 import type { HostOptions, RunnerOptions } from '../../runner/index.js';
 import { hostVolumesFrom } from '../host-volumes.js';
 
-/** What settings say of the node of this host. */
+/** The node options that come from settings. */
 export type NodeOptions = HostOptions &
   Pick<RunnerOptions, 'nodeId' | 'keepFinished' | 'keepFailedFor' | 'keepFailedRuns'>;
 
 type Read = <T>(key: string) => T;
 
-/** `read` gives the value that is in force. */
+/** `read` returns the effective value. */
 export function nodeOptionsFrom(read: Read): NodeOptions {
   const meta = read<readonly string[]>('node.meta').map((text): readonly [string, string] => {
     const at = text.indexOf('=');

@@ -42,7 +42,7 @@ const base = textKind('takes a path, such as / or /api/v2', (text) => {
 });
 const address = textKind('takes a mail address', (text) => (/^[^\0-\x1f]{3,320}$/.test(text) ? text : undefined));
 
-/** What the server itself takes: where it listens and stores, who may call it, and where its notifications may go. */
+/** Settings of the server process: address, store, access, and allowed destinations of notifications. */
 export const processSettings: readonly Setting[] = [
   {
     key: 'listen',

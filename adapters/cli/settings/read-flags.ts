@@ -21,18 +21,18 @@ const known: Record<string, { readonly type: 'string' | 'boolean'; readonly mult
   ...Object.fromEntries(ofSettings.map(({ flag }) => [flag, { type: 'string', multiple: true }])),
 };
 
-/** Flags that begin with one dash get two: no value begins with a dash and a letter. */
+/** Adds the second dash to flags with one: no value begins with a dash and a letter. */
 export function doubleDashed(args: readonly string[]): string[] {
   return args.map((text) => (/^-[a-zA-Z]/.test(text) ? `-${text}` : text));
 }
 
-/** The flags of a command line, their values unread; the message of an error names the flag. */
+/** Splits a command line into flags with unparsed values; error messages name the flag. */
 export function readFlags(given: readonly string[]): Result<ServeFlags, string> {
   const args = doubleDashed(given);
   const unknown = args.find((text) => text.startsWith('--') && !Object.hasOwn(known, nameOf(text)));
   if (unknown !== undefined) {
     const names = [...Object.keys(known), ...settingTable.map(({ key }) => key)];
-    return err(`there is no option --${nameOf(unknown).slice(0, 64)}${flagHint(nameOf(unknown), names)}`);
+    return err(`unknown option --${nameOf(unknown).slice(0, 64)}${flagHint(nameOf(unknown), names)}`);
   }
   try {
     return flagsFrom(parseArgs({ args, options: known, allowPositionals: false, strict: true }).values);
@@ -56,17 +56,17 @@ function flagsFrom(values: Readonly<Record<string, unknown>>): Result<ServeFlags
   return ok({ flags, config: typeof config === 'string' ? config : null, examples: values['examples'] === true });
 }
 
-/** What a `--set KEY=VALUE` says. */
+/** Parses `--set KEY=VALUE`. */
 function assigned(assignment: string): Result<FlagText, string> {
   const [, key = '', text = ''] = /^([^=]*)=(.*)$/s.exec(assignment) ?? [];
   if (key === '') return err('--set takes KEY=VALUE, such as notifications.delivery.rate.generic=10');
   const setting = settingTable.find((one) => one.key === key);
   if (setting === undefined) {
     const keys = settingTable.map((one) => one.key);
-    return err(`--set: there is no setting "${key.slice(0, 64)}"${didYouMean(key, keys)}`);
+    return err(`--set: unknown setting "${key.slice(0, 64)}"${didYouMean(key, keys)}`);
   }
   if (setting.secret === true) {
-    return err(`--set ${key}: command lines can be read by others; give it as ${variableOf(key)} or in the file`);
+    return err(`--set ${key}: other users can read command lines; set it with ${variableOf(key)} or in the file`);
   }
   return ok({ key, flag: `--set ${key}`, text });
 }
@@ -75,7 +75,7 @@ function nameOf(text: string): string {
   return text.slice(2).split('=')[0] ?? '';
 }
 
-/** A setting without a separate flag is named as `--set` takes it. */
+/** A hint for an unknown flag: a similar flag, or `--set` for a setting without a flag. */
 function flagHint(given: string, names: readonly string[]): string {
   const asKey = given.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const setting = settingTable.find(({ key, flag }) => flag === undefined && key.split('.').at(-1) === asKey);

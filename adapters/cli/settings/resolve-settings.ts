@@ -4,7 +4,7 @@ import { didYouMean } from '../did-you-mean.js';
 import { type Setting, variableOf } from './setting.js';
 import { settingTable } from './setting-table.js';
 
-/** Where settings come from; the first that has a value wins: flags, environment, file, default. */
+/** The sources of settings by precedence: flags, environment, file, default. */
 export interface SettingSources {
   /** Strings of flags, in their order. */
   readonly flags: readonly FlagText[];
@@ -37,7 +37,7 @@ export type ResolvedSettings = ReadonlyMap<string, ResolvedSetting>;
 
 type Found = { readonly value: unknown; readonly source: string };
 
-/** Every setting with its value and where that is from; all faults at once, one message each. */
+/** Every setting with its value and source, or all faults, one message each. */
 export function resolveSettings({ flags, environment, file }: SettingSources): Result<ResolvedSettings, string[]> {
   const faults: string[] = [];
   const inFile = file === null ? new Map<string, unknown>() : valuesIn(file, faults);
@@ -53,7 +53,7 @@ export function resolveSettings({ flags, environment, file }: SettingSources): R
   return faults.length > 0 ? err(faults) : ok(resolved);
 }
 
-/** Variables that are most likely misspelled settings, each as a message. */
+/** A message for each variable that is probably a misspelled setting. */
 export function misspelledVariables(environment: SettingSources['environment']): readonly string[] {
   const known = new Set([...settingTable.map(({ key }) => variableOf(key)), ...ofCommands]);
   return Object.keys(environment).flatMap((name) => {
@@ -110,12 +110,12 @@ function fromFile(
   return { value: rebased(read.value, kind.path, dirname(file.path)), source: file.path };
 }
 
-/** `, not "x"`; nothing of a secret. */
+/** `, not "x"`; empty for a secret. */
 function butIs({ secret }: Setting, value: unknown): string {
   return secret === true ? '' : `, not ${(JSON.stringify(value) ?? 'nothing').slice(0, 60)}`;
 }
 
-/** Paths in a settings file count from its folder. */
+/** Resolves paths in a settings file relative to its folder. */
 function rebased(value: unknown, path: 'file' | 'store' | undefined, folder: string): unknown {
   if (typeof value !== 'string' || path === undefined) return value;
   if (path === 'file') return isAbsolute(value) ? value : resolve(folder, value);
@@ -123,13 +123,13 @@ function rebased(value: unknown, path: 'file' | 'store' | undefined, folder: str
   return inner === null || isAbsolute(inner) ? value : `sqlite:${resolve(folder, inner)}`;
 }
 
-/** The values of a file by key. Keys that no setting has are faults. */
+/** The values of a file by key. Unknown keys are faults. */
 function valuesIn(file: SettingsFile, faults: string[]): ReadonlyMap<string, unknown> {
   const values = new Map<string, unknown>();
   const keys = new Set(settingTable.map(({ key }) => key));
   const walk = (within: unknown, prefix: string): void => {
     if (typeof within !== 'object' || within === null || Array.isArray(within)) {
-      faults.push(`${file.path}: at ${pointer(prefix)}: an object is expected`);
+      faults.push(`${file.path}: at ${pointer(prefix)}: expected an object`);
       return;
     }
     for (const [name, value] of Object.entries(within)) {
@@ -137,7 +137,7 @@ function valuesIn(file: SettingsFile, faults: string[]): ReadonlyMap<string, unk
       const key = prefix === '' ? name : `${prefix}.${name}`;
       if (keys.has(key) && !name.includes('.')) values.set(key, value);
       else if (!name.includes('.') && isGroup(key)) walk(value, key);
-      else faults.push(`${file.path}: at ${pointer(prefix)}: there is no setting ${quoted(name)}${hint(prefix, name)}`);
+      else faults.push(`${file.path}: at ${pointer(prefix)}: unknown setting ${quoted(name)}${hint(prefix, name)}`);
     }
   };
   walk(file.content, '');
@@ -148,7 +148,7 @@ function quoted(name: string): string {
   return JSON.stringify(name.slice(0, 64));
 }
 
-/** A name at the same path, else the whole key of a setting whose last word it is. */
+/** A similar name at the same path, else the full key of a setting with this last part. */
 function hint(prefix: string, name: string): string {
   const start = prefix === '' ? '' : `${prefix}.`;
   const here = settingTable

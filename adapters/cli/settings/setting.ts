@@ -17,13 +17,13 @@ export interface Setting {
   readonly ofEngine?: true;
 }
 
-/** The variable of the environment that holds a setting: `SIGNALBOX_ALLOW_HOSTS`. */
+/** The environment variable of a setting: `SIGNALBOX_ALLOW_HOSTS`. */
 export function variableOf(key: string): string {
   const words = key.replaceAll('.', '_').replace(/[A-Z]/g, (capital) => `_${capital}`);
   return `SIGNALBOX_${words.toUpperCase()}`;
 }
 
-/** The value at a key with dots; undefined when there is none. */
+/** The value at a dotted key; undefined if absent. */
 export function atPath(record: unknown, key: string): unknown {
   return key.split('.').reduce<unknown>((within, name) => {
     return typeof within === 'object' && within !== null && Object.hasOwn(within, name)

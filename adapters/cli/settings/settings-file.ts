@@ -4,12 +4,12 @@ import { findJsonFault, jsonValueOf } from '../json-fault.js';
 import { Stopped } from '../stopped.js';
 import type { SettingsFile } from './resolve-settings.js';
 
-/** Looked for in the working folder. */
+/** The default file in the working folder. */
 const usualName = 'signalbox.json';
 
 /**
- * The settings file: the one that is named by `--config` or SIGNALBOX_CONFIG, else `signalbox.json` in the working folder,
- * if there is one. Rejects with `Stopped` when it cannot be read or is no JSON.
+ * Reads the settings file: that of `--config` or SIGNALBOX_CONFIG, else `signalbox.json` in the working folder
+ * if it exists. Rejects with `Stopped` if it is unreadable or invalid JSON.
  */
 export async function readSettingsFile(
   config: string | null,

@@ -2,7 +2,7 @@ import { type Client, orThrow } from '../../../src/client/index.js';
 import type { Clock } from '../../../src/index.js';
 import { Stopped } from '../stopped.js';
 
-/** The variable whose lock is meant. */
+/** The variable of the lock. */
 export interface LockedVariable {
   readonly box: Client;
   readonly path: string;
@@ -11,7 +11,7 @@ export interface LockedVariable {
 
 /** Times of a lock, in milliseconds. */
 interface LockTerms {
-  /** How long it is held without being renewed; 15 seconds when absent. */
+  /** How long it is held without a renewal; 15 seconds when absent. */
   readonly ttl?: number;
   /** Time before the lock can be acquired again after it was lost; default: 15 seconds. */
   readonly delay?: number;
@@ -27,10 +27,10 @@ export interface HeldLock {
 /** Pause between attempts at a lock within its delay after a loss. */
 const pause = 1000;
 const usualTtl = 15_000;
-/** Milliseconds that one question to the server waits at most: the loss of a lock changes nothing that wakes the question. */
+/** The `wait` of a blocking query in milliseconds: the loss of a lock does not wake the query. */
 const longestWait = 5000;
 
-/** How an acquisition waits for a lock that another one holds. */
+/** How an acquisition waits for a lock that is held elsewhere. */
 interface Waiting {
   readonly clock: Clock;
   /** Milliseconds; Infinity waits until the lock is free. */
@@ -40,8 +40,8 @@ interface Waiting {
 }
 
 /**
- * Acquires the lock as soon as it is free; undefined if it is still held when the timeout or the signal ends. A lock whose acquisition
- * was under way when the signal aborted is given: nobody else knows its ID.
+ * Acquires the lock as soon as it is free; undefined if it is still held at the timeout or abort. A lock whose acquisition
+ * was pending when the signal aborted is returned, because only the caller can release it.
  */
 export async function acquireLock(
   variable: LockedVariable,
@@ -65,7 +65,7 @@ export async function acquireLock(
   }
 }
 
-/** Waits until something has changed after the index, until the wait is over, or until the signal aborts. */
+/** Waits for a change after the index, for the end of the wait, or for the abort of the signal. */
 async function change(
   { box, path, inNamespace }: LockedVariable,
   waiting: { readonly index: number; readonly wait: string },
@@ -76,8 +76,8 @@ async function change(
 }
 
 /**
- * Renews the lock, three times while it lasts, until the signal aborts. Rejects with `Stopped` when the lock is lost: another one has
- * it, or no server has answered for as long as it lasts.
+ * Renews the lock, three times per TTL, until the signal aborts. Rejects with `Stopped` if the lock is lost: another client has
+ * it, or no server has answered for a whole TTL.
  */
 export async function renewLock(
   { box, path, inNamespace }: LockedVariable,
@@ -109,7 +109,7 @@ const passing: ReadonlySet<string> = new Set([
   'refused',
 ]);
 
-/** Gives the lock back. */
+/** Releases the lock. */
 export async function releaseLock({ box, path, inNamespace }: LockedVariable, { id }: HeldLock): Promise<void> {
   await orThrow(box.variables.put(path, { ...inNamespace, release: true, lock: { id } }));
 }

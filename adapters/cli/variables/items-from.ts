@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findJsonFault } from '../json-fault.js';
 import { Stopped } from '../stopped.js';
 
-/** Items of a variable, and what a document that they came from says of it. */
+/** Items of a variable, and the metadata of the document that they came from. */
 interface GivenItems {
   readonly items: Readonly<Record<string, string>>;
   readonly document?: DocumentFacts;
@@ -19,13 +19,13 @@ export interface DocumentFacts {
 type ReadFile = (path: string) => Promise<string>;
 
 /*
- * What is reported here never holds a value, nor a word that may be one: words are named by their number, and files by
+ * Messages here never contain a value or an argument that may be one: arguments are named by their number, and files by
  * their path.
  */
 
 /**
  * The items of a command line: `KEY=VALUE`, `KEY=@FILE` and `KEY=-` for the content of a file or of standard input,
- * `@FILE` and `-` for JSON. Later ones win. `KEY=\@…` and `KEY=\-` are strings that begin so. Rejects with `Stopped`.
+ * `@FILE` and `-` for JSON. Later ones win. `KEY=\@…` and `KEY=\-` escape a leading `@` and `-`. Rejects with `Stopped`.
  */
 export async function itemsFrom(words: readonly string[], read: ReadFile): Promise<GivenItems> {
   if (words.filter((word) => word === '-' || /^[^=]+=-$/.test(word)).length > 1) {
@@ -73,7 +73,7 @@ export function itemsOfJson(text: string, source: string): GivenItems {
     throw new Stopped(`${source}:${fault.line}:${fault.column}: ${fault.message}`);
   }
   const value: unknown = JSON.parse(text);
-  if (!isObject(value)) throw new Stopped(`${source}: an object with string values is expected`);
+  if (!isObject(value)) throw new Stopped(`${source}: expected an object with string values`);
   if (!isObject(value['Items'])) {
     const items = texts.safeParse(value);
     if (items.success) return { items: items.data };

@@ -6,7 +6,7 @@ const gzip = promisify(gzipWithCallback);
 
 /** Below this many bytes compression costs more than it saves. */
 const smallestCompressed = 2048;
-/** Up to this many bytes a copy without compression is made at once: less than handing it to another thread costs. */
+/** Up to this many bytes an uncompressed gzip copy is made synchronously, which is cheaper than another thread. */
 const stored = { level: 0, memLevel: 1, windowBits: 9 } as const;
 /** A low level: most of the gain on JSON for a fraction of the time. */
 const level = 3;
@@ -15,7 +15,7 @@ const level = 3;
 const shared = new WeakMap<Buffer, Promise<Buffer>>();
 
 /**
- * The response with its body in gzip, when the client takes that; off the main thread. Existing clients of Nomad (`upstream`)
+ * The response with a gzip body if the client accepts that; compressed off the main thread. Existing clients of Nomad (`upstream`)
  * get small answers in gzip too, but only for that exact word: Nomad knows no `*` and no other form.
  */
 export function compressFor(
@@ -52,7 +52,7 @@ function compressOnce(body: Buffer): Promise<Buffer> {
   return pending;
 }
 
-/** Whether the list of codings holds `gzip`, written so, with a weight above zero. */
+/** Whether the list of codings contains exactly `gzip` with a weight above zero. */
 function namesGzip(accepted: string): boolean {
   return accepted.split(',').some((item) => {
     const [coding, ...options] = item.split(';');
@@ -65,7 +65,7 @@ function weightOf(options: readonly string[]): number {
   return weight === undefined ? 1 : Number(weight.slice(2));
 }
 
-/** Whether the list of codings holds gzip (or `*`) with a weight above zero. */
+/** Whether the list of codings contains gzip (or `*`) with a weight above zero. */
 function acceptsGzip(accepted: string): boolean {
   if (accepted === 'gzip') return true;
   for (const item of accepted.toLowerCase().split(',')) {

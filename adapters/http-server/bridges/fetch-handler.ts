@@ -41,7 +41,7 @@ export function fetchHandler(handler: HttpHandler): (request: Request, original?
   };
 }
 
-/** A `Response` takes text, plain byte arrays and streams. */
+/** `Response` accepts strings, plain byte arrays and streams. */
 function bodyOf(
   body: HttpResponse['body'],
   onCancel: () => void,
@@ -56,7 +56,7 @@ function streamOf(body: StreamedBody, onCancel: () => void): ReadableStream<Uint
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       const next = await pieces.next().catch(() => undefined);
-      // Some servers show the error of a stream to the client: it says nothing of what went wrong.
+      // Some servers show a stream's error to the client, so it contains no details.
       if (next === undefined) controller.error(new Error('the answer could not be completed'));
       else if (next.done === true) controller.close();
       else controller.enqueue(typeof next.value === 'string' ? encoder.encode(next.value) : next.value);
@@ -68,7 +68,7 @@ function streamOf(body: StreamedBody, onCancel: () => void): ReadableStream<Uint
   });
 }
 
-/** Notifies of a disconnected client: by the request's signal, or by cancellation of the answer's body. */
+/** Signals a disconnected client: by the request's signal, or by cancellation of the answer's body. */
 function whenGone(request: Request): {
   readonly add: (callback: () => void) => void;
   readonly now: () => void;

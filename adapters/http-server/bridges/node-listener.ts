@@ -15,10 +15,10 @@ import { handlerKind } from './handler-kind.js';
 import { isGone } from './is-gone.js';
 import { bytesOf, endWatched, pieceLength, writeLong, writeStream } from './write-stream.js';
 
-/** A request as a framework may hand it on: with a body that has been read already. */
+/** A request from a framework, whose body may have been read already. */
 type ReadRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
 
-/** Bounds of a listener for servers of `node:http`. */
+/** Limits of a listener for `node:http` servers. */
 export interface NodeListenerOptions {
   /**
    * Milliseconds that a client may take to accept the next 32 KiB of an answer, or its last bytes; 30 seconds when absent. Then it is
@@ -80,7 +80,7 @@ function answerer(
   checkOptions<NodeListenerOptions>('nodeListener', options, { stallTimeout: optional(amount) });
   const stallTimeout = options.stallTimeout ?? 30_000;
   return (incoming, outgoing, original) => {
-    // HTTP/2 has all that is used here, but for `destroyed` and `closed`: `isGone`.
+    // HTTP/2 has all members used here except `destroyed` and `closed`: see `isGone`.
     const request = incoming as IncomingMessage;
     const response = outgoing as ServerResponse;
     const record: HttpRequest = {
@@ -97,7 +97,7 @@ function answerer(
       original,
     };
     const begin = (): void => void handler(record).then((answer) => write(response, answer, stallTimeout));
-    // A pipelined request begins when the answers before it are complete: a connection has the work of one request at a time.
+    // A pipelined request starts when the answers before it are complete: one request per connection at a time.
     if (response.socket === null) response.once('socket', begin);
     else begin();
   };
@@ -106,21 +106,21 @@ function answerer(
 function write(response: ServerResponse, answer: HttpResponse, stallTimeout: number): void | Promise<void> {
   const { status, headers, body } = answer;
   if (!isWhole(body)) return writeStream(response, { status, headers, body }, stallTimeout);
-  // The client has gone, or the host has answered in our place (a separate time limit).
+  // The client has disconnected, or the host has answered instead (its own timeout).
   if (response.headersSent || isGone(response)) return;
   const length = Buffer.byteLength(body);
   if (status !== 204 && status !== 304) headers.push('Content-Length', String(length));
   if (isClosing(response)) response.shouldKeepAlive = false;
   response.writeHead(status, headers);
   if (length > pieceLength) return writeLong(response, bytesOf(body), stallTimeout);
-  // A string with one byte for each character is ASCII: the same bytes in Latin-1, which is written without being encoded.
+  // A string with one byte per character is ASCII, so it can be written as Latin-1, without encoding.
   const isEncoded = typeof body === 'string' && length !== body.length;
   endWatched(response, stallTimeout, isEncoded ? Buffer.from(body) : body);
 }
 
 /**
- * Whether the server takes no more connections. Its answers then end theirs, or a reader that asks again over the same one
- * would keep the server for as long as it likes: `server.close` waits for it.
+ * Whether the server has stopped listening. Its answers then close their connections, or a client that repeats requests over the same one
+ * would keep the server open for ever: `server.close` waits for it.
  */
 function isClosing({ req }: ServerResponse): boolean {
   // Set by node:http on every connection it accepts; its types do not say so.
@@ -135,7 +135,7 @@ async function readBody(request: ReadRequest, allowance: BodyAllowance): Promise
   return readStream(request, allowance);
 }
 
-/** A client may announce JSON and send nothing; then there is nothing to parse. In HTTP/2 a body need not be announced at all. */
+/** A client may announce JSON and send no body; then there is nothing to parse. HTTP/2 bodies need not be announced. */
 function announcesBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
   if (length !== undefined) return length !== '0';

@@ -1,7 +1,7 @@
 import type { Logger } from '../../../src/index.js';
 import type { StreamedBody } from '../http-message.js';
 
-/** The same body. Its failures are logged, because the client only sees a truncated answer. */
+/** Wraps a body to log its failures, because the client only sees a truncated answer. */
 export function watchedBody(body: StreamedBody, logger: Logger): StreamedBody {
   return {
     [Symbol.asyncIterator]: () => {

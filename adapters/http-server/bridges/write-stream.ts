@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { StreamedBody } from '../http-message.js';
 import { isGone } from './is-gone.js';
 
-/** An answer whose body is sent in pieces. */
+/** An answer with a streamed body. */
 interface StreamedAnswer {
   readonly status: number;
   readonly headers: string[];
@@ -10,8 +10,8 @@ interface StreamedAnswer {
 }
 
 /**
- * Bytes that are handed to the connection at once. A client that accepts this much within the stall timeout makes progress and may take
- * as long as it likes for the whole.
+ * The most bytes per write to the connection. A client that accepts this much within the stall timeout makes progress and may take
+ * any time for the whole.
  */
 export const pieceLength = 32 * 1024;
 
@@ -27,7 +27,7 @@ export async function writeStream(
 ): Promise<void> {
   const pieces = body[Symbol.asyncIterator]();
   const close = (): void => void Promise.resolve(pieces.return?.()).catch(ignore);
-  // The client has gone, or the host has answered in our place. A HEAD has no body.
+  // The client has disconnected, or the host has answered instead. A HEAD has no body.
   if (response.headersSent || isGone(response)) return close();
   response.once('close', close);
   response.writeHead(status, headers);
@@ -44,7 +44,7 @@ export async function writeStream(
   }
 }
 
-/** Sends a body that is longer than one piece and at hand as a whole. The headers were written before. */
+/** Sends a complete body that is longer than one chunk. The headers were written before. */
 export async function writeLong(response: ServerResponse, body: Buffer, stallTimeout: number): Promise<void> {
   if (response.req.method === 'HEAD' || (await sendBytes(response, body, stallTimeout)))
     endWatched(response, stallTimeout);
@@ -79,7 +79,7 @@ async function sendPieces(
   }
 }
 
-/** False when the client went away or was disconnected. */
+/** False if the client disconnected or was disconnected. */
 async function sendBytes(response: ServerResponse, bytes: Buffer, stallTimeout: number): Promise<boolean> {
   for (let from = 0; from < bytes.length && !isGone(response); from += pieceLength) {
     if (!(await sendPiece(response, bytes.subarray(from, from + pieceLength), stallTimeout))) return false;
@@ -94,7 +94,7 @@ async function sendPiece(response: ServerResponse, piece: string | Uint8Array, s
   return accepted;
 }
 
-/** Resolves when the client has accepted what was written: false when it went away, or accepted nothing for too long. */
+/** Resolves when the client has accepted the written bytes; false if it disconnected or stalled. */
 function drained(response: ServerResponse, timeout: number): Promise<boolean> {
   return new Promise((resolve) => {
     const finish = (taken: boolean): void => {

@@ -7,17 +7,17 @@ import type { HttpResponse } from '../http-message.js';
 import { jsonType, textType } from './responses.js';
 import type { RouteCall } from './route.js';
 
-/** An answer of an operation, on its way to the wire. */
+/** An answer of an operation, to be serialized. */
 interface Answered {
   readonly value: unknown;
   readonly input: CallInput;
-  /** Whether the reader waited for it, together with others perhaps. */
+  /** Whether it answers a blocking query, perhaps together with others. */
   readonly waited: boolean;
 }
 
 /**
- * The answer of a call, in the form of its interface or, if requested, in the engine's own form. Readers that waited for it together
- * share one answer object, and with it one response for each form and each wording of the query.
+ * The answer of a call, in the form of its interface or, if requested, in the engine's own form. Blocking queries that waited together
+ * share one answer object and one response for each form and each query string.
  */
 export function answerResponse(definition: Call, call: RouteCall, answered: Answered): HttpResponse {
   const { value, waited } = answered;
@@ -32,7 +32,7 @@ export function answerResponse(definition: Call, call: RouteCall, answered: Answ
   if (response === undefined) {
     const { status, headers, body } = respond(definition, call, answered);
     response = { status, headers, body: Buffer.from(body) };
-    // Readers with many different wordings must not fill the memory.
+    // Many different query strings must not fill the memory.
     if (forms.size < 16) forms.set(form, response);
   }
   return { status: response.status, headers: response.headers.slice(), body: response.body };
@@ -52,16 +52,16 @@ function plainResponse({ answer }: Call, { value, input }: Answered): WholeRespo
   const body = answer.clientText?.(value) ?? JSON.stringify(answer.toClient(value, input)) ?? '';
   const status = answer.statusOf?.(value) ?? answer.status;
   if (body.length === 0) return { status: status === 200 ? 204 : status, headers: [], body: '' };
-  // What has no body in the form of its interface may have one here, which 204 would not let through.
+  // An answer without a body in the interface's form may have one here, which 204 does not allow.
   return { status: status === 204 ? 200 : status, headers: ['Content-Type', plainType, 'Vary', 'Accept'], body };
 }
 
-/** Forms in which an answer is printed as a whole. */
+/** The forms of a complete answer. */
 export function isPlainOrPretty(call: RouteCall): boolean {
   return call.plain || isPretty(call);
 }
 
-/** Status and headers of a list whose body is sent in pieces. */
+/** Status and headers of a list with a streamed body. */
 export function listHead(definition: Call, call: RouteCall, value: unknown): Omit<HttpResponse, 'body'> {
   const headers = ['Content-Type', jsonType, ...indexHeaders(definition, call, value)];
   return { status: definition.answer.status, headers };
@@ -103,14 +103,14 @@ function notFound({ names, request }: RouteCall, text: string | undefined, heade
   return { status: 404, headers: ['Content-Type', textType, ...headers], body };
 }
 
-/** Indented if the parameter is present and not `0`. */
+/** Whether to indent: the parameter is present and not `0`. */
 function isPretty({ query }: RouteCall): boolean {
   if (query.isEmpty) return false;
   const asked = query.get('pretty').unwrapOr(undefined);
   return asked !== undefined && asked !== '0';
 }
 
-/** The same JSON, indented with a line end when that is wanted and there is any. */
+/** The JSON, if requested indented and with a final line feed. */
 function indented(text: string, wanted: boolean): string {
   return wanted && text !== '' ? JSON.stringify(JSON.parse(text), null, 4) + '\n' : text;
 }

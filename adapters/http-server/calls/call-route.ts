@@ -20,10 +20,10 @@ import type { Route, RouteCall } from './route.js';
 import { streamResponse } from './stream-response.js';
 import { firstPageOf, gathered, listPieces } from './whole-list.js';
 
-/** Considers what was read before the operation does; gives the answer when it refuses. */
+/** Checks the inputs before the operation; returns the answer if it refuses them. */
 export type InputCheck = (call: RouteCall, read: ReadInputs) => Promise<HttpResponse | undefined>;
 
-/** The route of a call: reads its inputs, has the engine make the call, and prints the result. */
+/** The route of a call: reads its inputs, performs the call and serializes the result. */
 export function callRoute(named: NamedCall, check?: InputCheck): Route {
   const { name, call: definition } = named;
   const readInputs = inputReader(definition);
@@ -69,7 +69,7 @@ export function callRoute(named: NamedCall, check?: InputCheck): Route {
 
 type Answering = HttpResponse | Promise<HttpResponse>;
 
-/** Has the engine make the call, and prints the result. */
+/** Performs the call and serializes the result. */
 function answered(named: NamedCall, call: RouteCall, read: ReadInputs, waiting: Waiting): Promise<HttpResponse> {
   const { call: definition } = named;
   if (read.faults.length > 0 && closedDocumentOf(definition) !== undefined) {
@@ -92,7 +92,7 @@ function answered(named: NamedCall, call: RouteCall, read: ReadInputs, waiting: 
 interface ReadAnswer {
   readonly input: CallInput;
   readonly waited: boolean;
-  /** Whether the client wants the whole list of which this may be a page. */
+  /** Whether the client requests the whole list, of which this may be a page. */
   readonly isFirstPage: boolean;
   readonly value: unknown;
 }
@@ -110,7 +110,7 @@ function hasFurtherPage({ answer }: Call, value: unknown): boolean {
   return (answer.nextToken?.(value) ?? '') !== '';
 }
 
-/** A list of several pages that is wanted as a whole. */
+/** A complete list of several pages. */
 async function longListResponse(
   named: NamedCall,
   call: RouteCall,
@@ -131,7 +131,7 @@ async function longListResponse(
 const immediately: Waiting = {};
 const never = new AbortController().signal;
 
-/** Only streams and sockets use the signal, so no others are created. */
+/** Created only for streams and sockets, which use the signal. */
 function signalOf(definition: Call, call: RouteCall): AbortSignal {
   if (definition.kind !== 'stream') return never;
   const gone = new AbortController();
@@ -140,8 +140,8 @@ function signalOf(definition: Call, call: RouteCall): AbortSignal {
 }
 
 /**
- * How a reader waits, and the cancellation when the client goes away. To clients of Nomad an invalid page length is an error
- * of every read.
+ * The parameters of a blocking query, and its cancellation when the client disconnects. For clients of Nomad an invalid page length
+ * is an error of every read.
  */
 export function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
   if (call.query.isEmpty) return ok(immediately);
@@ -179,7 +179,7 @@ function unwantedFilter(call: RouteCall): BadInput | undefined {
   return query.get('filter').match(
     (text) => {
       if (text === undefined || text === '') return undefined;
-      const message = 'failed to create result paginator: this call takes no filter expression';
+      const message = 'failed to create result paginator: this call does not support filter expressions';
       return { ...badInput('malformed', message), parameter: 'filter' };
     },
     (error) => error,

@@ -17,8 +17,8 @@ function routes(methods: ClientRoute['methods'], prefix: string, ...paths: reado
 }
 
 /**
- * Every route of the job interface that existing clients call. Those that the route table has are served by it; a
- * request for any other one is reported that this server does not do it, instead of being taken for something else.
+ * Every route of the job interface that existing clients call. Routes of the route table are served by it; a
+ * request for any other route is refused as not provided, instead of matching another route.
  */
 export const clientRoutes: readonly ClientRoute[] = [
   ...routes(read, '/v1/jobs', '', '/statuses'),

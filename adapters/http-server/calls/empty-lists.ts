@@ -24,7 +24,7 @@ function answerEmptyList(call: RouteCall): HttpResponse | Promise<HttpResponse> 
   if (waiting.isErr()) return call.errors.badInput(waiting.error);
   const region = query.get('region').unwrapOr(undefined) ?? '';
   if (region !== '' && region !== engine.settings.jobs.region) return textResponse(500, 'No path to region');
-  // The index is never 0: with it a client that waits for a change would ask again at once.
+  // The index is never 0: with 0 a blocking query would return at once.
   return readNothing(engine, waiting.value).match(
     ({ index }) => {
       const headers = [names.index, String(index), names.lastContact, '0', names.knownLeader, 'true'];

@@ -2,7 +2,7 @@ import type { Match } from './router.js';
 
 type Incomplete = Extract<Match, { readonly type: 'incomplete_path' }>;
 
-/** What is missing behind the beginnings of paths, in the words that clients know. */
+/** Nomad's messages for paths with a missing last part. */
 const missing: ReadonlyMap<string, string> = new Map([
   ['/v1/acl/policy/', 'Missing Policy Name'],
   ['/v1/acl/token/', 'Missing Token Accessor'],
@@ -16,7 +16,7 @@ const missing: ReadonlyMap<string, string> = new Map([
   ]),
 ]);
 
-/** Beginnings of paths, with the status and the message for paths below them that no route has. */
+/** Path prefixes, with the status and message for unknown paths below them. */
 const beginnings: readonly (readonly [string, 400 | 404, string])[] = [
   ['/v1/client/allocation/', 404, 'resource not found'],
   ['/v1/allocation/', 404, 'resource not found'],
@@ -24,10 +24,10 @@ const beginnings: readonly (readonly [string, 400 | 404, string])[] = [
   ['/v1/service/', 400, 'invalid URI'],
 ];
 
-/** Single records, whose reads take a whole UUID: an empty one is none. */
+/** Prefixes of records that are read by a complete UUID: an empty one is invalid. */
 const records: ReadonlySet<string> = new Set(['/v1/allocation/', '/v1/deployment/', '/v1/node/']);
 
-/** The answer to a path that no route has because it lacks a part or has one too many; undefined for any other path. */
+/** The answer to a path with a missing or an excess part; undefined for other paths. */
 export function incompletePath(method: string, path: string): Incomplete | undefined {
   const message = missing.get(path);
   if (message !== undefined) return { type: 'incomplete_path', isMissing: true, status: 400, message };

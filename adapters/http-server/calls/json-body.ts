@@ -2,12 +2,12 @@ import { err, ok, type Result } from 'neverthrow';
 import { type BadInput, badInput } from '../errors/bad-input.js';
 import type { RequestBody } from '../http-message.js';
 
-/** Deeper than any document of the two interfaces, and far from where recursive code would overflow the stack. */
+/** Deeper than any document of the two interfaces, and far from a stack overflow of recursive code. */
 const maximumJsonDepth = 64;
 
 /**
  * The first JSON value of the body; what follows it is ignored, as the clients of the job interface expect. Refuses
- * deeper nesting than `maximumJsonDepth` and the key `__proto__`, so that the value is safe to copy and to walk.
+ * deeper nesting than `maximumJsonDepth` and the key `__proto__`, so that the value is safe to copy and traverse.
  */
 export function parseJsonBody(body: RequestBody): Result<unknown, BadInput> {
   switch (body.type) {
@@ -33,13 +33,13 @@ export function unreadBody(
     case 'too_large':
       return badInput('too_large', 'the request body is larger than this server accepts');
     case 'no_room':
-      return badInput('no_room', 'this server holds as many request bodies as it may; try again in a moment');
+      return badInput('no_room', "the server's memory for request bodies is used up; try again shortly");
     case 'aborted':
       return badInput('aborted', 'the request ended before its body was complete');
     case 'consumed':
       return badInput(
         'malformed',
-        'the body was read before the request came here: the framework must leave it, or keep it as request.body or rawBody (with Fastify use fastifyRoute)',
+        'a framework has already read the body: leave it unread, or keep it as request.body or rawBody (with Fastify use fastifyRoute)',
       );
   }
 }
@@ -53,21 +53,21 @@ function parseText(text: string): Result<unknown, BadInput> {
       try {
         return ok(JSON.parse(text.slice(0, end)));
       } catch {
-        // The whole string's message is the better one.
+        // The message for the whole string is more precise.
       }
     }
     return err(badInput('malformed', 'the request body is not valid JSON: ' + reasonOf(error, text)));
   }
 }
 
-/** The engine's message quotes what the caller sent; it is kept short and on one line. */
+/** The message of `JSON.parse` quotes the input; it is shortened to one line. */
 function reasonOf(error: unknown, text: string): string {
   if (text.trim() === '') return 'it is blank';
   const message = error instanceof Error ? error.message : 'unreadable';
   return JSON.stringify(message.slice(0, 160)).slice(1, -1);
 }
 
-/** Where the object or list at the start of the string closes; 0 when the text begins with anything else or never closes. */
+/** Where the object or list at the start of the string closes; 0 if it starts with anything else or never closes. */
 function endOfFirstValue(text: string): number {
   let depth = 0;
   let inString = false;

@@ -7,7 +7,7 @@ import { incompletePath } from './incomplete-path.js';
 import type { Route } from './route.js';
 import { createRouter, type Match } from './router.js';
 
-/** The interface that a path belongs to, and what it leads to there. */
+/** The interface that a path belongs to, and its match there. */
 export interface Located {
   readonly interface: Interface;
   readonly match: Result<Match, BadInput>;
@@ -23,8 +23,8 @@ interface Mounts {
 }
 
 /**
- * Finds the interface of a path, and the route in it; undefined for a path of neither. Only clients of Nomad may use any method where
- * Nomad ignores it, and are notified of methods that Nomad has and this server does not.
+ * Finds the interface and route of a path; undefined for other paths. Only clients of Nomad may use any method where
+ * Nomad ignores it, and get an explicit refusal of methods that Nomad has and this server does not.
  */
 export function locator(routes: readonly Route[], { basePath, notificationsPath, vocabulary }: Mounts): Locate {
   const isForNomad = vocabulary === 'upstream';

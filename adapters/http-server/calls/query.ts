@@ -21,7 +21,7 @@ export class Query {
     return this.raw === '';
   }
 
-  /** The decoded value; undefined when the name does not occur. */
+  /** The decoded value; undefined if the name does not occur. */
   get(name: string): Result<string | undefined, BadInput> {
     if (this.raw === '') return ok(undefined);
     this.#values ??= valuesFrom(pairsOf(this.raw, this.#lenient));
@@ -41,7 +41,7 @@ export class Query {
   }
 }
 
-/** Reads of clients of Nomad are answered as there, without what cannot be decoded; what would change something is refused. */
+/** For clients of Nomad, undecodable parameters of reads are ignored, as in Nomad; writes with them are refused. */
 export function queryFrom(
   request: HttpRequest,
   { vocabulary }: HeaderNames,
@@ -58,7 +58,7 @@ export function asksForPlain(request: HttpRequest): boolean {
 
 type Pair = readonly [name: string | undefined, value: string | undefined];
 
-/** Names and values, decoded; undefined is what cannot be. */
+/** Decoded names and values; undefined if undecodable. */
 function* pairsOf(raw: string, lenient: boolean): Iterable<Pair> {
   for (const pair of raw.split('&')) {
     if (pair === '' || (lenient && pair.includes(';'))) continue;
@@ -75,7 +75,7 @@ function valuesOf(pairs: Iterable<Pair>, wanted: string): readonly (string | und
 }
 
 function undecodable(name: string): BadInput {
-  return badParameter(name, `the value of "${name}" holds an invalid percent-encoding; write % as %25`);
+  return badParameter(name, `the value of "${name}" contains an invalid percent-encoding; write % as %25`);
 }
 
 export function badParameter(parameter: string, message: string, status?: 500): BadInput {

@@ -10,19 +10,19 @@ import { badParameter } from './query.js';
 import { readParameter } from './read-parameter.js';
 import type { RouteCall } from './route.js';
 
-/** The inputs of a call as a request gives them, under their own names. */
+/** The inputs of a call from a request, by their names. */
 export interface ReadInputs {
   readonly input: Readonly<Record<string, unknown>>;
-  /** What was wrong around the attributes of a document; the operation reports it with its own findings. */
+  /** Faults of the document outside its attributes; the operation reports them together with its own. */
   readonly faults: readonly DocumentFault[];
   /** The request document, for calls that have one. */
   readonly document?: RequestDocument;
 }
 
-/** Sources of a request's values, in addition to the query. */
+/** The sources of input values besides the query. */
 interface Sources {
   readonly call: RouteCall;
-  /** The value of a parameter of the path; an empty string when there is none of that name. */
+  /** The value of a path parameter; an empty string if there is none of that name. */
   readonly path: (name: string) => string;
   readonly body: Body;
 }
@@ -46,7 +46,7 @@ export function inputReader(
   const pathNames = [...definition.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
   const bodyKind = bodyKindOf(definition);
   const closed = closedDocumentOf(definition);
-  // Reads find nothing by an empty ID, and say so.
+  // Reads with an empty ID answer that it does not exist.
   const isRead = definition.kind === 'waiting' && !definition.path.startsWith('/v1/var/');
   const needsName = definition.interface === 'jobs' && !isRead;
   const missingName = definition.path.startsWith('/v1/var/') ? 'missing variable path' : missingJob;
@@ -54,7 +54,7 @@ export function inputReader(
     ({ pathValues }: RouteCall): Sources['path'] =>
     (name) =>
       pathValues[pathNames.indexOf(name)] ?? '';
-  // Path and query are checked before a body is read, and are read without one where a call has none.
+  // Path and query are checked before a body is read; calls without body inputs never read one.
   const early = inputs.filter(([, input]) =>
     input.locations.every(({ in: location }) => location === 'path' || location === 'query' || location === 'queries'),
   );
@@ -82,7 +82,7 @@ function missing({ names }: RouteCall, message: string): BadInput {
   return names.vocabulary === 'upstream' && message === missingJob ? { ...fault, status: 500 } : fault;
 }
 
-/** Which kind of body the inputs of a call stand in. */
+/** The kind of body that contains the inputs of a call. */
 export function bodyKindOf(definition: Call): 'none' | 'members' | 'bytes' | 'document' {
   for (const input of Object.values(definition.inputs)) {
     if (input.repeated !== undefined) return 'members';
@@ -108,7 +108,7 @@ function readAll(
   return ok(values);
 }
 
-/** The value at the first location where there is one. */
+/** The value at the first location that has one. */
 function readInput(name: string, input: Input<unknown>, sources: Sources): Result<unknown, BadInput> {
   for (const location of input.locations) {
     const value = readLocation(location, sources);
@@ -148,7 +148,7 @@ function readLocation(location: InputLocation, { call, path, body }: Sources): R
   }
 }
 
-/** Of several forms the first one present counts. */
+/** The first present form counts. */
 function readQuery(
   { name, aliases, codec }: Extract<InputLocation, { readonly in: 'query' }>,
   call: RouteCall,
@@ -207,7 +207,7 @@ function documentIn(body: Body, closed: DocumentShape | undefined): Pick<ReadInp
   return { faults, document };
 }
 
-/** Clients repeat what the path names in the body; another value cannot be meant. */
+/** Clients repeat the path's value in the body; a different value is an error. */
 function repetitionsFit(
   inputs: readonly (readonly [string, Input<unknown>])[],
   { path, body }: Sources,
@@ -221,7 +221,7 @@ function repetitionsFit(
     }
     const [location] = locations;
     if (absent || (location.in === 'path' && given === path(location.name))) continue;
-    return err(badInput('wrong_type', `the ${repeated.what} of the body is not that of the path`));
+    return err(badInput('wrong_type', `the ${repeated.what} in the body differs from the one in the path`));
   }
   return ok(undefined);
 }
@@ -244,7 +244,7 @@ async function readBody(definition: Call, call: RouteCall): Promise<Result<Body,
 async function membersOf(definition: Call, call: RouteCall): Promise<Result<Body, BadInput>> {
   const read = await call.readBody();
   if (read.type === 'absent' && mayLackBody(definition, call)) return ok(noBody);
-  // To clients of Nomad a `null` is a body without members.
+  // For clients of Nomad, `null` is a body without members.
   const empty = call.names.vocabulary === 'upstream' ? noMembers : undefined;
   return parseJsonBody(read)
     .map((value) => (value === null ? (empty ?? value) : value))
@@ -272,7 +272,7 @@ async function bytesOf(call: RouteCall): Promise<Result<Uint8Array, BadInput>> {
     case 'bytes':
       return ok(body.bytes);
     case 'parsed':
-      return err(badInput('malformed', 'a body parser has read the body before this server; mount it in front'));
+      return err(badInput('malformed', 'a body parser has already read the body: mount the handler before the parser'));
     case 'too_large':
     case 'no_room':
     case 'aborted':

@@ -5,7 +5,7 @@ import { badParameter } from './query.js';
 import type { RouteCall } from './route.js';
 
 /**
- * The value of a query parameter; undefined when it is not given. For clients of Nomad one without a value is not given, where
+ * The value of a query parameter; undefined if absent. For clients of Nomad an empty one counts as absent where
  * no value can be empty.
  */
 export function readParameter<T>(

@@ -11,7 +11,7 @@ export function jsonResponse(status: number, body: string | Buffer): HttpRespons
 /** A document with thousands of faults would make an answer larger than itself. */
 const longestText = 32_768;
 
-/** Very long strings are cut. */
+/** Truncates very long strings. */
 export function textResponse(status: number, text: string): HttpResponse {
   const body = text.length > longestText ? text.slice(0, longestText) + '\n… and more' : text;
   return { status, headers: ['Content-Type', textType], body };

@@ -8,7 +8,7 @@ import { callRoute, type InputCheck } from './call-route.js';
 import { emptyListRoutes } from './empty-lists.js';
 import type { Route } from './route.js';
 
-/** Checks before the operation is called. */
+/** Additional checks before the operation is called. */
 const checks: Readonly<Record<string, InputCheck>> = {
   'notifications.create': checkWorkspace,
   'notifications.update': checkConfiguration,
@@ -23,7 +23,7 @@ export const routeTable: readonly Route[] = [
   openApiRoute,
 ];
 
-/** Routes that are no calls of an interface. */
+/** Routes outside of the two interfaces' calls. */
 export function furtherRoutes(upstream: boolean): readonly Route[] {
   return upstream ? [workspacePageRoute, discoveryRoute, ...emptyListRoutes] : [workspacePageRoute];
 }

@@ -7,13 +7,13 @@ import type { InterfaceErrors } from '../errors/interface-errors.js';
 import type { HttpRequest, HttpResponse, RequestBody } from '../http-message.js';
 import type { Query } from './query.js';
 
-/** What a request is matched by and answered with. Nearly all are made from the rows of the interface (`callRoute`). */
+/** How requests are matched and answered. Nearly all routes are made from the rows of the interface (`callRoute`). */
 export interface Route {
   /** The name of the call, such as `jobs.register`. */
   readonly name: string;
   readonly interface: Interface;
   readonly methods: readonly [HttpMethod, ...HttpMethod[]];
-  /** Other methods mean the same. */
+  /** All methods have the same meaning. */
   readonly anyMethod?: true;
   /** Below the base path of the interface, parameters in braces: `/v1/job/{job_id}/allocations`. */
   readonly path: string;
@@ -29,7 +29,7 @@ export interface Route {
   readonly socket?: (call: RouteCall, socket: MessageSocket) => Promise<void>;
 }
 
-/** What a route works with. */
+/** The context of a route. */
 export interface RouteCall {
   readonly engine: Engine;
   readonly caller: Principal;
@@ -40,7 +40,7 @@ export interface RouteCall {
   readonly names: HeaderNames;
   /** How errors are printed for this request. */
   readonly errors: InterfaceErrors;
-  /** Whether the client requested values and errors in the engine's own form. */
+  /** Whether the client requested the engine's own form of values and errors. */
   readonly plain: boolean;
   /** Reads the request's body, once, within the handler's bounds. Never rejects. */
   readonly readBody: () => Promise<RequestBody>;

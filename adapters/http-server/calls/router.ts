@@ -13,11 +13,11 @@ interface AbsentRoute {
 interface Endpoint {
   readonly path: string;
   readonly routes: readonly Route[];
-  /** Methods that clients of this path use and no route takes. */
+  /** Methods that clients use on this path and no route serves. */
   readonly absent: readonly string[];
 }
 
-/** What a path leads to. */
+/** The match of a path. */
 export type Match =
   | { readonly type: 'found'; readonly route: Route; readonly pathValues: readonly string[] }
   | { readonly type: 'wrong_method'; readonly allowed: readonly string[] }
@@ -42,18 +42,18 @@ interface Branch {
 
 interface SuffixEndpoint extends Endpoint {
   readonly suffix: string;
-  /** Segments of a suffix that has a separate parameter; then the first parameter takes exactly one segment. */
+  /** Segments of a suffix with its own parameter; then the first parameter matches exactly one segment. */
   readonly segments: readonly string[] | undefined;
 }
 
-/** What a router is made of. */
+/** The inputs of a router. */
 interface RouterParts {
   readonly routes: readonly Route[];
   /** Routes that clients know; those that `routes` has are served by it. */
   readonly known: readonly AbsentRoute[];
-  /** Beginnings of paths whose first parameter may hold slashes. */
+  /** Path prefixes whose first parameter may contain slashes. */
   readonly openPrefixes: readonly string[];
-  /** Beginnings of paths whose parameter takes what no other route does, slashes included. */
+  /** Path prefixes whose parameter matches the rest of a path that no other route matches, slashes included. */
   readonly widePrefixes: readonly string[];
 }
 

@@ -3,12 +3,12 @@ import { type Call, framingOf } from '../../../src/api/call.js';
 import type { HttpResponse } from '../http-message.js';
 import { jsonType } from './responses.js';
 
-/** The items of a stream as they come. An item that is undefined is a sign of life. */
+/** Streams items as they arrive. An undefined item is a heartbeat. */
 export function streamResponse(definition: Call, input: CallInput, items: AsyncIterable<unknown>): HttpResponse {
   const { answer, contentType = 'application/octet-stream', framesType = jsonType } = definition;
   const framing = framingOf(definition, input);
   const type = framing === 'bytes' ? contentType : framesType;
-  // Middleware that compresses would keep the items until its buffer is full, which may take hours.
+  // Compressing middleware would hold items back until its buffer is full, which may take hours.
   const headers = ['Content-Type', type, 'Cache-Control', 'no-cache, no-transform'];
   return { status: answer.status, headers, body: framing === 'bytes' ? bytes() : texts() };
 

@@ -6,7 +6,7 @@ type ReadPage<F> = (input: CallInput) => Promise<{ readonly value: unknown } | {
 
 /** Rows of the first page. Most lists are not longer, and are answered as one string. */
 const firstRows = 500;
-/** Readers that wait share one string, so that of theirs is longer. */
+/** Blocking queries share one string, so their limit is higher. */
 const sharedRows = 2000;
 /** Approximate size of later pages, in characters: reading one keeps the event loop from other work for some milliseconds. */
 const pageLength = 1 << 18;
@@ -20,9 +20,9 @@ export function firstPageOf({ answer, inputs }: Call, input: CallInput, waits: b
 }
 
 /**
- * A list that is longer than its first page, piece by piece, so that only a page of it is in memory. Each page is read when the client
- * has taken the one before. The index is that of the first page, so a client that waits after it learns of all later changes. Ends with a
- * fault when a page cannot be read, so that no client takes a part for the whole.
+ * Streams a list that is longer than its first page, so that only one page is in memory. Each page is read when the client
+ * has accepted the one before. The index is that of the first page, so a blocking query after it sees all later changes. Ends with an
+ * error if a page cannot be read, so that no client takes a part for the whole.
  */
 export async function* listPieces<F>(
   { answer }: Call,
@@ -46,8 +46,8 @@ export async function* listPieces<F>(
 }
 
 /**
- * A list whose filter may turn out to be wrong at any of its rows: it is gathered, outside of the heap, before it is
- * answered. Gives the failure when there is one.
+ * A list whose filter may fail at any of its rows: it is collected, outside of the heap, before it is
+ * answered. Returns the failure if there is one.
  */
 export async function gathered<F>(pieces: AsyncIterable<string>): Promise<Buffer | { readonly failure: F }> {
   const found: Buffer[] = [];

@@ -13,8 +13,8 @@ import { type HttpRequest, headerValue } from '../http-message.js';
 import { tokenHeaders } from './header-names.js';
 
 /**
- * Who may call. There is no default: either the host authenticates, or the built-in token store does, or the host asks
- * for an open server by name.
+ * Who may call. There is no default: either the host authenticates, or the built-in token store does, or the host explicitly
+ * chooses open access.
  */
 export type AccessOptions =
   | {
@@ -29,7 +29,7 @@ export type AccessOptions =
       readonly bootstrap?: never;
     }
   | {
-      /** `token`: tokens of the engine's store. `open`: everybody may do everything; for loopback and for tests. */
+      /** `token`: tokens of the engine's store. `open`: every caller has all rights; for loopback and for tests. */
       readonly access: 'token' | 'open';
       /**
        * With `token`: whether `POST /v1/acl/bootstrap` gives a management token to its first caller, who needs no credentials, if the store
@@ -50,7 +50,7 @@ export type Authentication =
 
 export type Authenticator = (request: HttpRequest) => Authentication | Promise<Authentication>;
 
-/** Whether callers can get the first token over HTTP. Throws when the option has no effect. */
+/** Whether callers can get the first token over HTTP. Throws if the option has no effect. */
 export function bootstrapsOverHttp({ access, bootstrap = false }: AccessOptions): boolean {
   if (bootstrap && access !== 'token') {
     throw new TypeError(
@@ -60,7 +60,7 @@ export function bootstrapsOverHttp({ access, bootstrap = false }: AccessOptions)
   return bootstrap;
 }
 
-/** The authenticator for the options. Throws when no decision was made: serving without one must not happen by accident. */
+/** The authenticator for the options. Throws without a choice: a server must not be open by accident. */
 export function authenticatorFrom(engine: Engine, options: AccessOptions): Authenticator {
   if (typeof options.authenticate === 'function' && options.access === undefined) {
     return hostAuthenticator(options.authenticate);
@@ -72,7 +72,7 @@ export function authenticatorFrom(engine: Engine, options: AccessOptions): Authe
 }
 
 const undecided =
-  "createHttpHandler needs one decision about access: give either the function `authenticate`, or `access: 'token'`, or `access: 'open'`";
+  "createHttpHandler requires you to choose who may call it: give either the function `authenticate`, or `access: 'token'`, or `access: 'open'`";
 
 const everybody: Authentication = { type: 'known', caller: hostPrincipal };
 const unknown: Authentication = { type: 'unknown' };
@@ -107,7 +107,7 @@ function storeAuthenticator(engine: Engine): Authenticator {
 /** The token of a request: one of the token headers, else a bearer token (job interface, token transport). */
 export function tokenFrom(request: HttpRequest): string | undefined {
   for (const name of tokenHeaders) {
-    // A header that is sent twice comes as one, and the first counts. No secret has blanks.
+    // A repeated header arrives joined, and the first value counts. Secrets contain no blanks.
     const token = headerValue(request, name)?.split(', ', 1)[0]?.trim();
     if (token !== undefined && token !== '') return token;
   }

@@ -1,6 +1,6 @@
 import type { HttpResponse } from '../http-message.js';
 
-/** Beginnings of paths that are redirected to the same path with a slash. */
+/** Path prefixes that are redirected to the same path with a slash. */
 const roots: ReadonlySet<string> = new Set([
   '/v1/job',
   '/v1/allocation',
@@ -30,7 +30,7 @@ function placeOf(path: string): string {
   return roots.has(path) ? `${path}/` : cleaned(path);
 }
 
-/** Only a path that has such segments is taken apart. */
+/** Only a path with such segments is split. */
 function cleaned(path: string): string {
   if (!path.includes('//') && !path.includes('/.')) return path;
   const segments: string[] = [];

@@ -4,12 +4,12 @@ import { checkArgument, checkOptions } from '../../../src/options/check-options.
 import { amount, optional, port } from '../../../src/options/option-kinds.js';
 import { clientNetwork } from './shares.js';
 
-/** How many connections a server has at once. */
+/** Limits on simultaneous connections of a server. */
 export interface ConnectionLimits {
-  /** Of all clients; 10,000 when absent. Keep it well below the number of files that the process may open. */
+  /** The most connections of all clients; 10,000 when absent. Keep it well below the number of files that the process may open. */
   readonly maximumConnections?: number;
   /**
-   * Of one address (of IPv6, of one network of 64 bits); half of all when absent. A reverse proxy is one address: behind it, set this to
+   * The most connections of one address (in IPv6 of one /64 network); half of all when absent. Behind a reverse proxy, set this to
    * `maximumConnections`.
    */
   readonly maximumConnectionsPerAddress?: number;
@@ -19,20 +19,20 @@ export interface ConnectionLimits {
 interface Client {
   readonly name: string;
   open: number;
-  /** Those without a request in progress; the one that has been idle longest is the first. */
+  /** Connections without a request in progress, the longest idle first. */
   readonly idle: Set<Connection>;
 }
 
 interface Connection {
   readonly socket: Socket;
   readonly client: Client;
-  /** Requests in progress; a WebSocket is one until it ends. */
+  /** Requests in progress; an open WebSocket counts as one. */
   busy: number;
 }
 
 /**
  * Limits the connections of a `node:http` server. Beyond a limit a new connection takes the place of one without a request in progress,
- * the one that has been idle longest: of the same address when that has as many as it may, else of the address with the most. When there
+ * the longest idle one: of the same address if that is at its limit, else of the address with the most connections. If there
  * is none, the new connection gets a 503. Call it before the server listens.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits = {}): void {
@@ -65,7 +65,7 @@ class Connections {
     this.#perAddress = perAddress;
   }
 
-  /** False when there is no room for it, and none can be made. */
+  /** False if the limit is reached and no connection can be closed instead. */
   add(socket: Socket): boolean {
     const name = clientNetwork(socket.remoteAddress);
     const client = this.#clients.get(name) ?? { name, open: 0, idle: new Set<Connection>() };
@@ -79,7 +79,7 @@ class Connections {
     return true;
   }
 
-  /** A request begins. */
+  /** Call at the start of a request. */
   begin(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
@@ -87,7 +87,7 @@ class Connections {
     connection.client.idle.delete(connection);
   }
 
-  /** A request is over. */
+  /** Call at the end of a request. */
   end(socket: Socket): void {
     const connection = this.#open.get(socket);
     if (connection === undefined || connection.busy === 0) return;

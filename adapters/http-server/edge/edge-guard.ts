@@ -3,8 +3,8 @@ import { type HttpRequest, headerValue } from '../http-message.js';
 import { authorityOf } from './target.js';
 
 /**
- * Why a request is refused before anything else is considered. 421: it was sent to a name that this server does not answer
- * to, as a browser does after the name's DNS answer was replaced. 403: a page of another origin sent it.
+ * Why a request is refused before routing. 421: it was sent to a host name that this server does not answer
+ * to, as in a DNS rebinding attack. 403: a page of another origin sent it.
  */
 interface EdgeRefusal {
   readonly status: 421 | 403;
@@ -19,23 +19,23 @@ interface EdgeGuardOptions {
 }
 
 /**
- * Gives the refusal, or undefined for a request that may continue. `changes`: the request leads to a call that changes something,
+ * Returns the refusal, or undefined for an allowed request. `changes`: the request leads to a call that changes something,
  * whatever its method says.
  */
 export type EdgeGuard = (request: HttpRequest, changes?: boolean) => EdgeRefusal | undefined;
 
 /**
- * Keeps web pages away from a server that trusts its network location or the browser's credentials. A host is answered when
+ * Protects a server that trusts its network location or the browser's credentials from web pages. A host is allowed if
  * it is loopback, the address that the client connected to, the public origin's, or named in `hosts`; ports do not count.
  * A write (everything but GET and HEAD, every upgrade, and a GET of a call that changes something) is refused when a browser
- * says that a page of another origin sent it. Clients that are no browsers send neither `Origin` nor `Sec-Fetch-Site`, and are not affected.
+ * says that a page of another origin sent it. Clients other than browsers send neither `Origin` nor `Sec-Fetch-Site` and are not affected.
  */
 export function edgeGuard({ publicOrigin, hosts }: EdgeGuardOptions): EdgeGuard {
   const known = new Set(['localhost', '[::1]', hostNameOf(hostOfOrigin(publicOrigin)), ...hosts.map(asHostName)]);
   const anyHost = hosts.includes('*');
   const ownOrigin = originHost(publicOrigin);
 
-  // Nearly all requests of a server name the same host.
+  // Nearly all requests to a server have the same host.
   let last: { readonly host: string; readonly name: string | undefined } | undefined;
   const nameOf = (host: string): string | undefined => {
     if (last?.host !== host) last = { host, name: hostNameOf(host) };
@@ -57,7 +57,7 @@ export function edgeGuard({ publicOrigin, hosts }: EdgeGuardOptions): EdgeGuard 
   };
 }
 
-/** Everything but a plain read. An upgrade counts as a write, because its socket can carry any command. */
+/** Whether it is more than a read. An upgrade counts as a write, because its socket can carry any command. */
 function isWrite(request: HttpRequest): boolean {
   return (request.method !== 'GET' && request.method !== 'HEAD') || headerValue(request, 'upgrade') !== undefined;
 }
@@ -79,10 +79,10 @@ function unknownHost(host: string): EdgeRefusal {
 
 const foreignPage: EdgeRefusal = {
   status: 403,
-  message: 'this server takes no writes and no sockets from pages of another origin',
+  message: 'this server refuses writes and sockets from pages of another origin',
 };
 
-/** The name of a `Host` header without the port, in lower case; undefined when it is none. IPv6 keeps its brackets. */
+/** The name of a `Host` header without the port, in lower case; undefined if invalid. IPv6 keeps its brackets. */
 function hostNameOf(host: string | undefined): string | undefined {
   return host === undefined ? undefined : hostPattern.exec(host)?.[1]?.toLowerCase();
 }
@@ -93,7 +93,7 @@ function isLoopback(name: string): boolean {
   return /^127(?:\.[0-9]{1,3}){3}$/.test(name);
 }
 
-/** Hosts may be given as they are written in a URL, or as a bare IPv6 address. */
+/** Normalizes a configured host: written as in a URL, or a bare IPv6 address. */
 function asHostName(host: string): string {
   const name = host.toLowerCase();
   return name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;

@@ -1,15 +1,15 @@
-/** The forms of the headers that the job interface adds, and of the token headers it reads. */
+/** Names of the headers that the job interface adds, and of the token headers that it reads. */
 export interface HeaderNames {
   readonly vocabulary: Vocabulary;
   readonly index: string;
   readonly lastContact: string;
   readonly knownLeader: string;
   readonly nextToken: string;
-  /** Of requests; the other form is read, too. */
+  /** The token header of requests; the other form is accepted, too. */
   readonly token: string;
 }
 
-/** Spellings of the interface: its own, or those of the clients that exist for it. */
+/** Header names and messages: Signalbox's own (`neutral`), or those of Nomad and HCP Terraform (`upstream`). */
 export type Vocabulary = 'neutral' | 'upstream';
 
 const families: Readonly<Record<Vocabulary, HeaderNames>> = {
@@ -17,12 +17,12 @@ const families: Readonly<Record<Vocabulary, HeaderNames>> = {
   upstream: family('upstream', 'X-Nomad'),
 };
 
-/** Both families are accepted in requests; answers use the configured one. */
+/** Both sets are accepted in requests; answers use the configured one. */
 export function headerNamesFor(vocabulary: Vocabulary): HeaderNames {
   return families[vocabulary];
 }
 
-/** Request headers that carry a token, in the order they are considered. */
+/** Request headers that carry a token, in order of precedence. */
 export const tokenHeaders: readonly string[] = ['x-svc-token', 'x-nomad-token'];
 
 function family(vocabulary: Vocabulary, prefix: string): HeaderNames {

@@ -19,7 +19,7 @@ const token = JSON.stringify({
   ModifyIndex: 0,
 });
 
-/** What a server without access control answers on the routes of access control. */
+/** The answers of a server without access control on the ACL routes. */
 export function openServerAnswer(method: string, path: string, names: HeaderNames): HttpResponse {
   if (method !== 'GET' || path !== '/v1/acl/token/self') return textResponse(400, 'ACL support disabled');
   const response = jsonResponse(200, token);

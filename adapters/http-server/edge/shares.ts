@@ -3,23 +3,23 @@ import { anonymousPrincipal, type Principal } from '../../../src/index.js';
 import type { HttpRequest, RequestBody } from '../http-message.js';
 
 /**
- * Who holds a part of what is bounded. `privileged`: management, the host and agents of nodes. `known`: other callers with a right.
- * `stranger`: callers without any right, and all callers without a token.
+ * Who holds a share of a limited resource. `privileged`: management, the host and agents of nodes. `known`: other callers with a right.
+ * `unauthenticated`: callers without any right, and all callers without a token.
  */
 export interface Claimant {
-  readonly standing: 'privileged' | 'known' | 'stranger';
-  /** Whose share it counts against: a caller with a token, or an address. */
+  readonly standing: 'privileged' | 'known' | 'unauthenticated';
+  /** The name of the share: of a caller with a token, or of an address. */
   readonly name: string;
 }
 
 /** The claimant of a request. `isRefused`: the caller lacks the right that the call requires. */
 export function claimantOf(caller: Principal, request: HttpRequest, isRefused: boolean): Claimant {
   if (caller.accessor === anonymousPrincipal.accessor) {
-    return { standing: 'stranger', name: `address ${clientNetwork(request.remoteAddress?.())}` };
+    return { standing: 'unauthenticated', name: `address ${clientNetwork(request.remoteAddress?.())}` };
   }
   const name = `caller ${caller.accessor}`;
   if (caller.management || caller.node !== undefined) return { standing: 'privileged', name };
-  return { standing: isRefused || !hasRules(caller) ? 'stranger' : 'known', name };
+  return { standing: isRefused || !hasRules(caller) ? 'unauthenticated' : 'known', name };
 }
 
 function hasRules({ namespaces, workspaces, nodePools, hostVolumes, areas }: Principal): boolean {
@@ -43,34 +43,39 @@ export function clientNetwork(address: string | undefined): string {
 }
 
 /**
- * An amount that all callers share. An eighth is reserved for privileged callers. All unauthenticated callers together can hold an eighth, each of them
- * half of that, and each other caller without privilege a quarter of all. Each can hold `least` if its group can.
+ * An amount that all callers share. An eighth is reserved for privileged callers. All unauthenticated callers together can hold an
+ * eighth, each of them half of that, and each other caller without privilege a quarter of all. Each can hold `least` if its group can.
  */
 export class Shares {
   readonly #total: number;
-  readonly #limits: { readonly unprivileged: number; readonly strangers: number; known: number; stranger: number };
+  readonly #limits: {
+    readonly unprivileged: number;
+    readonly unauthenticatedTotal: number;
+    known: number;
+    unauthenticatedEach: number;
+  };
   readonly #held = new Map<string, number>();
   #all = 0;
   #unprivileged = 0;
-  #strangers = 0;
+  #heldUnauthenticated = 0;
 
   constructor(total: number, least: number) {
     this.#total = total;
     const eighth = Math.floor(total / 8);
     this.#limits = {
       unprivileged: total - eighth,
-      strangers: Math.ceil(total / 8),
+      unauthenticatedTotal: Math.ceil(total / 8),
       known: Math.max(Math.floor(total / 4), least),
-      stranger: Math.max(Math.floor(eighth / 2), least),
+      unauthenticatedEach: Math.max(Math.floor(eighth / 2), least),
     };
   }
 
-  /** All that is held now. */
+  /** The total amount in use. */
   get held(): number {
     return this.#all;
   }
 
-  /** False, and nothing taken, when there is no room for this claimant. */
+  /** Takes an amount; false without taking anything if the claimant has no room. */
   take(claimant: Claimant, amount: number): boolean {
     if (!this.#hasRoom(claimant, amount)) return false;
     this.#add(claimant, amount);
@@ -84,17 +89,19 @@ export class Shares {
   #hasRoom({ standing, name }: Claimant, amount: number): boolean {
     if (this.#all + amount > this.#total) return false;
     if (standing === 'privileged') return true;
-    const { unprivileged, strangers, known, stranger } = this.#limits;
+    const { unprivileged, unauthenticatedTotal, known, unauthenticatedEach } = this.#limits;
     const own = (this.#held.get(name) ?? 0) + amount;
     if (this.#unprivileged + amount > unprivileged) return false;
-    return standing === 'known' ? own <= known : own <= stranger && this.#strangers + amount <= strangers;
+    return standing === 'known'
+      ? own <= known
+      : own <= unauthenticatedEach && this.#heldUnauthenticated + amount <= unauthenticatedTotal;
   }
 
   #add({ standing, name }: Claimant, amount: number): void {
     this.#all += amount;
     if (standing === 'privileged') return;
     this.#unprivileged += amount;
-    if (standing === 'stranger') this.#strangers += amount;
+    if (standing === 'unauthenticated') this.#heldUnauthenticated += amount;
     const own = (this.#held.get(name) ?? 0) + amount;
     if (own === 0) this.#held.delete(name);
     else this.#held.set(name, own);
@@ -106,7 +113,7 @@ export class HeldBody {
   readonly #request: HttpRequest;
   readonly #shares: Shares;
   #limit: number;
-  #claimant: Claimant = { standing: 'stranger', name: '' };
+  #claimant: Claimant = { standing: 'unauthenticated', name: '' };
   #claim: (() => Claimant) | undefined;
   #held = 0;
   #released = false;
@@ -138,7 +145,7 @@ export class HeldBody {
     return true;
   }
 
-  /** Gives back what the body took; it takes nothing any more. */
+  /** Returns the body's share; it takes no more. */
   release(): void {
     this.#released = true;
     if (this.#held > 0) this.#shares.release(this.#claimant, this.#held);

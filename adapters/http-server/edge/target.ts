@@ -5,14 +5,14 @@ import type { HttpRequest } from '../http-message.js';
 /** The longest request target accepted: clients are known to send more than 3 KB of query, servers allow 16 KB of head. */
 export const maximumTargetLength = 16_384;
 
-/** A request target, cut in two. Both parts are raw. */
+/** A request target, split in two; both parts are raw. */
 interface Target {
   readonly path: string;
   /** Without the question mark; empty when there is none. */
   readonly query: string;
 }
 
-/** Cuts the target into path and query; the form with scheme and host (`GET http://host/path`) loses both. */
+/** Splits the target into path and query; drops scheme and host of the absolute form (`GET http://host/path`). */
 export function splitTarget(target: string): Target {
   let from = 0;
   if (target.charCodeAt(0) !== slash) {
@@ -40,13 +40,13 @@ export function authorityOf(target: string): string | undefined {
   return /^[^/?#]*/.exec(target.slice(scheme + 3))?.[0];
 }
 
-/** Decodes percent-encoding; most strings have none and come back as they are. */
+/** Decodes percent-encoding; most strings have none and are returned unchanged. */
 export function decodePathText(text: string): Result<string, BadInput> {
   if (!text.includes('%')) return ok(text);
   try {
     return ok(decodeURIComponent(text));
   } catch {
-    return err(badInput('malformed', 'the path holds an invalid percent-encoding; write % as %25'));
+    return err(badInput('malformed', 'the path contains an invalid percent-encoding; write % as %25'));
   }
 }
 

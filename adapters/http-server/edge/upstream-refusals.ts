@@ -7,7 +7,7 @@ export const bodyOfStrangers = 64 * 1024;
 /** Streams of files have begun when their right is checked: the refusal is their content. */
 const streamsOfFiles = /^\/v1\/client\/fs\/(cat|readat|stream)\//;
 const logsOfTasks = /^\/v1\/client\/fs\/logs\//;
-/** Calls that the server passes on to a node, with the token. */
+/** Calls that the server forwards to a node, with the token. */
 const passedOn = /^\/v1\/client\//;
 /** Calls that look the token up themselves, before anything else. */
 const lookedUpFirst = /^\/v1\/(agent\/self|jobs\/parse|acl\/token\/self)$/;
@@ -16,8 +16,8 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const denied = 'Permission denied';
 
 /**
- * How clients of Nomad are reported that a token is unknown, on the paths where that is not a 403. A token that is no UUID is
- * taken for a signed identity there, and its signature cannot be read.
+ * Nomad's answers to an unknown token, on the paths where that is not a 403. Nomad takes a token other than a UUID
+ * for a signed identity and reports that it cannot read its signature.
  */
 export function refusedToken(path: string, secret: string): HttpResponse | undefined {
   const isUuid = uuid.test(secret);

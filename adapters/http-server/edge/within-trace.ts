@@ -10,8 +10,8 @@ interface TracedRequest {
 }
 
 /**
- * Answers within the trace that the request's `traceparent` names, and as a separate span, when somebody records: what the
- * call causes finds the span in its caller. A header that is no `traceparent` is taken for none, by the engine and by the tracer.
+ * Answers within the trace of the request's `traceparent` header and, if a tracer is set, in a new span, so that everything the
+ * call causes has it as parent. An invalid `traceparent` is ignored by the engine and by the tracer.
  */
 export function withinTrace(
   traced: TracedRequest,

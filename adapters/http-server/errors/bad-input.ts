@@ -1,6 +1,6 @@
 export { quoted } from '../../../src/api/quoted.js';
 
-/** What is wrong with a request before any operation has seen it. The two interfaces print it in their own forms. */
+/** A fault of a request found before its operation runs. The two interfaces print it in their own forms. */
 export interface BadInput {
   readonly type: 'bad_input';
   /**

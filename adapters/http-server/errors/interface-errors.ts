@@ -3,7 +3,7 @@ import type { ErrorTag } from '../../../src/api/errors.js';
 import type { HttpResponse } from '../http-message.js';
 import type { BadInput } from './bad-input.js';
 
-/** How an interface prints what goes wrong, before one of its operations runs and in it. */
+/** How an interface prints errors, of requests and of operations. */
 export interface InterfaceErrors {
   badInput(error: BadInput): HttpResponse;
   /** `where`: method and path of the request. */
@@ -17,9 +17,9 @@ export interface InterfaceErrors {
   forbidden(access: CallAccess): HttpResponse;
   /** Refused before routing: a foreign host or origin, or a function that this server does not have. */
   refused(status: 400 | 403 | 404 | 421 | 500 | 501, message: string): HttpResponse;
-  /** The call is one over a socket, and the request asks for no upgrade. */
+  /** The call needs a socket, and the request is not an upgrade. */
   needsUpgrade(): HttpResponse;
-  /** What the call's operation refused. */
+  /** An error of the call's operation. */
   callError(error: TaggedError, call: RefusingCall): HttpResponse;
   internal(): HttpResponse;
 }
@@ -47,13 +47,13 @@ export const busyStoreText =
   'the store is busy: another process has held its write lock for too long; nothing was changed. Try again later; if this ' +
   'lasts, look for a server on the same store that is stopped or frozen';
 
-/** Each try has waited for the lock for seconds already. */
+/** In seconds: each try has already waited for the lock. */
 export function retryBusyStore(response: HttpResponse): HttpResponse {
   response.headers.push('Retry-After', '5');
   return response;
 }
 
-export const needsUpgradeText = 'this path opens a WebSocket: ask for an upgrade';
+export const needsUpgradeText = 'this path opens a WebSocket: send an upgrade request';
 
 /** The message for a fault of the server itself. */
 export const internalErrorText = 'internal error; the server log has the cause';

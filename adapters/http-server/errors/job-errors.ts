@@ -26,7 +26,7 @@ const worded = [
 ] as const;
 const wordedTags: ReadonlySet<string> = new Set(worded);
 
-/** Errors that clients recognise by fixed words; all others carry their message. */
+/** Errors that clients recognise by fixed messages; all others use their own message. */
 type Worded = Exclude<
   Extract<JobCallError, { readonly type: (typeof worded)[number] }>,
   { readonly type: 'permission_denied' }
@@ -62,7 +62,7 @@ function wordsOf(error: Worded): string {
   }
 }
 
-/** Clients of Nomad compare with the first two words alone. */
+/** Clients of Nomad compare with exactly the first two words. */
 function permissionDenied(names: Vocabulary, reason: string, access: CallAccess): HttpResponse {
   const denied = 'Permission denied';
   return textResponse(403, names === 'upstream' ? denied : `${denied}: ${reason}. ${accessText(access)}`);

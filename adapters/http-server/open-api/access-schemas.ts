@@ -9,8 +9,8 @@ import {
   objectSchema,
   orNull,
   placed,
+  strings,
   text,
-  texts,
   wholeObject,
 } from './json-schema.js';
 
@@ -20,7 +20,7 @@ const token = {
   AccessorID: text,
   Name: text,
   Type: { enum: ['client', 'management', 'node'] },
-  Policies: orNull(texts),
+  Policies: orNull(strings),
   Roles: orNull({ type: 'array', items: anyObject }),
   NodeID: text,
   NodePool: text,

@@ -1,4 +1,4 @@
-import { anyObject, count, flag, type JsonSchema, number, objectSchema, orNull, text, texts } from './json-schema.js';
+import { anyObject, count, flag, type JsonSchema, number, objectSchema, orNull, strings, text } from './json-schema.js';
 
 const listOfObjects: JsonSchema = { type: 'array', items: anyObject };
 const variableReads: JsonSchema = {
@@ -20,7 +20,7 @@ export const agentSchemas: Readonly<Record<string, JsonSchema>> = {
       index: count,
       complete: flag,
       work: { type: 'array', items: objectSchema({ allocation: anyObject, job: anyObject }, ['allocation']) },
-      gone: texts,
+      gone: strings,
       collected: flag,
       now: number,
     },
@@ -51,6 +51,6 @@ export const agentSchemas: Readonly<Record<string, JsonSchema>> = {
       ['allocationId', 'clientStatus', 'clientDescription', 'taskStates'],
     ),
   },
-  AgentReported: objectSchema({ index: count, unknown: texts }, ['index', 'unknown']),
+  AgentReported: objectSchema({ index: count, unknown: strings }, ['index', 'unknown']),
   AgentFrame: { type: 'string', contentEncoding: 'binary' },
 };

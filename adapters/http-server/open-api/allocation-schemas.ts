@@ -13,9 +13,9 @@ import {
   number,
   objectSchema,
   orNull,
+  strings,
   text,
   textMap,
-  texts,
   time,
   unixNanoseconds,
   wholeObject,
@@ -74,7 +74,7 @@ const metric = wholeObject({
   NodesExhausted: count,
   ClassExhausted: orNull(countMap),
   DimensionExhausted: orNull(countMap),
-  QuotaExhausted: orNull(texts),
+  QuotaExhausted: orNull(strings),
   ResourcesExhausted: orNull(mapOf(anyObject)),
   Scores: orNull(mapOf(number)),
   ScoreMetaData: orNull(listOf(wholeObject({ NodeID: text, Scores: orNull(mapOf(number)), NormScore: number }))),
@@ -86,7 +86,7 @@ const allocatedTask = objectSchema({
   Cpu: objectSchema({ CpuShares: integer, ReservedCores: orNull(listOf(integer)) }),
   Memory: objectSchema({ MemoryMB: integer, MemoryMaxMB: integer }),
   Networks: orNull(listOf(anyObject)),
-  Devices: orNull(listOf(objectSchema({ Vendor: text, Type: text, Name: text, DeviceIDs: orNull(texts) }))),
+  Devices: orNull(listOf(objectSchema({ Vendor: text, Type: text, Name: text, DeviceIDs: orNull(strings) }))),
 });
 
 const allocatedPort = objectSchema({ Label: text, Value: integer, To: integer, HostIP: text, IgnoreCollision: flag });
@@ -157,7 +157,7 @@ const stub = {
   FollowupEvalID: text,
   NextAllocation: text,
   RescheduleTracker: orNull(tracker),
-  PreemptedAllocations: orNull(texts),
+  PreemptedAllocations: orNull(strings),
   PreemptedByAllocation: text,
   ...written,
 };
@@ -197,7 +197,7 @@ const allocation = objectSchema(
     RescheduleTracker: tracker,
     NetworkStatus: objectSchema({ InterfaceName: text, Address: text, AddressIPv6: text, DNS: orNull(anyObject) }),
     FollowupEvalID: text,
-    PreemptedAllocations: texts,
+    PreemptedAllocations: strings,
     PreemptedByAllocation: text,
     AllocModifyIndex: count,
     Outcome: outcome,

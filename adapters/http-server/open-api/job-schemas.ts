@@ -12,8 +12,8 @@ import {
   objectSchema,
   orNull,
   placed,
+  strings,
   text,
-  texts,
   wholeObject,
 } from './json-schema.js';
 import { nodeSchemas } from './node-schemas.js';
@@ -64,7 +64,7 @@ const listStub = {
   ParentID: text,
   Name: text,
   Namespace: text,
-  Datacenters: orNull(texts),
+  Datacenters: orNull(strings),
   Multiregion: orNull(anyObject),
   Type: text,
   Priority: integer,
@@ -106,14 +106,14 @@ const statusEntry = {
   Name: text,
   Type: text,
   NodePool: text,
-  Datacenters: orNull(texts),
+  Datacenters: orNull(strings),
   Priority: integer,
   Version: count,
   SubmitTime: integer,
   ModifyIndex: count,
   Allocs: orNull({ type: 'array', items: statusAllocation }),
   GroupCountSum: count,
-  ChildStatuses: orNull(texts),
+  ChildStatuses: orNull(strings),
   ParentID: text,
   LatestDeployment: orNull(statusDeployment),
   Stop: flag,
@@ -127,7 +127,7 @@ const metadata = { Index: count, LastContact: integer, KnownLeader: flag, NextTo
 const file = objectSchema({ Name: text, IsDir: flag, Size: count, FileMode: text, ModTime: text, ContentType: text }, [
   'Name',
 ]);
-const capabilityList = orNull(texts);
+const capabilityList = orNull(strings);
 
 /** The documents of the job interface, by the names that the interface gives them. */
 export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
@@ -149,7 +149,7 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   ServiceNamespaceStub: objectSchema(
     {
       Namespace: text,
-      Services: { type: 'array', items: objectSchema({ ServiceName: text, Tags: texts }, ['ServiceName']) },
+      Services: { type: 'array', items: objectSchema({ ServiceName: text, Tags: strings }, ['ServiceName']) },
     },
     ['Namespace'],
   ),
@@ -162,7 +162,7 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
       Datacenter: text,
       JobID: text,
       AllocID: text,
-      Tags: texts,
+      Tags: strings,
       Address: text,
       Port: count,
       CreateIndex: count,
@@ -178,7 +178,7 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   CheckResults: anyObject,
   JobActions: {
     type: 'array',
-    items: objectSchema({ Name: text, Command: text, Args: orNull(texts), TaskName: text, TaskGroupName: text }, [
+    items: objectSchema({ Name: text, Command: text, Args: orNull(strings), TaskName: text, TaskGroupName: text }, [
       'Name',
     ]),
   },
@@ -218,7 +218,7 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   ]),
   ValidatedJob: objectSchema({
     DriverConfigValidated: flag,
-    ValidationErrors: orNull(texts),
+    ValidationErrors: orNull(strings),
     Error: text,
     Warnings: text,
   }),

@@ -41,7 +41,7 @@ export const count: JsonSchema = { type: 'integer', minimum: 0 };
 export const nanoseconds: JsonSchema = { type: 'integer', description: 'Nanoseconds.' };
 export const unixNanoseconds: JsonSchema = { type: 'integer', description: 'Nanoseconds since 1970.' };
 export const time: JsonSchema = { type: 'string', format: 'date-time' };
-export const texts: JsonSchema = { type: 'array', items: text };
+export const strings: JsonSchema = { type: 'array', items: text };
 export const textMap = mapOf(text);
 export const countMap = mapOf(count);
 

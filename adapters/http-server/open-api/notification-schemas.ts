@@ -1,4 +1,4 @@
-import { anyObject, flag, integer, type JsonSchema, objectSchema, orNull, text, texts, time } from './json-schema.js';
+import { anyObject, flag, integer, type JsonSchema, objectSchema, orNull, strings, text, time } from './json-schema.js';
 import { organizationSchemas } from './organization-schemas.js';
 
 function identifier(type: string): JsonSchema {
@@ -22,7 +22,7 @@ const deliveryResponse = objectSchema({
   body: text,
   code: text,
   // Null for clients that cannot read it.
-  headers: { type: ['object', 'null'], additionalProperties: texts },
+  headers: { type: ['object', 'null'], additionalProperties: strings },
   'sent-at': time,
   // As a string with Nomad names.
   successful: { type: ['boolean', 'string'] },
@@ -36,7 +36,7 @@ const configuration = resource(
     url: orNull(text),
     'destination-type': text,
     token: { type: 'null' },
-    triggers: texts,
+    triggers: strings,
     'delivery-responses': { type: 'array', items: deliveryResponse },
     'email-addresses': { type: 'null' },
     delivery: anyObject,
@@ -85,7 +85,7 @@ const attributesToWrite = {
   enabled: flag,
   name: text,
   token: orNull(text),
-  triggers: orNull(texts),
+  triggers: orNull(strings),
   url: orNull(text),
   delivery: orNull(anyObject),
 };

@@ -12,8 +12,8 @@ import {
   objectSchema,
   orNull,
   placed,
+  strings,
   text,
-  texts,
   time,
   unixNanoseconds,
   wholeObject,
@@ -49,7 +49,7 @@ const evaluation = objectSchema(
     PlanAnnotations: named('PlanAnnotations'),
     ClassEligibility: mapOf(flag),
     QuotaLimitReached: text,
-    MissingNonNodeResources: texts,
+    MissingNonNodeResources: strings,
     EscapedComputedClass: flag,
     AnnotatePlan: flag,
     QueuedAllocations: countMap,
@@ -96,7 +96,7 @@ const deployment = wholeObject({
       ProgressDeadline: nanoseconds,
       RequireProgressBy: orNull(time),
       Promoted: flag,
-      PlacedCanaries: orNull(texts),
+      PlacedCanaries: orNull(strings),
       DesiredCanaries: count,
       DesiredTotal: count,
       PlacedAllocs: count,
@@ -124,11 +124,11 @@ const deployment = wholeObject({
 
 const diffType = { enum: ['None', 'Added', 'Deleted', 'Edited'] };
 const fieldDiffs = orNull(
-  listOf(wholeObject({ Type: diffType, Name: text, Old: text, New: text, Annotations: orNull(texts) })),
+  listOf(wholeObject({ Type: diffType, Name: text, Old: text, New: text, Annotations: orNull(strings) })),
 );
 const objectDiffs = orNull(listOf(named('ObjectDiff')));
 const blockDiff = { Type: diffType, Name: text, Fields: fieldDiffs, Objects: objectDiffs };
-const taskDiff = wholeObject({ ...blockDiff, Annotations: orNull(texts) });
+const taskDiff = wholeObject({ ...blockDiff, Annotations: orNull(strings) });
 const groupDiff = wholeObject({ ...blockDiff, Tasks: orNull(listOf(taskDiff)), Updates: orNull(countMap) });
 
 const jobDiff = wholeObject({

@@ -8,7 +8,7 @@ import { jobStatusesOf } from '../errors/job-statuses.js';
 import { notificationStatuses } from '../errors/notification-errors.js';
 import type { JsonSchema } from './json-schema.js';
 
-/** Every status that the call can answer with this method, and what the answer then holds. */
+/** Every status that the call can answer with this method, with the content of the answer. */
 export function responsesOf(named: NamedCall, method: HttpMethod, names: HeaderNames): JsonSchema {
   const { call } = named;
   const { answer, kind } = call;
@@ -22,8 +22,8 @@ export function responsesOf(named: NamedCall, method: HttpMethod, names: HeaderN
   if (call.absent !== undefined) responses[404] = { description: call.absent, content: textContent };
   const other = answer.otherSchema === undefined ? success : successOf(call, names, answer.otherSchema);
   for (const status of answer.otherStatuses ?? []) responses[status] = other;
-  // A request that asks for no upgrade is refused.
-  if (kind === 'socket') responses[101] = { description: 'The conversation begins' };
+  // A request without an upgrade is refused.
+  if (kind === 'socket') responses[101] = { description: 'Switching to the WebSocket protocol' };
   else responses[answer.status] = success;
   return responses;
 }
@@ -72,9 +72,9 @@ function successOf(call: Call, names: HeaderNames, schema = call.answer.schema):
 }
 
 const described: Readonly<Record<Framing, string>> = {
-  bytes: 'The bytes, as they come',
-  lines: 'One item after the other, each on a line of its own; `{}` is a sign of life',
-  joined: 'One item after the other; `{}` is a sign of life',
+  bytes: 'The bytes as a stream',
+  lines: 'One item per line; `{}` is a heartbeat',
+  joined: 'One item after the other; `{}` is a heartbeat',
 };
 
 function headersOf(call: Call, names: HeaderNames): { readonly headers?: JsonSchema } {
@@ -91,7 +91,7 @@ function headersOf(call: Call, names: HeaderNames): { readonly headers?: JsonSch
   return Object.keys(headers).length === 0 ? {} : { headers };
 }
 
-/** What answers of reads carry beside their bodies. */
+/** The headers of answers to reads. */
 export const headerComponents: JsonSchema = {
   Index: {
     description: 'The index to wait for next',
@@ -103,26 +103,26 @@ export const headerComponents: JsonSchema = {
 };
 
 const refusals: Readonly<Record<number, string>> = {
-  400: 'The request cannot be read, or has a value that it can never have',
+  400: 'The request is malformed or has an invalid value',
   401: 'No token, or an unknown one',
-  403: 'The token has not the right, or a page of another origin sent the request',
-  404: 'What the request names does not exist, or the token may not see it',
-  409: 'The present state forbids it, or what is stored has changed',
+  403: 'The token lacks the right, or a page of another origin sent the request',
+  404: 'The resource does not exist, or the token may not see it',
+  409: 'The current state forbids it, or the record has changed',
   413: 'The body is too large',
   414: 'The path and query are too long',
   415: 'The body has another media type',
   421: 'The request was sent to a host that this server does not answer to',
-  422: 'The body does not fit',
-  426: 'The path opens a WebSocket: ask for an upgrade',
-  429: 'Too many for now',
-  500: 'The server or a node failed; with the names of Nomad also what the present state forbids',
+  422: 'The body has invalid attributes',
+  426: 'The path opens a WebSocket: send an upgrade request',
+  429: 'Too many requests; try again later',
+  500: 'The server or a node failed; with the names of Nomad also: the current state forbids it',
   503: 'Too many bodies are being read, or another process holds the write lock of the store; try again after `Retry-After` seconds',
 };
 
 const textContent: JsonSchema = { 'text/plain': { schema: { type: 'string' } } };
 const documentContent: JsonSchema = { [jsonApiType]: { schema: { $ref: '#/components/schemas/NotificationErrors' } } };
 
-/** What is answered when something is wrong: a string by the job interface, a JSON:API document by the notification interface. */
+/** The error answers: plain text from the job interface, a JSON:API document from the notification interface. */
 export const responseComponents: JsonSchema = Object.fromEntries(
   Object.entries(refusals).flatMap(([status, description]) => [
     [`TextError${status}`, { description, content: textContent }],

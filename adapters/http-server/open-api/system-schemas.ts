@@ -1,4 +1,14 @@
-import { anyObject, count, flag, integer, type JsonSchema, objectSchema, orNull, text, texts } from './json-schema.js';
+import {
+  anyObject,
+  count,
+  flag,
+  integer,
+  type JsonSchema,
+  objectSchema,
+  orNull,
+  strings,
+  text,
+} from './json-schema.js';
 
 const objects: JsonSchema = { type: 'array', items: anyObject };
 const health = objectSchema({ ok: flag, message: text }, ['ok', 'message']);
@@ -39,11 +49,11 @@ export const systemSchemas: Readonly<Record<string, JsonSchema>> = {
     },
     ['Index', 'Servers'],
   ),
-  Addresses: texts,
-  RegionNames: texts,
+  Addresses: strings,
+  RegionNames: strings,
   EvaluatedNode: objectSchema(
     {
-      EvalIDs: orNull(texts),
+      EvalIDs: orNull(strings),
       EvalCreateIndex: count,
       NodeModifyIndex: count,
       Index: count,
@@ -54,9 +64,10 @@ export const systemSchemas: Readonly<Record<string, JsonSchema>> = {
     },
     ['Index'],
   ),
-  ChangedNode: objectSchema({ EvalIDs: orNull(texts), EvalCreateIndex: count, NodeModifyIndex: count, Index: count }, [
-    'Index',
-  ]),
+  ChangedNode: objectSchema(
+    { EvalIDs: orNull(strings), EvalCreateIndex: count, NodeModifyIndex: count, Index: count },
+    ['Index'],
+  ),
   NodePool: text,
   HostUsage: objectSchema({ Memory: anyObject, Uptime: count, Timestamp: count }, ['Memory', 'Uptime', 'Timestamp']),
 };

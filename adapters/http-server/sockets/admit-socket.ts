@@ -8,7 +8,7 @@ import { refusedSocketToken } from '../edge/upstream-refusals.js';
 import type { HttpRequest } from '../http-message.js';
 import type { Handshakes } from './handshakes.js';
 
-/** Why a socket is closed, and with which code: 1008 for what the client did wrong, 1011 for all else. */
+/** Why a socket is closed, and the code: 1008 for a fault of the client, 1011 for others. */
 interface SocketRefusal {
   readonly code: 1008 | 1011;
   readonly reason: string;
@@ -17,22 +17,22 @@ interface SocketRefusal {
 type SocketAdmission =
   | { readonly type: 'admitted'; readonly caller: Principal }
   | { readonly type: 'refused'; readonly refusal: SocketRefusal }
-  /** The client went away before it had said who it is. */
+  /** The client disconnected before it was authenticated. */
   | { readonly type: 'gone' };
 
-/** What decides whether a caller is admitted. */
+/** The inputs of the admission of a caller. */
 export interface Gate {
   readonly authenticate: Authenticator;
   readonly handshakes: Handshakes;
-  /** Whether refusals are worded for clients of Nomad. */
+  /** Whether refusals use Nomad's messages. */
   readonly upstream: boolean;
 }
 
-/** Milliseconds that the first message may take to come, when it is to carry the token. */
+/** Timeout in milliseconds for the first message with the token. */
 const handshakeTimeout = 10_000;
 
 /**
- * Finds out who has opened a socket (job interface, sockets): by the headers of the request, or with `ws_handshake=true`
+ * Authenticates the caller of a socket (job interface, sockets): by the headers of the request, or with `ws_handshake=true`
  * by the first message, `{"version":1,"auth_token":"…"}`, because browsers cannot set headers.
  */
 export async function admitSocket(
@@ -51,7 +51,7 @@ export async function admitSocket(
   const first = await handshakes.during(
     () => firstMessage(socket),
     request.remoteAddress?.() ?? '',
-    () => socket.close(1011, 'too many sockets wait for their handshake; try again in a moment'),
+    () => socket.close(1011, 'too many sockets are waiting for their handshake; try again shortly'),
   );
   if (first === undefined) return { type: 'gone' };
   const token = tokenOfHandshake(first);
@@ -81,9 +81,9 @@ function admissionOf(authentication: Authentication, whenUnknown: string): Socke
   }
 }
 
-/** The first message as a string; undefined when the socket ended, or was closed because none came. */
+/** The first message as a string; undefined if the socket closed or timed out before. */
 async function firstMessage(socket: MessageSocket): Promise<string | undefined> {
-  const timer = setTimeout(() => socket.close(1008, 'the handshake did not come'), handshakeTimeout);
+  const timer = setTimeout(() => socket.close(1008, 'no handshake message arrived in time'), handshakeTimeout);
   const first = await socket.messages[Symbol.asyncIterator]().next();
   clearTimeout(timer);
   return first.done === true

@@ -2,12 +2,12 @@ import type { Duplex } from 'node:stream';
 
 /** Milliseconds that a peer may take to close its side of a connection that this side has closed. */
 export const farewellTimeout = 5000;
-/** Connections that are waited for at once. */
+/** The most connections to wait for. */
 const mostAwaited = 64;
 
 /**
- * Connections that this side has closed and whose peers have not: each holds a descriptor. Only a few are waited for; when there are more,
- * the oldest is cut.
+ * Connections that this side has closed and whose peers have not: each holds a descriptor. It waits for a few only; beyond that,
+ * the oldest is destroyed.
  */
 export class Farewell {
   /** The oldest first. */

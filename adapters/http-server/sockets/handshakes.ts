@@ -1,4 +1,4 @@
-/** Sockets that may wait for a token in their first message at once, over one handler. */
+/** The most sockets of a handler that may wait for a token in their first message. */
 const mostHandshakes = 64;
 
 interface Waiting {
@@ -7,9 +7,9 @@ interface Waiting {
 }
 
 /**
- * Sockets whose callers are not authenticated yet. Anybody can open them, and each uses memory until its token has come, so only a few are
- * allowed at a time. When there are more, the oldest one from the address with the most of them is closed: a client sends its token at
- * once, so silent sockets cannot keep others out.
+ * Sockets whose callers are not authenticated yet. Anybody can open them, and each uses memory until its token has arrived, so only a
+ * few are allowed at a time. When there are more, the oldest one from the address with the most of them is closed: a client sends its token at
+ * once, so silent sockets cannot block others.
  */
 export class Handshakes {
   /** The oldest first. */

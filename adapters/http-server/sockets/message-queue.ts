@@ -1,4 +1,4 @@
-/** What the reader of a queue has not taken yet, in messages and in bytes. */
+/** The most unread messages and bytes of a queue. */
 interface QueueBounds {
   readonly messages: number;
   readonly bytes: number;
@@ -6,12 +6,12 @@ interface QueueBounds {
 
 interface MessageQueueOptions {
   readonly bounds: QueueBounds;
-  /** Called when the queue has grown to its bounds, and when it has been taken to half of them. */
+  /** Called when the queue has reached its limits, and when it has shrunk to half of them. */
   readonly onFull: () => void;
   readonly onRoom: () => void;
 }
 
-/** Messages on their way to one reader, who takes them as an async iterable. */
+/** Messages for one reader, which consumes them as an async iterable. */
 export class MessageQueue implements AsyncIterable<string | Uint8Array> {
   readonly #options: MessageQueueOptions;
   readonly #waiting: (string | Uint8Array)[] = [];
@@ -36,7 +36,7 @@ export class MessageQueue implements AsyncIterable<string | Uint8Array> {
     this.#wake?.();
   }
 
-  /** The reader gets what is there, and then the end. */
+  /** Ends the queue after the messages in it. */
   end(): void {
     this.#ended = true;
     this.#wake?.();

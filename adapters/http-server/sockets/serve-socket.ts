@@ -10,18 +10,18 @@ import type { Admit } from './upgrade-listener.js';
 
 /** A socket that was opened, before its caller is authenticated. */
 interface OpenedSocket {
-  /** Its caller is not yet known. */
+  /** Set before the caller is authenticated. */
   readonly call: RouteCall;
   readonly route: Route;
   readonly gate: Gate;
 }
 
-/** A right that the record decides is the operation's to check: it alone knows whether there is such a record. */
+/** If the right depends on the record, the operation checks it: only it knows whether the record exists. */
 function isJudgedHere(access: CallAccess, caller: Principal): boolean {
   return caller.node !== undefined || access.type !== 'namespace' || access.namedBy !== 'record';
 }
 
-/** Admits the caller, has the conversation of the route, and ends the socket. Never rejects. */
+/** Admits the caller, runs the route's conversation and closes the socket. Never rejects. */
 export async function serveSocket(
   { call, route, gate }: OpenedSocket,
   socket: MessageSocket,

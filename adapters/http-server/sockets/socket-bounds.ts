@@ -1,11 +1,11 @@
-/** Bounds of one socket, in bytes and milliseconds. */
+/** Limits of one socket, in bytes and milliseconds. */
 export interface SocketBounds {
-  /** Longest message that is taken; a longer one closes the socket with 1009. 1 MiB when absent. */
+  /** The most bytes of a message; a longer one closes the socket with 1009. 1 MiB when absent. */
   readonly maximumMessageBytes: number;
-  /** Bytes on their way, in each direction; then the sender is held back. 1 MiB when absent. */
+  /** Buffered bytes in each direction beyond which the sender is paused. 1 MiB when absent. */
   readonly maximumQueuedBytes: number;
   /** Silence after which a peer counts as gone; it is pinged after half of it. Default: one minute. */
   readonly idleTimeout: number;
-  /** Time within which a peer must accept sent data. Default: 30 seconds. */
+  /** Time in which a peer must accept sent data. Default: 30 seconds. */
   readonly stallTimeout: number;
 }

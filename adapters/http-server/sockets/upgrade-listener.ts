@@ -10,19 +10,19 @@ import { Farewell, farewellTimeout } from './farewell.js';
 import type { SocketBounds } from './socket-bounds.js';
 import { boundedSocket, servedSocket } from './web-socket.js';
 
-/** What a handler makes of a request for a WebSocket. */
+/** A handler's decision on an upgrade request. */
 export type UpgradeAnswer =
   /**
-   * The socket is opened and handed over. `serve` never rejects, and ends the socket. It calls `admit` when the caller is authenticated;
-   * when that gives false, the caller has as many sockets as it may.
+   * The socket is opened and passed to `serve`, which never rejects and closes it. It calls `admit` when the caller is authenticated;
+   * false means that the caller has reached its limit of sockets.
    */
   | { readonly type: 'accepted'; readonly serve: (socket: MessageSocket, admit: Admit) => Promise<void> }
   /** The path has no socket, or the request is refused: it is answered like any other request. */
   | { readonly type: 'ordinary' }
-  /** The path is none of the handler's. */
+  /** The path does not belong to the handler. */
   | { readonly type: 'unknown_path' };
 
-/** Counts a socket against the share of its caller; false when there is no room. */
+/** Counts a socket against the share of its caller; false if there is no room. */
 export type Admit = (claimant: Claimant) => boolean;
 
 /** A handler that also opens WebSockets. */
@@ -30,7 +30,7 @@ export interface UpgradeHandler extends HttpHandler {
   upgrade(request: HttpRequest): UpgradeAnswer | Promise<UpgradeAnswer>;
 }
 
-/** Where upgrades are accepted, and bounds of the sockets. */
+/** Where upgrades are accepted, and limits of the sockets. */
 export interface UpgradeOptions extends Partial<SocketBounds> {
   /**
    * Path under which a framework mounts the handler and which it strips from ordinary requests, such as `/api`: it cannot
@@ -42,7 +42,7 @@ export interface UpgradeOptions extends Partial<SocketBounds> {
    * caller can have a quarter. A socket that is refused or over no longer counts.
    */
   readonly maximumSockets?: number;
-  /** What happens to paths that are none of the handler's: a 404, or nothing, for another listener of the server. */
+  /** What happens to other paths: a 404, or nothing, so that another listener of the server can answer. */
   readonly unknownPaths?: 'refuse' | 'ignore';
 }
 
@@ -92,7 +92,8 @@ export function upgradeListener(handler: UpgradeHandler, options: UpgradeOptions
     serve: (socket: MessageSocket, admit: Admit) => Promise<void>,
   ): Promise<void> => {
     if (places.areFull) return refuse(request, socket, 503, 'too many sockets are open; try again later');
-    if (!isCurrentVersion(request)) return refuse(request, socket, 400, 'a WebSocket is opened with version 13');
+    if (!isCurrentVersion(request))
+      return refuse(request, socket, 400, 'unsupported WebSocket version: use Sec-WebSocket-Version 13');
     server ??= webSocketServer(socketBounds.maximumMessageBytes, refuse);
     const webSockets = await server;
     webSockets.handleUpgrade(request, socket, head, (webSocket) => {
@@ -205,12 +206,12 @@ async function webSocketServer(
   return server;
 }
 
-/** The only version that is not a draft; `ws` takes version 8, too. */
+/** The only version that is not a draft; `ws` also accepts version 8. */
 function isCurrentVersion({ headers }: IncomingMessage): boolean {
   return headers['sec-websocket-version'] === '13';
 }
 
-/** Answers an upgrade request like a plain one, and closes the connection. `closed` is called when this side has closed it. */
+/** Answers an upgrade request like an ordinary one, and closes the connection. `closed` is called when this side has closed it. */
 function respondOn(
   request: IncomingMessage,
   socket: Duplex,

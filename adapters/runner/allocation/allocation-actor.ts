@@ -32,21 +32,21 @@ import { knownSignal } from '../drivers/signal-name.js';
 import type { CommandRequest } from '../drivers/task-driver.js';
 import { AllocationDisk } from './allocation-disk.js';
 import type { AllocationWork } from './allocation-work.js';
+import { momentOf, type RunnerContext } from './runner-context.js';
 import { RunningTimes } from './running-times.js';
-import { momentOf, type Surroundings } from './surroundings.js';
 import { TaskPerformer } from './task-performer.js';
 
-/** The shortest time without the server that counts: a shorter one may be nothing but late heartbeats. */
-const leastPatience = 2 * second;
+/** Shorter losses of contact with the server are ignored: they may be late heartbeats. */
+const shortestTimeout = 2 * second;
 
 /**
  * Runs one allocation: passes events to the pure functions of `src/agent`, keeps the tasks' records, and has the effects performed.
- * Events are handled one after the other, in the order in which they come.
+ * Events are handled one at a time, in the order of their arrival.
  */
 export class AllocationActor {
   #work: AllocationWork;
   #life: AllocationLife;
-  readonly #surroundings: Surroundings;
+  readonly #context: RunnerContext;
   readonly #onChange: (id: string) => void;
   readonly #performers: ReadonlyMap<string, TaskPerformer>;
   readonly #queue: AllocationEvent[] = [];
@@ -58,26 +58,26 @@ export class AllocationActor {
   #limit = new AbortController();
   #contact = new AbortController();
   readonly #running: RunningTimes;
-  /** The time of the allocation's creation on the monotonic clock. */
+  /** When the allocation was created, on the monotonic clock. */
   readonly #createdAt: Milliseconds;
   readonly #resting: (() => void)[] = [];
 
-  /** Throws when notes cannot be read or written at present. */
-  constructor(work: AllocationWork, surroundings: Surroundings, onChange: (id: string) => void) {
+  /** Throws if its notes cannot be read or written now. */
+  constructor(work: AllocationWork, context: RunnerContext, onChange: (id: string) => void) {
     this.#work = work;
-    this.#surroundings = surroundings;
+    this.#context = context;
     this.#onChange = onChange;
-    this.#running = new RunningTimes(surroundings.clock);
-    this.#checks = new AllocationChecks(work, surroundings, this.#checked());
-    this.#createdAt = surroundings.serverTime.moment(work.allocation.CreateTime);
+    this.#running = new RunningTimes(context.clock);
+    this.#checks = new AllocationChecks(work, context, this.#checked());
+    this.#createdAt = context.serverTime.moment(work.allocation.CreateTime);
     const plan = this.#plan(work);
     const records = plan.tasks.map(({ name }) => this.#recordOf(name));
     this.#life = newAllocationLife(plan, records.map(newTaskLife));
-    this.#disk = new AllocationDisk(work, surroundings.disks, records.some(hasBegun));
+    this.#disk = new AllocationDisk(work, context.disks, records.some(hasBegun));
     this.#performers = new Map(
       work.group.Tasks.map((task) => [
         task.Name,
-        new TaskPerformer({ ...work, task }, surroundings, this.#disk, (event) =>
+        new TaskPerformer({ ...work, task }, context, this.#disk, (event) =>
           this.handle({ type: 'task', task: task.Name, event }),
         ),
       ]),
@@ -88,7 +88,7 @@ export class AllocationActor {
     return this.#work.allocation.ID;
   }
 
-  /** All tasks are dead, and nothing will start any more. */
+  /** All tasks are dead and none will start again. */
   get isDone(): boolean {
     return isDone(this.#life);
   }
@@ -97,7 +97,7 @@ export class AllocationActor {
     return mayFinish(this.#life);
   }
 
-  /** Always reports: a previous agent may have recorded the end of all tasks and died before it reported it. */
+  /** Always reports: a previous agent may have recorded the end of all tasks and died before reporting it. */
   begin(): void {
     this.handle({ type: 'assigned' });
     this.#onChange(this.id);
@@ -106,7 +106,7 @@ export class AllocationActor {
     this.heard();
   }
 
-  /** The server has changed the allocation, or the version of the job that it runs. */
+  /** The server has changed the allocation or the job version that it runs. */
   update(work: AllocationWork): void {
     this.#work = work;
     for (const task of work.group.Tasks) {
@@ -117,16 +117,16 @@ export class AllocationActor {
     this.#limitDuration();
   }
 
-  /** How long it runs on without the server (`stop_on_client_after`); undefined: as long as its tasks do. */
-  get patience(): Milliseconds | undefined {
+  /** How long it keeps running without contact with the server (`stop_on_client_after`); undefined: no limit. */
+  get disconnectTimeout(): Milliseconds | undefined {
     const after = stopOnClientAfter(this.#work.group);
-    return after === undefined || isAtRest(this.#life) ? undefined : Math.max(after, leastPatience);
+    return after === undefined || isAtRest(this.#life) ? undefined : Math.max(after, shortestTimeout);
   }
 
-  /** The server has just answered: the time without it begins again. */
+  /** The server has just answered: the timeout starts again. */
   heard(): void {
     this.#contact.abort();
-    const after = this.patience;
+    const after = this.disconnectTimeout;
     if (after === undefined) return;
     this.#contact = this.#after(after, () => this.stop('cut_off', true));
   }
@@ -140,8 +140,8 @@ export class AllocationActor {
   }
 
   /**
-   * Restarts one task that runs, all that run (perhaps none, while they wait for their next start), or everything from its
-   * beginning. Gives what makes that impossible.
+   * Restarts one running task, all running tasks (possibly none, while they wait for their next start), or all tasks from the
+   * beginning. Returns an error if that is impossible.
    */
   restart(task: string | null, all: boolean): CommandRefused | undefined {
     const unknown = this.#unknownTask(task);
@@ -157,7 +157,7 @@ export class AllocationActor {
     return undefined;
   }
 
-  /** Sends a signal to one task, or to all that run. Gives what makes that impossible. */
+  /** Sends a signal to one task, or to all running tasks. Returns an error if that is impossible. */
   signal(task: string | null, signal: string): CommandRefused | undefined {
     const name = knownSignal(signal);
     if (name === undefined) return callerFailed('invalid', `invalid signal: ${signal}`);
@@ -173,12 +173,12 @@ export class AllocationActor {
     return undefined;
   }
 
-  /** The newest results of the checks of its services. */
+  /** The latest results of its services' checks. */
   checkResults(): unknown {
     return this.#checks.results();
   }
 
-  /** What the checks may see and do. */
+  /** What the checks may read and trigger. */
   #checked(): CheckedAllocation {
     return {
       tasks: () => standingOfTasks(this.#life),
@@ -192,7 +192,7 @@ export class AllocationActor {
     };
   }
 
-  /** Without a task that of the main tasks. */
+  /** Without a task: when the main tasks started. */
   #since(task: string | null): Milliseconds | undefined {
     const { tasks } = this.#life.plan;
     return this.#running.since(
@@ -229,27 +229,27 @@ export class AllocationActor {
     return { allocationId: this.id, ...toldState(this.#life), ...(healthy === undefined ? {} : { healthy }) };
   }
 
-  /** Of which job it is a run, and whether that failed. */
+  /** The job that it is a run of, and whether it failed. */
   get end(): { readonly job: string; readonly failed: boolean } {
     const { ID, ParentID, Namespace } = this.#work.job;
     const failed = failedTask(this.#life) !== undefined || toldState(this.#life).clientStatus === 'failed';
     return { job: `${Namespace} ${ParentID === '' ? ID : ParentID}`, failed };
   }
 
-  /** The last lines of the task that made it fail or take too long; undefined while it has not ended so, and when there are none. */
+  /** The last output lines of the task that failed or timed out; undefined without such a task or output. */
   async failureOutput(): Promise<FailureOutput | undefined> {
     const task = failedTask(this.#life);
     const text = task === undefined ? '' : ((await this.#performers.get(task)?.outputTail()) ?? '');
     return task === undefined || text === '' ? undefined : { task, text };
   }
 
-  /** Resolves when the agent has nothing more to wait for here. */
+  /** Resolves when nothing of this allocation is pending in the agent. */
   atRest(): Promise<void> {
     if (isAtRest(this.#life)) return Promise.resolve();
     return new Promise((resolve) => this.#resting.push(resolve));
   }
 
-  /** For an allocation that is over: what still comes, such as the end of a script, changes and notes nothing, as its folder may be gone. */
+  /** For an ended allocation: later events, such as the end of a script, change and record nothing, as its folder may be gone. */
   close(): void {
     this.#isClosed = true;
   }
@@ -268,7 +268,7 @@ export class AllocationActor {
 
   #handleOne(event: AllocationEvent): void {
     const before = this.#life;
-    const { next, effects } = transitionAllocation(before, event, momentOf(this.#surroundings));
+    const { next, effects } = transitionAllocation(before, event, momentOf(this.#context));
     this.#life = next;
     this.#running.follow(before, next);
     this.#keep(before);
@@ -285,7 +285,7 @@ export class AllocationActor {
       const was = before.tasks[at];
       const name = this.#life.plan.tasks[at]?.name ?? '';
       if (was?.timer !== task.timer) this.#performers.get(name)?.dropTimer();
-      if (was?.record !== task.record) this.#surroundings.memory.save(this.id, name, task.record);
+      if (was?.record !== task.record) this.#context.memory.save(this.id, name, task.record);
     }
   }
 
@@ -309,27 +309,27 @@ export class AllocationActor {
     this.#timer = this.#after(after, () => this.handle({ type: 'timer', timer }));
   }
 
-  /** `MaxRunDuration` counts from the creation of the allocation. */
+  /** `MaxRunDuration` is measured from the creation of the allocation. */
   #limitDuration(): void {
     this.#limit.abort();
     const limit = millisecondsFromNanos(this.#work.group.MaxRunDuration ?? 0);
     if (limit <= 0 || isAtRest(this.#life)) return;
-    const left = this.#createdAt + limit - this.#surroundings.clock.monotonic();
+    const left = this.#createdAt + limit - this.#context.clock.monotonic();
     this.#limit = this.#after(left, () => this.stop('expired', true));
   }
 
   #after(duration: number, act: () => void): AbortController {
     const controller = new AbortController();
     const wait = async (): Promise<void> => {
-      await this.#surroundings.clock.sleep(duration, controller.signal);
+      await this.#context.clock.sleep(duration, controller.signal);
       if (!controller.signal.aborted) act();
     };
-    this.#surroundings.background.run('a timer of an allocation', wait());
+    this.#context.background.run('allocation timer', wait());
     return controller;
   }
 
   #plan({ job, group }: AllocationWork): AllocationPlan {
-    const { drivers, leavesTasks } = this.#surroundings;
+    const { drivers, leavesTasks } = this.#context;
     return {
       tasks: group.Tasks.map((task) => taskPlan(job, task, leavesTasks && drivers.get(task.Driver)?.survives === true)),
       shutdownDelay: millisecondsFromNanos(group.ShutdownDelay ?? 0),
@@ -337,13 +337,16 @@ export class AllocationActor {
   }
 
   #recordOf(task: string) {
-    const moment = momentOf(this.#surroundings);
+    const moment = momentOf(this.#context);
     try {
-      const known = this.#surroundings.memory.load(this.id, task);
+      const known = this.#context.memory.load(this.id, task);
       if (known !== undefined) return recalledTaskRecord(known, moment);
     } catch (error) {
       if (isTransientFault(error)) throw error;
-      this.#surroundings.logger.warn({ allocation: this.id, task, error: messageOf(error) }, 'Notes cannot be read');
+      this.#context.logger.warn(
+        { allocation: this.id, task, error: messageOf(error) },
+        'The notes of a task cannot be read',
+      );
     }
     return freshTaskRecord(this.#work.allocation.TaskStates?.[task], moment);
   }

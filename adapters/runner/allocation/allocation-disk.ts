@@ -1,32 +1,32 @@
 import { type DiskNote, waitingText } from '../../../src/agent/disk/disk-note.js';
-import type { DiskSuccession } from '../disk/disk-succession.js';
+import type { DiskHandover } from '../disk/disk-handover.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { beforeAbort } from '../waiting.js';
 import type { AllocationWork } from './allocation-work.js';
 
-/** The disk of one allocation, which its tasks wait for before they are prepared. */
+/** The disk of one allocation. Its tasks are prepared only when it is settled. */
 export class AllocationDisk {
   readonly #work: AllocationWork;
-  readonly #succession: DiskSuccession | null;
+  readonly #handover: DiskHandover | null;
   readonly #over = new AbortController();
   #note: DiskNote | undefined;
   #settling: Promise<void> | undefined;
-  /** Why no task may start. */
+  /** The reason why no task may start. */
   readonly #fault: string | undefined;
 
   /** Throws when the disk is full. */
-  constructor(work: AllocationWork, succession: DiskSuccession | null, hasBegun: boolean) {
+  constructor(work: AllocationWork, handover: DiskHandover | null, hasBegun: boolean) {
     this.#work = work;
-    this.#succession = succession;
+    this.#handover = handover;
     try {
-      this.#note = succession?.claim(work, hasBegun);
+      this.#note = handover?.claim(work, hasBegun);
     } catch (error) {
       if (isTransientFault(error)) throw error;
-      this.#fault = `The ephemeral disk could not be noted: ${messageOf(error)}`;
+      this.#fault = `The disk's note could not be written: ${messageOf(error)}`;
     }
   }
 
-  /** Resolves when the disk is settled, or with the abort of the signal. `say` gets the text for a task event. */
+  /** Resolves when the disk is settled or the signal aborts. `say` receives the message of a task event. */
   async ready(signal: AbortSignal, say: (message: string) => void): Promise<void> {
     if (this.#fault !== undefined) throw new Error(this.#fault);
     if (this.#note?.settled === false) await this.#settled(this.#note, signal, say);
@@ -34,13 +34,13 @@ export class AllocationDisk {
     if (said !== '' && !signal.aborted) say(said);
   }
 
-  /** None of its tasks will start any more. */
+  /** None of its tasks will start again. */
   close(): void {
     this.#over.abort();
   }
 
   async #settled(note: DiskNote, signal: AbortSignal, say: (message: string) => void): Promise<void> {
-    const awaited = this.#succession?.awaited(note);
+    const awaited = this.#handover?.awaited(note);
     if (awaited !== undefined) say(waitingText(awaited));
     this.#settling ??= this.#settle(note);
     const settling = this.#settling;
@@ -49,10 +49,10 @@ export class AllocationDisk {
     if (!signal.aborted) await settling;
   }
 
-  /** Tasks share one attempt; after a failure the next one to ask makes another. */
+  /** Tasks share one attempt; after a failure the next caller starts another. */
   async #settle(note: DiskNote): Promise<void> {
     try {
-      this.#note = await this.#succession?.settle(this.#work, this.#over.signal);
+      this.#note = await this.#handover?.settle(this.#work, this.#over.signal);
       if (this.#note?.settled !== true) throw new Error('the allocation has ended');
     } catch (error) {
       if (isTransientFault(error)) throw error;

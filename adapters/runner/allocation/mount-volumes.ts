@@ -5,13 +5,13 @@ import { indexFromName } from '../../../src/scheduler/reconcile/names.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { folderForFile, PathRefused, targetOf } from '../disk/task-target.js';
 import { isWritable } from '../node/host-volumes.js';
-import type { Surroundings } from './surroundings.js';
+import type { RunnerContext } from './runner-context.js';
 import type { TaskAssignment } from './task-assignment.js';
 
-/** Links the volumes of the node into the task's folder, at the destinations that the job names. Throws `PathRefused`. */
+/** Links the node's volumes into the task's folder at the destinations of its `volume_mount` blocks. Throws `PathRefused`. */
 export async function mountVolumes(
   assignment: TaskAssignment,
-  node: Surroundings['node'],
+  node: RunnerContext['node'],
   paths: TaskPaths,
   fill: (text: string) => string,
 ): Promise<void> {
@@ -26,7 +26,7 @@ export async function mountVolumes(
 async function folderOf(
   mount: VolumeMount,
   { group, allocation }: TaskAssignment,
-  node: Surroundings['node'],
+  node: RunnerContext['node'],
 ): Promise<string> {
   const { Volume, ReadOnly } = mount;
   const request = group.Volumes?.[Volume];
@@ -35,31 +35,34 @@ async function folderOf(
   const source = request.PerAlloc ? `${request.Source}[${indexFromName(allocation.Name)}]` : request.Source;
   const offered = offeredVolume(node, source);
   if ((ReadOnly || request.ReadOnly || offered.ReadOnly) && isWritable(offered.Path)) {
-    throw new PathRefused(`The volume ${Volume} is to be read-only, and a link cannot make it so`);
+    throw new PathRefused(
+      `The volume ${Volume} cannot be mounted read-only: volumes are linked, and the runner can write to the folder`,
+    );
   }
-  if (!(await stat(offered.Path)).isDirectory()) throw new PathRefused(`The volume ${source} is no longer a directory`);
+  if (!(await stat(offered.Path)).isDirectory())
+    throw new PathRefused(`The volume ${source} of this node is no longer a directory`);
   return offered.Path;
 }
 
-function offeredVolume({ HostVolumes }: Surroundings['node'], source: string) {
+function offeredVolume({ HostVolumes }: RunnerContext['node'], source: string) {
   const offered = Object.hasOwn(HostVolumes ?? {}, source) ? HostVolumes?.[source] : undefined;
-  if (offered === undefined) throw new PathRefused(`This node has no volume ${source}`);
+  if (offered === undefined) throw new PathRefused(`This node has no host volume ${source}`);
   return offered;
 }
 
-/** A link has no propagation mode and no label: those belong to a mount. */
+/** Propagation modes and SELinux labels need a real mount; volumes are links here. */
 function refuseOwnMount({ Volume, PropagationMode, SELinuxLabel }: VolumeMount): void {
   if (SELinuxLabel === '' && (PropagationMode === '' || PropagationMode === 'private')) return;
-  throw new PathRefused(`The volume ${Volume} is linked: it has no propagation mode and no label of its own`);
+  throw new PathRefused(`The volume ${Volume} is a link: propagation_mode and selinux_label are not supported`);
 }
 
-/** Made anew at each preparation, in one step: the task may have changed what is there. */
+/** Replaced atomically at each preparation: the task may have changed it. */
 async function link(folder: string, paths: TaskPaths, destination: string): Promise<void> {
   const file = await folderForFile(targetOf(paths, destination));
   const target = join(file.folder, file.name);
   const there = await lstat(target).catch(() => undefined);
   if (there !== undefined && !there.isSymbolicLink()) {
-    throw new PathRefused(`${destination} is there already, and cannot be a volume`);
+    throw new PathRefused(`The destination ${destination} already exists and is not a volume`);
   }
   const draft = join(file.folder, `.${file.name}.new`);
   await rm(draft, { force: true });

@@ -16,25 +16,25 @@ import type { CommandRequest, RunningTask, TaskDriver, TaskStart } from '../driv
 import { logEnd } from '../logs/log-tail.js';
 import { beforeAbort, insist } from '../waiting.js';
 import type { AllocationDisk } from './allocation-disk.js';
-import type { Surroundings } from './surroundings.js';
+import type { RunnerContext } from './runner-context.js';
 import type { TaskAssignment } from './task-assignment.js';
 import { TaskPreparation } from './task-preparation.js';
 import { taskStart } from './task-start.js';
 
-/** How long notes may take before users are reported that they are waited for. In milliseconds. */
+/** Milliseconds that writing a note may take before a task event says that the task waits for it. */
 const noticeablePause = 3000;
 
 /**
- * Carries out the effects of one task's life and answers with events. Whatever the driver or the disk throws or rejects becomes an
+ * Carries out the effects of one task's state machine and returns events. Whatever the driver or the disk throws becomes an
  * event of this task.
  */
 export class TaskPerformer {
   assignment: TaskAssignment;
-  readonly #surroundings: Surroundings;
+  readonly #context: RunnerContext;
   readonly #tell: (event: TaskLifeEvent) => void;
   readonly #handles = new Map<number, RunningTask>();
   readonly #prepared: TaskPreparation;
-  /** Of the last attempt, where no file has it. */
+  /** The output of the last attempt, for tasks without log files. */
   #lastOutput: ReturnType<NonNullable<RunningTask['lastOutput']>> | undefined;
   #preparation = new AbortController();
   /** Resolves when no preparation is under way. */
@@ -43,14 +43,14 @@ export class TaskPerformer {
 
   constructor(
     assignment: TaskAssignment,
-    surroundings: Surroundings,
+    context: RunnerContext,
     disk: AllocationDisk,
     tell: (event: TaskLifeEvent) => void,
   ) {
     this.assignment = assignment;
-    this.#surroundings = surroundings;
+    this.#context = context;
     this.#tell = tell;
-    this.#prepared = new TaskPreparation(surroundings, {
+    this.#prepared = new TaskPreparation(context, {
       disk,
       tell,
       signal: (name) => void this.signal(name),
@@ -59,7 +59,7 @@ export class TaskPerformer {
   }
 
   get driver(): TaskDriver | undefined {
-    return this.#surroundings.drivers.get(this.assignment.task.Driver);
+    return this.#context.drivers.get(this.assignment.task.Driver);
   }
 
   perform(effect: TaskEffect): void {
@@ -90,7 +90,7 @@ export class TaskPerformer {
     }
   }
 
-  /** Runs a command beside the task. */
+  /** Runs a command in the task's environment. */
   exec(request: CommandRequest): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>> {
     const { task } = this.assignment;
     const attempt = this.#present;
@@ -99,19 +99,19 @@ export class TaskPerformer {
     }
     const run = this.driver?.exec;
     if (run === undefined) {
-      return Promise.resolve(err(commandRefused('failed', `The driver ${task.Driver} runs no commands beside a task`)));
+      return Promise.resolve(err(commandRefused('failed', `The driver ${task.Driver} does not support exec`)));
     }
     return run(this.#arguments(attempt), request);
   }
 
-  /** What the task uses at present; undefined while it does not run. */
+  /** The task's current resource usage; undefined while it is not running. */
   async usage(): Promise<TaskUsage | undefined> {
     const attempt = this.#present;
     return attempt === undefined ? undefined : ((await this.#handles.get(attempt)?.usage?.()) ?? noUsage);
   }
 
   /**
-   * The last lines that it printed, with the values of its variables blanked. Empty when they are not known, as after a restart of the
+   * The last lines that it printed, with the values of its variables blanked. Empty if those values are unknown, as after a restart of the
    * agent: better no output than a secret in it.
    */
   async outputTail(): Promise<string> {
@@ -119,7 +119,7 @@ export class TaskPerformer {
     const secrets = this.#prepared.secretsOf(this.assignment);
     if (secrets === null) return '';
     if (this.#lastOutput !== undefined) return outputTail(this.#lastOutput, secrets);
-    const logs = this.#surroundings.memory.paths(allocation.ID, task.Name)?.logs;
+    const logs = this.#context.memory.paths(allocation.ID, task.Name)?.logs;
     if (logs === undefined) return '';
     const [stdout, stderr] = await Promise.all([
       logEnd(join(logs, `${task.Name}.stdout`)),
@@ -128,7 +128,7 @@ export class TaskPerformer {
     return outputTail({ stdout, stderr }, secrets);
   }
 
-  /** Reports the running task something; false while it does not run. */
+  /** Sends a signal to the running task; false while it is not running. */
   signal(signal: string): boolean {
     const attempt = this.#present;
     if (attempt === undefined) return false;
@@ -140,12 +140,12 @@ export class TaskPerformer {
     return [...this.#handles.keys()].at(-1);
   }
 
-  /** Nothing more is to be done for the task. */
+  /** Ends all work for the task. */
   close(): void {
     this.#prepared.ended();
   }
 
-  /** The timer of a previous step, which is obsolete. */
+  /** Cancels the obsolete timer of the previous step. */
   dropTimer(): void {
     this.#timer.abort();
   }
@@ -154,7 +154,7 @@ export class TaskPerformer {
     const preparation = new AbortController();
     this.#preparation = preparation;
     const { signal } = preparation;
-    // One that was given up may still work on the same files, and its answer is not about this one.
+    // An abandoned preparation may still work on the same files, and its result does not concern this one.
     const before = this.#preparing;
     const fault = beforeAbort(signal, before).then(() => this.#preparationFault(signal, again));
     this.#preparing = Promise.all([before, fault]);
@@ -172,7 +172,7 @@ export class TaskPerformer {
       return await this.#insist(signal, () => this.#prepared.prepare(this.assignment, signal, again));
     } catch (error) {
       const message = messageOf(error);
-      // What was lacking for so long may come back: the restart policy decides.
+      // The shortage may still end: the restart policy decides.
       if (isTransientFault(error)) return { kind: 'driver', message, recoverable: true };
       return { kind: 'setup', message, recoverable: false };
     }
@@ -186,9 +186,10 @@ export class TaskPerformer {
 
   async #startAnswer(attempt: number): Promise<TaskLifeEvent> {
     const notStarted = (fault: StartFault): TaskLifeEvent => ({ type: 'not_started', attempt, fault });
-    // The number is on disk before the start: a runner that comes back looks for exactly this start.
+    // The number is on disk before the start, so that a restarted runner searches for exactly this start.
     const kept = await this.#kept();
-    if (!kept) return notStarted({ kind: 'driver', message: 'The start could not be noted', recoverable: true });
+    if (!kept)
+      return notStarted({ kind: 'driver', message: 'The start could not be recorded on disk', recoverable: true });
     const outcome = await this.#askDriver((driver) =>
       this.#insist(this.#preparation.signal, () => driver.start(this.#arguments(attempt))),
     );
@@ -228,17 +229,17 @@ export class TaskPerformer {
   }
 
   #insist<T>(signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
-    return insist(this.#surroundings.clock, signal, work, (error) => this.#sayWaits(messageOf(error)));
+    return insist(this.#context.clock, signal, work, (error) => this.#sayWaits(messageOf(error)));
   }
 
-  /** Whether the newest record of the task is on disk. It is waited for as long as it takes, and users see why. */
+  /** Whether the latest record of the task is on disk. Waits without a limit; a task event names the cause. */
   async #kept(): Promise<boolean> {
-    const { memory, clock } = this.#surroundings;
+    const { memory, clock } = this.#context;
     const { allocation, task } = this.assignment;
     const over = new AbortController();
     const slow = async (): Promise<void> => {
       await clock.sleep(noticeablePause, over.signal);
-      if (!over.signal.aborted) this.#sayWaits('its notes cannot be written to the disk of the node');
+      if (!over.signal.aborted) this.#sayWaits("the node's data directory is not writable (disk full?)");
     };
     this.#run('a slow disk', slow());
     const kept = await memory.kept(allocation.ID, task.Name);
@@ -250,20 +251,20 @@ export class TaskPerformer {
     this.#tell({ type: 'tell', happening: { type: 'hook_message', message: `The task waits: ${reason}` } });
   }
 
-  /** Gives the driver's answer, or what it threw. */
+  /** Returns the driver's result, or what it threw. */
   async #askDriver<T extends { readonly type: string }>(ask: (driver: TaskDriver) => Promise<T>): Promise<T | Threw> {
     try {
       const driver = this.driver;
       if (driver === undefined) return threw(`This node has no driver ${this.assignment.task.Driver}`);
       const answer = await ask(driver);
-      return typeof answer?.type === 'string' ? answer : threw('The driver gave an answer that is not understood');
+      return typeof answer?.type === 'string' ? answer : threw('The driver returned an invalid result');
     } catch (error) {
       return { type: 'threw', message: messageOf(error), transient: isTransientFault(error) };
     }
   }
 
   #arguments(attempt: number): TaskStart {
-    const { memory, node } = this.#surroundings;
+    const { memory, node } = this.#context;
     const { allocation, task } = this.assignment;
     const paths: TaskPaths | null = memory.paths(allocation.ID, task.Name);
     const start = taskStart({ assignment: this.assignment, node, paths }, attempt, this.#prepared.environment);
@@ -279,10 +280,10 @@ export class TaskPerformer {
       allocation: allocation.ID,
       task: task.Name,
     };
-    this.#surroundings.logger.warn({ ...about, attempt, error: withoutForms(error, forms) }, 'A function failed');
+    this.#context.logger.warn({ ...about, attempt, error: withoutForms(error, forms) }, 'A function failed');
   }
 
-  /** Waits for the end of a task that runs. */
+  /** Waits for the end of a running task. */
   #watch(attempt: number): void {
     const task = this.#handles.get(attempt);
     if (task === undefined) return;
@@ -306,7 +307,7 @@ export class TaskPerformer {
         await act(task);
       } catch (error) {
         const about = { allocation: allocation.ID, task: described.Name, error: messageOf(error) };
-        this.#surroundings.logger.warn(about, 'A driver failed at a running task');
+        this.#context.logger.warn(about, 'A driver failed while it handled a running task');
       }
     };
     this.#run('steering a task', guarded());
@@ -317,21 +318,21 @@ export class TaskPerformer {
     const controller = new AbortController();
     this.#timer = controller;
     const ring = async (): Promise<void> => {
-      await this.#surroundings.clock.sleep(after, controller.signal);
+      await this.#context.clock.sleep(after, controller.signal);
       if (!controller.signal.aborted) this.#tell({ type: 'timer', timer });
     };
     this.#run('a timer of a task', ring());
   }
 
   #run(what: string, work: Promise<void>): void {
-    this.#surroundings.background.run(what, work);
+    this.#context.background.run(what, work);
   }
 }
 
 interface Threw {
   readonly type: 'threw';
   readonly message: string;
-  /** Something was lacking that may come back. */
+  /** A temporary shortage prevented the start. */
   readonly transient: boolean;
 }
 
@@ -347,11 +348,11 @@ async function exitOf(task: RunningTask): Promise<TaskExit> {
   }
 }
 
-/** The exit that a driver reports, with values of a wrong type replaced. */
+/** The exit result of a driver, with values of a wrong type replaced. */
 function soundExit(exit: TaskExit | undefined): TaskExit {
   if (exit?.type === 'start_failed') return exit;
   if (exit?.type === 'exited' && Number.isInteger(exit.code) && Number.isInteger(exit.signal)) return exit;
-  return lost('The driver reported an end that is not understood');
+  return lost('The driver returned an invalid exit result');
 }
 
 function lost(message: string): TaskExit {

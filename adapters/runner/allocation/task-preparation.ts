@@ -13,12 +13,12 @@ import { TaskTemplates, type TemplateActions } from '../templates/task-templates
 import { insist } from '../waiting.js';
 import type { AllocationDisk } from './allocation-disk.js';
 import { mountVolumes } from './mount-volumes.js';
-import type { Surroundings } from './surroundings.js';
+import type { RunnerContext } from './runner-context.js';
 import type { TaskAssignment } from './task-assignment.js';
 import { setUpTask, setupFault } from './task-setup.js';
 import { type TaskSetting, taskSetting } from './task-start.js';
 
-/** What a task's parts do to it while it runs. */
+/** How templates and artifacts act on the running task. */
 interface PreparedTask {
   readonly disk: AllocationDisk;
   readonly tell: (event: TaskLifeEvent) => void;
@@ -26,38 +26,38 @@ interface PreparedTask {
   readonly exec: (request: CommandRequest) => ReturnType<Parameters<typeof runBriefly>[0]>;
 }
 
-/** Puts into a task's folder what has to be there before it starts, and keeps it up to date while the task runs. */
+/** Prepares a task's folder before the start, and keeps it up to date while the task runs. */
 export class TaskPreparation {
-  readonly #surroundings: Surroundings;
+  readonly #context: RunnerContext;
   readonly #running: PreparedTask;
   #templates: TaskTemplates | undefined;
-  /** Of the preparation whose downloads were reported: it may be repeated while the disk is full. */
+  /** The preparation whose downloads were reported; it may be repeated while the disk is full. */
   #downloads: AbortSignal | undefined;
   readonly #saidOfDisk = new Set<string>();
 
-  constructor(surroundings: Surroundings, running: PreparedTask) {
-    this.#surroundings = surroundings;
+  constructor(context: RunnerContext, running: PreparedTask) {
+    this.#context = context;
     this.#running = running;
   }
 
-  /** What the templates add to the environment of the task. */
+  /** The environment variables that the task's templates render. */
   get environment(): Readonly<Record<string, string>> {
     return this.#templates?.environment ?? {};
   }
 
-  /** Values that the task's templates have read of variables; null when there are templates whose values this agent does not know. */
+  /** Values of variables that the task's templates have read; null if it has templates whose values this agent has not read. */
   secretsOf({ task }: TaskAssignment): ReadonlySet<string> | null {
     return (task.Templates ?? []).length === 0 ? new Set() : (this.#templates?.secrets ?? null);
   }
 
-  /** Gives what makes a start impossible; `again`: the task has started before. What may pass, such as a full disk, is thrown. */
+  /** Returns the fault that prevents the start; `again`: the task has started before. Throws temporary faults such as a full disk. */
   async prepare(assignment: TaskAssignment, signal: AbortSignal, again: boolean): Promise<StartFault | undefined> {
     const { job, task, allocation } = assignment;
     await this.#running.disk.ready(signal, (message) => {
       if (!again) this.#sayOfDisk(message);
     });
     if (signal.aborted) return undefined;
-    const paths = await this.#surroundings.memory.prepare(allocation.ID, task.Name);
+    const paths = await this.#context.memory.prepare(allocation.ID, task.Name);
     const fault = await setUpTask(job, task, paths);
     if (fault !== undefined) return fault;
     await this.#mount(assignment, paths);
@@ -67,13 +67,13 @@ export class TaskPreparation {
     return undefined;
   }
 
-  /** What a task that was found again has of its templates. */
+  /** Restores the templates of a recovered task. */
   async recall(assignment: TaskAssignment, signal: AbortSignal): Promise<void> {
     const { allocation, task } = assignment;
-    const paths = this.#surroundings.memory.paths(allocation.ID, task.Name);
+    const paths = this.#context.memory.paths(allocation.ID, task.Name);
     try {
       const templates = this.#templatesOf(assignment, paths);
-      await insist(this.#surroundings.clock, signal, async () => templates?.recall());
+      await insist(this.#context.clock, signal, async () => templates?.recall());
     } catch (error) {
       this.#say(`Template: ${messageOf(error)}`);
     }
@@ -84,7 +84,7 @@ export class TaskPreparation {
     this.#templates?.watch();
   }
 
-  /** The task has ended, or the runner handles it no more. */
+  /** The task has ended, or the runner has released it. */
   ended(): void {
     this.#templates?.end();
   }
@@ -92,7 +92,7 @@ export class TaskPreparation {
   async #mount(assignment: TaskAssignment, paths: TaskPaths | null): Promise<void> {
     if ((assignment.task.VolumeMounts ?? []).length === 0) return;
     if (paths === null) throw new PathRefused('Volumes need a runner with a data directory');
-    const { node } = this.#surroundings;
+    const { node } = this.#context;
     const { lookup } = taskSetting({ assignment, node, paths });
     await mountVolumes(assignment, node, paths, (text) => interpolate(text, lookup));
   }
@@ -104,9 +104,10 @@ export class TaskPreparation {
   ): Promise<StartFault | undefined> {
     const artifacts = assignment.task.Artifacts ?? [];
     if (artifacts.length === 0) return undefined;
-    const { node, download, artifactLimits: limits } = this.#surroundings;
+    const { node, download, artifactLimits: limits } = this.#context;
     if (paths === null) return setupFault('Artifacts need a runner with a data directory');
-    if (download === null) return setupFault('This runner fetches no artifacts');
+    if (download === null)
+      return setupFault('This runner cannot fetch artifacts: it was made without the option download');
     const { lookup } = taskSetting({ assignment, node, paths });
     if (this.#downloads !== signal) this.#running.tell({ type: 'tell', happening: { type: 'downloading' } });
     this.#downloads = signal;
@@ -123,7 +124,7 @@ export class TaskPreparation {
     const { job, group, task, allocation } = assignment;
     const templates = task.Templates ?? [];
     if (templates.length === 0) return undefined;
-    const { node } = this.#surroundings;
+    const { node } = this.#context;
     const { environment, lookup } = taskSetting({ assignment, node, paths });
     this.#templates ??= new TaskTemplates(
       {
@@ -136,7 +137,7 @@ export class TaskPreparation {
         fill: (text) => interpolate(text, lookup),
         rendersAgain: task.RestartPolicy.RenderTemplates,
       },
-      this.#surroundings,
+      this.#context,
       this.#actions({ assignment, node, paths }),
     );
     return this.#templates;
@@ -169,7 +170,7 @@ export class TaskPreparation {
     return true;
   }
 
-  /** Once, although a preparation that fails for a full disk is repeated. */
+  /** Reported once, although preparation is repeated while the disk is full. */
   #sayOfDisk(message: string): void {
     if (this.#saidOfDisk.has(message)) return;
     this.#saidOfDisk.add(message);

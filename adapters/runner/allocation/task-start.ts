@@ -6,20 +6,20 @@ import {
 } from '../../../src/agent/environment/task-environment.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import type { TaskStart } from '../drivers/task-driver.js';
-import type { Surroundings } from './surroundings.js';
+import type { RunnerContext } from './runner-context.js';
 import type { TaskAssignment } from './task-assignment.js';
 import { payloadOf } from './task-setup.js';
 
 type Lookup = (name: string) => string | undefined;
 
-/** What is known of a task before it starts. */
+/** The inputs of a task's environment. */
 export interface TaskSetting {
   readonly assignment: TaskAssignment;
-  readonly node: Surroundings['node'];
+  readonly node: RunnerContext['node'];
   readonly paths: TaskPaths | null;
 }
 
-/** The environment of a task as the job and the node make it, and what fills references. */
+/** The environment of a task from its job and node, and the function that interpolates references. */
 export function taskSetting({ assignment, node, paths }: TaskSetting, added: Readonly<Record<string, string>> = {}) {
   const { job, group, task, allocation } = assignment;
   const directories = { shared: paths?.shared ?? '', local: paths?.local ?? '', secrets: paths?.secrets ?? '' };
@@ -28,7 +28,7 @@ export function taskSetting({ assignment, node, paths }: TaskSetting, added: Rea
   return { environment, lookup: interpolationLookup(context, environment) };
 }
 
-/** Everything that a driver needs to start the task or to find it again; `added`: what its templates add to the environment. */
+/** Everything that a driver needs to start or recover the task; `added`: environment variables of its templates. */
 export function taskStart(setting: TaskSetting, attempt: number, added: Readonly<Record<string, string>>): TaskStart {
   const { assignment, paths } = setting;
   const { job, group, task, allocation } = assignment;

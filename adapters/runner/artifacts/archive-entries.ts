@@ -4,31 +4,31 @@ import { pipeline, type Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { ArchiveFormat } from '../../../src/jobs/archive-format.js';
 
-/** What an archive holds at one path. `content` has to be read, or the next entry does not come. */
+/** One entry of an archive. `content` must be consumed before the next entry arrives. */
 export interface ArchiveEntry {
-  /** As the archive has it. */
+  /** As written in the archive, unchecked. */
   readonly path: string;
   readonly type: 'file' | 'directory' | 'link' | 'symlink' | 'other';
   /** Permissions; undefined if the archive contains none. */
   readonly mode: number | undefined;
-  /** Where a link leads. */
+  /** The target of a link. */
   readonly target: string;
   readonly content: () => Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** The packages that read archives are not installed. */
+/** The optional packages that read archives are not installed. */
 export class ArchivesUnread extends Error {}
 
-/** Bytes between two entries of a tar file. */
+/** The most bytes of headers between two entries of a tar file. */
 const longestHeader = 4 * 1024 * 1024;
 
-/** Bytes of the target of a link in a zip file. */
+/** The most bytes of a link's target in a zip file. */
 const longestTarget = 4096;
 
 /** Whether the optional packages that read archives are installed. */
 export function canReadArchives(): boolean {
   try {
-    // In a bundle nothing may be known of where the module was, and then nothing is resolved.
+    // In a bundle the module's location may be unknown; then no package can be resolved.
     const { resolve } = createRequire(import.meta.url);
     return ['tar-stream', 'yauzl'].every((name) => resolve(name) !== '');
   } catch {
@@ -36,7 +36,7 @@ export function canReadArchives(): boolean {
   }
 }
 
-/** What is used of `tar-stream`. */
+/** The used part of `tar-stream`. */
 interface TarLibrary {
   extract(): TarExtract;
 }
@@ -55,7 +55,7 @@ interface TarEntry extends AsyncIterable<Uint8Array> {
   resume(): unknown;
 }
 
-/** What is used of `yauzl`. */
+/** The used part of `yauzl`. */
 interface ZipLibrary {
   open(
     path: string,
@@ -81,11 +81,11 @@ function loadLibraries(): { readonly tar: TarLibrary; readonly zip: ZipLibrary }
   try {
     return { tar: load('tar-stream') as TarLibrary, zip: load('yauzl') as ZipLibrary };
   } catch {
-    throw new ArchivesUnread('the packages "tar-stream" and "yauzl" are not installed');
+    throw new ArchivesUnread('the optional packages "tar-stream" and "yauzl" are not installed on the node');
   }
 }
 
-/** The entries of an archive, in its order. Throws where it is damaged. */
+/** The entries of an archive, in its order. Throws if it is damaged. */
 export async function* entriesOf(file: string, format: ArchiveFormat): AsyncGenerator<ArchiveEntry, void> {
   const { tar, zip } = loadLibraries();
   if (format === 'zip') yield* zipEntries(await openZip(zip, file));
@@ -93,12 +93,12 @@ export async function* entriesOf(file: string, format: ArchiveFormat): AsyncGene
 }
 
 async function* tarEntries(extract: TarExtract, file: Readable, packed: boolean): AsyncGenerator<ArchiveEntry, void> {
-  // A header is kept in memory until it is whole, however long it says that it is.
+  // The library buffers a header until it is complete, whatever its declared length.
   let ahead = 0;
   const meter = new Transform({
     transform(chunk: Uint8Array, _encoding, done) {
       ahead += chunk.length;
-      if (ahead > longestHeader) done(new Error('a header is too long'));
+      if (ahead > longestHeader) done(new Error('a tar header is too long'));
       else done(null, chunk);
     },
   });
@@ -109,7 +109,7 @@ async function* tarEntries(extract: TarExtract, file: Readable, packed: boolean)
     }
   }
   const parts = [file, ...(packed ? [createGunzip()] : []), meter, extract];
-  // What fails ends the iteration below with its error.
+  // An error here ends the iteration below.
   pipeline(parts as NodeJS.ReadWriteStream[], () => undefined);
   try {
     for await (const entry of extract) {

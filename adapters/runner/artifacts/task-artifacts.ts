@@ -13,31 +13,31 @@ import { isTransientFault } from '../disk/transient-fault.js';
 import { ArchivesUnread } from './archive-entries.js';
 import { ArchiveRefused, freshFolder, moveUnpacked, unpackArchive } from './unpack-archive.js';
 
-/** What one artifact may cost. */
+/** Limits of one artifact. */
 export interface ArtifactLimits {
-  /** Bytes of one file; 10 GiB when absent. */
+  /** The most bytes of one downloaded file; 10 GiB when absent. */
   readonly maximumBytes?: number;
   /** Milliseconds from the request to the last byte; 30 minutes when absent. */
   readonly totalTimeout?: Milliseconds;
-  /** Milliseconds in which a server may say nothing; 1 minute when absent. */
+  /** Milliseconds that a server may send nothing; 1 minute when absent. */
   readonly idleTimeout?: Milliseconds;
-  /** Bytes of everything that one archive unpacks to; 10 GiB when absent. */
+  /** The most bytes that one archive may unpack to; 10 GiB when absent. */
   readonly unpackedBytes?: number;
-  /** Files, folders and links of one archive; 100,000 when absent. */
+  /** The most files, folders and links in one archive; 100,000 when absent. */
   readonly unpackedEntries?: number;
 }
 
 interface ArtifactTask {
   readonly artifacts: readonly TaskArtifact[];
   readonly paths: TaskPaths;
-  /** Fills references. */
+  /** Interpolates references. */
   readonly fill: (text: string) => string;
   readonly limits: ArtifactLimits;
 }
 
 /** An artifact cannot be fetched or unpacked. */
 export class ArtifactFailed extends Error {
-  /** Another try changes nothing. */
+  /** Retrying is useless. */
   readonly isFinal: boolean;
 
   constructor(message: string, isFinal: boolean) {
@@ -48,12 +48,12 @@ export class ArtifactFailed extends Error {
 
 const defaults = { maximumBytes: 10 * 1024 ** 3, totalTimeout: 30 * 60_000, idleTimeout: 60_000 };
 const connectTimeout = 30_000;
-/** Bytes of a list of checksums. */
+/** The most bytes of a checksum file. */
 const longestList = 1024 * 1024;
 
 /**
- * Fetches the artifacts of a task, once in the life of its allocation. A file is where it belongs only when it is whole and has its
- * checksum; which ones are there is noted, so that a runner that died fetches only the rest. Throws `ArtifactFailed`.
+ * Fetches the artifacts of a task, once per allocation. A file is moved to its destination only when it is complete and matches its
+ * checksum. Finished downloads are recorded, so that a restarted runner fetches only the rest. Throws `ArtifactFailed`.
  */
 export async function fetchArtifacts(task: ArtifactTask, download: Download, signal: AbortSignal): Promise<void> {
   const note = new NumberNote(task.paths, 'artifacts.json');
@@ -123,7 +123,7 @@ async function unpackInto(
   }
 }
 
-/** The digest of what came. */
+/** The digest of the downloaded bytes. */
 async function fetchInto(fetching: Fetching, plan: ArtifactPlan, file: FileHandle, algorithm: string): Promise<string> {
   const hash = createHash(algorithm);
   await get(fetching, plan, async (bytes) => {
@@ -140,7 +140,7 @@ async function expectedDigest(fetching: Fetching, { checksum, headers }: Artifac
   await get(fetching, list, async (bytes) => void parts.push(bytes));
   const digest = digestInList(Buffer.concat(parts).toString('utf8'), checksum.name);
   if (digest !== undefined) return digest;
-  throw new ArtifactFailed(`Artifact ${fetching.at + 1}: the list of checksums does not name ${checksum.name}`, false);
+  throw new ArtifactFailed(`Artifact ${fetching.at + 1}: the checksum file has no entry for ${checksum.name}`, false);
 }
 
 async function get(
@@ -162,6 +162,9 @@ function own({ url, headers, maximumBytes }: Parameters<typeof get>[1]) {
 function refuseFolder(error: NodeJS.ErrnoException): never {
   const isFolder = error.code === 'EISDIR' || error.code === 'ENOTEMPTY' || error.code === 'EEXIST';
   throw isFolder
-    ? new ArtifactFailed('The destination of an artifact is a directory; mode = "file" names the file', true)
+    ? new ArtifactFailed(
+        'The destination of an artifact is a directory: with mode = "file", destination must be the path of the file',
+        true,
+      )
     : error;
 }

@@ -4,42 +4,42 @@ import type { ArchiveFormat } from '../../../src/jobs/archive-format.js';
 import { makeFolder, PathRefused, type TaskTarget } from '../disk/task-target.js';
 import { type ArchiveEntry, entriesOf } from './archive-entries.js';
 
-/** What an unpacked archive may cost. */
+/** Limits of unpacking an archive. */
 interface UnpackLimits {
-  /** Bytes of all its files together. */
+  /** The most bytes of all its files together. */
   readonly maximumBytes: number;
-  /** Files, folders and links. */
+  /** The most files, folders and links. */
   readonly maximumEntries: number;
 }
 
 interface ArchiveToUnpack {
   readonly file: string;
   readonly format: ArchiveFormat;
-  /** The folder of the archive whose contents are wanted; empty for all of it. */
+  /** The folder in the archive to unpack; empty for the whole archive. */
   readonly folder: string;
 }
 
-/** The archive contains an entry that is not allowed, or more than the limits allow. */
+/** The archive contains a forbidden entry or exceeds the limits. */
 export class ArchiveRefused extends Error {}
 
-/** Folders in each other. */
+/** The deepest nesting of folders. */
 const deepest = 64;
 
 interface Unpacking {
   readonly root: string;
   readonly limits: UnpackLimits;
   readonly signal: AbortSignal;
-  /** Made when everything else is there, so that nothing is ever written through one. By path. */
+  /** Symbolic links by path. Made last, so that nothing is ever written through one. */
   readonly symlinks: Map<string, string>;
-  /** Those that were made, by their paths in the archive. */
+  /** The created folders, by their paths in the archive. */
   readonly folders: Set<string>;
   bytes: number;
   entries: number;
 }
 
 /**
- * Unpacks an archive into `root`, an empty folder of the runner's own. Permissions are kept, without those that give another user's rights;
- * owners and times are not. Devices, paths that lead out of the folder and links that do are refused with `ArchiveRefused`.
+ * Unpacks an archive into `root`, an empty folder of the runner. Permissions are kept, without setuid and setgid;
+ * owners and times are not kept. Throws `ArchiveRefused` for devices, and for paths and links that lead out of the folder.
  */
 export async function unpackArchive(
   { file, format, folder }: ArchiveToUnpack,
@@ -64,16 +64,16 @@ function countEntries(unpacking: Unpacking, more: number): void {
   unpacking.entries += more;
   const { maximumEntries } = unpacking.limits;
   if (unpacking.entries > maximumEntries) {
-    throw new ArchiveRefused(`the archive holds more than ${maximumEntries} entries`);
+    throw new ArchiveRefused(`the archive contains more than ${maximumEntries} entries`);
   }
 }
 
-/** Names of the folders and the last name. */
+/** The path split into folder names and the last name. */
 function partsOf(path: string): readonly string[] {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   const isOdd = path.startsWith('/') || parts.includes('..') || /[\0\\]/.test(path);
-  if (isOdd) throw new ArchiveRefused(`${shown(path)} leads out of the archive's folder`);
-  if (parts.length > deepest) throw new ArchiveRefused(`${shown(path)} lies deeper than ${deepest} folders`);
+  if (isOdd) throw new ArchiveRefused(`${shown(path)} leads outside the archive's folder`);
+  if (parts.length > deepest) throw new ArchiveRefused(`${shown(path)} is nested more than ${deepest} folders deep`);
   return parts;
 }
 
@@ -99,10 +99,10 @@ async function unpackEntry(
   if (entry.type === 'file') await writeFile(unpacking, entry, path);
   else if (entry.type === 'symlink') symlinks.set(path, entry.target);
   else if (entry.type === 'link') await linkFile(root, path, below(wanted, partsOf(entry.target)));
-  else throw new ArchiveRefused(`${shown(entry.path)} is neither a file nor a folder nor a link`);
+  else throw new ArchiveRefused(`${shown(entry.path)} is not a file, a folder or a link`);
 }
 
-/** The folders on the way to an entry. An archive need not name them: they count like those that it names. */
+/** The parent folders of an entry. They count towards the limits even if the archive does not list them. */
 async function makeWay(unpacking: Unpacking, parts: readonly string[]): Promise<void> {
   const { root, folders } = unpacking;
   let known = parts.length;
@@ -128,7 +128,7 @@ async function writeFile(unpacking: Unpacking, entry: ArchiveEntry, path: string
   }
 }
 
-/** Reads on to the next entry; what is not wanted counts, too. */
+/** Reads to the next entry; the bytes of skipped entries count, too. */
 async function pass(unpacking: Unpacking, entry: ArchiveEntry): Promise<void> {
   for await (const bytes of await entry.content()) count(unpacking, bytes);
 }
@@ -141,24 +141,25 @@ function count(unpacking: Unpacking, bytes: Uint8Array): void {
     throw new ArchiveRefused(`the archive unpacks to more than ${maximumBytes} bytes`);
 }
 
-/** Another name of a file that came before. */
+/** A hard link to an earlier file. */
 async function linkFile(root: string, path: string, target: readonly string[] | undefined): Promise<void> {
   const source = join(root, ...(target ?? []));
   const there = target === undefined ? undefined : await lstat(source).catch(() => undefined);
-  if (there?.isFile() !== true) throw new ArchiveRefused(`${shown(path)} is a link to no file before it`);
+  if (there?.isFile() !== true)
+    throw new ArchiveRefused(`${shown(path)} is a hard link to a file that does not precede it in the archive`);
   await link(source, path).catch(refuseTwice);
 }
 
-/** A link leads to something in the folder. */
+/** The target of a link must exist in the folder. */
 async function checkLink(root: string, path: string): Promise<void> {
   const real = await realpath(path).catch(() => undefined);
   const top = await realpath(root);
   if (real === undefined || !(real === top || real.startsWith(top + sep))) {
-    throw new ArchiveRefused(`the link ${shown(path.slice(root.length + 1))} leads to nothing in the archive`);
+    throw new ArchiveRefused(`the link ${shown(path.slice(root.length + 1))} has no target in the archive`);
   }
 }
 
-/** A later entry takes the place of a file before it, as when archives are appended to. */
+/** A later entry replaces an earlier file, as in archives that were appended to. */
 async function refuseThere(path: string): Promise<void> {
   const there = await lstat(path).catch(() => undefined);
   if (there?.isFile() === true) await rm(path);
@@ -166,11 +167,11 @@ async function refuseThere(path: string): Promise<void> {
 
 function refuseTwice(error: NodeJS.ErrnoException): never {
   if (error.code !== 'EEXIST') throw error;
-  throw new ArchiveRefused('the archive holds two different things at one path');
+  throw new ArchiveRefused('the archive contains entries of different types at one path');
 }
 
 function refuseOddFolder(error: unknown): never {
-  throw error instanceof PathRefused ? new ArchiveRefused('the archive holds a file where it needs a folder') : error;
+  throw error instanceof PathRefused ? new ArchiveRefused('the archive uses a file as a folder') : error;
 }
 
 function shown(path: string): string {
@@ -192,10 +193,10 @@ export async function moveUnpacked(from: string, target: TaskTarget): Promise<vo
 
 function refuseFolder(error: NodeJS.ErrnoException): never {
   if (error.code !== 'EISDIR' && error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-  throw new ArchiveRefused('the archive holds a file where a folder is');
+  throw new ArchiveRefused('a file of the archive would replace an existing folder');
 }
 
-/** An empty folder for what is unpacked. */
+/** An empty folder to unpack into. */
 export async function freshFolder(path: string): Promise<string> {
   await rm(path, { recursive: true, force: true });
   await mkdir(path, { recursive: true, mode: 0o700 });

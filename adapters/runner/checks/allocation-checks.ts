@@ -17,21 +17,21 @@ import type { Task } from '../../../src/jobs/document/task.js';
 import { isMeasuredByChecks } from '../../../src/scheduler/deployment/measure-health.js';
 import { type Milliseconds, millisecondsFromNanos } from '../../../src/shared/duration.js';
 import type { AllocationWork } from '../allocation/allocation-work.js';
-import type { Surroundings } from '../allocation/surroundings.js';
+import type { RunnerContext } from '../allocation/runner-context.js';
 import type { BriefCommand } from '../commands/run-briefly.js';
-import { look } from './look.js';
+import { runCheck } from './run-check.js';
 
-/** What the checks need of the allocation that they belong to. */
+/** The parts of an allocation that its checks use. */
 export interface CheckedAllocation {
   /** Whether all required tasks run; `failed` if one never will. */
   tasks(): 'up' | 'coming' | 'failed';
-  /** When the present run of a task began, on the monotonic clock; undefined while it does not run. */
+  /** When the task's current run started, on the monotonic clock; undefined while it is not running. */
   since(task: string | null): Milliseconds | undefined;
-  /** Runs a command beside a task; gives its exit code and output. */
+  /** Runs a command in a task's environment; returns its exit code and output. */
   run(task: string, command: readonly string[], timeout: Milliseconds): Promise<BriefCommand>;
-  /** A service has failed too often: its task begins again; without a task all that run. */
+  /** Called when a check failed too often: restarts its task, or without a task all running tasks. */
   restart(task: string | null, reason: string): void;
-  /** Health has become known, or has changed. */
+  /** Called when the health was determined or has changed. */
   changed(): void;
 }
 
@@ -39,17 +39,17 @@ interface Watched {
   readonly id: string;
   readonly service: Service;
   readonly check: ServiceCheck;
-  /** Null for services of the group. */
+  /** Null for a group service. */
   readonly task: string | null;
   state: CheckState;
-  /** Failed runs in a row that count towards a restart. */
+  /** Consecutive failures that count towards a restart. */
   strikes: number;
 }
 
-/** Runs the checks of one allocation's services for as long as it runs, and determines its health where checks decide it. */
+/** Runs the service checks of one allocation while it runs, and determines its health if checks decide it. */
 export class AllocationChecks {
   readonly #work: AllocationWork;
-  readonly #surroundings: Surroundings;
+  readonly #context: RunnerContext;
   readonly #allocation: CheckedAllocation;
   readonly #watched: readonly Watched[];
   readonly #over = new AbortController();
@@ -58,17 +58,17 @@ export class AllocationChecks {
   #healthy: boolean | undefined;
   #timer = new AbortController();
 
-  constructor(work: AllocationWork, surroundings: Surroundings, allocation: CheckedAllocation) {
+  constructor(work: AllocationWork, context: RunnerContext, allocation: CheckedAllocation) {
     this.#work = work;
-    this.#surroundings = surroundings;
+    this.#context = context;
     this.#allocation = allocation;
-    this.#watched = watchedChecks(work, surroundings.node);
-    this.#createdAt = surroundings.serverTime.moment(work.allocation.CreateTime);
+    this.#watched = watchedChecks(work, context.node);
+    this.#createdAt = context.serverTime.moment(work.allocation.CreateTime);
     const known = work.allocation.DeploymentStatus?.Healthy;
     if (typeof known === 'boolean') this.#healthy = known;
   }
 
-  /** The reported health of the allocation: null while it is measured, undefined if this runner does not measure it. */
+  /** The health to report: null while undetermined, undefined if this runner does not determine it. */
   get healthy(): boolean | null | undefined {
     if (!this.#isJudge) return undefined;
     return this.#healthy ?? null;
@@ -80,7 +80,7 @@ export class AllocationChecks {
   }
 
   begin(): void {
-    for (const watched of this.#watched) this.#surroundings.background.run('a check', this.#keepLooking(watched));
+    for (const watched of this.#watched) this.#context.background.run('a check', this.#keepLooking(watched));
     this.judge();
   }
 
@@ -89,7 +89,7 @@ export class AllocationChecks {
     this.#timer.abort();
   }
 
-  /** The newest result of each check, by ids that stay the same. */
+  /** The latest result of each check, by stable IDs. */
   results(): Readonly<Record<string, unknown>> {
     const { allocation } = this.#work;
     return Object.fromEntries(
@@ -111,11 +111,11 @@ export class AllocationChecks {
     );
   }
 
-  /** Determines the health again, as after a change of a task. */
+  /** Determines the health again, for example after a task changed. */
   judge(): void {
     const update = this.#work.group.Update;
     if (!this.#isJudge || update === null || this.#healthy !== undefined || this.#over.signal.aborted) return;
-    const { clock } = this.#surroundings;
+    const { clock } = this.#context;
     const now = clock.monotonic();
     const checks = this.#watched
       .filter(({ check }) => check.OnUpdate !== 'ignore')
@@ -134,17 +134,17 @@ export class AllocationChecks {
     const timer = new AbortController();
     this.#timer = timer;
     const wait = async (): Promise<void> => {
-      await this.#surroundings.clock.sleep(duration, timer.signal);
+      await this.#context.clock.sleep(duration, timer.signal);
       if (!timer.signal.aborted) this.judge();
     };
-    this.#surroundings.background.run('a deadline of health', wait());
+    this.#context.background.run('health deadline', wait());
   }
 
   async #keepLooking(watched: Watched): Promise<void> {
-    const { clock } = this.#surroundings;
+    const { clock } = this.#context;
     const { signal } = this.#over;
     const interval = Math.max(minimumInterval, millisecondsFromNanos(watched.check.Interval));
-    // The first run comes soon, so that a service that is up at once is known to be healthy.
+    // The first run comes soon, so that a fast service becomes healthy quickly.
     for (let pause = firstPause; !signal.aborted; pause = interval) {
       await clock.sleep(Math.min(pause, interval), signal);
       if (signal.aborted) return;
@@ -157,12 +157,12 @@ export class AllocationChecks {
     const task = watched.task ?? (check.TaskName === '' ? null : check.TaskName);
     const since = this.#allocation.since(task);
     if (since === undefined) return;
-    const upFor = this.#surroundings.clock.monotonic() - since;
-    const result = await this.#look(watched, task);
+    const upFor = this.#context.clock.monotonic() - since;
+    const result = await this.#runCheck(watched, task);
     if (result === undefined || this.#over.signal.aborted) return;
-    // What was seen of a run that has ended meanwhile says nothing of the present one.
+    // The result belongs to a run that has ended meanwhile.
     if (this.#allocation.since(task) !== since) return;
-    watched.state = checkStateAfter(watched.state, result, check, this.#surroundings.clock.now());
+    watched.state = checkStateAfter(watched.state, result, check, this.#context.clock.now());
     this.judge();
     watched.strikes = strikesAfter(watched.strikes, result, check, upFor);
     if (!restartIsDue(check, watched.strikes)) return;
@@ -171,8 +171,8 @@ export class AllocationChecks {
     this.#allocation.restart(task, `check "${check.Name}" is unhealthy`);
   }
 
-  /** Undefined when the end of the task broke it off. */
-  async #look({ service, check }: Watched, task: string | null): Promise<CheckResult | undefined> {
+  /** Undefined if the end of the task aborted it. */
+  async #runCheck({ service, check }: Watched, task: string | null): Promise<CheckResult | undefined> {
     if (check.Type.toLowerCase() === 'script') {
       const command = [check.Command, ...(check.Args ?? [])];
       const ended = await this.#allocation.run(task ?? '', command, millisecondsFromNanos(check.Timeout));
@@ -181,25 +181,25 @@ export class AllocationChecks {
     }
     const label = check.PortLabel === '' ? service.PortLabel : check.PortLabel;
     const found = servicePort(this.#work.allocation.AllocatedResources, task, label);
-    if (found === undefined) return { passed: false, output: `there is no port "${label}"`, statusCode: 0 };
-    return look(check, { address: found.address ?? '127.0.0.1', port: found.port });
+    if (found === undefined) return { passed: false, output: `the allocation has no port "${label}"`, statusCode: 0 };
+    return runCheck(check, { address: found.address ?? '127.0.0.1', port: found.port });
   }
 }
 
 const firstPause = 100;
 const minimumInterval = 100;
 
-function watchedChecks(work: AllocationWork, node: Surroundings['node']): readonly Watched[] {
+function watchedChecks(work: AllocationWork, node: RunnerContext['node']): readonly Watched[] {
   return [null, ...work.group.Tasks].flatMap((task) => checksOf(work, node, task));
 }
 
-/** The checks of a task's services; without a task those of the group's. */
-function checksOf(work: AllocationWork, node: Surroundings['node'], task: Task | null): Watched[] {
+/** The checks of a task's services, or without a task of the group's services. */
+function checksOf(work: AllocationWork, node: RunnerContext['node'], task: Task | null): Watched[] {
   const lookup = serviceLookup({ ...work, node, task });
   return ((task ?? work.group).Services ?? []).flatMap((written) => {
     const service = filledService(written, lookup);
     return (service.Checks ?? []).map((check, at) => ({
-      // By the names as they are written: what fills their references may change.
+      // From the uninterpolated names: the values of references may change.
       id: idOf(work.allocation.ID, written.Name, written.Checks?.[at]?.Name, at, task?.Name ?? null),
       service,
       check,

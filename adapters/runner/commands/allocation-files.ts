@@ -13,16 +13,16 @@ import { confinedPath } from './confined-path.js';
 import { contentTypeOf } from './content-type.js';
 import { openToRead } from './open-to-read.js';
 
-/** What one piece of an answer holds at most. In bytes. */
+/** The most bytes of one chunk of an answer. */
 export const pieceBytes = 64 * 1024;
 
-/** Entries of one folder that are listed; the rest of a larger one is left out. */
+/** The most entries of a listing; the rest is left out. */
 const maximumEntries = 10_000;
 
-/** Bytes of the JSON of a listing: the answer of an agent is one message, which may have 2 MiB. What is longer is left out, too. */
+/** The most bytes of a listing as JSON; the rest is left out. An agent answers with one message of at most 2 MiB. */
 const longestListing = 1_500_000;
 
-/** Entries of a folder that are read in one step. */
+/** Directory entries per read. */
 const entriesAtOnce = 256;
 
 export async function listFiles(root: string, path: string): Promise<Result<FileDescription[], CommandRefused>> {
@@ -42,7 +42,7 @@ export async function listFiles(root: string, path: string): Promise<Result<File
   return ok(described);
 }
 
-/** The first names of a folder in their order. It is read in steps: a task can fill it with millions. */
+/** The first names of a folder, sorted. It is read in steps: a task can create millions of files. */
 async function firstNames(folder: string): Promise<string[]> {
   const names: string[] = [];
   const keepFirst = (): void => void names.sort().splice(maximumEntries);
@@ -62,13 +62,13 @@ export async function statFile(root: string, path: string): Promise<Result<FileD
   return ok({ ...describe(basename(target.value), stats), ContentType });
 }
 
-/** Listing and describing fail on a path that leads out, which is an invalid request for those who read (job interface, files). */
+/** A path outside the folder makes `ls` and `stat` fail, but is an invalid request when reading (job interface, files). */
 async function listablePath(root: string, path: string): Promise<Result<string, CommandRefused>> {
   const target = await confinedPath(root, path);
   return target.mapErr((error) => (error.type === 'command_invalid' ? callerFailed('invalid', error.message) : error));
 }
 
-/** The bytes of a file, in pieces, from the offset on; a limit of 0 or less is none. A pipe or a device is no file. */
+/** The bytes of a regular file from the offset, in chunks; a limit of 0 or less means no limit. */
 export async function readFile(
   root: string,
   path: string,
@@ -82,8 +82,8 @@ export async function readFile(
 }
 
 /**
- * Where a regular file lies. Reading a file that does not exist is an invalid request (job interface, files): only listing and
- * describing answer that it was not found.
+ * The real path of a regular file. Reading a missing file is an invalid request (job interface, files): only `ls` and `stat`
+ * answer that it was not found.
  */
 export async function regularFile(root: string, path: string): Promise<Result<string, CommandRefused>> {
   const target = await confinedPath(root, path);
@@ -97,7 +97,7 @@ export async function regularFile(root: string, path: string): Promise<Result<st
 }
 
 export function offsetRefused(offset: number): CommandRefused {
-  return callerFailed('invalid', `a file cannot be read from offset ${offset}`);
+  return callerFailed('invalid', `invalid offset ${offset}: it must be a whole number of 0 or more`);
 }
 
 async function* pieces(
@@ -132,7 +132,7 @@ function describe(name: string, stats: Stats): FileDescription {
   };
 }
 
-/** Kind and rights as listings show them: `drwxr-xr-x`. */
+/** Type and permissions as in a listing: `drwxr-xr-x`. */
 function modeText(stats: Stats): string {
   const kind = stats.isDirectory() ? 'd' : stats.isSymbolicLink() ? 'L' : stats.isFIFO() ? 'p' : '-';
   const rights = [...'rwxrwxrwx'].map((letter, at) => ((stats.mode >> (8 - at)) & 1 ? letter : '-'));

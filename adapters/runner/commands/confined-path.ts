@@ -4,11 +4,11 @@ import { err, ok, type Result } from 'neverthrow';
 import { type CommandRefused, callerFailed, commandRefused } from '../../../src/agent/link/node-command.js';
 
 /**
- * The file or folder of a path that a caller has named, below the allocation's folder. Neither `..` nor a symbolic link leads out of
- * it, and the folders of a task's secrets and of the runner's own notes stay closed.
+ * The file or folder of a caller's path below the allocation's folder. Neither `..` nor a symbolic link may lead out of
+ * it; the folders of the tasks' secrets and of the runner's notes are never accessible.
  */
 export async function confinedPath(root: string, path: string): Promise<Result<string, CommandRefused>> {
-  if (path.includes('\0')) return err(commandRefused('invalid', 'The path holds a NUL character'));
+  if (path.includes('\0')) return err(commandRefused('invalid', 'The path contains a NUL character'));
   const below = normalize(join(sep, path)).slice(1);
   const escapes = /^\.\.(\/|$)/.test(normalize(join('.', path.replace(/^\/+/, ''))));
   if (escapes) return err(commandRefused('invalid', 'Path escapes the alloc directory'));

@@ -1,17 +1,17 @@
 import { openToRead } from './open-to-read.js';
 
-/** Bytes of a file that its type is reported from. */
-const looked = 512;
+/** How many bytes of a file determine its type. */
+const sniffedBytes = 512;
 const unknown = 'application/octet-stream';
 
-/** The media type of a file by its first bytes; that of unknown bytes for one that cannot be read, is empty or is not a regular file. */
+/** The media type of a file by its first bytes; `application/octet-stream` if it is unreadable, empty or not a regular file. */
 export async function contentTypeOf(file: string, isFile: boolean): Promise<string> {
   if (file.endsWith('.json')) return 'application/json';
   if (!isFile) return unknown;
   try {
     const handle = await openToRead(file);
     try {
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(looked), 0, looked, 0);
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(sniffedBytes), 0, sniffedBytes, 0);
       return bytesRead === 0 ? unknown : contentTypeOfBytes(buffer.subarray(0, bytesRead));
     } finally {
       await handle.close();
@@ -21,7 +21,7 @@ export async function contentTypeOf(file: string, isFile: boolean): Promise<stri
   }
 }
 
-/** Beginnings that report the type, first match first. */
+/** Prefixes and their types; the first match counts. */
 const signatures: readonly (readonly [beginning: string, type: string])[] = [
   ['%PDF-', 'application/pdf'],
   ['%!PS-Adobe-', 'application/postscript'],
@@ -47,7 +47,7 @@ const signatures: readonly (readonly [beginning: string, type: string])[] = [
 const html =
   /^(?:<!doctype html|<html|<head|<script|<iframe|<h1|<div|<font|<table|<a|<style|<title|<b|<body|<br|<p)[ >]|^<!--/i;
 
-/** The algorithm by which browsers report a type, without sound and fonts in containers. */
+/** The MIME sniffing algorithm of browsers, without audio and fonts in containers. */
 export function contentTypeOfBytes(bytes: Buffer): string {
   const text = bytes.toString('latin1');
   const begun = text.replace(/^[\t\n\f\r ]+/, '');

@@ -7,10 +7,10 @@ import { logNumbers } from '../logs/log-files.js';
 import { pieceBytes } from './allocation-files.js';
 import { openToRead } from './open-to-read.js';
 
-/** How often a file that is followed is considered. In milliseconds. */
+/** Milliseconds between two checks of a followed file. */
 const lookInterval = 100;
 
-/** How many times longer than a read the folder of the logs the rest after it is at least. */
+/** The pause after reading the log folder is at least this many times as long as the read. */
 const restFactor = 4;
 
 interface FileOffset {
@@ -18,7 +18,7 @@ interface FileOffset {
   readonly offset: number;
 }
 
-/** The bytes of one file; with `follow`, also appended bytes, until the signal aborts or the file is removed. */
+/** The bytes of one file; with `follow`, also bytes appended later, until the signal aborts or the file is removed. */
 export async function* followFile(
   file: string,
   name: string,
@@ -36,9 +36,9 @@ export async function* followFile(
 }
 
 /**
- * The output of a task, over the numbered files that it is kept in: when a file is read to its end and there is a next one,
- * that is read on from its beginning. Files that were removed before they were reached are left out. With `follow`, the first file is
- * waited for: a task is reported as started before its output is collected.
+ * The output of a task across its numbered log files: at the end of one file, reading continues at the beginning of the next.
+ * Files that were removed before they were reached are left out. With `follow`, it waits for the first file:
+ * a task is reported as started before its output is collected.
  */
 export async function* followLogs(
   base: string,
@@ -120,7 +120,7 @@ async function nextFile(base: string, file: string): Promise<string | undefined>
   return next === undefined ? undefined : `${base}.${next}`;
 }
 
-/** Undefined when nothing is kept. No bytes from the end stand for the newest file from its beginning, as clients know it. */
+/** Undefined if there are no logs. An offset of 0 from the end means the beginning of the latest file, as in Nomad. */
 async function startOf(base: string, { offset, origin }: StreamPosition): Promise<FileOffset | undefined> {
   const files = (await logNumbers(base)).map((number) => `${base}.${number}`);
   const newest = files.at(-1);
@@ -141,7 +141,7 @@ async function fromStart(files: readonly string[], offset: number): Promise<File
   return last;
 }
 
-/** The beginning of the oldest file where there is less. */
+/** The beginning of the oldest file if the logs are shorter. */
 async function fromEnd(files: readonly string[], distance: number): Promise<FileOffset | undefined> {
   let first: FileOffset | undefined;
   let left = distance;

@@ -6,10 +6,10 @@ import { assumedMegahertz } from '../node/describe-host.js';
 type Times = CpuInfo['times'];
 type ProcessorUsage = HostUsage['processors'][number];
 
-/** Milliseconds of one processor below which shares would be too inexact: the system counts in steps of 10. */
+/** Fewest milliseconds of one processor between two measurements: the system counts in steps of 10. */
 const shortestSpan = 200;
 
-/** Measures what this host uses. Shares of processors are since the last reading, those of the first since the host began. */
+/** Measures the resource usage of this host. CPU shares count from the previous reading, in the first reading from the host's start. */
 export class HostMeter {
   readonly #processors: () => readonly Pick<CpuInfo, 'times' | 'speed'>[];
   #last: readonly { readonly times: Times; readonly usage: ProcessorUsage }[] = [];
@@ -18,7 +18,7 @@ export class HostMeter {
     this.#processors = processors;
   }
 
-  /** `folder` is the agent's, on the disk that is measured; `at` is the time of the reading. */
+  /** `folder`: the agent's, on the measured disk; `at`: the time of the reading. */
   read(folder: string | null, at: number): HostUsage {
     return {
       memory: { total: totalmem(), available: freemem() },

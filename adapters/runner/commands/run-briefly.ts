@@ -9,25 +9,25 @@ type Exec = (request: CommandRequest) => Promise<Result<AsyncIterable<CommandOut
 export interface BriefCommand {
   readonly code: number;
   readonly output: string;
-  /** Its task has ended before it, or the runner has let go of the task: it has no result. */
+  /** The task ended first, or the runner released it: there is no result. */
   readonly isBrokenOff: boolean;
 }
 
-/** What is kept of the output. In characters. */
+/** The most characters of output that are kept. */
 const maximumOutput = 3 * 1024;
 
 /**
- * Runs a command to its end, or for as long as it may take; then it is ended and counts as failed. Its process group ends with it: such
- * commands are repeated, and what each of them left would add up. Never rejects: whoever repeats it continues.
+ * Runs a command to its end. After the timeout it is killed and counts as failed. Its process group ends with it: such
+ * commands are repeated, and leftover processes would add up. Never rejects, so that repetitions continue.
  */
 export async function runBriefly(exec: Exec, command: readonly string[], timeout: number): Promise<BriefCommand> {
   const signal = AbortSignal.timeout(timerOf(Math.max(1, timeout)));
   try {
     const ended = await runUntil(signal, exec, command);
     if (!signal.aborted) return ended;
-    return { code: 1, output: `${ended.output}\nthe command took too long`, isBrokenOff: false };
+    return { code: 1, output: `${ended.output}\nthe command timed out`, isBrokenOff: false };
   } catch (error) {
-    // A driver may throw: so does the system when it has no memory for another process.
+    // A driver may throw, for example when the system has no memory for another process.
     return { code: 1, output: messageOf(error), isBrokenOff: false };
   }
 }

@@ -4,12 +4,12 @@ import type { AllocationWork } from '../allocation/allocation-work.js';
 import { isEmptyFolder, moveFolder } from './move-folder.js';
 import type { TaskMemory } from './task-memory.js';
 
-/** Files, folders and links that are copied where a folder cannot be renamed. */
+/** The most files, folders and links to copy if a folder cannot be renamed. */
 const mostCopied = 100_000;
 
 /**
- * Moves the data of the sources into the folder of an allocation, each folder from the newest source in which it is not empty. May be repeated after it
- * was cut short. `sources`: folders of allocations, the newest first.
+ * Moves the data of the sources into the folder of an allocation, each folder from the newest source in which it is not empty. May be
+ * repeated after an interruption. `sources`: folders of allocations, the newest first.
  */
 export async function carryFolders(
   memory: TaskMemory,
@@ -29,9 +29,9 @@ export async function carryFolders(
     for (const source of sources) {
       const moved = await moveFolder(source, target, path, terms);
       if (moved === 'absent') continue;
-      if (moved === 'refused') left.push(`${path.join('/')} was left, because it is not a folder`);
+      if (moved === 'refused') left.push(`${path.join('/')} was not moved, because it is not a folder`);
       else if (moved !== 'kept' && moved.omitted > 0)
-        left.push(`${path.join('/')} is without sockets, pipes and devices`);
+        left.push(`${path.join('/')} was copied without sockets, pipes and devices`);
       break;
     }
     hasData ||= !(await isEmptyFolder(join(target, ...path)));

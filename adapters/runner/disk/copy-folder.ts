@@ -5,7 +5,7 @@ import { removeFolder } from './remove-folder.js';
 
 export interface CopyLimits {
   readonly maximumBytes: number;
-  /** Files, folders and links. */
+  /** The most files, folders and links. */
   readonly maximumEntries: number;
 }
 
@@ -19,9 +19,9 @@ interface Copying {
 }
 
 /**
- * Copies a folder to a path that is not there. Links are copied as they are; permissions and times are kept, and owners where this
- * process may set them. Every file is on the disk before this resolves, so that the source can be removed. Gives the number of sockets,
- * pipes and devices that were left out. Throws, with what it has copied removed, when there is more than the limits allow.
+ * Copies a folder to a new path. Links are copied as they are; permissions and times are kept, and owners if this
+ * process may set them. All files are synced before this resolves, so that the source can be removed. Returns the number of sockets,
+ * pipes and devices that were left out. Beyond the limits it removes its copy and throws.
  */
 export async function copyFolder(from: string, to: string, limits: CopyLimits, signal: AbortSignal): Promise<number> {
   const copying: Copying = { limits, signal, bytes: 0, entries: 0, omitted: 0 };
@@ -41,7 +41,7 @@ async function copyEntries(copying: Copying, from: string, to: string): Promise<
     copying.signal.throwIfAborted();
     copying.entries += 1;
     if (copying.entries > copying.limits.maximumEntries) {
-      throw new Error(`it holds more than ${copying.limits.maximumEntries} files, and is on another file system`);
+      throw new Error(`it contains more than ${copying.limits.maximumEntries} files, and is on another file system`);
     }
     await copyEntry(copying, entry, join(from, entry.name), join(to, entry.name));
   }
@@ -98,12 +98,12 @@ function count(copying: Copying, bytes: number): void {
   );
 }
 
-/** Only root may give files away. */
+/** Only root may change the owner. */
 async function keepOwner(path: string, uid: number, gid: number): Promise<void> {
   if (process.getuid?.() === 0) await lchown(path, uid, gid);
 }
 
-/** The names in a folder are on the disk. */
+/** Syncs a folder, so that its entries survive a power failure. */
 async function onDisk(folder: string): Promise<void> {
   const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {

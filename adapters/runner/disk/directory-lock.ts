@@ -4,21 +4,21 @@ import { err, ok, type Result } from 'neverthrow';
 import { isAlive, ownIdentity, ownScope, type ProcessIdentity, type ProcessScope } from './process-identity.js';
 import { messageOf } from './transient-fault.js';
 
-/** Another runner works in the directory. */
+/** Another runner uses the directory. */
 export interface DirectoryInUse {
   readonly type: 'directory_in_use';
   readonly directory: string;
   readonly message: string;
 }
 
-/** The directory cannot be used at all. */
+/** The directory is unusable. */
 export interface DirectoryUnusable {
   readonly type: 'directory_unusable';
   readonly directory: string;
   readonly message: string;
 }
 
-/** An error of the system names a file, or none at all as when the disk is full. */
+/** The message of a system error names another path or none, so the directory is added. */
 export function directoryUnusable(directory: string, error: unknown): DirectoryUnusable {
   const message = `the directory ${directory} cannot be used: ${messageOf(error)}`;
   return { type: 'directory_unusable', directory, message };
@@ -32,13 +32,13 @@ interface Holder extends ProcessIdentity, ProcessScope {
   readonly token: string;
 }
 
-/** A holder whose process cannot be considered, on another host or in another container, is alive while it touches its lock. */
+/** A holder on another host or in another container counts as alive while it touches its lock. */
 const touchInterval = 10_000;
 const silence = 40_000;
 
 /**
- * Takes a directory for this process alone. The lock is a file that names its holder; one whose holder is dead is taken
- * over at once, and only one of several that try at the same time succeeds.
+ * Locks a directory for this process. The lock is a file that names its holder. The lock of a dead holder is taken
+ * over at once; of several simultaneous attempts exactly one succeeds.
  */
 export function lockDirectory(
   directory: string,
@@ -64,7 +64,7 @@ export function lockDirectory(
   return ok(heldLock(lock, token));
 }
 
-/** Gives the present holder when there is one that lives. */
+/** Returns the current holder if it is alive. */
 function takeLock(directory: string, own: string, lock: string): Holder | undefined {
   for (let attempt = 0; ; attempt += 1) {
     if (linked(own, lock)) return undefined;
@@ -74,7 +74,7 @@ function takeLock(directory: string, own: string, lock: string): Holder | undefi
     } else if (holderLives(holder, lock)) {
       return holder;
     } else if (linked(lock, join(directory, `lock-dead-${holder.token}`))) {
-      // This name can be created only once, so no other process removes the lock of this dead holder, or a later lock.
+      // This name can be created only once, so no other process removes this dead holder's lock or a later one.
       unlinkIfThere(lock);
     }
     if (attempt >= 100) return holder ?? { token: '', pid: 0, startTime: '', host: '', boot: '', namespace: '' };
@@ -86,7 +86,7 @@ function heldLock(lock: string, token: string): DirectoryLock {
     try {
       utimesSync(lock, new Date(), new Date());
     } catch {
-      // The next touch comes soon.
+      // Transient: the next touch follows soon.
     }
   }, touchInterval);
   timer.unref();
@@ -136,7 +136,7 @@ function readHolder(lock: string): Holder | undefined {
   }
 }
 
-/** Removes files that processes left which were killed while they took the lock. */
+/** Removes files of processes that were killed while they acquired the lock. */
 function clearRemains(directory: string): void {
   for (const name of readdirSync(directory)) {
     if (name.startsWith('lock-') && isSilent(join(directory, name))) unlinkIfThere(join(directory, name));
@@ -147,6 +147,6 @@ function unlinkIfThere(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // Somebody else was faster.
+    // Another process has already removed it.
   }
 }

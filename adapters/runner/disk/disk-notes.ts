@@ -4,8 +4,8 @@ import type { DiskNote } from '../../../src/agent/disk/disk-note.js';
 import { textIn } from './text-file.js';
 
 /**
- * The notes of disks that replacements may take over, one file each in `<directory>/disks`, outside of the folders that tasks write.
- * A note is on disk when `set` returns; a full disk is thrown.
+ * Notes about disks that replacements may take over: one file each in `<directory>/disks`, where tasks cannot write.
+ * A note is on disk when `set` returns. Throws if the disk is full.
  */
 export class DiskNotes {
   readonly #folder: string;
@@ -18,11 +18,11 @@ export class DiskNotes {
     for (const name of readdirSync(this.#folder)) {
       const note = readNote(join(this.#folder, name));
       if (note !== undefined) notes.push(note);
-      // Half written when a runner was killed, or lost with the power.
+      // Incomplete after the runner was killed or the power failed.
       else rmSync(join(this.#folder, name), { recursive: true, force: true });
     }
     this.#notes = new Map(notes.map((note) => [note.allocation, note]));
-    // A runner that was killed right after a takeover has left the note of the allocation that has no data any more.
+    // A runner killed right after a takeover leaves the note of the previous allocation, which has no data any more.
     for (const { from, settled } of notes) if (settled && from !== null) this.remove(from);
   }
 

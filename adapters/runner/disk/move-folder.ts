@@ -4,8 +4,8 @@ import { type CopyLimits, copyFolder } from './copy-folder.js';
 import { removeFolder } from './remove-folder.js';
 
 /**
- * `absent`: the source does not exist, or is empty: a takeover that was cut short leaves folders that it had only created. `kept`: the
- * target has separate data, which stays. `refused`: the source is a link or a file, or lies behind one, so that its data may be
+ * `absent`: the source does not exist or is empty (an interrupted takeover leaves empty folders). `kept`: the
+ * target already has data, which stays. `refused`: the source is a link or a file, or lies behind one, so that its data may be
  * anywhere.
  */
 type MoveResult = 'absent' | 'kept' | 'refused' | Moved;
@@ -15,15 +15,15 @@ interface Moved {
   readonly omitted: number;
 }
 
-/** For folders on another file system, which are copied. */
+/** Limits of the copy if the folders are on different file systems. */
 interface CopyTerms {
   readonly limits: CopyLimits;
   readonly signal: AbortSignal;
 }
 
 /**
- * Moves a folder to the same path below another root, in one step. The target is missing or an empty folder, and the folders above it
- * exist. Nothing is followed out of the roots: what is moved is the folder itself, with the links in it as they are.
+ * Moves a folder atomically to the same path below another root. The target is missing or an empty folder, and its parents
+ * exist. Links are not followed: they move unchanged with the folder.
  */
 export async function moveFolder(
   from: string,
@@ -47,7 +47,7 @@ export async function moveFolder(
   }
 }
 
-/** One that may not be read may hold something. */
+/** An unreadable folder counts as not empty. */
 export async function isEmptyFolder(path: string): Promise<boolean> {
   try {
     const folder = await opendir(path);
@@ -60,7 +60,7 @@ export async function isEmptyFolder(path: string): Promise<boolean> {
   }
 }
 
-/** The copy takes its place when it is complete, and only then the source is removed. */
+/** The complete copy is moved into place; only then is the source removed. */
 async function copyOver(source: string, target: string, { limits, signal }: CopyTerms): Promise<MoveResult> {
   const draft = join(dirname(target), '.incoming');
   const omitted = await copyFolder(source, draft, limits, signal);
@@ -71,12 +71,12 @@ async function copyOver(source: string, target: string, { limits, signal }: Copy
     if (isTaken(error)) return 'kept';
     throw error;
   }
-  // What cannot be removed now is removed later, with the folder that it is in.
+  // Anything left is removed later with its parent folder.
   await removeFolder(source).catch(() => undefined);
   return { omitted };
 }
 
-/** A folder changes its parent only when it can be written, and a task may have made its own read-only. */
+/** Moving a folder requires write permission on it, and a task may have made its folder read-only. */
 async function renameOwn(source: string, target: string): Promise<void> {
   try {
     await rename(source, target);

@@ -8,7 +8,7 @@ import { messageOf } from './transient-fault.js';
 
 interface Note {
   text: string;
-  /** Number of times it was set; `written` is the version on disk. */
+  /** Counts the calls of `set`; `written` is the version on disk. */
   version: number;
   written: number;
   readonly waiters: { readonly version: number; readonly resolve: (kept: boolean) => void }[];
@@ -22,8 +22,8 @@ const shortestPause = 100;
 const longestPause = 5000;
 
 /**
- * Keeps small files up to date: the newest text of each wins, a write that fails is repeated until it succeeds, and nobody
- * waits for it but those who ask to. A file is replaced as a whole, so that a reader finds the old text or the new one.
+ * Keeps small files up to date: the latest content of each wins, a failed write is repeated until it succeeds, and no caller
+ * waits unless it asks to. Files are replaced atomically, so that a reader finds the old content or the new.
  */
 export class NoteKeeper {
   readonly #notes = new Map<string, Note>();
@@ -52,10 +52,10 @@ export class NoteKeeper {
     note.version += 1;
     if (note.writing || this.#closed.signal.aborted) return;
     note.writing = true;
-    this.#background.run('notes of a task', this.#write(file, note));
+    this.#background.run('writing the notes of a task', this.#write(file, note));
   }
 
-  /** Resolves to true when the last value is on disk, false if it will not be written any more. */
+  /** Resolves to true when the last value is on disk, or false if it will not be written. */
   kept(file: string): Promise<boolean> {
     const note = this.#notes.get(file);
     if (note === undefined || note.written >= note.version) return Promise.resolve(true);
@@ -63,12 +63,12 @@ export class NoteKeeper {
     return new Promise((resolve) => note.waiters.push({ version: note.version, resolve }));
   }
 
-  /** Resolves when everything that was set is on disk, or will not be any more. */
+  /** Resolves when every value is on disk or will not be written. */
   async flushed(): Promise<void> {
     await Promise.all([...this.#notes.keys()].map((file) => this.kept(file)));
   }
 
-  /** Nothing more is to be written to files below the directory. Resolves when no write to them is under way, which could make it anew. */
+  /** Stops writing below the directory. Resolves when no write is under way that could create the directory again. */
   async forget(directory: string): Promise<void> {
     const forgotten = [...this.#notes].filter(([file]) => file.startsWith(`${directory}/`));
     for (const [file, note] of forgotten) {
@@ -78,7 +78,7 @@ export class NoteKeeper {
     await Promise.all(forgotten.map(([, note]) => note.underWay));
   }
 
-  /** Stops repeating what fails. */
+  /** Stops repeating failed writes. */
   close(): void {
     this.#closed.abort();
   }
@@ -111,7 +111,7 @@ export class NoteKeeper {
   }
 }
 
-/** Gives what went wrong. */
+/** Returns the fault. */
 async function replace(file: string, text: string): Promise<string | undefined> {
   try {
     return await replaceFile(file, text);
@@ -139,7 +139,7 @@ async function replaceFile(file: string, text: string): Promise<undefined> {
   await rename(`${file}.new`, file);
 }
 
-/** Errors that mean that the file's folders are missing, or that something else is in their place. */
+/** Error codes for folders that are missing or replaced by something else. */
 const inTheWay: ReadonlySet<string> = new Set([
   'ENOENT',
   'ENOTDIR',
@@ -152,8 +152,8 @@ const inTheWay: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A task has removed its folder, locked it, or put something else in its place. The end of a task can be reported only after it was
- * noted, so the folders are made anew: that of the notes, that of the task and that of the allocation.
+ * A task has removed, locked or replaced its folder. The end of a task can be reported only after it was
+ * recorded, so the folders of the notes, the task and the allocation are created again.
  */
 async function clearTheWay(file: string): Promise<void> {
   const notes = dirname(file);

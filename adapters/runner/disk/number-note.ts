@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TaskPaths } from './task-paths.js';
 import { textIn } from './text-file.js';
 
-/** Numbers of parts of a task that an agent notes on disk, so that it finds them after its own death; in memory without a disk. */
+/** A set of numbers that an agent keeps on disk to find them after a restart; in memory without a disk. */
 export class NumberNote {
   readonly #file: string | null;
   #numbers: readonly number[] | undefined;
@@ -24,7 +24,7 @@ export class NumberNote {
     this.#numbers = all;
   }
 
-  /** Counts at once, also when the disk does not take it. */
+  /** Takes effect at once, even if the disk write fails. */
   async remove(number: number): Promise<void> {
     const left = (await this.read()).filter((each) => each !== number);
     this.#numbers = left;

@@ -2,14 +2,14 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { textIn } from './text-file.js';
 
-/** Identity of a process, distinguished from a later one with the same PID. */
+/** Identity of a process, which a later process with the same PID does not share. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it started, in the kernel's own count; empty where there is no /proc. */
+  /** When it started, in clock ticks of the kernel; empty without /proc. */
   readonly startTime: string;
 }
 
-/** Where process numbers mean something: the host, since which start of it, and the namespace. */
+/** The scope of process numbers: the host, its boot and the PID namespace. */
 export interface ProcessScope {
   readonly host: string;
   readonly boot: string;
@@ -32,7 +32,7 @@ export function ownScope(): ProcessScope {
   };
 }
 
-/** A zombie counts as ended; a process that is there and cannot be considered, as when file handles are used up, as alive. */
+/** A zombie counts as ended; an existing process that cannot be inspected, for example for want of file handles, as alive. */
 export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
   try {
     process.kill(pid, 0);
@@ -53,7 +53,7 @@ function startTimeOf(pid: number): string | undefined {
   return stat === undefined ? undefined : startTimeFromStat(stat);
 }
 
-/** Field 22 of /proc/<pid>/stat, counted after the command name, which may itself hold spaces and brackets. */
+/** Field 22 of /proc/<pid>/stat, counted after the command name, which may contain spaces and brackets. */
 export function startTimeFromStat(stat: string): string {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }

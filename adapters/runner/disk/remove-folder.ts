@@ -2,8 +2,8 @@ import { chmod, lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Removes a folder with all that is in it, also when a task has taken the right to do so away from its own folders: to anybody but root the
- * right to a folder matters. Nothing else may work in it. What is not there is removed already.
+ * Removes a folder with its contents, even if a task has removed write permission from its folders, which stops everyone but
+ * root. Nothing else may use it meanwhile. A missing folder is not an error.
  */
 export async function removeFolder(path: string): Promise<void> {
   try {
@@ -17,7 +17,7 @@ export async function removeFolder(path: string): Promise<void> {
 
 const removal = { recursive: true, force: true, maxRetries: 2 };
 
-/** Gives this process all rights to a folder and those below it. Links are left as they are. */
+/** Gives this process all permissions on a folder and its subfolders. Links are left unchanged. */
 async function allow(folder: string): Promise<void> {
   const { mode } = await lstat(folder);
   await chmod(folder, (mode & 0o777) | 0o700);

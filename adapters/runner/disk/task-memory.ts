@@ -17,46 +17,46 @@ export interface KnownTasks {
   readonly tasks: readonly string[];
 }
 
-/** Where the runner keeps directories and notes: on disk, or nowhere for functions in a test. */
+/** Where the runner keeps directories and notes: on disk, or nowhere for a runner without a directory. */
 export interface TaskMemory {
-  /** Makes the directories of a task; null when there is no disk. */
+  /** Makes the directories of a task; null without a disk. */
   prepare(allocationId: string, task: string): Promise<TaskPaths | null>;
-  /** The same paths, whether they exist or not. */
+  /** The same paths, without creating them. */
   paths(allocationId: string, task: string): TaskPaths | null;
-  /** The folder of an allocation, whether it exists or not; null when there is no disk. */
+  /** The path of an allocation's folder, which may not exist; null without a disk. */
   folder(allocationId: string): string | null;
   /** Whether the folder of an allocation exists. */
   has(allocationId: string): boolean;
-  /** Throws when notes cannot be read at present: they may report a process that runs. */
+  /** Throws if notes cannot be read now: they may name a running process. */
   load(allocationId: string, task: string): TaskRecord | undefined;
-  /** Takes the newest record of a task; it is written when the disk allows. */
+  /** Sets the latest record of a task; it is written when the disk allows. */
   save(allocationId: string, task: string, record: TaskRecord): void;
-  /** Resolves true when the newest record will be found again, false when the runner stops before. */
+  /** Resolves to true when the latest record is on disk, or to false if the runner stops before. */
   kept(allocationId: string, task: string): Promise<boolean>;
-  /** Allocations, the oldest first, and their tasks with notes, for finding orphaned processes. Throws when they cannot be read at present. */
+  /** Allocations, the oldest first, and their tasks with notes, to find orphaned processes. Throws if they cannot be read now. */
   known(): readonly KnownTasks[];
-  /** Notes how an allocation has ended. */
+  /** Records how an allocation has ended. */
   saveEnd(allocationId: string, end: AllocationEnd): void;
-  /** Undefined when nothing was noted. */
+  /** Undefined without a record. */
   loadEnd(allocationId: string): AllocationEnd | undefined;
   forget(allocationId: string): Promise<void>;
-  /** Finishes removals that an earlier runner began. */
+  /** Finishes removals that an earlier runner started. */
   finishRemovals(): Promise<void>;
-  /** Where the folders of allocations are; null when they are nowhere. */
+  /** The folder with the allocations' folders; null without a disk. */
   readonly root: string | null;
 }
 
-/** What is known of the end of an allocation. */
+/** How an allocation has ended. */
 export interface AllocationEnd {
   /** Its namespace and job; for an instance the job that made it. */
   readonly job: string;
-  /** It failed or took too long. */
+  /** It failed or timed out. */
   readonly failed: boolean;
   /** Wall time. */
   readonly at: Instant;
 }
 
-/** A note says whose it is, so that a note that was moved elsewhere is not used. */
+/** A note names its task, so that a note that was moved elsewhere is not used. */
 interface StoredNote {
   readonly allocation: string;
   readonly task: string;
@@ -125,7 +125,7 @@ export function diskTaskMemory(directory: string, notes: NoteKeeper): TaskMemory
   };
 }
 
-/** The folders that were made first come first. */
+/** The oldest folders first. */
 function byAge(root: string, names: readonly string[]): readonly string[] {
   const madeAt = (name: string): number => statSync(join(root, name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return names
@@ -134,12 +134,12 @@ function byAge(root: string, names: readonly string[]): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** A name, and no path that leads elsewhere. */
+/** Whether it is a plain file name, not a path. */
 function isFolderName(name: string): boolean {
   return name === basename(name) && name !== '' && name !== '.' && name !== '..';
 }
 
-/** Moves the folder away in one step before it is removed, so that a half-removed one is never taken for a whole one. */
+/** Renames the folder before removing it, so that a half-removed folder is never taken for a complete one. */
 async function removeWhole(folder: string, into: string): Promise<void> {
   await makeFolder(dirname(into), 0o700);
   await removeFolder(into);
@@ -174,7 +174,7 @@ function readEnd(file: string): AllocationEnd | undefined {
   }
 }
 
-/** Notes were lost, as after a power cut, but starts have left their folders: the last one is looked for. */
+/** After lost notes, as after a power failure: finds the last start by the folders that starts leave. */
 function recordFromAttempts(notes: string): TaskRecord | undefined {
   const attempt = Math.max(0, ...subdirectories(join(notes, 'attempts')).map(Number).filter(Number.isInteger));
   if (attempt === 0) return undefined;
@@ -197,7 +197,7 @@ function subdirectories(path: string): string[] {
   }
 }
 
-/** Remembers nothing beyond the process and makes no directories: for functions only. */
+/** Keeps notes in memory only and makes no directories: for functions. */
 export function volatileTaskMemory(): TaskMemory {
   const records = new Map<string, Map<string, TaskRecord>>();
   return {

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 
 /** Absolute paths of a task's directories (job interface, directories and logs). */
 export interface TaskPaths {
-  /** Shared by the tasks of the allocation; `logs`, `tmp` and `data` are in it. */
+  /** Shared by the tasks of the allocation; contains `logs`, `tmp` and `data`. */
   readonly shared: string;
   readonly logs: string;
-  /** Where the task starts; `local`, `secrets` and `tmp` are in it. */
+  /** The task's working directory; contains `local`, `secrets` and `tmp`. */
   readonly root: string;
   readonly local: string;
   readonly secrets: string;
-  /** The runner's own notes, which the task must not change. */
+  /** The runner's notes, which the task must not change. */
   readonly notes: string;
 }
 

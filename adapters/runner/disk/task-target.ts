@@ -3,23 +3,23 @@ import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from 'node:
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { TaskPaths } from './task-paths.js';
 
-/** A file or folder in one of the two folders that a task calls its own. */
+/** A file or folder in the task's folder or in the allocation's shared folder. */
 export interface TaskTarget {
-  /** The task's folder, or the one that the tasks of the allocation share. */
+  /** The task's folder or the allocation's shared folder. */
   readonly root: string;
   /** Names of folders below it, and the last name. */
   readonly parts: readonly string[];
 }
 
-/** A path of the job document leads where nothing may be read or written. */
+/** A path of the job document leads outside the task's folders. */
 export class PathRefused extends Error {}
 
 /**
- * Where a path of the job document leads: relative ones begin in the task's folder, absolute ones too unless they name a folder of the
- * task. Throws `PathRefused` for every path outside, and for the runner's own notes.
+ * Resolves a path of the job document. Paths start in the task's folder, except absolute paths that name a folder of the task.
+ * Throws `PathRefused` for a path outside these folders and for the runner's notes.
  */
 export function targetOf(paths: TaskPaths, path: string): TaskTarget {
-  if (path.includes('\0')) throw new PathRefused('The path holds a NUL character');
+  if (path.includes('\0')) throw new PathRefused('The path contains a NUL character');
   const isOwn = isAbsolute(path) && [paths.root, paths.shared].some((root) => isBelow(root, resolve(path)));
   const target = isOwn ? resolve(path) : resolve(join(paths.root, path));
   const root = isBelow(paths.shared, target) ? paths.shared : paths.root;
@@ -27,7 +27,7 @@ export function targetOf(paths: TaskPaths, path: string): TaskTarget {
     .split(sep)
     .filter((part) => part !== '');
   if (!isBelow(root, target) || (root === paths.root && parts[0] === 'private')) {
-    throw new PathRefused(`${path} is outside of the task's directory`);
+    throw new PathRefused(`${path} is outside the task's directory`);
   }
   return { root, parts };
 }
@@ -36,7 +36,7 @@ function isBelow(root: string, target: string): boolean {
   return target === root || target.startsWith(root + sep);
 }
 
-/** The folder itself, created if missing. A link or a file in its path is refused: it could lead outside. */
+/** The folder, created if missing. Refuses links and files in its path, as they could lead outside. */
 export async function makeFolder({ root, parts }: TaskTarget): Promise<string> {
   let folder = root;
   for (const part of parts) {
@@ -53,12 +53,12 @@ function unlessThere(error: NodeJS.ErrnoException): void {
 
 interface FileOwner {
   readonly mode: number;
-  /** Null: the runner's own. */
+  /** Null: the runner's user. */
   readonly uid: number | null;
   readonly gid: number | null;
 }
 
-/** Writes a file whole or not at all. What was there before is replaced, also a link, which is not followed. */
+/** Writes a file atomically. Replaces an existing file or link; links are not followed. */
 export async function writeWhole(file: TaskTarget, bytes: string | Uint8Array, owner: FileOwner): Promise<void> {
   const { folder, name } = await folderForFile(file);
   const target = join(folder, name);
@@ -75,7 +75,7 @@ export async function writeWhole(file: TaskTarget, bytes: string | Uint8Array, o
   await rename(draft, target);
 }
 
-/** The folder that a file is to be in, made where it is missing, and the file's name. */
+/** The folder of a file, created if missing, and the file's name. */
 export async function folderForFile(file: TaskTarget): Promise<{ readonly folder: string; readonly name: string }> {
   const name = file.parts.at(-1);
   if (name === undefined) throw new PathRefused("The task's directory itself cannot be a file");
@@ -89,7 +89,7 @@ async function takeOwner(handle: FileHandle, { mode, uid, gid }: FileOwner): Pro
       await handle.chown(uid ?? ownUid, gid ?? ownGid);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
-      throw new PathRefused('This runner may not give files to other users: leave uid and gid out, or run it as root');
+      throw new PathRefused('Only a runner that runs as root can set uid and gid of a file');
     }
   }
   await handle.chmod(mode);
@@ -100,14 +100,14 @@ async function refuseFolder(target: string): Promise<void> {
   if (there?.isDirectory() === true) throw new PathRefused(`${target} is a directory`);
 }
 
-/** Reads a file of the task. Links are followed within the folder; undefined when there is none. Throws when it is too long. */
+/** Reads a file of the task, following links within the folder; undefined if it is missing. Throws if it is too long. */
 export async function readWhole({ root, parts }: TaskTarget, maximumBytes: number): Promise<string | undefined> {
   const real = await realpath(join(root, ...parts)).catch(() => undefined);
   if (real === undefined) return undefined;
   const realRoot = await realpath(root);
   const below = relative(realRoot, real);
   if (!isBelow(realRoot, real) || below === 'private' || below.startsWith(`private${sep}`)) {
-    throw new PathRefused(`${join(...parts)} leads out of the task's directory`);
+    throw new PathRefused(`${join(...parts)} leads outside the task's directory`);
   }
   const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {

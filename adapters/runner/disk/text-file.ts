@@ -1,15 +1,15 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isTransientFault } from './transient-fault.js';
 
-/** What the runner reads at most of a note or of a file below `/proc`. In bytes. */
+/** The most bytes that the runner reads of a note or of a file below `/proc`. */
 const longestText = 4 * 1024 * 1024;
 
-/** Tasks can write where notes are: nobody waits for the other end of a pipe. */
+/** Tasks can write where notes are: opening a pipe must not block. */
 const reading = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
- * The text of a small file; undefined when there is none to read: nothing is there, or no regular file, or a longer one. Throws when
- * that cannot be determined at present, as when file handles are used up: a file that cannot be read now is not a file that is missing.
+ * The content of a small file; undefined if it is missing, not a regular file or too long. Throws if
+ * this cannot be determined now, for example for want of file handles: a temporarily unreadable file is not a missing file.
  */
 export function textIn(file: string): string | undefined {
   try {
@@ -25,7 +25,7 @@ export function textIn(file: string): string | undefined {
   }
 }
 
-/** To the end, and not to the size that is reported: that of files below `/proc` is 0. */
+/** Reads to the end instead of the reported size, which is 0 for files below `/proc`. */
 function textOf(handle: number): string | undefined {
   const pieces: Buffer[] = [];
   for (let length = 0; length <= longestText; ) {

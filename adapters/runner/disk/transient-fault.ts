@@ -1,4 +1,4 @@
-/** Error codes of shortages that may pass. */
+/** Error codes of temporary shortages. */
 const transient: ReadonlySet<string> = new Set([
   'ENOSPC',
   'EDQUOT',
@@ -16,7 +16,7 @@ export function isTransientFault(error: unknown): boolean {
   return typeof error === 'object' && error !== null && transient.has(String((error as NodeJS.ErrnoException).code));
 }
 
-/** A fault of this kind, for cases in which the system gives no code. */
+/** A fault of this kind, for cases without a system error code. */
 export function lackOf(message: string): Error {
   return Object.assign(new Error(message), { code: 'EAGAIN' });
 }
@@ -31,6 +31,6 @@ function safeText(value: unknown): string {
   try {
     return String(value);
   } catch {
-    return 'something that cannot be printed was thrown';
+    return 'a thrown value that cannot be printed';
   }
 }

@@ -1,15 +1,15 @@
-/** UTF-16 units of an error in the log of a task. */
+/** The most UTF-16 units of an error in the log of a task. */
 const longestText = 16_384;
-/** Causes of causes that are printed. */
+/** The longest chain of causes that is printed. */
 const deepest = 8;
-/** Errors of an `AggregateError` that are printed. */
+/** The most errors of an `AggregateError` that are printed. */
 const mostErrors = 8;
-/** UTF-16 units of an error on one line. */
+/** The most UTF-16 units of an error on one line. */
 const longestLine = 300;
 
 /**
- * What a function has thrown, for the log of its task: the stack, then the stacks of its causes. Other members of errors are left out:
- * libraries keep requests with their credentials there. `caller`: a stack of what called the function, whose frames explain nothing.
+ * Formats a thrown value for the log of its task: the stack, then the stacks of its causes. Other properties of errors are left out:
+ * libraries keep requests with credentials there. `caller`: the stack of the function's caller, whose frames are cut off.
  */
 export function errorText(thrown: unknown, caller = ''): string {
   const lines: string[] = [];
@@ -18,7 +18,7 @@ export function errorText(thrown: unknown, caller = ''): string {
   return text.length > longestText ? `${text.slice(0, longestText)}\n…` : text;
 }
 
-/** Its message alone. */
+/** Only its message. */
 export function errorMessage(thrown: unknown): string {
   return guarded(() => (isErrorLike(thrown) ? String(thrown.message) : String(thrown)));
 }
@@ -35,9 +35,9 @@ export function errorLine(thrown: unknown): string {
 
 interface PrintedError {
   readonly introduction: string;
-  /** Of the chain of causes. */
+  /** Its depth in the chain of causes. */
   readonly depth: number;
-  /** Frames that are left out at the end of its stack. */
+  /** Frames to cut off at the end of its stack. */
   readonly known: ReadonlySet<string>;
 }
 
@@ -59,7 +59,7 @@ function framesOf(stack: string): string[] {
   return stack.split('\n').filter(isFrame);
 }
 
-/** At least the first frame stays. */
+/** Keeps at least the first frame. */
 function withoutFrames(text: string, known: ReadonlySet<string>): string {
   const lines = text.split('\n');
   const first = lines.findIndex(isFrame);
@@ -67,7 +67,7 @@ function withoutFrames(text: string, known: ReadonlySet<string>): string {
   return lines.join('\n');
 }
 
-/** The stack begins with the message, unless that was changed afterwards. */
+/** The stack begins with the message unless the message was changed later. */
 function ownText(thrown: unknown): string {
   if (!isErrorLike(thrown)) return String(thrown);
   const message = String(thrown.message);
@@ -97,7 +97,7 @@ function guardedParts(error: ErrorLike): { readonly errors: readonly unknown[]; 
   }
 }
 
-/** What a function throws may be anything, such as an object whose members throw. */
+/** A function may throw anything, even an object with throwing getters. */
 function guarded(read: () => string): string {
   try {
     return read();

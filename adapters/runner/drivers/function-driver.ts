@@ -7,9 +7,9 @@ import { LogWriter } from '../logs/log-writer.js';
 import { errorLine, errorMessage, errorText } from './error-text.js';
 import type { RunningTask, TaskDriver, TaskStart } from './task-driver.js';
 
-/** What a function of the host service is called with. */
+/** The argument of a function of the host service. */
 export interface FunctionCall {
-  /** Decoded dispatch payload; null without one. */
+  /** Decoded dispatch payload; null if there is none. */
   readonly payload: Buffer | null;
   /** Meta of job, group and task together. */
   readonly meta: Readonly<Record<string, string>>;
@@ -20,18 +20,18 @@ export interface FunctionCall {
   readonly task: string;
   /** 1 for the first start, higher after restarts. */
   readonly attempt: number;
-  /** Aborts when the task has to end. */
+  /** Aborts when the task must end. */
   readonly signal: AbortSignal;
   /** Lines for the task's log: `stdout` and, for errors, `stderr`. */
   readonly log: { info(line: string): void; error(line: string): void };
 }
 
-/** A task of the host's program: it succeeds when it returns or resolves, and fails when it throws or rejects. */
+/** A task in the host's program: succeeds if it returns or resolves, fails if it throws or rejects. */
 export type TaskFunction = (call: FunctionCall) => unknown;
 
 /**
  * Runs functions of the embedding service as tasks: `driver = "function"`, `config { function = "name" }`. A function
- * ends with its process; a start that was under way when the process was killed counts as failed.
+ * ends with its process; a function that was running when the process was killed counts as failed.
  */
 export function functionDriver(functions: Readonly<Record<string, TaskFunction>>): TaskDriver {
   checkArgument('functionDriver', 'functions', functions, mapOf(callable));
@@ -102,7 +102,7 @@ function call(run: TaskFunction, start: TaskStart): RunningTask {
 
 type TaskStream = 'stdout' | 'stderr';
 
-/** What a function logs: in the files of its task or, without a disk, its last lines for alerts. */
+/** The log of a function: in the files of its task or, without a disk, its last lines in memory for alerts. */
 class FunctionOutput {
   readonly #writers: Readonly<Record<TaskStream, LogWriter>> | null;
   readonly #last: Readonly<Record<TaskStream, string[]>> = { stdout: [], stderr: [] };

@@ -1,10 +1,10 @@
 import type { CommandOutput } from '../../../src/agent/link/node-command.js';
 import type { ExecRequest } from './task-driver.js';
 
-/** Messages that wait to be taken before `put` holds its caller back. */
+/** Queued messages at which `put` starts to block. */
 const room = 16;
 
-/** Output between its producer and the caller. Closing the iterator, or `end`, notifies the producer. */
+/** A bounded queue of output between its producer and the caller. Closing the iterator, or `end`, notifies the producer. */
 export class Outlet implements AsyncIterable<CommandOutput> {
   readonly #queue: CommandOutput[] = [];
   readonly #onEnd: () => void;
@@ -29,7 +29,7 @@ export class Outlet implements AsyncIterable<CommandOutput> {
     return !this.#ended;
   }
 
-  /** What is queued is still given. */
+  /** Queued messages are still delivered. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -62,7 +62,7 @@ export class Outlet implements AsyncIterable<CommandOutput> {
   }
 }
 
-/** The output of a command beside a task. It ends with the caller, or with the task, of which the caller is notified. */
+/** The output of a command in a task's environment. It ends with the caller's connection or with the task, which the caller sees. */
 export function commandOutlet(
   { signal, taskEnded }: Pick<ExecRequest, 'signal' | 'taskEnded'>,
   onEnd: () => void,
@@ -79,7 +79,7 @@ export function commandOutlet(
   });
   signal.addEventListener('abort', endWithAsker);
   taskEnded.addEventListener('abort', endWithTask);
-  // A signal that has aborted reports nobody any more.
+  // An aborted signal fires no further events.
   if (signal.aborted) endWithAsker();
   if (taskEnded.aborted) endWithTask();
   return outlet;

@@ -2,22 +2,22 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import type { ProcessUsage, TaskUsage } from '../../../src/agent/link/node-command.js';
 
-/** Ticks in a second and bytes in a page: what Linux has on every machine that Node runs on. */
+/** Clock ticks per second and bytes per page: the same on every Linux machine that Node supports. */
 const ticksPerSecond = 100;
 const pageBytes = 4096;
 /** Milliseconds between two samples. */
 const sampleTime = 1000;
-/** Milliseconds for which sampling continues after usage was last requested: reading all processes costs the host. */
+/** Milliseconds that sampling continues after the last request: reading all processes is expensive. */
 const sampledAfterRequest = 300_000;
 
 export const noUsage: TaskUsage = { residentBytes: 0, userPercent: 0, systemPercent: 0, processes: [] };
 
-/** Times in ticks since the process began. */
+/** CPU times in ticks since the start of the process. */
 interface Sample {
   readonly user: number;
   readonly system: number;
   readonly pages: number;
-  /** When the process began and when the sample was taken, in milliseconds since the start of the host. */
+  /** The start of the process and the time of the sample, in milliseconds since the host's boot. */
   readonly began: number;
   readonly at: number;
 }
@@ -26,8 +26,8 @@ interface Sample {
 type Groups = ReadonlyMap<number, ReadonlyMap<number, Sample>>;
 
 /**
- * What the processes of a group used in the last second before the latest sample, without waiting for one. While nobody has asked for
- * minutes, nothing is sampled: the first answer is then the average since each process began. Nothing where there is no `/proc`.
+ * The usage of a process group in the second before the latest sample, without waiting for one. Without requests for
+ * minutes, sampling stops: the next answer is then the average since each process started. Empty outside of Linux.
  */
 export async function groupUsage(group: number): Promise<TaskUsage> {
   if (process.platform !== 'linux') return noUsage;
@@ -93,7 +93,7 @@ async function sampleAfter(present: Promise<Samples>): Promise<void> {
   setTimeout(sampleAgain, sampleTime).unref();
 }
 
-/** Processes that are read in one turn of the event loop. */
+/** Processes read per turn of the event loop. */
 const slice = 64;
 
 async function processGroups(): Promise<Groups> {

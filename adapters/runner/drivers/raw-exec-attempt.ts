@@ -5,14 +5,14 @@ import { type ProcessIdentity, startTimeFromStat } from '../disk/process-identit
 import { textIn } from '../disk/text-file.js';
 
 /**
- * What runs in front of the command, so that a task outlives the runner and is neither lost nor doubled:
- * 1. the file `claim` is made by exactly one of this script and a runner that came back and found no claim, and says which;
- * 2. the process notes who it is before the command begins;
+ * The script that starts the command, so that a task outlives the runner and is neither lost nor started twice:
+ * 1. the file `claim` is made either by this script or by a restarted runner that found no claim, and says by which;
+ * 2. the process records its identity before the command starts;
  * 3. the exit code is in the file `exit` before the process ends, and then the rest of its process group is ended. On a full disk it is
- *    written over the file `spare`, which has its place since before the command began.
+ *    written over the file `spare`, whose blocks were allocated before the command started.
  * The traps keep the script alive while signals for the group reach the command. The pipes are opened for writing first,
- * which waits for the collector, and then for both directions, so that a collector that is started anew misses nothing. What cannot
- * be written at present, as on a full disk, is tried again while the folder of the attempt is there.
+ * which waits for the collector, and then in both directions, so that a restarted collector misses nothing. Writes that fail,
+ * as on a full disk, are retried while the folder of the attempt exists.
  */
 export const attemptScript = `
 d=$1 logs=$2; shift 2
@@ -38,29 +38,29 @@ kill -9 0
 /** The process vanished without leaving an exit code: killed, or the machine went down. */
 export const lostExit: TaskExit = { type: 'exited', code: 137, signal: 9 };
 
-/** How long a process may take to note who it is where nobody can see it, and where it can be seen. In milliseconds. */
-const unseenPatience = 2000;
-const seenPatience = 60_000;
-/** Between two looks, at first and at last. In milliseconds. */
+/** Milliseconds that a process may take to record its identity: without `/proc`, and with it. */
+const unseenTimeout = 2000;
+const seenTimeout = 60_000;
+/** The shortest and the longest pause between two checks, in milliseconds. */
 const firstInterval = 10;
 const lastInterval = 500;
 
-/** The content of a runner's claim; that of a process is empty. */
+/** The content of a runner's claim; a process's claim is empty. */
 const claimOfRunner = 'runner\n';
 
 /**
- * True when the command of the attempt has not begun; from now on it cannot. It stays true for every runner that asks later: one that
- * claimed an attempt may be killed before it has noted it. Throws when it is unknown at present.
+ * Claims the attempt. True if its command has not started, and from now on it cannot. Later runners get true as well: a runner that
+ * claimed an attempt may be killed before it records that. Throws if this cannot be determined now.
  */
 export function claimForRunner(attempt: string): boolean {
   const claim = join(attempt, 'claim');
-  // Most attempts that are looked for run: nothing is written for them.
+  // The usual case is a running attempt, for which nothing needs to be written.
   if (existsSync(claim)) return isOfRunner(claim);
   mkdirSync(attempt, { recursive: true });
   const written = join(attempt, 'claim.runner');
   rmSync(written, { recursive: true, force: true });
   writeFileSync(written, claimOfRunner, { flag: 'wx' });
-  // A link appears with its content, or not at all; where there are none, the content comes a time later.
+  // A hard link makes name and content appear together; without hard links the content follows a little later.
   if (makes(() => linkSync(written, claim), ['EPERM', 'ENOTSUP', 'ENOSYS'])) return true;
   return makes(() => writeFileSync(claim, claimOfRunner, { flag: 'wx' }), []) || isOfRunner(claim);
 }
@@ -69,7 +69,7 @@ function isOfRunner(claim: string): boolean {
   return textIn(claim) === claimOfRunner;
 }
 
-/** Whether this made the file; not when it is there already or cannot be made so. Throws other faults. */
+/** Whether this call made the file; false if it exists or hard links are not supported. Throws other faults. */
 function makes(make: () => void, cannot: readonly string[]): boolean {
   try {
     make();
@@ -81,19 +81,19 @@ function makes(make: () => void, cannot: readonly string[]): boolean {
   }
 }
 
-/** How the attempt ended; undefined when it left no exit code. Throws when that cannot be read at present. */
+/** How the attempt ended; undefined if it left no exit code. Throws if that cannot be read now. */
 export function readExit(attempt: string): TaskExit | undefined {
   const noted = /^(\d+)\n$/.exec(textIn(join(attempt, 'exit')) ?? '')?.[1];
   if (noted === undefined) return undefined;
   const code = Number(noted);
-  // The shell reports the end by signal n as 128 + n.
+  // The shell reports termination by signal n as 128 + n.
   return { type: 'exited', code, signal: code > 128 && code <= 128 + 64 ? code - 128 : 0 };
 }
 
 /**
- * Who runs the attempt, which may have been claimed a time ago; undefined when nobody says so. On a busy machine or a full
- * disk the note comes late: it is waited for as long as `isThere` sees a process of the task. Where that cannot be seen
- * (undefined), it has to come soon. Throws when it cannot be read at present.
+ * The process that runs the attempt, which may have been claimed only now; undefined if none records itself. On a busy host or a full
+ * disk the record comes late: this waits for it while `isThere` finds a process of the task. If that is unknown
+ * (undefined), it must come soon. Throws if it cannot be read now.
  */
 export async function readIdentity(
   attempt: string,
@@ -103,11 +103,11 @@ export async function readIdentity(
   for (let interval = firstInterval; ; interval = Math.min(2 * interval, lastInterval)) {
     const noted = notedIdentity(attempt);
     if (noted !== undefined || readExit(attempt) !== undefined) return noted;
-    // Looking through all processes is work, so it comes last, and less and less often.
+    // Scanning all processes is expensive, so it comes last and ever less often.
     const seen = await isThere();
-    const patience = seen === undefined ? unseenPatience : seenPatience;
-    // One that had ended by the look has left its note before, or never will.
-    if (seen === false || performance.now() - begun > patience) return notedIdentity(attempt);
+    const limit = seen === undefined ? unseenTimeout : seenTimeout;
+    // A process that has ended by now either left its record before or never will.
+    if (seen === false || performance.now() - begun > limit) return notedIdentity(attempt);
     await new Promise((done) => setTimeout(done, interval));
   }
 }

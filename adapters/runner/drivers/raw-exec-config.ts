@@ -8,23 +8,22 @@ export interface Command {
   readonly directory: string;
 }
 
-/** Reads the task's `Config`; a string says what is wrong with it. */
+/** Reads the task's `Config`; returns an error message if it is invalid. */
 export function parseRawExecConfig(config: Readonly<Record<string, unknown>>, root: string): Command | string {
   const { command, args = [], work_dir: directory } = config;
-  if (typeof command !== 'string' || command === '')
-    return 'The task\'s config needs "command", a text that is not empty';
+  if (typeof command !== 'string' || command === '') return 'The task\'s config needs "command", a non-empty string';
   if (!Array.isArray(args) || !args.every((arg): arg is string => typeof arg === 'string'))
-    return 'The task\'s config has "args" that is not a list of texts';
+    return 'The task\'s config has invalid "args": expected a list of strings';
   if (directory !== undefined && (typeof directory !== 'string' || !isAbsolute(directory))) {
-    return 'The task\'s config has "work_dir" that is not an absolute path';
+    return 'The task\'s config has an invalid "work_dir": expected an absolute path';
   }
   const cwd = directory ?? root;
-  if ([command, ...args, cwd].some((text) => text.includes('\0'))) return "The task's config holds a NUL character";
+  if ([command, ...args, cwd].some((text) => text.includes('\0'))) return "The task's config contains a NUL character";
   if (!isDirectory(cwd)) return `The working directory ${cwd} does not exist`;
   return { command, args, directory: cwd };
 }
 
-/** Why the command cannot be run: nothing of that name on the search path, or nothing that may be executed. */
+/** The message for a command that is missing from the search path or not executable. */
 export function commandFault(command: string, directory: string, searchPath: string): string | undefined {
   const candidates = command.includes('/')
     ? [resolve(directory, command)]
@@ -32,7 +31,7 @@ export function commandFault(command: string, directory: string, searchPath: str
         .split(delimiter)
         .filter((part) => part !== '')
         .map((part) => join(part, command));
-  return candidates.some(isExecutable) ? undefined : `The command ${command} was not found, or may not be executed`;
+  return candidates.some(isExecutable) ? undefined : `The command ${command} was not found or is not executable`;
 }
 
 function isExecutable(path: string): boolean {

@@ -28,28 +28,28 @@ import { knownSignal } from './signal-name.js';
 import type { RecoverOutcome, RunningTask, StartOutcome, TaskDriver, TaskStart } from './task-driver.js';
 import { endStrays, hasProcesses } from './task-processes.js';
 
-/** How often a process that is not our child is considered. */
+/** Milliseconds between two checks of a process that is not our child. */
 const pollInterval = 100;
-/** How long the end of a task waits for its last output. */
-const logPatience = 2000;
-/** Between two starts of a collector that ended before its task. */
+/** Milliseconds that the end of a task waits for its last output. */
+const logTimeout = 2000;
+/** Milliseconds between two starts of a collector that ended before its task. */
 const collectorPause = 500;
 
-/** What processes inherit from the runner. */
+/** Which of the runner's environment variables tasks inherit. */
 export interface RawExecOptions {
-  /** Names of the host's variables that tasks inherit; `all` passes everything, secrets included. */
+  /** Names of environment variables that tasks inherit; `all` passes all of them, including secrets. */
   readonly inherit?: readonly string[] | 'all';
 }
 
 const harmless = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
 /**
- * Runs commands of the host as they are, each in a separate process group: `driver = "raw_exec"`,
+ * Runs commands of the host, each in a separate process group: `driver = "raw_exec"`,
  * `config { command = "…", args = […], work_dir = "…" }`. No isolation: whoever may submit jobs may run anything.
  */
 export function rawExecDriver(options: RawExecOptions = {}): TaskDriver {
   checkOptions<RawExecOptions>('rawExecDriver', options, { inherit: optional(either(oneOf('all'), listOf(text))) });
-  /** The processes that run, by the folders of their attempts. */
+  /** The running processes, by the folders of their attempts. */
   const running = new Map<string, Process>();
   const kept = <T extends StartOutcome | RecoverOutcome>(start: TaskStart, outcome: T): T => {
     if (outcome.type !== 'running' || !(outcome.task instanceof Process)) return outcome;
@@ -77,7 +77,7 @@ export function rawExecDriver(options: RawExecOptions = {}): TaskDriver {
 
 async function startProcess(start: TaskStart, options: RawExecOptions): Promise<StartOutcome> {
   const { paths } = start;
-  if (paths === null) return failed('Commands need a runner with a data directory');
+  if (paths === null) return failed('The driver raw_exec needs a runner with a data directory');
   const environment = { ...inherited(options), ...start.environment };
   const command = parseRawExecConfig(start.config, paths.root);
   if (typeof command === 'string') return { ...failed(command), refused: true };
@@ -91,7 +91,7 @@ async function startProcess(start: TaskStart, options: RawExecOptions): Promise<
   const child = spawnAttempt(attempt, command, environment, start.logs.disabled ? 'none' : 'pipes');
   if (child.pid === undefined) {
     dismissCollector(attempt);
-    throw lackOf('The operating system refused to start a process');
+    throw lackOf('The operating system could not start a process');
   }
   return { type: 'running', task: new Process(start, child.pid, endOf(child), logs) };
 }
@@ -140,7 +140,7 @@ async function recover(start: TaskStart): Promise<RecoverOutcome> {
   return { type: 'running', task: new Process(start, identity.pid, endOfStranger(identity), logs) };
 }
 
-/** Resolves when a process that is not our child has ended. */
+/** Resolves when a process that is not our child has ended; polls it. */
 function endOfStranger(identity: Parameters<typeof isAlive>[0]): Promise<void> {
   return new Promise<void>((done) => {
     const timer = setInterval(() => {
@@ -152,7 +152,7 @@ function endOfStranger(identity: Parameters<typeof isAlive>[0]): Promise<void> {
   });
 }
 
-/** One attempt that runs, and the collector of its output. */
+/** A running attempt and the collector of its output. */
 class Process implements RunningTask {
   readonly exited: Promise<Awaited<RunningTask['exited']>>;
   readonly #ending = new AbortController();
@@ -164,15 +164,15 @@ class Process implements RunningTask {
   constructor(start: TaskStart, pid: number, ended: Promise<void>, logs: Logs) {
     this.#start = start;
     this.#pid = pid;
-    // Each command beside the task waits for its end, and there may be many.
+    // Each exec command listens for the task's end, and there may be many.
     setMaxListeners(0, this.#ending.signal);
     this.#collected = this.#collect(logs);
     this.exited = this.#end(ended);
   }
 
   /**
-   * Aborts when its first process has ended, before what else belongs to the task is ended, and when the runner lets go of it: commands
-   * beside it end with the runner.
+   * Aborts when its first process has ended, before the task's other processes are ended, and when the runner releases it: exec
+   * commands end with the runner.
    */
   get ended(): AbortSignal {
     return this.#ending.signal;
@@ -204,12 +204,12 @@ class Process implements RunningTask {
     await endStrays(this.#start);
     const attempt = attemptDirectory(this.#start);
     dismissCollector(attempt, this.#collected);
-    await within(logPatience, this.#collected);
-    // An end with exit code 0 must never be taken for another, which would run the task again.
+    await within(logTimeout, this.#collected);
+    // A successful exit must never be taken for a failure, which would run the task again.
     return untilPossible(() => readExit(attempt) ?? lostExit);
   }
 
-  /** A collector that ends before its task is started again: the pipes are still open. */
+  /** Restarts a collector that ended before its task: the pipes are still open. */
   async #collect(logs: Logs): Promise<void> {
     await logs.ended;
     while (!this.#over && this.#start.paths !== null && !this.#start.logs.disabled) {
@@ -233,10 +233,10 @@ type Logs = Pick<Collector, 'ended'>;
 
 const noLogs: Logs = { ended: Promise.resolve() };
 
-/** Undefined when there can be no log. */
+/** Undefined if no log can be written. */
 async function openLogs(start: TaskStart, paths: TaskPaths, when: 'first' | 'again'): Promise<Logs | undefined> {
   if (start.logs.disabled) return noLogs;
-  // Another task of the allocation may have removed it.
+  // Another task of the allocation may have removed the folder.
   if (when === 'first') await makeFolder(paths.logs);
   const collector = await startCollector({
     attempt: attemptDirectory(start),
@@ -247,7 +247,7 @@ async function openLogs(start: TaskStart, paths: TaskPaths, when: 'first' | 'aga
   return collector.ready ? collector : undefined;
 }
 
-/** The collector continued while the runner was away, or is started again. */
+/** Finds the collector, which kept running while the runner was away, or starts it again. */
 async function findLogs(start: TaskStart, paths: TaskPaths): Promise<Logs> {
   const collector = livingCollector(attemptDirectory(start));
   if (collector !== undefined) return { ended: endOfStranger(collector) };
@@ -273,7 +273,7 @@ function attemptPath(notes: string, attempt: number): string {
   return join(notes, 'attempts', String(attempt));
 }
 
-/** The files of a finished attempt are not needed after the next one has its folder. */
+/** Removes the files of earlier attempts, which are not needed once the next attempt has its folder. */
 async function forgetAttempt(paths: TaskPaths, attempt: number): Promise<void> {
   if (attempt < 1) return;
   await removeAttempt(attemptPath(paths.notes, attempt));

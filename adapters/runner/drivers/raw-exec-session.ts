@@ -15,12 +15,12 @@ import { commandOutlet, type Outlet } from './outlet.js';
 import { commandFault } from './raw-exec-config.js';
 import type { ExecRequest } from './task-driver.js';
 
-/** What a data message holds at most. In bytes. */
+/** The most bytes of a data message. */
 const messageBytes = 4096;
-/** How long the last output of a command without leftovers is waited for after its end. In milliseconds. */
+/** Milliseconds to wait for the last output after the end of a command that left no processes behind. */
 const lastOutput = 500;
 
-/** A command beside a task, connected by pipes. */
+/** A command in a task's environment, connected by pipes. */
 export function runWithPipes(request: ExecRequest): Result<AsyncIterable<CommandOutput>, CommandRefused> {
   const fault = startFault(request);
   if (fault !== undefined) return err(fault);
@@ -32,7 +32,7 @@ export function runWithPipes(request: ExecRequest): Result<AsyncIterable<Command
     return err(notStarted(`fork/exec ${command}: resource temporarily unavailable`));
   }
   const ended = request.begun(child.pid);
-  // What the command has left behind may hold their other ends for as long as the task runs.
+  // Processes that the command left behind may hold the other ends while the task runs.
   const closePipes = (): void => {
     for (const pipe of child.stdio) pipe?.destroy();
   };
@@ -48,7 +48,7 @@ export function runWithPipes(request: ExecRequest): Result<AsyncIterable<Command
       ended();
       if (request.leftovers === 'end') {
         killGroup(child);
-        // A process that has left the group holds them on.
+        // A process that has left the group still holds them.
         setTimeout(closePipes, lastOutput).unref();
       }
       resolve(code ?? 128 + (by === null ? 9 : constants.signals[by]));
@@ -65,7 +65,7 @@ export function runWithPipes(request: ExecRequest): Result<AsyncIterable<Command
   return ok(outlet);
 }
 
-/** Why a command cannot be started, in the words that clients know from drivers of this kind. */
+/** Why a command cannot be started, in the words of Nomad's `raw_exec` driver. */
 export function startFault({ command, directory, environment }: ExecRequest): CommandRefused | undefined {
   const [name = ''] = command;
   if (name === '') return notStarted('exec: no command');
@@ -81,7 +81,7 @@ function notStarted(fault: string): CommandRefused {
   return commandRefused('failed', `rpc error: code = Unknown desc = failed to start command: ${fault}`);
 }
 
-/** What the system says of a file that cannot be executed. */
+/** The system's error message for a file that cannot be executed. */
 function fileFault(path: string): string {
   try {
     statSync(path);
@@ -92,7 +92,7 @@ function fileFault(path: string): string {
   }
 }
 
-/** Passes output on as fast as it is taken. */
+/** Forwards output as fast as it is consumed. */
 async function pump(readable: Readable, stream: 'stdout' | 'stderr', outlet: Outlet): Promise<void> {
   try {
     for await (const chunk of readable as AsyncIterable<Buffer>) {
@@ -102,7 +102,7 @@ async function pump(readable: Readable, stream: 'stdout' | 'stderr', outlet: Out
       }
     }
   } catch {
-    // The pipe broke with its process.
+    // The pipe broke when its process ended.
   }
   outlet.push({ type: 'closed', stream });
 }
@@ -130,7 +130,7 @@ function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode === null && signalCode === null;
 }
 
-/** Only while the process runs, or directly at its end: later its number may be that of another group. */
+/** Only while the process runs or directly at its end: later its number may belong to another group. */
 function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {

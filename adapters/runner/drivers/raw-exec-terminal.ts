@@ -16,11 +16,11 @@ import { TerminalInput } from './terminal-input.js';
 
 const messageBytes = 4096;
 
-/** A terminal has no size until the caller sends one. Its first byte confirms that the size was set. */
+/** The terminal has no size until the caller sends one. The first byte of its output confirms that. */
 const script = 'stty rows 0 columns 0 2>/dev/null; printf "\\001"; exec "$@"';
 const ready = 1;
 
-/** A command beside a task, in a separate terminal. Needs the package `node-pty`. */
+/** A command in a task's environment, in its own terminal. Needs the package `node-pty`. */
 export async function runInTerminal(
   request: ExecRequest,
 ): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>> {
@@ -28,9 +28,14 @@ export async function runInTerminal(
   if (fault !== undefined) return err(fault);
   const library = await loadLibrary();
   if (library === undefined) {
-    return err(commandRefused('failed', 'This node has no terminals: its package "node-pty" is not installed'));
+    return err(
+      commandRefused(
+        'failed',
+        'This node cannot open a terminal: the optional package "node-pty" is not installed on it',
+      ),
+    );
   }
-  // The task may have ended, or the asker gone, while the library was loaded.
+  // The task may have ended, or the caller disconnected, while the library was loading.
   if (request.signal.aborted || request.taskEnded.aborted) return ok(commandOutlet(request, () => undefined));
   const terminal = library.spawn('/bin/sh', ['-c', script, 'signalbox-exec', ...request.command], {
     name: 'xterm',
@@ -61,7 +66,7 @@ function connect(terminal: IPty, request: ExecRequest): Outlet {
     }
     if (!over) terminal.resume();
   };
-  // Without an encoding the library gives bytes, whatever its types say.
+  // Without an encoding the library emits bytes, despite its types.
   terminal.onData((data: string | Buffer) => {
     const bytes = Buffer.from(data);
     const isFirst = !begun && bytes[0] === ready;
@@ -96,14 +101,14 @@ function connect(terminal: IPty, request: ExecRequest): Outlet {
   return outlet;
 }
 
-/** After so long without output, in milliseconds, a terminal whose process has ended has nothing more to give. */
+/** Milliseconds without output after which a terminal whose process has ended counts as drained. */
 const quietMs = 20;
-/** Number of reads after which a process that still writes counts as left behind. */
+/** Number of reads after which a process that still writes counts as a leftover. */
 const quietRounds = 50;
 
 /**
- * The device of the terminal, held open until the library is done with it: otherwise the end of the last process that has it
- * open counts as the end of its output, and what was not yet read is lost.
+ * The device of the terminal, held open until the library has finished with it: otherwise the end of the last process that has it
+ * open counts as the end of its output, and unread output is lost.
  */
 function deviceOf(terminal: IPty): number | undefined {
   const { ptsName } = terminal as IPty & { readonly ptsName?: string };
@@ -115,8 +120,8 @@ function deviceOf(terminal: IPty): number | undefined {
 }
 
 /**
- * The library closes a terminal 200 ms after the end of its process. Output that was not taken until then is lost, as when the caller
- * takes it slowly or this process is busy. Here the terminal is closed when no more output comes and nothing is written to it: `untilIdle`
+ * The library closes a terminal 200 ms after the end of its process. Output that was not read by then is lost, for example if the caller
+ * reads slowly or this process is busy. Here the terminal is closed when no more output arrives and nothing is written to it: `untilIdle`
  * waits for that.
  */
 function keepUntil(terminal: IPty, untilIdle: () => Promise<void>): void {
@@ -130,7 +135,7 @@ function keepUntil(terminal: IPty, untilIdle: () => Promise<void>): void {
   };
 }
 
-/** Undefined for a library that does not report the number of its file, or closes it on its own. */
+/** Undefined for a version of the library that does not expose its file descriptor, or closes it on its own. */
 function inputOf(terminal: IPty): TerminalInput | undefined {
   const { fd, _socket: socket } = terminal as IPty & { readonly fd?: number; readonly _socket?: Readable };
   return fd === undefined || socket === undefined ? undefined : new TerminalInput(fd);
@@ -149,7 +154,7 @@ async function feed(fed: Fed, input: AsyncIterable<CommandInput>): Promise<void>
     try {
       await passOn(fed, message);
     } catch {
-      // A terminal whose process has just ended takes no more: that end is reported.
+      // A terminal whose process has just ended accepts no input; the end is reported separately.
     }
   }
 }
@@ -161,10 +166,10 @@ async function passOn(fed: Fed, message: CommandInput): Promise<void> {
   } else if (message.type === 'resize') await resize(fed, message.rows, message.columns);
 }
 
-/** Sets the size as it is given; 0 means that it is not known. */
+/** Sets the size; 0 means unknown. */
 async function resize({ terminal, device }: Fed, rows: number, columns: number): Promise<void> {
   if (rows > 0 && columns > 0) return terminal.resize(columns, rows);
-  // The library takes no zeros.
+  // The library rejects 0.
   if (device === undefined) return;
   const size = ['rows', String(rows), 'columns', String(columns)];
   const stty = spawn('stty', size, { stdio: [device, 'ignore', 'ignore'] });
@@ -172,13 +177,13 @@ async function resize({ terminal, device }: Fed, rows: number, columns: number):
 }
 
 function kill({ pid }: IPty): void {
-  // The library does not wait until its process has a separate group.
+  // The library does not wait until its process has its own group.
   for (const target of [-pid, pid]) {
     try {
       process.kill(target, 'SIGKILL');
       return;
     } catch {
-      // There is no such group yet, or it has ended meanwhile.
+      // The group does not exist yet, or has ended meanwhile.
     }
   }
 }

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { textIn } from '../disk/text-file.js';
 import { untilPossible } from '../waiting.js';
 
-/** Whose processes: they carry both names in their environment, wherever they went. */
+/** The owner of processes: both values are in the environment of each process, also after it left its group. */
 interface ProcessOwner {
   readonly allocationId: string;
   readonly task: string;
@@ -12,18 +12,18 @@ interface Request extends ProcessOwner {
   readonly done: () => void;
 }
 
-/** Ends that come close together share one look through the processes. In milliseconds. */
+/** Milliseconds within which several task ends share one scan of the processes. */
 const gathering = 10;
-/** Processes that are considered in one turn of the loop. */
+/** Processes read per turn of the event loop. */
 const slice = 64;
-/** A process may have forked while it was looked for. */
+/** The most scans: a process may have forked during a scan. */
 const rounds = 5;
 
 let waiting: Request[] = [];
 
 /**
- * Ends processes of a task that left its group, as by `setsid`. They are found by their environment, where there is a
- * `/proc`; one that was given another environment is not. Resolves when none was found any more.
+ * Ends processes of a task that left its group, for example by `setsid`. They are found by their environment, if there is a
+ * `/proc`; a process with a replaced environment is not found. Resolves when a scan finds none.
  */
 export function endStrays(owner: ProcessOwner): Promise<void> {
   if (process.platform !== 'linux') return Promise.resolve();
@@ -33,7 +33,7 @@ export function endStrays(owner: ProcessOwner): Promise<void> {
     setTimeout(() => {
       const requests = waiting;
       waiting = [];
-      // Processes that cannot be considered at present may live: they are looked for again.
+      // Processes that cannot be read now may be alive: scan again.
       untilPossible(() => sweep(requests)).then(
         () => settle(requests),
         () => settle(requests),
@@ -42,7 +42,7 @@ export function endStrays(owner: ProcessOwner): Promise<void> {
   });
 }
 
-/** Whether any process of a task lives; undefined without `/proc`. Rejects when they cannot be considered at present. */
+/** Whether any process of a task is alive; undefined without `/proc`. Rejects if the processes cannot be read now. */
 export async function hasProcesses(owner: ProcessOwner): Promise<boolean | undefined> {
   if (process.platform !== 'linux') return undefined;
   return (await processesOf(new Set([keyOf(owner)]))).length > 0;
@@ -75,7 +75,7 @@ async function processesOf(wanted: ReadonlySet<string>): Promise<number[]> {
   return found;
 }
 
-/** Undefined for processes that belong to no task or to another user, or that have ended (a dead process has no environment). */
+/** Undefined for processes without a task, of another user, or that have ended (their environment is empty). */
 function ownerOf(pid: string): ProcessOwner | undefined {
   if (Number(pid) === process.pid) return undefined;
   const environment = textIn(`/proc/${pid}/environ`) ?? '';

@@ -1,21 +1,21 @@
 import { write } from 'node:fs';
 
-/** Bytes that are offered at once: what a terminal holds for its process. */
+/** The most bytes per write: the size of a terminal's input buffer. */
 const pieceBytes = 4096;
-/** Between two attempts while a terminal takes nothing, at first and at last. In milliseconds. */
+/** The shortest and the longest pause between attempts while the buffer is full, in milliseconds. */
 const firstPause = 1;
 const longestPause = 50;
 
 /**
- * Writes to a terminal as fast as its process reads. The library's own writer holds any amount in memory, asks without a pause whether there
- * is room, and continues after the terminal was closed, when its number may be that of another file. For one writer at a time.
+ * Writes to a terminal as fast as its process reads. The library's own writer buffers without a limit, polls without a pause,
+ * and continues after the terminal was closed, when its descriptor may belong to another file. For one writer at a time.
  */
 export class TerminalInput {
   readonly #terminal: number;
   #writing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  /** `terminal`: the number of its open file, which takes no more than it has room for. */
+  /** `terminal`: its non-blocking file descriptor. */
   constructor(terminal: number) {
     this.#terminal = terminal;
   }
@@ -24,7 +24,7 @@ export class TerminalInput {
     return this.#isClosed;
   }
 
-  /** Resolves when everything was taken, or when the input was closed. Rejects when the terminal takes no more. */
+  /** Resolves when all bytes are written or the input was closed. Rejects if the terminal accepts no more input. */
   async write(bytes: Uint8Array): Promise<void> {
     let pause = firstPause;
     for (let at = 0; at < bytes.length && !this.#isClosed; ) {
@@ -40,14 +40,14 @@ export class TerminalInput {
     }
   }
 
-  /** When it resolves, nothing uses the terminal any more, and it can be closed. */
+  /** Ends the input. When it resolves, the descriptor is unused and can be closed. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#writing;
   }
 }
 
-/** Gives how many bytes were taken. */
+/** Returns the number of bytes written. */
 function writeOnce(file: number, bytes: Uint8Array): Promise<number> {
   return new Promise((resolve, reject) => {
     write(file, bytes, (error, taken) => {

@@ -2,7 +2,7 @@ import type { ConnectOptions } from '../../../src/client/index.js';
 
 type WebSocketConstructor = NonNullable<ConnectOptions['WebSocket']>;
 
-/** The WebSocket of the package `ws`, for every version of Node. Messages longer than `maxPayload` bytes end the socket. */
+/** The WebSocket of the package `ws`, for every version of Node. Messages longer than `maxPayload` bytes close the socket. */
 export async function boundedWebSocket(maxPayload: number): Promise<WebSocketConstructor> {
   const { WebSocket } = await import('ws');
   return class extends WebSocket {

@@ -12,15 +12,15 @@ import type { Logger } from '../../../src/ports/logger.js';
 import { boundedWebSocket } from './bounded-web-socket.js';
 import { watchedLink } from './watched-link.js';
 
-/** The server that an agent belongs to. */
+/** How an agent reaches its server. */
 export interface HttpAgentLinkOptions {
-  /** Where the server is, with the path under which it is mounted if there is one: `https://jobs.example.org`. */
+  /** The URL of the server, including its mount path if it has one: `https://jobs.example.org`. */
   readonly url: string;
-  /** The secret of a node token. Not needed where the server is open. */
+  /** The secret of a node token. Not needed if the server runs with open access. */
   readonly token?: string;
   readonly clock: Clock;
   readonly logger?: Logger;
-  /** Milliseconds that an answer may take; 30 seconds when absent. */
+  /** Timeout of a request in milliseconds; 30 seconds when absent. */
   readonly timeout?: number;
 }
 
@@ -32,21 +32,21 @@ const optionTable: OptionTable<HttpAgentLinkOptions> = {
   timeout: optional(amount),
 };
 
-/** Bytes of the longest message that is taken: messages of channels are shorter. */
+/** The most bytes of a received message: messages of channels are shorter. */
 const longestMessage = 128 * 1024;
 
-/** How long the server may hold a request that waits for a new answer. */
+/** How long the server may hold a blocking query, in milliseconds. */
 const longestAnswer = 30_000;
-/** Maximum duration of a blocking query for work; after an empty answer the next one follows at once. */
+/** The `wait` of a blocking query for work; after a timeout the next query follows at once. */
 const workWait = 30_000;
 const shortestPause = 500;
 const longestPause = 15_000;
-/** After a connection that lasted this long, the next one is opened without a growing pause. */
+/** A connection that lasted this many milliseconds resets the growing pause before the next one. */
 const longEnough = 60_000;
 
 /**
- * The link of an agent to a server over HTTP: its own calls as requests, and one WebSocket, which it opens and keeps open,
- * for the commands that the server gives. So nothing needs to reach the host of the agent from outside.
+ * The link of an agent to a server over HTTP: requests for its own calls, and one WebSocket, which it opens and keeps open,
+ * for commands from the server. The agent's host needs no open port.
  */
 export function httpAgentLink(options: HttpAgentLinkOptions): AgentLink {
   checkOptions('httpAgentLink', options, optionTable);
@@ -74,7 +74,7 @@ export function httpAgentLink(options: HttpAgentLinkOptions): AgentLink {
     serve: (nodeId, perform, instance) => {
       const over = new AbortController();
       keepServing(server, options, { nodeId, instance, perform, signal: over.signal }).catch((error: unknown) => {
-        options.logger?.error({ error: String(error) }, 'Commands of the server cannot be taken');
+        options.logger?.error({ error: String(error) }, 'The agent cannot receive commands from the server');
       });
       return () => over.abort();
     },
@@ -98,7 +98,7 @@ interface Served {
   readonly signal: AbortSignal;
 }
 
-/** Opens the connection for commands again whenever it has ended, after ever longer pauses while it does not last. */
+/** Reopens the connection for commands whenever it ends, with growing pauses while connections are short-lived. */
 async function keepServing(
   server: ConnectOptions,
   { clock, logger }: HttpAgentLinkOptions,
@@ -116,15 +116,15 @@ async function keepServing(
     if (lasted >= longEnough) pause = shortestPause;
     // Of consecutive failures, only the first is a warning.
     const fields = { server: server.url, reason: ended };
-    if (failures === 1) logger?.warn(fields, 'The connection for commands has ended and is opened again');
+    if (failures === 1) logger?.warn(fields, 'The connection for commands was lost; reconnecting');
     else logger?.debug(fields, 'The connection for commands could not be opened');
-    // Agents that lost the same server do not all come back in the same time.
+    // Jitter, so that agents that lost the same server do not all reconnect together.
     await clock.sleep(pause * (0.75 + Math.random() / 2), served.signal);
     pause = Math.min(pause * 2, longestPause);
   }
 }
 
-/** Gives the reason of the end. */
+/** Returns why the connection ended. */
 async function serveOnce(box: Client, clock: Clock, { nodeId, instance, perform, signal }: Served): Promise<string> {
   const opened = await box.agents.commands(nodeId, { ...by(instance), signal });
   if (opened.isErr()) return messageOf(opened.error);
@@ -137,14 +137,14 @@ async function serveOnce(box: Client, clock: Clock, { nodeId, instance, perform,
 
 type CallFault = { readonly type: string; readonly message?: string };
 
-/** A refusal of the server is final; every other fault may be temporary. */
+/** A refusal by the server is final; all other faults may be temporary. */
 function linkError(nodeId: string): (error: CallFault) => AgentLinkError {
   return (error) => {
     switch (error.type) {
       case 'node_not_found':
         return { type: 'node_not_found', nodeId };
       case 'permission_denied':
-        return { type: 'node_refused', message: 'the token is not valid, or not one for this node' };
+        return { type: 'node_refused', message: 'the token is invalid or not for this node' };
       case 'node_taken':
         return { type: 'node_taken', message: messageOf(error) };
       case 'claim_refused':

@@ -1,7 +1,7 @@
 import type { AgentProcess } from '../../../src/agent/link/agent-process.js';
 import type { AgentLink } from '../../../src/ports/agent-link.js';
 
-/** The same link, whose calls say which process makes them. */
+/** Wraps a link so that its calls identify the calling process. */
 export function linkOfProcess(link: AgentLink, agent: AgentProcess): AgentLink {
   const { instance } = agent;
   return {

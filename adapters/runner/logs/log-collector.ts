@@ -7,13 +7,13 @@ import { textIn } from '../disk/text-file.js';
 import { findLogPosition, type LogLimits } from './log-files.js';
 
 /**
- * Takes a task's output from two named pipes and writes it to `<base>.N`, each file up to its limit, and removes the oldest.
- * It is a separate process, outside of the task's group: it continues when the runner does not, nothing that the task
- * writes passes through the runner, and a task that writes faster than the disk waits. `dd` copies at once what it
- * reads. It counts reads and not bytes, so each call is given reads that fit in the file even if all are full, and says
- * what it copied; fewer reads than it was given mean the end. What a full disk does not take is dropped, and the task continues at its
- * own pace: of a task that writes without a pause, so that most reads are full, ever more is dropped between two attempts to write. If
- * the disk is still full at the end, the end of the file is given back: its restart needs room for notes.
+ * Reads a task's output from two named pipes, writes it to `<base>.N`, each file up to its limit, and removes the oldest files.
+ * It is a separate process outside the task's group: it survives the runner, none of the task's output
+ * passes through the runner, and a task that writes faster than the disk is slowed down. `dd` copies at once whatever it
+ * reads. It counts reads and not bytes, so each call may make only as many reads as fit in the file if all are full, and reports
+ * what it copied; fewer reads mean the end. Output that does not fit on a full disk is dropped, and the task continues at its
+ * own pace: if it writes without a pause, so that most reads are full, ever more is dropped between two attempts to write. If
+ * the disk is still full at the end, the end of the file is truncated: a restart of the task needs room for notes.
  */
 const script = `
 trap '' HUP INT QUIT TERM USR1 USR2 ALRM PIPE
@@ -75,25 +75,25 @@ wait
 `;
 
 interface LogCollection {
-  /** The folder of the attempt: the pipes `out` and `err` are in it. */
+  /** The folder of the attempt, with the pipes `out` and `err`. */
   readonly attempt: string;
   /** `<logs>/<task>`. */
   readonly base: string;
   readonly limits: LogLimits;
-  /** Whether the task has yet to open the pipes, or has them open already. */
+  /** `first`: the task has not opened the pipes yet; `again`: it has. */
   readonly when: 'first' | 'again';
 }
 
-/** How long a collector may take to find its pipes. In milliseconds. */
-const pipePatience = 5000;
+/** Milliseconds that a collector may take to make its pipes. */
+const pipeTimeout = 5000;
 
 export interface Collector {
-  /** False when the pipes could not be made. */
+  /** False if the pipes could not be made. */
   readonly ready: boolean;
   readonly ended: Promise<void>;
 }
 
-/** Starts the collector of one attempt; resolves when both pipes are there. */
+/** Starts the collector of one attempt; resolves when both pipes exist. */
 export async function startCollector({ attempt, base, limits, when }: LogCollection): Promise<Collector> {
   const parameters = [attempt, ...(await collectorParameters(base, limits, when))];
   const child = spawn('/bin/sh', ['-c', script, 'signalbox-log', ...parameters], {
@@ -108,7 +108,7 @@ export async function startCollector({ attempt, base, limits, when }: LogCollect
     child.once('error', () => done());
   });
   return new Promise((resolve) => {
-    const late = setTimeout(() => child.kill('SIGKILL'), pipePatience);
+    const late = setTimeout(() => child.kill('SIGKILL'), pipeTimeout);
     const answer = (ready: boolean): void => {
       clearTimeout(late);
       child.stdout?.destroy();
@@ -141,8 +141,8 @@ async function collectorParameters(
 }
 
 /**
- * The collector of an attempt, for a runner that came back; undefined when it has ended. Throws when that cannot be determined at
- * present.
+ * The collector of an attempt, for a restarted runner; undefined if it has ended. Throws if that cannot be determined
+ * now.
  */
 export function livingCollector(attempt: string): ProcessIdentity | undefined {
   const [first = '', ...rest] = textIn(join(attempt, 'collector'))?.split('\n') ?? [];
@@ -150,21 +150,21 @@ export function livingCollector(attempt: string): ProcessIdentity | undefined {
   return identity.pid > 1 && isAlive(identity) ? identity : undefined;
 }
 
-/** Between two attempts to wake a collector, at first and at last, and how long it is tried. In milliseconds. */
+/** The shortest and longest pause between attempts to wake a collector, and the total time to try, in milliseconds. */
 const firstWakeInterval = 20;
 const lastWakeInterval = 1000;
-const wakePatience = 60_000;
+const wakeTimeout = 60_000;
 
 /**
- * Lets a collector end whose task opens no pipe any more: it waits for somebody who does. One that has both open already reads
- * what is left in them. It opens one after the other, so one look may be too early for the second. `collected` resolves when the collector
- * has ended: one that is only being started has not said yet who it is.
+ * Ends a collector whose task will not open its pipes: it waits for a writer. A collector with both pipes open reads
+ * the rest. It opens one after the other, so a single attempt may be too early for the second. `collected` resolves when the collector
+ * has ended: a starting collector has not recorded its identity yet.
  */
 export function dismissCollector(attempt: string, collected: Promise<unknown> = Promise.resolve()): void {
   wakeUntilGone(attempt, collected).catch(() => undefined);
 }
 
-/** Removes the files of an attempt whose task has ended, when no collector looks for its pipes any more: without them it would wait for ever. */
+/** Removes the files of an ended attempt once no collector needs its pipes: without them it would wait for ever. */
 export async function removeAttempt(attempt: string): Promise<void> {
   const remove = (): Promise<void> => rm(attempt, { recursive: true, force: true }).catch(() => undefined);
   if (mayLive(attempt)) wakeUntilGone(attempt, Promise.resolve()).then(remove, remove);
@@ -177,11 +177,11 @@ async function wakeUntilGone(attempt: string, collected: Promise<unknown>): Prom
     isCollected = true;
   };
   collected.then(end, end);
-  // So that what has ended already is known.
+  // Lets the exit of an already ended collector be noticed.
   await Promise.resolve();
-  const patience = performance.now() + wakePatience;
+  const limit = performance.now() + wakeTimeout;
   let interval = firstWakeInterval;
-  while ((!isCollected || mayLive(attempt)) && performance.now() < patience) {
+  while ((!isCollected || mayLive(attempt)) && performance.now() < limit) {
     for (const pipe of ['out', 'err']) openOnce(join(attempt, pipe));
     await new Promise((done) => setTimeout(done, interval).unref());
     interval = Math.min(interval * 1.5, lastWakeInterval);

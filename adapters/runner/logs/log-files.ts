@@ -2,14 +2,14 @@ import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { opendir, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
-/** What of a task's output is kept, for each of its two streams (job interface, directories and logs). */
+/** How much output of a task is kept, for each of its two streams (job interface, directories and logs). */
 export interface LogLimits {
   readonly maximumFiles: number;
   readonly maximumFileBytes: number;
   readonly disabled: boolean;
 }
 
-/** Where a stream of output continues: in `<base>.<number>`, which holds `size` bytes already. */
+/** Where a stream continues: in `<base>.<number>`, which already has `size` bytes. */
 interface LogPosition {
   readonly number: number;
   readonly size: number;
@@ -17,16 +17,16 @@ interface LogPosition {
 
 const fileNumber = /^(?:0|[1-9][0-9]{0,14})$/;
 
-/** Files of one stream that are considered, the newest; a task can make any number of files beside them. */
+/** The most files of one stream that are read, the newest; a task can create any number of similar files. */
 const mostFiles = 10_000;
 
-/** Entries of a folder that are read in one step. */
+/** Directory entries per read. */
 const entriesAtOnce = 256;
 
 /**
- * The numbers of the files `<base>.N` that are there, rising. Tasks can write in the same folder: links, pipes and directories that
- * have such a name are none of them. The folder is read in steps, so that a large one holds up nobody; it has none when it is
- * not there.
+ * The numbers of the existing files `<base>.N`, ascending. Tasks can write in the same folder: links, pipes and directories with
+ * such a name are ignored. The folder is read in steps, so that a large one does not block the event loop; empty if the folder is
+ * missing.
  */
 export async function logNumbers(base: string): Promise<number[]> {
   const numbers: number[] = [];
@@ -58,13 +58,13 @@ function isMissing(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
-/** The newest file; file 0 where there is none. */
+/** The newest file, or file 0 if there is none. */
 export async function findLogPosition(base: string): Promise<LogPosition> {
   const number = (await logNumbers(base)).at(-1);
   return number === undefined ? { number: 0, size: 0 } : { number, size: (await stat(`${base}.${number}`)).size };
 }
 
-/** The same at once, for functions, which write from within this process. */
+/** The synchronous variant, for functions, which write from this process. */
 export function logPosition(base: string): LogPosition {
   const numbers = readdirSync(dirname(base), { withFileTypes: true }).flatMap(
     (entry) => numberOf(entry, `${basename(base)}.`) ?? [],

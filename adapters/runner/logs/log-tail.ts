@@ -4,7 +4,7 @@ import { logNumbers } from './log-files.js';
 
 const nothing: StreamEnd = { text: '', isCut: false };
 
-/** The end of one stream of a task's log, of its two newest files; nothing where it cannot be read. */
+/** The end of one stream of a task's log, from its two newest files; empty if they cannot be read. */
 export async function logEnd(base: string): Promise<StreamEnd> {
   try {
     const newest = (await logNumbers(base)).slice(-2).toReversed();

@@ -1,13 +1,13 @@
 import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs';
 import { type LogLimits, logPosition } from './log-files.js';
 
-/** To append to a file, never through a link; a pipe that nobody reads fails instead of holding the process. */
+/** Flags for appending to a file: links are not followed, and a pipe without a reader fails instead of blocking. */
 const appending =
   constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Writes the lines of one stream of a function's log to `<base>.0`, `<base>.1` and so on, and keeps the newest files. A
- * line that the disk does not take is dropped: a log is no reason to fail a task.
+ * Writes the lines of one stream of a function's log to `<base>.0`, `<base>.1` and so on, keeping the newest files. A
+ * line that cannot be written is dropped: a log must not make a task fail.
  */
 export class LogWriter {
   readonly #base: string;

@@ -3,29 +3,29 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { ownScope } from '../disk/process-identity.js';
 
-/** What the processes of one folder have in common, unlike those of a copy of it. */
+/** The identity of an agent's folder, which a copy of the folder does not share. */
 export interface AgentFolder {
-  /** Goes to the server; different in a copy of the folder. */
+  /** Sent to the server; different in a copy of the folder. */
   readonly secret: string;
-  /** The start of the host; empty where it cannot be determined. */
+  /** The boot ID of the host; empty if unknown. */
   readonly boot: string;
   /**
-   * `new`: no agent has had this folder, or it is a copy. `restarted`: the host was started since the last agent, so that no process of it
-   * is left. `continued`: processes of the last agent may be there.
+   * `new`: no agent has used this folder, or it is a copy. `restarted`: the host was rebooted since the last agent, so no process of it
+   * is left. `continued`: processes of the last agent may be running.
    */
   readonly past: 'new' | 'restarted' | 'continued';
 }
 
 interface FolderNote {
   readonly secret: string;
-  /** Where the note of the node's ID is on the disk: a copy is somewhere else. */
+  /** The file of the node's ID on the disk: in a copy it is another file. */
   readonly place: string;
   readonly boot: string;
 }
 
 /**
- * Reads and renews the note of a folder that this process holds and that has the ID of its node. A copy gets a separate secret; so does a
- * folder that was restored from a backup. Throws when the disk fails.
+ * Reads and renews the identity of a folder that this process has locked and that has the ID of its node. A copy gets a new secret,
+ * as does a folder that was restored from a backup. Throws if the disk fails.
  */
 export function agentFolder(directory: string): AgentFolder {
   const file = join(directory, 'agent');
@@ -42,7 +42,7 @@ export function agentFolder(directory: string): AgentFolder {
   return { secret, boot, past };
 }
 
-/** The number of the file on its disk and the time of its creation, which no copy keeps. */
+/** The inode number and creation time of the file, which a copy does not keep. */
 function placeOf(file: string): string {
   const { ino, birthtimeNs } = statSync(file, { bigint: true });
   return createHash('sha256').update(`${ino} ${birthtimeNs}`).digest('hex');

@@ -1,8 +1,8 @@
 import type { Result } from 'neverthrow';
 import type { NodeWorkList } from '../../../src/agent/link/node-work.js';
 import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js';
-import type { Surroundings } from '../allocation/surroundings.js';
-import { commandDesk } from '../commands/command-desk.js';
+import type { RunnerContext } from '../allocation/runner-context.js';
+import { commandHandler } from '../commands/command-handler.js';
 import { messageOf } from '../disk/transient-fault.js';
 import { within } from '../waiting.js';
 import type { AgentFolder } from './agent-folder.js';
@@ -14,37 +14,37 @@ import { WorkWatch } from './work-watch.js';
 
 interface AgentOptions {
   readonly link: AgentLink;
-  readonly surroundings: Surroundings;
+  readonly context: RunnerContext;
   readonly keep: KeptFinished;
-  /** What is known of the agent before this one; `unknown` without a directory. */
+  /** The state of the previous agent's processes; `unknown` without a directory. */
   readonly past: AgentFolder['past'] | 'unknown';
 }
 
-/** How long a stop waits for an answer to a registration that is under way, in milliseconds. */
-const registrationPatience = 2000;
+/** Milliseconds that a stop waits for a pending registration. */
+const registrationTimeout = 2000;
 
-/** The agent of one node: registers it, takes the allocations that the server gives it, and carries out the server's commands. */
+/** The agent of one node: registers it, runs its allocations, and carries out the server's commands. */
 export class Agent {
   readonly #link: AgentLink;
-  readonly #surroundings: Surroundings;
+  readonly #context: RunnerContext;
   readonly #past: AgentFolder['past'] | 'unknown';
   readonly #registration: Registration;
   readonly #allocations: NodeAllocations;
   readonly #work: WorkWatch;
-  /** Aborts when no new work is taken any more. */
+  /** Aborts when no new work is accepted. */
   readonly #stopping = new AbortController();
   /** Aborts when the agent has ended. */
   readonly #over = new AbortController();
   #starting: Promise<Result<void, NotTheAgent>> | undefined;
-  /** Another agent has the node: resolves when nothing runs here any more. */
+  /** Set when another agent has taken the node; resolves when nothing runs here any more. */
   #lost: Promise<void> | undefined;
   #stopServing = (): void => undefined;
 
-  constructor({ link, surroundings, keep, past }: AgentOptions) {
+  constructor({ link, context, keep, past }: AgentOptions) {
     this.#link = link;
-    this.#surroundings = surroundings;
+    this.#context = context;
     this.#past = past;
-    const { clock, logger, node } = surroundings;
+    const { clock, logger, node } = context;
     const onFailure = (error: AgentLinkError): Promise<void> => this.#afterFailure(error);
     this.#registration = new Registration({
       link,
@@ -52,16 +52,16 @@ export class Agent {
       logger,
       node,
       signal: this.#over.signal,
-      patience: () => this.#allocations.patience,
+      disconnectTimeouts: () => this.#allocations.disconnectTimeouts,
       onHeard: () => this.#allocations.heard(),
       onFailure,
     });
     this.#allocations = new NodeAllocations({
       link,
-      surroundings,
+      context,
       keep,
       stopping: this.#stopping.signal,
-      onPatience: () => this.#registration.reconsiderBeat(),
+      onDisconnectTimeout: () => this.#registration.reconsiderBeat(),
       onFailure,
     });
     this.#work = new WorkWatch({
@@ -74,7 +74,7 @@ export class Agent {
     });
   }
 
-  /** Fails when the server refuses the agent, or has another live one for the node. After a stop meanwhile nothing begins. */
+  /** Fails if the server refuses the agent or has another live agent for the node. After a stop meanwhile, nothing starts. */
   start(): Promise<Result<void, NotTheAgent>> {
     this.#starting = this.#join();
     return this.#starting;
@@ -87,43 +87,43 @@ export class Agent {
       ({ type }) => type === 'node_refused' || !this.#mayWait,
     );
     if (registered.isErr()) {
-      // Another agent runs the same allocations. The notes of a copied folder are about processes of the original, so they are left alone.
+      // Another agent runs the same allocations. The notes of a copied folder name processes of the original, which must not be ended.
       if (registered.error.type === 'node_taken' && this.#past === 'continued') await this.#endAllLeft();
       return registered;
     }
     if (signal.aborted) return registered;
-    const { background, memory, node } = this.#surroundings;
-    const desk = commandDesk({
-      surroundings: this.#surroundings,
+    const { background, memory, node } = this.#context;
+    const handler = commandHandler({
+      context: this.#context,
       find: (id) => this.#allocations.find(id),
       collect: (id) => this.#allocations.collect(id),
     });
-    this.#stopServing = this.#link.serve(node.ID, desk);
-    background.run('removing what is left', memory.finishRemovals());
+    this.#stopServing = this.#link.serve(node.ID, handler);
+    background.run('finishing removals', memory.finishRemovals());
     background.run('heartbeats', this.#registration.beat());
     background.run('watching for work', this.#watch());
     return registered;
   }
 
-  /** Takes no new work, and leaves what runs to the next agent; what may finish has until the deadline aborts. */
+  /** Accepts no new work and leaves running tasks to the next agent; other tasks may finish until the deadline aborts. */
   async stop(deadline: AbortSignal): Promise<void> {
     this.#stopping.abort();
-    // A server that registers the node after its end would wait for it.
-    await within(registrationPatience, Promise.resolve(this.#starting));
+    // If the server registered the node after this end, it would wait for its heartbeats.
+    await within(registrationTimeout, Promise.resolve(this.#starting));
     await this.#allocations.handOver(deadline, this.#lost);
     this.#stopServing();
     this.#allocations.close();
     this.#over.abort();
-    // For the same reason. Until here a new registration lets the last reports through.
-    await within(registrationPatience, this.#registration.renewed());
+    // For the same reason. Until here, a new registration lets the last reports through.
+    await within(registrationTimeout, this.#registration.renewed());
   }
 
-  /** For a node that will not return: the server need not wait for its heartbeat to expire. */
+  /** For a node that will not return, so that the server does not wait for its heartbeat to expire. */
   leave(): Promise<void> {
     return this.#registration.leave();
   }
 
-  /** No process of the agent before this one is left, but the server may count that agent as alive for a while. */
+  /** No process of the previous agent is left, but the server may count that agent as alive for a while. */
   get #mayWait(): boolean {
     return this.#past === 'restarted' || this.#past === 'unknown';
   }
@@ -132,23 +132,23 @@ export class Agent {
     for (let isFirst = true; ; isFirst = false) {
       const listed = await this.#work.next();
       if (listed === undefined) return;
-      this.#surroundings.serverTime.heard(listed.now);
+      this.#context.serverTime.heard(listed.now);
       const left = isFirst ? await this.#clearUp(listed) : [];
-      // That may have taken long: what runs here has been handed over or ended meanwhile, and nothing may begin after it.
+      // This may have taken long: all work may have been handed over or ended meanwhile, and nothing may start after that.
       if (this.#stopping.signal.aborted) return;
       this.#allocations.apply(listed);
-      // Only now, when those that replace them are known.
+      // Only now, when their replacements are registered here.
       this.#allocations.addFinished(left);
       if (left.length > 0 || listed.collected === true) this.#allocations.askForKept();
     }
   }
 
-  /** At the start: ends what an earlier agent has left and what is not wanted any more. Returns what has ended, the oldest first. */
+  /** At the start: ends unwanted allocations of an earlier agent. Returns the ended allocations, the oldest first. */
   async #clearUp({ work }: NodeWorkList): Promise<readonly string[]> {
     const wanted = new Set(work.map(({ allocation }) => allocation.ID));
     try {
-      const unwanted = await endUnwanted(this.#surroundings, wanted, this.#stopping.signal);
-      this.#surroundings.disks?.keepOnly(new Set([...wanted, ...unwanted]));
+      const unwanted = await endUnwanted(this.#context, wanted, this.#stopping.signal);
+      this.#context.disks?.keepOnly(new Set([...wanted, ...unwanted]));
       return unwanted;
     } catch (error) {
       this.#logUnreadable(error);
@@ -158,17 +158,17 @@ export class Agent {
 
   async #endAllLeft(): Promise<void> {
     try {
-      await endUnwanted(this.#surroundings, new Set(), this.#stopping.signal);
+      await endUnwanted(this.#context, new Set(), this.#stopping.signal);
     } catch (error) {
       this.#logUnreadable(error);
     }
   }
 
   #logUnreadable(error: unknown): void {
-    this.#surroundings.logger.error({ error: messageOf(error) }, 'Allocations of an earlier agent cannot be read');
+    this.#context.logger.error({ error: messageOf(error) }, 'Allocations of an earlier agent cannot be read');
   }
 
-  /** The server may not know the node any more: it is registered again. */
+  /** Registers the node again if the server no longer knows it. */
   async #afterFailure(error: AgentLinkError): Promise<void> {
     if (error.type !== 'node_not_found' || this.#stopping.signal.aborted) return;
     const renewed = await this.#registration.renew();
@@ -176,11 +176,11 @@ export class Agent {
     else this.#work.startOver();
   }
 
-  /** The server took this agent for dead, and another one does the work by now: nothing may run twice. */
+  /** The server took this agent for dead and another agent does its work: everything here is ended, so that nothing runs twice. */
   #lose(): void {
     if (this.#lost !== undefined) return;
-    const { logger, node } = this.#surroundings;
-    logger.error({ node: node.ID }, 'Another agent has the node: what runs here is ended');
+    const { logger, node } = this.#context;
+    logger.error({ node: node.ID }, 'Another agent has taken over the node: ending all allocations of this agent');
     this.#stopping.abort();
     this.#stopServing();
     this.#lost = this.#allocations.endAll().then(() => this.#over.abort());

@@ -6,47 +6,47 @@ import { dynamicPorts } from '../../../src/scheduler/cluster/host-ports.js';
 import { isoFromInstant } from '../../../src/shared/instant.js';
 import type { TaskDriver } from '../drivers/task-driver.js';
 
-/** The description of the host, as far as the operator overrides what is detected. */
+/** The node's description; each option overrides a detected or default value. */
 export interface HostOptions {
-  /** Name of the node, for people; that of the host when absent. */
+  /** Display name of the node; the host name when absent. */
   readonly name?: string;
-  /** Datacenter of the node, by which jobs choose; `dc1` when absent. */
+  /** Datacenter of the node, which jobs select; `dc1` when absent. */
   readonly datacenter?: string;
-  /** Pool of the node, by which jobs choose; `default` when absent. */
+  /** Node pool, which jobs select; `default` when absent. */
   readonly nodePool?: string;
   /** Class of the node, for constraints; none when absent. */
   readonly nodeClass?: string;
   /** Names and values about the node, for constraints (`${meta.rack}`). */
   readonly meta?: Readonly<Record<string, string>>;
-  /** MHz of the node; those of all cores of the host when absent. */
+  /** CPU of the node in MHz; the sum of the host's cores when absent. */
   readonly cpu?: number;
-  /** MiB of memory of the node; that of the host when absent. */
+  /** Memory of the node in MiB; the host's memory when absent. */
   readonly memory?: number;
-  /** MiB of disk of the node; what is free when absent. */
+  /** Disk of the node in MiB; the free space when absent. */
   readonly disk?: number;
-  /** What of the three allocations do not get, in the same units; nothing when absent. */
+  /** The part of these three that is reserved from allocations, in the same units; 0 when absent. */
   readonly reserved?: { readonly cpu?: number; readonly memory?: number; readonly disk?: number };
-  /** Host and port by which clients reach the server that speaks for this node; none when absent. */
+  /** Host and port where clients reach the server that speaks for this node; none when absent. */
   readonly address?: string;
   /** Folders that allocations may mount, by name. */
   readonly volumes?: Readonly<Record<string, HostVolume>>;
 }
 
-/** A folder of the host. A mount is a link: it can be read-only only where this process cannot write either. */
+/** A folder of the host. Volumes are links: a volume can be read-only only if this process cannot write to the folder. */
 export interface HostVolume {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   readonly readOnly?: boolean;
 }
 
-/** The properties of a runner that its node reports. */
+/** The runner's properties that its node reports. */
 interface DescribedRunner {
   readonly id: string;
   readonly drivers: Iterable<TaskDriver>;
   readonly directory: string | null;
-  /** It can fetch artifacts. */
+  /** Whether it can fetch artifacts. */
   readonly downloads: boolean;
-  /** It can unpack them. */
+  /** Whether it can unpack them. */
   readonly archives: boolean;
   readonly now: number;
 }
@@ -54,7 +54,7 @@ interface DescribedRunner {
 /** A processor without a known clock counts as this many MHz. */
 export const assumedMegahertz = 1000;
 
-/** The version of the job interface that the node speaks: jobs ask for the least one that has what they use. */
+/** The version of the job interface that the node supports: constraints of jobs compare it. */
 const interfaceVersion = '2.0.6';
 
 /** Processor architectures by the names that job files use. */
@@ -84,7 +84,7 @@ export function describeHost(options: HostOptions, runner: DescribedRunner): Nod
   };
 }
 
-/** What constraints can ask for. */
+/** The attributes that constraints can test. */
 function attributesOf(runner: DescribedRunner, drivers: readonly string[]): Readonly<Record<string, string>> {
   const { cores, megahertz } = processors();
   return {
@@ -92,7 +92,7 @@ function attributesOf(runner: DescribedRunner, drivers: readonly string[]): Read
     'cpu.numcores': String(cores),
     'cpu.frequency': String(megahertz),
     'cpu.totalcompute': String(cores * megahertz),
-    // What jobs with services of the built-in catalogue, and those that name signals, look for.
+    // Required by implicit constraints of jobs with built-in services or with signals.
     'nomad.service_discovery': 'true',
     'nomad.version': interfaceVersion,
     ...operatingSystem(),
@@ -106,7 +106,7 @@ function attributesOf(runner: DescribedRunner, drivers: readonly string[]): Read
   };
 }
 
-/** All of the host's resources, unless the options say otherwise, and what of them is not for allocations. */
+/** The host's resources or those of the options, and the part reserved from allocations. */
 function resourcesOf(
   options: HostOptions,
   directory: string | null,
@@ -129,7 +129,7 @@ function resourcesOf(
   };
 }
 
-/** The processors that this process may use, and the clock of one. */
+/** The number of processors that this process may use, and the clock rate of one. */
 export function processors(): { readonly cores: number; readonly megahertz: number } {
   return { cores: availableParallelism(), megahertz: cpus()[0]?.speed || assumedMegahertz };
 }
@@ -152,11 +152,11 @@ function provisionOf({ directory, downloads, archives }: DescribedRunner): TaskN
   return provided;
 }
 
-/** Name and version of the distribution, if the system provides them. */
+/** Name and version of the operating system's distribution. */
 function operatingSystem(): Readonly<Record<string, string>> {
-  const told = readOsRelease();
-  const name = told['ID'] ?? osType().toLowerCase();
-  return { 'os.name': name, 'os.version': told['VERSION_ID'] ?? release() };
+  const osRelease = readOsRelease();
+  const name = osRelease['ID'] ?? osType().toLowerCase();
+  return { 'os.name': name, 'os.version': osRelease['VERSION_ID'] ?? release() };
 }
 
 /** The file that names the distribution: lines of `NAME=value`, some quoted. */
@@ -171,7 +171,7 @@ function readOsRelease(): Readonly<Record<string, string>> {
   }
 }
 
-/** Half a terabyte where there is no directory to measure: functions in a test need no disk. */
+/** Half a terabyte if there is no directory to measure: functions need no disk. */
 function freeDiskMegabytes(directory: string | null): number {
   if (directory === null) return 512 * 1024;
   const { bavail, bsize } = statfsSync(directory);

@@ -1,59 +1,59 @@
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Milliseconds } from '../../../src/shared/duration.js';
 import type { Background } from '../background.js';
-import type { DiskSuccession } from '../disk/disk-succession.js';
+import type { DiskHandover } from '../disk/disk-handover.js';
 import type { AllocationEnd, TaskMemory } from '../disk/task-memory.js';
 
 interface FinishedOptions {
   readonly memory: TaskMemory;
-  readonly disks: DiskSuccession | null;
+  readonly disks: DiskHandover | null;
   readonly background: Background;
   readonly clock: Pick<Clock, 'now'>;
   readonly keep: KeptFinished;
 }
 
-/** Which ended allocations are kept for their logs. */
+/** Which ended allocations keep their folders, for their logs. */
 export interface KeptFinished {
-  /** So many of the newest, whatever became of them. */
+  /** The number of newest allocations to keep, successful or not. */
   readonly newest: number;
-  /** Besides, those that failed: for so long, in milliseconds, … */
+  /** Failed allocations are kept for this many milliseconds besides, … */
   readonly failedFor: Milliseconds;
-  /** … as long as there were fewer later runs of their job than this. */
+  /** … while their job has had fewer later runs than this. */
   readonly failedRuns: number;
 }
 
 interface KnownEnd extends AllocationEnd {
-  /** Number of the run among those of its job that ended here. */
+  /** Sequence number among the ended runs of its job on this node. */
   readonly run: number;
 }
 
-/** Of allocations with data that a replacement may want, this many are kept besides. */
+/** The most allocations kept besides because a replacement may take over their data. */
 const keptForData = 50;
 
-/** The allocations that ended on this node and whose folders are still there. */
+/** The allocations that ended on this node and whose folders still exist. */
 export class FinishedAllocations {
   readonly #options: FinishedOptions;
   /** The oldest first. */
   #ids: readonly string[] = [];
   readonly #ends = new Map<string, KnownEnd>();
-  /** Runs that have ended here, by job. */
+  /** Number of ended runs on this node, by job. */
   readonly #runs = new Map<string, number>();
   readonly #beingRemoved = new Set<string>();
-  /** Those of which nothing is to be kept. */
+  /** Allocations that are to be removed. */
   readonly #unwanted = new Set<string>();
 
   constructor(options: FinishedOptions) {
     this.#options = options;
   }
 
-  /** `end`: absent for one that ended under an earlier agent, which has noted it. */
+  /** `end`: absent for an allocation that ended under an earlier agent, which has recorded it. */
   add(id: string, end?: AllocationEnd): void {
     this.#learn(id, end);
     this.#ids = [...this.#ids.filter((each) => each !== id), id];
     this.trim();
   }
 
-  /** The server does not know these any more: nothing of them is kept. */
+  /** Removes allocations that the server no longer knows. */
   forget(ids: readonly string[]): void {
     for (const id of ids) if (this.has(id)) this.#unwanted.add(id);
     this.trim();
@@ -68,12 +68,12 @@ export class FinishedAllocations {
     return this.#ids.includes(id);
   }
 
-  /** The folder must not be used any more. */
+  /** Whether the folder is being removed and must not be used. */
   isBeingRemoved(id: string): boolean {
     return this.#beingRemoved.has(id);
   }
 
-  /** Removes what is not to be kept. A folder whose data a replacement is about to take stays until then. */
+  /** Removes excess folders. A folder whose data a replacement is about to take over stays until then. */
   trim(): void {
     this.#removeAll(
       () => this.#surplus(),
@@ -92,7 +92,7 @@ export class FinishedAllocations {
     return removals.length > 0;
   }
 
-  /** With one that was to get the disk of another and never will, that other one may have become removable. */
+  /** If this one was to take over another allocation's disk, that other one may have become removable. */
   #removeAll(removable: () => readonly string[], remove: (id: string) => void): void {
     for (let ids = removable(); ids.length > 0; ids = removable()) for (const id of ids) remove(id);
   }
@@ -133,7 +133,7 @@ export class FinishedAllocations {
     if (!others) this.#runs.delete(end.job);
   }
 
-  /** What is noted of it goes at once, its folder when nothing works in it any more. */
+  /** Removes its notes at once, and its folder when nothing uses it any more. */
   async #remove(id: string): Promise<void> {
     this.#ids = this.#ids.filter((each) => each !== id);
     this.#unwanted.delete(id);

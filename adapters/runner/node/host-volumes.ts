@@ -3,14 +3,14 @@ import { isAbsolute } from 'node:path';
 import { messageOf } from '../disk/transient-fault.js';
 import type { HostVolume } from './describe-host.js';
 
-/** A folder that the node was to offer cannot be offered as its options say. */
+/** A host volume cannot be offered as its options require. */
 export interface VolumeUnusable {
   readonly type: 'volume_unusable';
   readonly name: string;
   readonly message: string;
 }
 
-/** The first volume that cannot be what the options say. Considered once, when the runner starts. */
+/** The fault of the first invalid volume. Checked once, when the runner starts. */
 export function volumeFault(volumes: Readonly<Record<string, HostVolume>>): VolumeUnusable | undefined {
   for (const [name, volume] of Object.entries(volumes)) {
     const problem = problemOf(name, volume);
@@ -18,7 +18,7 @@ export function volumeFault(volumes: Readonly<Record<string, HostVolume>>): Volu
       return {
         type: 'volume_unusable',
         name,
-        message: `The volume ${JSON.stringify(name)} cannot be offered: ${problem}`,
+        message: `The volume ${JSON.stringify(name)} is invalid: ${problem}`,
       };
     }
   }
@@ -34,7 +34,7 @@ function problemOf(name: string, { path, readOnly = false }: HostVolume): string
     return messageOf(error);
   }
   return readOnly && isWritable(path)
-    ? 'it is to be read-only, and this process can write to it: mount the folder read-only, or take the right away'
+    ? 'it is declared read-only, but this process can write to it: mount the folder read-only or remove the write permission'
     : undefined;
 }
 

@@ -3,59 +3,59 @@ import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js
 import type { Milliseconds } from '../../../src/shared/duration.js';
 import { AllocationActor } from '../allocation/allocation-actor.js';
 import type { AllocationWork } from '../allocation/allocation-work.js';
-import type { Surroundings } from '../allocation/surroundings.js';
+import type { RunnerContext } from '../allocation/runner-context.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { beforeAbort, within } from '../waiting.js';
 import { FinishedAllocations, type KeptFinished } from './finished-allocations.js';
-import { predecessors } from './predecessors.js';
+import { previousAllocations } from './previous-allocations.js';
 import { type Reported, Reporter } from './reporter.js';
 import { endLeft } from './unwanted-tasks.js';
 
 interface NodeAllocationsOptions {
   readonly link: AgentLink;
-  readonly surroundings: Surroundings;
+  readonly context: RunnerContext;
   readonly keep: KeptFinished;
-  /** Aborts when no new work is taken any more. */
+  /** Aborts when no new work is accepted. */
   readonly stopping: AbortSignal;
-  /** The timeout of an allocation has become known, or has changed. */
-  readonly onPatience: () => void;
-  /** A report has failed. */
+  /** Called when the disconnect timeout of an allocation was set or changed. */
+  readonly onDisconnectTimeout: () => void;
+  /** Called when a report has failed. */
   readonly onFailure: (error: AgentLinkError) => Promise<void>;
 }
 
-/** Between two attempts to take an allocation. */
+/** Milliseconds between two attempts to start an allocation. */
 const retryPause = 500;
-/** How long a task that is interrupted may take to end. */
-const interruptPatience = 1000;
-const reportPatience = 2000;
+/** Milliseconds that an interrupted task may take to end. */
+const interruptTimeout = 1000;
+const reportTimeout = 2000;
 
-/** The allocations of one node: those that run here, those that cannot be run, and the folders of ended ones. Reports their states. */
+/** The allocations of one node: running ones, ones that cannot run, and the folders of ended ones. Reports their states. */
 export class NodeAllocations {
-  readonly #surroundings: Surroundings;
+  readonly #context: RunnerContext;
   readonly #stopping: AbortSignal;
-  readonly #onPatience: () => void;
+  readonly #onDisconnectTimeout: () => void;
   readonly #actors = new Map<string, AllocationActor>();
-  /** Allocations that cannot be run, with the reports about them. */
+  /** Allocations that cannot run, with their reports. */
   readonly #abandoned = new Map<string, AllocationReport>();
-  /** Allocations that end here and that the server has nothing more to do with. */
+  /** Ending allocations that the server no longer manages. */
   readonly #dropped = new Set<string>();
-  /** Allocations that could not be taken yet, because their notes cannot be read at present. */
+  /** Allocations that could not be started yet, because their notes cannot be read now. */
   readonly #untaken = new Map<string, NodeWork>();
-  /** Allocations that the server has nothing more to do with, and of which an earlier agent may have left something that runs. */
+  /** Allocations that the server no longer manages and of which an earlier agent may have left running processes. */
   readonly #clearing = new Set<string>();
-  /** Allocations that ended here since the present question for work was asked: its answer may still list them. */
+  /** Allocations that ended here since the current query for work began: its answer may still list them. */
   readonly #over = new Set<string>();
   readonly #finished: FinishedAllocations;
   readonly #reporter: Reporter;
 
-  constructor({ link, surroundings, keep, stopping, onPatience, onFailure }: NodeAllocationsOptions) {
-    this.#surroundings = surroundings;
+  constructor({ link, context, keep, stopping, onDisconnectTimeout, onFailure }: NodeAllocationsOptions) {
+    this.#context = context;
     this.#stopping = stopping;
-    this.#onPatience = onPatience;
-    const { memory, disks, background, clock, node } = surroundings;
+    this.#onDisconnectTimeout = onDisconnectTimeout;
+    const { memory, disks, background, clock, node } = context;
     this.#finished = new FinishedAllocations({ memory, disks, background, clock, keep });
     const present = { actors: this.#actors, untaken: this.#untaken, finished: this.#finished };
-    if (disks !== null) disks.predecessors = predecessors(surroundings, present);
+    if (disks !== null) disks.previousAllocations = previousAllocations(context, present);
     this.#reporter = new Reporter({
       link,
       clock,
@@ -63,7 +63,7 @@ export class NodeAllocations {
       nodeId: node.ID,
       find: (id) => this.#reported(id),
       kept: () => this.#finished.ids,
-      onTold: ({ ended, unknown }) => this.#afterReport(ended, unknown),
+      onReported: ({ ended, unknown }) => this.#afterReport(ended, unknown),
       onFailure,
     });
   }
@@ -73,9 +73,9 @@ export class NodeAllocations {
     return this.#actors.get(id);
   }
 
-  /** How long allocations run on without the server; only of those that do not do so for ever. */
-  get patience(): readonly Milliseconds[] {
-    return [...this.#actors.values()].flatMap(({ patience }) => patience ?? []);
+  /** The disconnect timeouts of allocations that have one. */
+  get disconnectTimeouts(): readonly Milliseconds[] {
+    return [...this.#actors.values()].flatMap(({ disconnectTimeout }) => disconnectTimeout ?? []);
   }
 
   /** The server has just answered. */
@@ -83,18 +83,18 @@ export class NodeAllocations {
     for (const actor of this.#actors.values()) actor.heard();
   }
 
-  /** The server is asked for work: what it has acknowledged so far is part of its answer. */
+  /** Call before a query for work: its answer reflects everything acknowledged so far. */
   workIsAsked(): void {
     this.#over.clear();
   }
 
-  /** Starts new allocations, updates changed ones, and ends those that are not wanted any more. */
+  /** Starts new allocations, updates changed ones, and ends unwanted ones. */
   apply({ complete, work, gone }: NodeWorkList): void {
-    // The folder of one that is over may be removed by now, so that it would run again.
+    // The folder of an ended allocation may be removed by now; without this check it would run again.
     for (const item of work) if (!this.#over.has(item.allocation.ID)) this.#take(item);
     for (const id of gone) this.#drop(id);
     if (complete) this.#dropOthers(new Set(work.map(({ allocation }) => allocation.ID)));
-    this.#surroundings.disks?.changed();
+    this.#context.disks?.changed();
   }
 
   /** Keeps the folders of allocations that ended under an earlier agent, the oldest first. */
@@ -107,12 +107,12 @@ export class NodeAllocations {
     return this.#finished.collect(id);
   }
 
-  /** Asks the server which of the kept ended allocations it does not know any more. */
+  /** Asks the server which of the kept ended allocations it no longer knows. */
   askForKept(): void {
     this.#reporter.askForKept();
   }
 
-  /** Ends everything that runs. Nothing is reported and no allocation is taken any more. Resolves when all has ended. */
+  /** Ends all allocations, reports nothing more and accepts no more. Resolves when all have ended. */
   async endAll(): Promise<void> {
     this.#untaken.clear();
     this.#reporter.close();
@@ -122,8 +122,8 @@ export class NodeAllocations {
   }
 
   /**
-   * Leaves everything to the next agent: tasks that continue without this process are released, those that may finish do so until the
-   * deadline aborts, and the others are interrupted. `ending`: everything is being ended already.
+   * Leaves everything to the next agent: tasks that survive this process are released; the others may finish until the
+   * deadline aborts and are then interrupted. `ending`: everything is being ended already.
    */
   async handOver(deadline: AbortSignal, ending: Promise<void> | undefined): Promise<void> {
     const actors = [...this.#actors.values()];
@@ -131,13 +131,13 @@ export class NodeAllocations {
     else for (const actor of actors) actor.handle({ type: 'release' });
     const finishing = actors.filter(({ mayFinish }) => mayFinish).map((actor) => actor.atRest());
     await beforeAbort(deadline, Promise.all(finishing));
-    for (const actor of actors) actor.handle({ type: 'interrupt', within: interruptPatience });
-    await within(2 * interruptPatience, Promise.all(actors.map((actor) => actor.atRest())));
-    await this.#surroundings.disks?.idle();
-    await within(reportPatience, this.#reporter.flushed());
+    for (const actor of actors) actor.handle({ type: 'interrupt', within: interruptTimeout });
+    await within(2 * interruptTimeout, Promise.all(actors.map((actor) => actor.atRest())));
+    await this.#context.disks?.idle();
+    await within(reportTimeout, this.#reporter.flushed());
   }
 
-  /** Reports nothing any more. */
+  /** Stops reporting. */
   close(): void {
     this.#reporter.close();
   }
@@ -153,7 +153,7 @@ export class NodeAllocations {
     const known = this.#actors.get(allocation.ID);
     if (job === undefined || group === undefined) {
       if (known !== undefined) known.stop('stopped', true);
-      else this.#surroundings.background.run('ending an allocation', this.#abandon(allocation));
+      else this.#context.background.run('ending an allocation', this.#abandon(allocation));
       return;
     }
     const work = { allocation, job, group };
@@ -163,12 +163,12 @@ export class NodeAllocations {
     const { DesiredStatus, DesiredTransition } = allocation;
     if (DesiredStatus !== 'run') actor.stop('stopped', DesiredTransition.NoShutdownDelay === true);
     if (known === undefined) actor.begin();
-    // The server has waited for the node, and may have missed earlier reports.
+    // The server counted the node as disconnected, and may have missed earlier reports.
     else if (allocation.ClientStatus === 'unknown') this.#changed(allocation.ID);
-    if (actor.patience !== undefined) this.#onPatience();
+    if (actor.disconnectTimeout !== undefined) this.#onDisconnectTimeout();
   }
 
-  /** The server may have an allocation again that is being dropped, as after its store was restored: it wants to know the end. */
+  /** The server may list a dropped allocation again, for example after its store was restored: then it needs the end reported. */
   #keep(id: string): void {
     if (this.#dropped.delete(id)) this.#changed(id);
   }
@@ -176,31 +176,31 @@ export class NodeAllocations {
   #postpone(work: AllocationWork): void {
     const { ID } = work.allocation;
     this.#untaken.set(ID, work);
-    this.#surroundings.background.run('taking an allocation', this.#takeLater(ID));
+    this.#context.background.run('taking an allocation', this.#takeLater(ID));
   }
 
-  /** Takes the newest state that is known by then. */
+  /** Uses the latest state at that time. */
   async #takeLater(id: string): Promise<void> {
-    await this.#surroundings.clock.sleep(retryPause, this.#stopping);
+    await this.#context.clock.sleep(retryPause, this.#stopping);
     const work = this.#untaken.get(id);
     if (work !== undefined && !this.#stopping.aborted) this.#take(work);
-    this.#surroundings.disks?.changed();
+    this.#context.disks?.changed();
   }
 
   #begin(work: AllocationWork): AllocationActor | undefined {
     const { ID } = work.allocation;
-    const { logger } = this.#surroundings;
+    const { logger } = this.#context;
     if (this.#clearing.has(ID)) {
       this.#postpone(work);
       return undefined;
     }
     try {
-      const actor = new AllocationActor(work, this.#surroundings, (id) => this.#changed(id));
+      const actor = new AllocationActor(work, this.#context, (id) => this.#changed(id));
       this.#actors.set(ID, actor);
       return actor;
     } catch (error) {
       if (isTransientFault(error)) this.#postpone(work);
-      logger.error({ allocation: ID, error: messageOf(error) }, 'An allocation could not be taken');
+      logger.error({ allocation: ID, error: messageOf(error) }, 'An allocation could not be started; retrying');
       return undefined;
     }
   }
@@ -212,15 +212,15 @@ export class NodeAllocations {
     if (actor === undefined || this.#dropped.has(id)) return;
     this.#dropped.add(id);
     actor.stop('stopped', true);
-    this.#surroundings.background.run(
+    this.#context.background.run(
       'ending an allocation',
       actor.atRest().then(() => this.#forgetDropped(id)),
     );
   }
 
-  /** Without an allocation that runs here: an earlier agent may have left one whose notes could not be read until now. */
+  /** For an allocation that is not running here: an earlier agent may have left one whose notes could not be read until now. */
   #dropAbsent(id: string): void {
-    const { memory, background } = this.#surroundings;
+    const { memory, background } = this.#context;
     if (this.#finished.has(id) || !memory.has(id)) this.#reporter.ended(id);
     else if (!this.#clearing.has(id)) background.run('ending an allocation', this.#clear(id));
   }
@@ -228,7 +228,7 @@ export class NodeAllocations {
   async #clear(id: string): Promise<void> {
     this.#clearing.add(id);
     try {
-      await endLeft(this.#surroundings, id, this.#stopping);
+      await endLeft(this.#context, id, this.#stopping);
     } finally {
       this.#clearing.delete(id);
     }
@@ -247,7 +247,7 @@ export class NodeAllocations {
     this.#reporter.askForKept();
   }
 
-  /** Its tasks are not known any more: their remaining processes are ended. */
+  /** Its job version is gone: ends the remaining processes of its tasks. */
   async #abandon(allocation: AllocationWork['allocation']): Promise<void> {
     if (this.#abandoned.has(allocation.ID)) return;
     const clientStatus = allocation.DesiredStatus === 'run' ? 'failed' : 'complete';
@@ -257,12 +257,12 @@ export class NodeAllocations {
       clientDescription: 'The version of the job that it ran is no longer kept',
       taskStates: allocation.TaskStates ?? {},
     });
-    await endLeft(this.#surroundings, allocation.ID, this.#stopping);
+    await endLeft(this.#context, allocation.ID, this.#stopping);
     this.#reporter.changed(allocation.ID);
   }
 
   #changed(id: string): void {
-    this.#surroundings.disks?.changed();
+    this.#context.disks?.changed();
     if (!this.#dropped.has(id)) this.#reporter.changed(id);
   }
 
@@ -272,14 +272,14 @@ export class NodeAllocations {
     return { isDone: true, report: () => abandoned, failureOutput: async () => undefined };
   }
 
-  /** The server knows the end of these allocations: only the newest folders are kept, for as long as the server knows the allocations. */
+  /** The server has acknowledged the end of these allocations: from now on their folders may be removed. */
   #afterReport(ended: readonly string[], unknown: readonly string[]): void {
     for (const id of ended) {
       this.#abandoned.delete(id);
       this.#end(id);
     }
     for (const id of new Set(unknown)) if (!this.#finished.has(id)) this.#drop(id);
-    // Also those that have just ended: the server may have collected them before it was reported by this report.
+    // Including those that have just ended: the server may have collected them before this report.
     this.#finished.forget(unknown);
   }
 
@@ -288,6 +288,6 @@ export class NodeAllocations {
     actor?.close();
     this.#actors.delete(id);
     this.#over.add(id);
-    this.#finished.add(id, actor && { ...actor.end, at: this.#surroundings.clock.now() });
+    this.#finished.add(id, actor && { ...actor.end, at: this.#context.clock.now() });
   }
 }

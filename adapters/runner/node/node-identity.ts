@@ -4,11 +4,11 @@ import { messageOf } from '../disk/transient-fault.js';
 
 export interface NodeIdentity {
   readonly id: string;
-  /** Why the directory cannot be used with this identity. */
+  /** The reason why the directory cannot be used with this identity. */
   readonly fault?: string;
 }
 
-/** The node's identity, the same at every start from the same directory: the requested one, or a generated one. */
+/** The node's ID, the same at every start with the same directory: the requested one or a generated one. */
 export function persistentNodeId(directory: string, asked: string | undefined, make: () => string): NodeIdentity {
   try {
     return nodeIdIn(directory, asked, make);
@@ -23,7 +23,10 @@ function nodeIdIn(directory: string, asked: string | undefined, make: () => stri
   const known = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   if (/^[0-9a-f-]{36}$/.test(known)) {
     if (asked === undefined || asked === known) return { id: known };
-    return { id: asked, fault: `the directory ${directory} has the allocations of another node, ${known}` };
+    return {
+      id: asked,
+      fault: `the directory ${directory} belongs to another node, ${known}: use its ID or another directory`,
+    };
   }
   const id = asked ?? make();
   writeFileSync(`${file}.new`, `${id}\n`, { mode: 0o600 });

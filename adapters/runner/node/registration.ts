@@ -5,7 +5,7 @@ import type { Clock } from '../../../src/ports/clock.js';
 import type { Logger } from '../../../src/ports/logger.js';
 import type { Milliseconds } from '../../../src/shared/duration.js';
 
-/** The server refuses this agent for the node, or has another one for it. */
+/** The server refuses this agent for the node, or has another agent for it. */
 export type NotTheAgent = AgentRefused | NodeTaken;
 
 interface RegistrationOptions {
@@ -15,32 +15,32 @@ interface RegistrationOptions {
   readonly node: NodeDescription;
   /** Ends the heartbeats, and attempts to register again. */
   readonly signal: AbortSignal;
-  /** How long allocations run on without the server; only of those that do not do so for ever. */
-  readonly patience: () => readonly Milliseconds[];
-  /** The server has answered a registration or a heartbeat. */
+  /** The disconnect timeouts of allocations that have one. */
+  readonly disconnectTimeouts: () => readonly Milliseconds[];
+  /** Called when the server has answered a registration or a heartbeat. */
   readonly onHeard: () => void;
-  /** A heartbeat has failed. */
+  /** Called when a heartbeat has failed. */
   readonly onFailure: (error: AgentLinkError) => Promise<void>;
 }
 
 const shortestPause = 500;
 const longestPause = 10_000;
 
-/** Keeps a node registered with its server: registers it, sends its heartbeats, and registers it again when the server does not know it. */
+/** Keeps a node registered with its server: registers it, sends heartbeats, and registers it again when the server no longer knows it. */
 export class Registration {
   readonly #options: RegistrationOptions;
-  /** How long the node may be silent, as the server last said. */
+  /** The heartbeat TTL from the server's last answer. */
   #heartbeatTtl: Milliseconds = 0;
-  /** A new registration that is under way. */
+  /** The pending new registration. */
   #renewal: Promise<Result<void, NotTheAgent>> | undefined;
-  /** Aborted when the time of the next heartbeat has to be chosen anew. */
+  /** Aborted to reschedule the next heartbeat. */
   #nextBeat = new AbortController();
 
   constructor(options: RegistrationOptions) {
     this.#options = options;
   }
 
-  /** Repeats the registration until it succeeds, the signal aborts, or the server gives an error that is final. */
+  /** Repeats the registration until it succeeds, the signal aborts, or the server returns a final error. */
   async register(signal: AbortSignal, isFinal: (error: NotTheAgent) => boolean): Promise<Result<void, NotTheAgent>> {
     const { link, clock, logger, node } = this.#options;
     for (let pause = shortestPause; !signal.aborted; pause = Math.min(pause * 2, longestPause)) {
@@ -50,14 +50,14 @@ export class Registration {
         break;
       }
       const { error } = registered;
-      logger.error({ error: textOf(error) }, 'The node could not be registered');
+      logger.error({ error: textOf(error) }, 'The node could not be registered with the server');
       if ((error.type === 'node_refused' || error.type === 'node_taken') && isFinal(error)) return err(error);
       await clock.sleep(pause, signal);
     }
     return ok(undefined);
   }
 
-  /** Registers again, after the server did not know the node; only another agent of the node is final. Simultaneous calls share one attempt. */
+  /** Registers a node that the server no longer knows; only `node_taken` is final. Simultaneous calls share one attempt. */
   async renew(): Promise<Result<void, NotTheAgent>> {
     this.#renewal ??= this.register(this.#options.signal, ({ type }) => type === 'node_taken');
     const renewed = await this.#renewal;
@@ -70,12 +70,12 @@ export class Registration {
     return Promise.resolve(this.#renewal);
   }
 
-  /** Sends heartbeats until the signal aborts: three within the time that the node may be silent, or that an allocation runs on without them. */
+  /** Sends heartbeats until the signal aborts: three per TTL, or per shortest disconnect timeout of an allocation. */
   async beat(): Promise<void> {
     const { link, clock, node, signal, onFailure } = this.#options;
     while (!signal.aborted) {
       this.#nextBeat = new AbortController();
-      await clock.sleep(this.#patience / 3, AbortSignal.any([signal, this.#nextBeat.signal]));
+      await clock.sleep(this.#silenceLimit / 3, AbortSignal.any([signal, this.#nextBeat.signal]));
       if (signal.aborted) return;
       const beat = await link.heartbeat(node.ID);
       if (beat.isOk()) this.#heard(beat.value.heartbeatTtl);
@@ -83,20 +83,24 @@ export class Registration {
     }
   }
 
-  /** The timeout of an allocation has become known: the next heartbeat may be due earlier. */
+  /** A disconnect timeout was set or changed: the next heartbeat may be due earlier. */
   reconsiderBeat(): void {
     this.#nextBeat.abort();
   }
 
-  /** For a node that will not return: the server need not wait for its heartbeat to expire. */
+  /** For a node that will not return, so that the server does not wait for its heartbeat to expire. */
   async leave(): Promise<void> {
     const { link, logger, node } = this.#options;
     const left = await link.leave(node.ID);
-    if (left.isErr()) logger.warn({ error: textOf(left.error) }, 'The node could not tell the server that it leaves');
+    if (left.isErr())
+      logger.warn(
+        { error: textOf(left.error) },
+        'The node could not deregister; the server marks it down when its heartbeat expires',
+      );
   }
 
-  get #patience(): Milliseconds {
-    return Math.min(this.#heartbeatTtl, ...this.#options.patience());
+  get #silenceLimit(): Milliseconds {
+    return Math.min(this.#heartbeatTtl, ...this.#options.disconnectTimeouts());
   }
 
   #heard(heartbeatTtl: Milliseconds): void {

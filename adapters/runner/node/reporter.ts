@@ -4,11 +4,11 @@ import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Background } from '../background.js';
 
-/** An allocation as the reporter sees it. */
+/** The reporter's view of an allocation. */
 export interface Reported {
   readonly isDone: boolean;
   report(): AllocationReport;
-  /** What explains its end, if that was a failure. */
+  /** The last output of the task that failed, if one did. */
   failureOutput(): Promise<FailureOutput | undefined>;
 }
 
@@ -18,20 +18,20 @@ interface ReporterOptions {
   readonly background: Background;
   readonly nodeId: string;
   readonly find: (allocationId: string) => Reported | undefined;
-  /** Ended allocations whose folders are still there. */
+  /** Ended allocations whose folders still exist. */
   readonly kept: () => readonly string[];
-  /** The server has the report: `ended` allocations are over for it, `unknown` ones are none of this node's. */
-  readonly onTold: (told: { readonly ended: readonly string[]; readonly unknown: readonly string[] }) => void;
+  /** Called when the server has acknowledged a report: `unknown` allocations do not exist on this node for the server. */
+  readonly onReported: (reported: { readonly ended: readonly string[]; readonly unknown: readonly string[] }) => void;
   readonly onFailure: (error: AgentLinkError) => Promise<void>;
 }
 
 const retryPause = 500;
-/** Allocations in one report: the server takes a report in one write. */
+/** The most allocations in one report: the server stores a report in one write. */
 const reportedAtOnce = 32;
 
 /**
- * Reports changes to the server, one report at a time: what changes while a report is under way is part of the next one. A
- * report that fails is made again from the state at that time.
+ * Reports changes to the server, one report at a time: changes during a report are part of the next one. A
+ * failed report is repeated with the state at that time.
  */
 export class Reporter {
   readonly #options: ReporterOptions;
@@ -50,13 +50,13 @@ export class Reporter {
     this.#wake();
   }
 
-  /** Nothing is left of an allocation that the server had nothing more to do with. */
+  /** Forgets an allocation that the server no longer managed and that has ended. */
   ended(allocationId: string): void {
     this.#gone.add(allocationId);
     this.#wake();
   }
 
-  /** Asks the server which of the ended allocations that are kept it knows no more. */
+  /** Asks the server which of the kept ended allocations it no longer knows. */
   askForKept(): void {
     this.#asksForKept = true;
     this.#wake();
@@ -80,7 +80,7 @@ export class Reporter {
   async #reportAll(): Promise<void> {
     try {
       while (this.#hasNews() && !this.#closed.signal.aborted) {
-        // Changes of this turn of the loop go together.
+        // Changes in the same turn of the event loop share a report.
         await new Promise((resolve) => setImmediate(resolve));
         await this.#reportOnce();
       }
@@ -94,11 +94,11 @@ export class Reporter {
   }
 
   async #reportOnce(): Promise<void> {
-    const { link, clock, nodeId, find, onTold, onFailure } = this.#options;
+    const { link, clock, nodeId, find, onReported, onFailure } = this.#options;
     const { changed, ended, kept } = this.#takeNews();
     const found = changed.flatMap((id) => find(id) ?? []);
     if (found.length === 0 && ended.length === 0 && kept.length === 0) return;
-    // Both are read now: an allocation may continue to its end while the report is under way.
+    // Both are read now: an allocation may end while the report is under way.
     const states = found.map((allocation) => ({ allocation, done: allocation.isDone, report: allocation.report() }));
     const all = await Promise.all(states.map(withOutput));
     const reports = reportsOfOneMessage(all);
@@ -111,7 +111,7 @@ export class Reporter {
     });
     if (outcome.isOk()) {
       const over = reports.filter(({ done }) => done).map(({ report }) => report.allocationId);
-      return onTold({ ended: over, unknown: outcome.value.unknown });
+      return onReported({ ended: over, unknown: outcome.value.unknown });
     }
     for (const id of changed) this.#changed.add(id);
     for (const id of ended) this.#gone.add(id);
@@ -120,7 +120,7 @@ export class Reporter {
     await clock.sleep(retryPause, this.#closed.signal);
   }
 
-  /** Some changes; with the last of them, what else there is to report. */
+  /** The next batch of changes; the last batch also asks about the kept allocations. */
   #takeNews(): { readonly changed: string[]; readonly ended: string[]; readonly kept: readonly string[] } {
     const changed = [...this.#changed].slice(0, reportedAtOnce);
     for (const id of changed) this.#changed.delete(id);

@@ -14,8 +14,8 @@ export interface Premises {
 }
 
 /**
- * Ends processes of allocations that the server does not want here any more: it took the node for dead, or the job was
- * purged while this runner was away. Gives the allocations that are over.
+ * Ends processes of allocations that the server no longer wants here: it took the node for dead, or the job was
+ * purged while this runner was away. Returns the IDs of the ended allocations.
  */
 export async function endUnwanted(
   premises: Premises,
@@ -36,7 +36,7 @@ export async function endLeft(premises: Premises, allocationId: string, signal: 
   if (left !== undefined) await endTasks(premises, left, signal);
 }
 
-/** Ends the remaining processes of an allocation of which only the notes are known. */
+/** Ends the remaining processes of an allocation, found by its notes alone. */
 async function endTasks(
   { memory, drivers, logger, clock }: Premises,
   { allocationId, tasks }: KnownTasks,
@@ -52,7 +52,10 @@ async function endTasks(
         const outcome = await insist(clock, signal, () => driver.recover(start));
         if (outcome.type === 'running') await destroyed(outcome.task);
       } catch (error) {
-        logger.warn({ allocation: allocationId, task, error: messageOf(error) }, 'A task could not be looked for');
+        logger.warn(
+          { allocation: allocationId, task, error: messageOf(error) },
+          'A task of an earlier runner could not be searched for',
+        );
       }
     }
     memory.save(allocationId, task, { ...record, outcome: 'killed' });
@@ -62,10 +65,10 @@ async function endTasks(
 /** Resolves when the task has ended, or cannot be ended. */
 async function destroyed(task: RunningTask): Promise<void> {
   await task.destroy();
-  await within(destroyPatience, task.exited);
+  await within(destroyTimeout, task.exited);
 }
 
-const destroyPatience = 5000;
+const destroyTimeout = 5000;
 
 function startToFind(memory: TaskMemory, allocationId: string, task: string, { attempt }: TaskRecord): TaskStart {
   return {

@@ -9,25 +9,25 @@ interface WorkWatchOptions {
   /** Ends the watch. */
   readonly signal: AbortSignal;
   readonly onFailure: (error: AgentLinkError) => Promise<void>;
-  /** A question is about to be asked: its answer knows everything that the server has acknowledged before. */
+  /** Called before each query: its answer reflects everything that the server acknowledged before. */
   readonly onAsk: () => void;
 }
 
 const retryPause = 500;
 
-/** Asks the server for the work of a node: at first for everything, then for what has changed since. */
+/** Queries the server for the work of a node: first for everything, then for changes. */
 export class WorkWatch {
   readonly #options: WorkWatchOptions;
-  /** Index that is waited after; 0 asks for everything. */
+  /** Index of the blocking query; 0 asks for everything. */
   #after = 0;
-  /** Aborted when everything is to be asked for instead. */
+  /** Aborted to ask for everything instead. */
   #asking = new AbortController();
 
   constructor(options: WorkWatchOptions) {
     this.#options = options;
   }
 
-  /** The next answer; undefined when the watch has ended. */
+  /** The next answer; undefined after the end of the watch. */
   async next(): Promise<NodeWorkList | undefined> {
     const { link, clock, nodeId, signal, onFailure, onAsk } = this.#options;
     while (!signal.aborted) {
@@ -41,7 +41,7 @@ export class WorkWatch {
         this.#after = listed.value.index;
         return listed.value;
       }
-      // The server may come back with an older store, whose indexes are lower and report something else.
+      // The server may return with an older store, whose lower indexes mean other changes.
       this.#after = 0;
       await onFailure(listed.error);
       await clock.sleep(retryPause, signal);
@@ -49,7 +49,7 @@ export class WorkWatch {
     return undefined;
   }
 
-  /** The server may have forgotten what there was to report: the next answer is everything. */
+  /** The server may have lost reports: the next query asks for everything. */
   startOver(): void {
     this.#after = 0;
     this.#asking.abort();

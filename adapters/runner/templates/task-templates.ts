@@ -11,7 +11,7 @@ import { type TemplateChange, templateChange } from '../../../src/agent/template
 import type { ChangeScript, TaskTemplate } from '../../../src/jobs/document/task-parts.js';
 import { mapProblem } from '../../../src/jobs/validation/validate-start.js';
 import { parseTemplate, type TemplateInputs } from '../../../src/templates/index.js';
-import type { Surroundings } from '../allocation/surroundings.js';
+import type { RunnerContext } from '../allocation/runner-context.js';
 import { NumberNote } from '../disk/number-note.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
@@ -19,87 +19,87 @@ import { beforeAbort } from '../waiting.js';
 import { TemplateFiles } from './template-files.js';
 import { faultText, lineText, namesOf, TemplateRefused } from './template-refused.js';
 
-/** What the templates of a task work with. */
+/** The dependencies of a task's templates. */
 interface TemplatedTask {
   readonly nodeId: string;
   readonly allocationId: string;
   readonly task: string;
   readonly templates: readonly TaskTemplate[];
-  /** Null when the runner has no disk: then only templates that make variables of the environment are of use. */
+  /** Null if the runner has no directory: then only templates with `env = true` work. */
   readonly paths: TaskPaths | null;
-  /** What the templates see of the task. */
+  /** The task's values that templates can read. */
   readonly inputs: Pick<TemplateInputs, 'env' | 'meta'>;
-  /** Fills references in paths. */
+  /** Interpolates references in paths. */
   readonly fill: (text: string) => string;
-  /** Templates are rendered anew with each start, whatever has become of their files. */
+  /** Whether templates are rendered again at each start, whatever their files contain. */
   readonly rendersAgain: boolean;
 }
 
-/** What a change does to the running task. */
+/** Applies a change to the running task. */
 export interface TemplateActions {
   readonly tell: (message: string) => void;
   readonly restart: (reason: string) => void;
   readonly signal: (name: string, reason: string) => void;
-  /** False when the end of the task, or of the runner, broke it off. */
+  /** False if the end of the task or of the runner aborted it. */
   readonly run: (script: ChangeScript) => Promise<boolean>;
 }
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Between two questions that got no answer, in milliseconds. */
+/** Milliseconds between two failed queries. */
 const askPause = 1000;
-/** Between two answers that bring nothing new. */
+/** Milliseconds between two answers without a change. */
 const idlePause = 100;
-/** Answers that each make templates ask for more. */
+/** The most rounds in which the answers make templates ask for more variables. */
 const maximumRounds = 20;
 const restartReason = 'Template with change_mode restart re-rendered';
 
 /**
- * The templates of one task: renders them before the task starts, holds it back while variables are missing, and looks for changes
- * while it runs. What the running task has not noticed yet is noted on disk before its files change.
+ * The templates of one task: renders them before the task starts, delays the start while variables are missing, and watches for changes
+ * while it runs. A pending change action is recorded on disk before the files change.
  */
 export class TaskTemplates {
   environment: Environment = {};
-  /** Values of the variables that the templates have read, present and earlier ones; null before all of them are known to this agent. */
+  /** Current and earlier values of the variables that the templates have read; null until this agent has read all of them. */
   secrets: ReadonlySet<string> | null = null;
   readonly #task: TemplatedTask;
-  readonly #surroundings: Pick<Surroundings, 'link' | 'clock' | 'ids' | 'background'>;
+  readonly #context: Pick<RunnerContext, 'link' | 'clock' | 'ids' | 'background'>;
   readonly #actions: TemplateActions;
   readonly #files: TemplateFiles;
   readonly #texts = new Map<number, string>();
   readonly #values = new Set<string>();
-  /** New strings that wait, and the time when the first of them is to be written. */
+  /** New outputs that wait, and the time when the first of them is to be written. */
   #held: HeldTexts = new Map();
   #heldUntil: number | undefined;
   /**
-   * Which templates have changed without the running task having noticed: written before the files change, so that an agent that comes
-   * back after its own death still restarts the task, sends the signal or runs the script.
+   * The templates whose change actions are pending: written before the files change, so that an agent that restarts
+   * after a crash still restarts the task, sends the signal or runs the script.
    */
   readonly #note: NumberNote;
   #known = new KnownVariables();
   #watching = new AbortController();
-  /** The watch of the present run, or of the run before; never rejects. */
+  /** The watch of the current or previous run; never rejects. */
   #watched: Promise<unknown> = Promise.resolve();
   #said = '';
-  /** Templates whose scripts of the first rendering have not run to their end: a restart, or the death of the agent, may break them off. */
+  /** Templates whose scripts of the first rendering have not finished: a restart or a crash of the agent may abort them. */
   readonly #firstScripts: NumberNote;
 
   constructor(
     task: TemplatedTask,
-    surroundings: Pick<Surroundings, 'link' | 'clock' | 'ids' | 'background'>,
+    context: Pick<RunnerContext, 'link' | 'clock' | 'ids' | 'background'>,
     actions: TemplateActions,
   ) {
     this.#task = task;
-    this.#surroundings = surroundings;
+    this.#context = context;
     this.#actions = actions;
     this.#files = new TemplateFiles(task.paths, task.fill);
     this.#note = new NumberNote(task.paths, 'changed-templates.json');
     this.#firstScripts = new NumberNote(task.paths, 'first-scripts.json');
   }
 
-  /** Renders the templates that have to be rendered, and writes them. Throws `TemplateRefused` for faults that repeating would not cure. */
+  /** Renders and writes the templates that are due. Throws `TemplateRefused` for permanent faults. */
   async prepare(signal: AbortSignal): Promise<void> {
-    // It may still be writing the same files.
+    // The previous watch may still be writing the same files.
     this.end();
     await beforeAbort(signal, this.#watched);
     if (signal.aborted) return;
@@ -110,11 +110,11 @@ export class TaskTemplates {
     await this.#write(rendered, first || this.#task.rendersAgain);
     this.#held = new Map();
     this.#heldUntil = undefined;
-    // The task is about to start, so it gets the new files in any case.
+    // The task is about to start, so it reads the new files in any case.
     await this.#note.clear();
   }
 
-  /** After the agent was away: the running task has what is on disk, as far as the note does not say otherwise. */
+  /** After a restart of the agent: the running task has read the files on disk, except for the pending changes in the note. */
   async recall(): Promise<void> {
     if (this.#task.paths === null) return;
     for (const [at, template] of this.#task.templates.entries()) {
@@ -124,17 +124,17 @@ export class TaskTemplates {
     this.#environment(this.#texts);
   }
 
-  /** The task runs: from now on it is notified of changes. */
+  /** The task is running: from now on changes are applied to it. */
   watch(): void {
     this.#watching.abort();
     const controller = new AbortController();
     this.#watching = controller;
     const watched = this.#watch(controller.signal);
     this.#watched = watched.catch(() => undefined);
-    this.#surroundings.background.run('watching templates', watched);
+    this.#context.background.run('watching templates', watched);
   }
 
-  /** The task does not run any more. */
+  /** The task has ended. */
   end(): void {
     this.#watching.abort();
   }
@@ -144,12 +144,12 @@ export class TaskTemplates {
     await this.#insist(signal, async () =>
       this.#act(templateChange(this.#templatesAt(await this.#note.read())), signal),
     );
-    // An agent that comes back has asked for nothing yet.
+    // A restarted agent has not queried anything yet.
     if (this.#known.isEmpty) await this.#insist(signal, () => this.#refresh(signal));
     while (!signal.aborted && !this.#known.isEmpty) {
       const { version } = this.#known;
       const isDue = version !== null && (await this.#changedOrDue(version, signal));
-      if (!isDue) await this.#surroundings.clock.sleep(version === null ? askPause : idlePause, signal);
+      if (!isDue) await this.#context.clock.sleep(version === null ? askPause : idlePause, signal);
       if (signal.aborted) return;
       if (isDue || version === null) await this.#insist(signal, () => this.#refresh(signal));
     }
@@ -171,7 +171,7 @@ export class TaskTemplates {
     }
   }
 
-  /** Repeats a step that failed: the disk may be full, or the server out of reach. */
+  /** Repeats a failed step: the disk may be full or the server unreachable. */
   async #insist(signal: AbortSignal, step: () => Promise<void>): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -183,13 +183,13 @@ export class TaskTemplates {
         this.#tellOnce(messageOf(error));
         if (!isTransientFault(error)) return;
       }
-      await this.#surroundings.clock.sleep(askPause, signal);
+      await this.#context.clock.sleep(askPause, signal);
     }
   }
 
-  /** Waits for another answer, or until a string has waited for long enough. */
+  /** Waits for the next answer, or until a waiting output is due. */
   async #changedOrDue(version: string, signal: AbortSignal): Promise<boolean> {
-    const { clock } = this.#surroundings;
+    const { clock } = this.#context;
     const until = this.#heldUntil;
     if (until === undefined) return this.#hasChanged(version, signal);
     if (until <= clock.monotonic()) return true;
@@ -197,7 +197,7 @@ export class TaskTemplates {
     const first = AbortSignal.any([signal, either.signal]);
     const waited = clock.sleep(until - clock.monotonic(), first).then(() => true);
     const changed = this.#hasChanged(version, first);
-    // A question that was broken off may fail after nobody waits for it.
+    // An aborted query may reject when nothing awaits it any more.
     changed.catch(() => undefined);
     try {
       return await Promise.race([waited, changed]);
@@ -212,14 +212,14 @@ export class TaskTemplates {
   }
 
   /**
-   * Renders anew, writes what is different and has waited, and lets the task know. Without a whole answer everything stays as it is.
+   * Renders again, writes changed outputs that are due, and applies the change actions. With an incomplete answer nothing changes.
    */
   async #refresh(signal: AbortSignal): Promise<void> {
     const before = new Map(this.#texts);
     const rendered = await this.#rendered(await this.#read('changing'), signal, 'tell');
     if (rendered === undefined || signal.aborted) return;
     const changed = rendered.filter(({ at, text }) => before.get(at) !== text);
-    const now = this.#surroundings.clock.monotonic();
+    const now = this.#context.clock.monotonic();
     const { due, held, next } = quietTexts(changed, this.#task.templates, this.#held, now);
     if (due.length > 0) {
       await this.#note.add(due.map(({ at }) => at));
@@ -234,7 +234,7 @@ export class TaskTemplates {
   async #act(change: TemplateChange, signal: AbortSignal): Promise<void> {
     const { restart, signals, scripts, splay } = change;
     if (restart || signals.length > 0 || scripts.length > 0) {
-      const { clock, ids } = this.#surroundings;
+      const { clock, ids } = this.#context;
       await clock.sleep(splay * ids.fraction(), signal);
       if (signal.aborted) return;
     }
@@ -242,13 +242,13 @@ export class TaskTemplates {
     if (restart) return this.#actions.restart(restartReason);
     for (const name of signals) this.#actions.signal(name, 'Template re-rendered');
     for (const script of scripts) {
-      // With its note left, the next runner runs it again.
+      // Its note remains, so the next runner runs it again.
       if (!(await this.#actions.run(script))) return;
     }
     await this.#note.clear();
   }
 
-  /** Undefined when the wait was broken off, or when something is missing and nobody is to wait for it. */
+  /** Undefined if the wait was aborted, or if a variable is missing and the caller does not wait for it. */
   async #rendered(
     templates: readonly ReadTemplate[],
     signal: AbortSignal,
@@ -268,10 +268,12 @@ export class TaskTemplates {
       const answer = await this.#ask(outcome.type === 'missing' ? this.#known.version : null, signal);
       if (answer === undefined || signal.aborted) return undefined;
       for (const items of answer.items) for (const value of Object.values(items ?? {})) this.#values.add(value);
-      if (answer.version === this.#known.version) await this.#surroundings.clock.sleep(idlePause, signal);
+      if (answer.version === this.#known.version) await this.#context.clock.sleep(idlePause, signal);
       else this.#known.learn(answer);
     }
-    throw new TemplateRefused('The templates ask for ever more variables, each for what the one before holds');
+    throw new TemplateRefused(
+      'The templates read too many variables in a chain, each named by the value of the one before',
+    );
   }
 
   #render(templates: readonly ReadTemplate[]): TemplatesOutcome {
@@ -280,15 +282,15 @@ export class TaskTemplates {
     return outcome.value;
   }
 
-  /** Asks until there is an answer; undefined when the signal aborted before. */
+  /** Queries until there is an answer; undefined if the signal aborts first. */
   async #ask(known: string | null, signal: AbortSignal) {
     const { nodeId, allocationId, task } = this.#task;
-    const { link, clock } = this.#surroundings;
+    const { link, clock } = this.#context;
     const query = { nodeId, allocationId, task, ...this.#known.questions, known };
     while (!signal.aborted) {
       const answer = await link.variables(query, signal);
       if (answer.isOk()) return answer.value;
-      // A question that was broken off reports nothing of the server.
+      // The error of an aborted query says nothing about the server.
       if (signal.aborted) return undefined;
       const { error } = answer;
       if (error.type === 'node_refused') throw new TemplateRefused(error.message);
@@ -298,7 +300,7 @@ export class TaskTemplates {
     return undefined;
   }
 
-  /** Reads the templates themselves: those that may change, or all of them. */
+  /** Reads the template sources: those that may change, or all of them. */
   async #read(which: 'all' | 'changing'): Promise<ReadTemplate[]> {
     const read: ReadTemplate[] = [];
     for (const [at, template] of this.#task.templates.entries()) {
@@ -322,7 +324,7 @@ export class TaskTemplates {
     }
   }
 
-  /** Later templates win. */
+  /** Later templates override earlier ones. */
   #environment(texts: ReadonlyMap<number, string>): void {
     const environment: Record<string, string> = {};
     for (const [at, { Envvars }] of this.#task.templates.entries()) {
@@ -330,7 +332,8 @@ export class TaskTemplates {
       const parsed = parseEnvironment(texts.get(at) ?? '');
       if (parsed.isErr()) throw new TemplateRefused(lineText(at, parsed.error));
       const problem = mapProblem(parsed.value);
-      if (problem !== undefined) throw new TemplateRefused(`Template ${at + 1} gives no environment: ${problem}`);
+      if (problem !== undefined)
+        throw new TemplateRefused(`Template ${at + 1} rendered an invalid environment: ${problem}`);
       Object.assign(environment, parsed.value);
     }
     this.environment = environment;

@@ -3,30 +3,30 @@ import type { TaskPaths } from '../disk/task-paths.js';
 import { readWhole, targetOf, writeWhole } from '../disk/task-target.js';
 import { TemplateRefused } from './template-refused.js';
 
-/** The maximum size, in bytes, of a template in a file and of a rendered file that is read again. */
+/** The most bytes of a template source file and of a rendered file that is read back. */
 const maximumBytes = 16 * 1024 * 1024;
 
-/** The files of a task's templates: sources that the task brings along, and the rendered files. */
+/** The files of a task's templates: sources in the task's folder, and rendered files. */
 export class TemplateFiles {
   readonly #paths: TaskPaths | null;
   readonly #fill: (text: string) => string;
 
-  /** `paths` is null for a runner without a disk; `fill` replaces references in paths. */
+  /** `paths` is null for a runner without a directory; `fill` interpolates references in paths. */
   constructor(paths: TaskPaths | null, fill: (text: string) => string) {
     this.#paths = paths;
     this.#fill = fill;
   }
 
-  /** The text of the template itself. */
+  /** The source of the template. */
   async source({ SourcePath, EmbeddedTmpl }: TaskTemplate): Promise<string> {
     if (SourcePath === '') return EmbeddedTmpl;
     if (this.#paths === null) throw new TemplateRefused('A template in a file needs a runner with a data directory');
     const text = await readWhole(targetOf(this.#paths, this.#fill(SourcePath)), maximumBytes);
-    if (text === undefined) throw new TemplateRefused(`There is no file ${SourcePath} to read a template from`);
+    if (text === undefined) throw new TemplateRefused(`The template file ${SourcePath} does not exist`);
     return text;
   }
 
-  /** What was rendered before; undefined when there is no such file. */
+  /** The previous output; undefined if the file does not exist. */
   async rendered({ DestPath }: TaskTemplate): Promise<string | undefined> {
     return this.#paths === null ? undefined : readWhole(targetOf(this.#paths, this.#fill(DestPath)), maximumBytes);
   }
@@ -34,7 +34,7 @@ export class TemplateFiles {
   async write(template: TaskTemplate, text: string): Promise<void> {
     if (this.#paths === null) {
       if (template.Envvars) return;
-      throw new TemplateRefused('A template that makes a file needs a runner with a data directory');
+      throw new TemplateRefused('A template with a destination file needs a runner with a data directory');
     }
     const { Perms, Uid, Gid, DestPath } = template;
     const owner = { mode: Number.parseInt(Perms === '' ? '644' : Perms, 8), uid: ownerFrom(Uid), gid: ownerFrom(Gid) };

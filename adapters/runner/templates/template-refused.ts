@@ -5,7 +5,7 @@ import type { VariableRead } from '../../../src/templates/index.js';
 /** A template cannot be read, rendered or written to its destination. */
 export class TemplateRefused extends Error {}
 
-/** The variables in a message. */
+/** Variable names for a message. */
 export function namesOf(missing: readonly VariableRead[]): string {
   const names = [
     ...new Set(missing.map(({ path, namespace }) => (namespace === undefined ? path : `${path}@${namespace}`))),
@@ -19,5 +19,5 @@ export function faultText({ at, fault }: FaultyTemplate): string {
 }
 
 export function lineText(at: number, { line, message }: EnvironmentFault): string {
-  return `Template ${at + 1} gives no environment, line ${line}: ${message}`;
+  return `Template ${at + 1} rendered an invalid environment, line ${line}: ${message}`;
 }

@@ -84,7 +84,7 @@ const refused: Expectation = ({ status, text, changed }, caller, { interface: of
     expect(text).toMatch(/^Permission denied(: |$)/);
   } else {
     // The socket itself is walked below.
-    expect(text).toBe('this path opens a WebSocket: ask for an upgrade');
+    expect(text).toBe('this path opens a WebSocket: send an upgrade request');
   }
 };
 

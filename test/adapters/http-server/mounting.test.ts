@@ -161,9 +161,9 @@ describe('the handler itself', () => {
   it('demands a decision about access', () => {
     const engine = engineUnderTest();
     const undecided = {} as { access: 'open' };
-    expect(() => createHttpHandler(engine, undecided)).toThrow(/decision about access/);
+    expect(() => createHttpHandler(engine, undecided)).toThrow(/choose who may call/);
     const misspelled = { access: 'opne' } as unknown as { access: 'open' };
-    expect(() => createHttpHandler(engine, misspelled)).toThrow(/decision about access/);
+    expect(() => createHttpHandler(engine, misspelled)).toThrow(/choose who may call/);
   });
 
   it('answers health and readiness without a token', async () => {

@@ -13,14 +13,14 @@ describe('a claimant', () => {
     ['a management token', { ...token, management: true }, false, 'privileged', 'caller a'],
     ['the agent of a node', { ...token, node: { pool: 'default' } }, true, 'privileged', 'caller a'],
     ['a token with a right', { ...token, workspaces: { w: 'events' } }, false, 'known', 'caller a'],
-    ['a token without this right', { ...token, workspaces: { w: 'events' } }, true, 'stranger', 'caller a'],
-    ['a token without any right', token, false, 'stranger', 'caller a'],
-    ['nobody', anonymousPrincipal, false, 'stranger', 'address 192.0.2.7'],
+    ['a token without this right', { ...token, workspaces: { w: 'events' } }, true, 'unauthenticated', 'caller a'],
+    ['a token without any right', token, false, 'unauthenticated', 'caller a'],
+    ['nobody', anonymousPrincipal, false, 'unauthenticated', 'address 192.0.2.7'],
     [
       'nobody, with rights for all',
       { ...anonymousPrincipal, namespaces: { default: { capabilities: ['submit-job'] } } },
       false,
-      'stranger',
+      'unauthenticated',
       'address 192.0.2.7',
     ],
   ] as const)('%s', (_who, caller, isRefused, standing, name) => {
@@ -43,13 +43,13 @@ describe('a claimant', () => {
 
 const privileged: Claimant = { standing: 'privileged', name: 'm' };
 const known = (name: string): Claimant => ({ standing: 'known', name });
-const stranger = (name: string): Claimant => ({ standing: 'stranger', name });
+const unauthenticated = (name: string): Claimant => ({ standing: 'unauthenticated', name });
 
 describe('shares', () => {
   it('keep an eighth for privileged callers, whatever the others hold', () => {
     const shares = new Shares(800, 1);
     for (const name of ['a', 'b', 'c', 'd', 'e']) while (shares.take(known(name), 1));
-    for (const name of ['x', 'y', 'z']) while (shares.take(stranger(name), 1));
+    for (const name of ['x', 'y', 'z']) while (shares.take(unauthenticated(name), 1));
     expect(shares.held).toBe(700);
     expect(shares.take(privileged, 100)).toBe(true);
     expect(shares.take(privileged, 1)).toBe(false);
@@ -58,17 +58,17 @@ describe('shares', () => {
   it('give one caller a quarter, all strangers an eighth, and one of them half of that', () => {
     const shares = new Shares(800, 1);
     expect([shares.take(known('a'), 200), shares.take(known('a'), 1)]).toEqual([true, false]);
-    expect([shares.take(stranger('x'), 50), shares.take(stranger('x'), 1)]).toEqual([true, false]);
-    expect([shares.take(stranger('y'), 50), shares.take(stranger('z'), 1)]).toEqual([true, false]);
-    shares.release(stranger('x'), 50);
-    expect(shares.take(stranger('z'), 50)).toBe(true);
+    expect([shares.take(unauthenticated('x'), 50), shares.take(unauthenticated('x'), 1)]).toEqual([true, false]);
+    expect([shares.take(unauthenticated('y'), 50), shares.take(unauthenticated('z'), 1)]).toEqual([true, false]);
+    shares.release(unauthenticated('x'), 50);
+    expect(shares.take(unauthenticated('z'), 50)).toBe(true);
     expect(shares.take(known('b'), 200)).toBe(true);
   });
 
   it('give each at least so much, as long as its group has it', () => {
     const shares = new Shares(80, 40);
     expect([shares.take(known('a'), 40), shares.take(known('a'), 1)]).toEqual([true, false]);
-    expect([shares.take(stranger('x'), 10), shares.take(stranger('y'), 1)]).toEqual([true, false]);
+    expect([shares.take(unauthenticated('x'), 10), shares.take(unauthenticated('y'), 1)]).toEqual([true, false]);
   });
 
   it('are whole again when all is given back', () => {
@@ -76,7 +76,7 @@ describe('shares', () => {
       claimant: fc.oneof(
         fc.constant(privileged),
         fc.constantFrom('a', 'b').map(known),
-        fc.constantFrom('x', 'y').map(stranger),
+        fc.constantFrom('x', 'y').map(unauthenticated),
       ),
       amount: fc.nat(300),
     });
@@ -88,7 +88,7 @@ describe('shares', () => {
         for (const { claimant, amount } of taken) shares.release(claimant, amount);
         expect(shares.held).toBe(0);
         expect(shares.take(known('a'), 250)).toBe(true);
-        expect(shares.take(stranger('x'), 62)).toBe(true);
+        expect(shares.take(unauthenticated('x'), 62)).toBe(true);
       }),
     );
   });

@@ -365,7 +365,7 @@ describe('sockets', () => {
       await further.opened;
       expect(await silent[0]?.ended).toMatchObject({
         code: 1011,
-        reason: expect.stringContaining('too many sockets wait'),
+        reason: expect.stringContaining('too many sockets are waiting for their handshake'),
       });
       further.webSocket.send(hello('may-run-commands'));
       expect((await further.ended).code).toBe(1000);

@@ -242,7 +242,7 @@ describe('smtpMailer', () => {
     ],
     ['hello', { EHLO: '550 go away', HELO: '550 go away' }, 'mail_unavailable', 'refused the connection: 550 go away'],
     ['sender', { MAIL: '550 not yours' }, 'mail_rejected', 'rejected the message: 550 not yours'],
-    ['TLS', { MAIL: '530 Must issue STARTTLS' }, 'mail_unavailable', 'wants a login, another one, or TLS (530)'],
+    ['TLS', { MAIL: '530 Must issue STARTTLS' }, 'mail_unavailable', 'requires other credentials or TLS (530)'],
     ['data', { DATA: '554 no' }, 'mail_rejected', 'rejected the message: 554 no'],
     ['no SMTP', { RCPT: 'hello there' }, 'mail_unavailable', 'could not be used (EENVELOPE)'],
     [

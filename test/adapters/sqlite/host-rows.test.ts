@@ -114,7 +114,7 @@ describe('rows of the host beside an operation', () => {
     });
     const write = async () => joined.write(() => ok(undefined));
     expect((await write()).isOk()).toBe(true);
-    expect(() => kept?.run("INSERT INTO orders VALUES ('late', '')")).toThrow('The transaction is over');
+    expect(() => kept?.run("INSERT INTO orders VALUES ('late', '')")).toThrow('The transaction has ended');
     await expect(write()).rejects.toThrow('one operation with one write');
   });
 

@@ -71,7 +71,7 @@ describe('files that are refused', () => {
     const parent = folder.path('');
     const cases = [
       [parent, `is a folder: name a file in it, such as ${join(parent, 'signalbox.db')}.`],
-      ['/dev/null', '/dev/null is no regular file: name one, or a new one.'],
+      ['/dev/null', '/dev/null is not a regular file: name a regular or a new file.'],
       [folder.path('none/x.db'), `The folder ${folder.path('none')} does not exist: create it, or name a file in`],
     ] as const;
     for (const [path, message] of cases) {

@@ -148,11 +148,15 @@ describe('signalbox export', () => {
   });
 
   it.each([
-    [['--store', 'memory'], 2, 'a store in memory is seen by its server only: --store sqlite:PATH names one in a file'],
+    [
+      ['--store', 'memory'],
+      2,
+      'a store in memory is only accessible to its server: name one in a file with --store sqlite:PATH',
+    ],
     [['--store', 'sqlite:/none/such'], 1, 'there is no store at /none/such'],
     [['--store', 'x'], 2, '--store'],
     [['--out'], 2, '--out takes the name of a file'],
-    [['--output=x'], 2, 'there is no option --output'],
+    [['--output=x'], 2, 'unknown option --output'],
   ])('%j is refused', async (words, code, message) => {
     const refused = await command(...words).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code, error: expect.stringContaining(message) });

@@ -11,6 +11,6 @@ it('tells that a runner without a directory keeps no logs', async () => {
   const [allocation] = (await orThrow(box.jobs.allocations('say'))).value ?? [];
   const logs = box.files.logs(allocation?.ID ?? '', { task: 'say', type: 'stdout' });
   await expect(logs[Symbol.asyncIterator]().next()).rejects.toThrow(
-    'The runner of this node has no directory: it keeps no files and no logs of allocations',
+    'The runner of this node has no data directory, so it keeps no files or logs of allocations',
   );
 });

@@ -28,7 +28,7 @@ test.each<[string, UndiciDeliverySettings]>([
   for (const outcome of await sent) {
     expect(outcome._unsafeUnwrapErr()).toMatchObject({
       type: 'aborted',
-      message: 'http://silent.example: the service stopped before there was a connection',
+      message: 'http://silent.example: the service stopped before a connection was made',
     });
   }
   await names.close();

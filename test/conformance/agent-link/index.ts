@@ -13,14 +13,14 @@ import { type Instant, isoFromInstant } from '../../../src/shared/instant.js';
 import type { TestFunction } from '../storage/index.js';
 
 export interface AgentLinkSubject {
-  /** An engine that runs, and the link of an agent to it; all new for each test. */
+  /** A running engine and an agent's link to it, new for each test. */
   open(): Promise<OpenedLink>;
 }
 
 export interface OpenedLink {
   readonly engine: Engine;
   readonly link: AgentLink;
-  /** The description of a node that the link may register. */
+  /** The description of a node to register over the link. */
   readonly node: NodeDescription;
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ type Case = (opened: OpenedLink) => Promise<void>;
 
 const never = new AbortController().signal;
 
-/** What an agent relies on in its link, and a server in what comes over it. */
+/** What an agent requires of its link, and a server of the calls over it. */
 export function agentLinkConformance(test: TestFunction, subject: AgentLinkSubject): void {
   for (const [name, run] of Object.entries(cases)) {
     test(name, async () => {
@@ -54,13 +54,15 @@ const cases: Readonly<Record<string, Case>> = {
     assert.deepEqual(stored?.Meta, { rack: 'r1' });
   },
 
-  'a node that lives says so; one that nobody knows must register': async ({ link, node }) => {
+  'a live node sends heartbeats; an unknown one must register': async ({ link, node }) => {
     assert.deepEqual((await link.heartbeat(node.ID)).isErr(), true);
     (await link.register(node))._unsafeUnwrap();
     assert.ok((await link.heartbeat(node.ID))._unsafeUnwrap().heartbeatTtl > 0);
   },
 
-  'a node has one agent: others are refused while it lives, and their calls are of no known node': async (opened) => {
+  'a node has one agent: others are refused while it lives, and their calls count as those of an unknown node': async (
+    opened,
+  ) => {
     const { engine, link, node } = opened;
     const [first, other] = [process('1', 'a'), process('2', 'b')];
     (await link.register(node, first))._unsafeUnwrap();
@@ -84,9 +86,7 @@ const cases: Readonly<Record<string, Case>> = {
     assert.equal(stored?.Status, 'ready');
   },
 
-  'a process that follows from the same folder goes on at once, and the one before it is not known any more': async (
-    opened,
-  ) => {
+  'the next process from the same folder continues at once, and the previous one becomes unknown': async (opened) => {
     const { link, node } = opened;
     const [first, next] = [process('1', 'a'), process('2', 'a')];
     (await link.register(node, first))._unsafeUnwrap();
@@ -106,7 +106,7 @@ const cases: Readonly<Record<string, Case>> = {
     assert.equal((await link.register(node, first))._unsafeUnwrapErr().type, 'node_taken');
   },
 
-  'work comes whole at first, then as it changes, and a repetition gives the same': async (opened) => {
+  'the first answer has all work, later ones the changes, and a repeated query returns the same': async (opened) => {
     const { link, node } = opened;
     const { id, list } = await placed(opened);
     assert.equal(list.complete, true);
@@ -116,7 +116,7 @@ const cases: Readonly<Record<string, Case>> = {
     const waiting = link.work({ nodeId: node.ID, after: same.index }, never);
     await stopJob(opened.engine, hostPrincipal, { jobId: 'work' });
     let changed = (await waiting)._unsafeUnwrap();
-    // An answer without any change may come at any time.
+    // An answer without a change may arrive at any time.
     while (changed.work.length === 0) {
       changed = (await link.work({ nodeId: node.ID, after: changed.index }, never))._unsafeUnwrap();
     }
@@ -127,20 +127,20 @@ const cases: Readonly<Record<string, Case>> = {
     );
   },
 
-  'a replacement names the allocation before it': async (opened) => {
+  'a replacement names its previous allocation': async (opened) => {
     const { engine, link, node } = opened;
     const { id, list } = await placed(opened);
     (await stopAllocation(engine, hostPrincipal, { allocationId: id }))._unsafeUnwrap();
     for (let { index: after } = list; ; ) {
       const changed = (await link.work({ nodeId: node.ID, after }, AbortSignal.timeout(60_000)))._unsafeUnwrap();
-      // The request to stop is a change of the first one, which comes before or with its replacement.
+      // The request to stop changes the first allocation, and arrives before or with its replacement.
       const replacement = changed.work.find(({ allocation }) => allocation.ID !== id)?.allocation;
       if (replacement !== undefined) return assert.equal(replacement.PreviousAllocation, id);
       after = changed.index;
     }
   },
 
-  'a wait for work ends with its signal': async (opened) => {
+  'a query for work ends when its signal aborts': async (opened) => {
     const { list } = await placed(opened);
     const leaving = new AbortController();
     const waiting = opened.link.work({ nodeId: opened.node.ID, after: list.index }, leaving.signal);
@@ -148,7 +148,7 @@ const cases: Readonly<Record<string, Case>> = {
     await waiting;
   },
 
-  'what is reported is kept, however often, and what is not the node’s is told back': async (opened) => {
+  'repeated reports are stored once, and allocations of other nodes are returned as unknown': async (opened) => {
     const { engine, link, node } = opened;
     const { id } = await placed(opened);
     const running = reportOf(id, 'running', engine.clock.now());
@@ -165,7 +165,7 @@ const cases: Readonly<Record<string, Case>> = {
     assert.equal((await allocationIn(engine, id))?.ClientStatus, 'complete');
   },
 
-  'reports of a node that nobody knows are refused': async ({ link, node }) => {
+  'reports of an unknown node are refused': async ({ link, node }) => {
     const told = await link.report({ nodeId: node.ID, reports: [] });
     assert.deepEqual(told._unsafeUnwrapErr().type === 'link_failed', false);
   },
@@ -178,7 +178,7 @@ const cases: Readonly<Record<string, Case>> = {
     assert.equal((await link.heartbeat(node.ID))._unsafeUnwrapErr().type, 'node_not_found');
   },
 
-  'variables are those that the task may read, and are waited for': async (opened) => {
+  'only variables that the task may read are returned, and a query waits for their changes': async (opened) => {
     const { engine, link, node } = opened;
     const { id } = await placed(opened);
     const own = { path: 'nomad/jobs/work', items: { colour: 'red' } };
@@ -238,7 +238,7 @@ async function* one(output: CommandOutput): AsyncGenerator<CommandOutput> {
   yield output;
 }
 
-/** Links may need a moment until commands reach them. */
+/** A link may need some time until commands reach it. */
 async function eventually<T>(ask: () => ResultAsync<T, unknown>): Promise<T> {
   for (const limit = AbortSignal.timeout(60_000); ; ) {
     const answer = await ask();
@@ -256,7 +256,7 @@ async function placed({ engine, link, node }: OpenedLink) {
   for (let after = 0; ; ) {
     const list = (await link.work({ nodeId: node.ID, after }, AbortSignal.timeout(60_000)))._unsafeUnwrap();
     const id = list.work[0]?.allocation.ID;
-    // The whole of it, so that it is complete.
+    // The complete job, without defaults to fill in.
     if (id !== undefined) return { id, list: (await link.work({ nodeId: node.ID, after: 0 }, never))._unsafeUnwrap() };
     after = list.index;
   }

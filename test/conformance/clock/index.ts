@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Milliseconds } from '../../../src/shared/duration.js';
 
-/** A clock to be examined, and how time passes on it. */
+/** A clock under test, and how time passes on it. */
 export interface ClockSubject {
   /** A new clock for each test. */
   readonly create: () => Clock;
-  /** Lets so much time pass on that clock: waits for a real one, moves a manual one. */
+  /** Lets this many milliseconds pass on the clock: waits for a real one, advances a manual one. */
   readonly pass: (clock: Clock, by: Milliseconds) => Promise<void>;
   /**
-   * Sets the wall clock forward or back and lets a second pass. Absent where the test cannot do that; the cases about
+   * Sets the wall clock forward or back and lets a second pass. Absent if the test cannot do that; the cases about
    * steps are left out then.
    */
   readonly step?: (clock: Clock, by: Milliseconds) => Promise<void>;
@@ -37,7 +37,7 @@ const ways: readonly { readonly name: string; readonly read: (clock: Clock) => n
 const never = new AbortController().signal;
 const hour = 3_600_000;
 
-/** What the library relies on in a clock. Takes well under a second of time that passes, or some seconds with steps. */
+/** What the library requires of a clock. Takes well under a second of the clock's time, or some seconds with steps. */
 export function clockConformance(test: TestFunction, subject: ClockSubject): void {
   readingCases(test, subject);
   for (const { name, read, sleep } of ways)
@@ -48,7 +48,10 @@ export function clockConformance(test: TestFunction, subject: ClockSubject): voi
 function readingCases(test: TestFunction, subject: ClockSubject): void {
   test('now is an instant of this age of the world, in milliseconds', async () => {
     const now = subject.create().now();
-    assert.ok(now > Date.UTC(2020) && now < Date.UTC(2200), `${now} is no plausible number of milliseconds`);
+    assert.ok(
+      now > Date.UTC(2020) && now < Date.UTC(2200),
+      `${now} is not a plausible time in milliseconds since 1970`,
+    );
   });
 
   test('monotonic time never goes back and passes as fast as wall time', async () => {

@@ -6,15 +6,15 @@ import type {
   HttpDelivery,
 } from '../../../src/ports/http-delivery.js';
 
-/** What the other end does: an answer, no answer ever, or a connection that breaks. */
+/** The receiver's behaviour: an answer, no answer, or a broken connection. */
 export type DeliveryBehaviour =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string | string[]>>; readonly body?: string }
   | 'hang'
   | 'reset';
 
-/** A delivery to be examined. */
+/** A delivery under test. */
 export interface DeliverySubject {
-  /** A new delivery and another end that it may reach. */
+  /** A new delivery and a receiver that it may reach. */
   readonly start: (behaviour: DeliveryBehaviour) => Promise<DeliveryStage>;
 }
 
@@ -31,7 +31,7 @@ export interface DeliveryStage {
 /** Any runner's `test(name, body)`. */
 export type TestFunction = (name: string, run: () => Promise<void>) => unknown;
 
-/** What the library relies on in a delivery, seen from the caller's side. Runs in about two seconds. */
+/** What the library requires of a delivery. Runs in about two seconds. */
 export function deliveryConformance(test: TestFunction, subject: DeliverySubject): void {
   const staged = (name: string, behaviour: DeliveryBehaviour, run: (stage: DeliveryStage) => Promise<void>): void => {
     test(name, async () => {
@@ -159,7 +159,7 @@ export function deliveryConformance(test: TestFunction, subject: DeliverySubject
     'http://[fe80::1%25eth0]/',
     'http://a b/',
   ]) {
-    staged(`"${url}" is refused as no URL to deliver to`, { status: 200 }, async (stage) => {
+    staged(`"${url}" is refused as an invalid URL`, { status: 200 }, async (stage) => {
       const error = await refused(stage, { url });
       assert.equal(error.type, 'invalid_url');
       assert.ok(error.message.length > 10);
@@ -212,7 +212,7 @@ async function answered(stage: DeliveryStage, changes: Partial<DeliveryRequest>)
 
 async function refused(stage: DeliveryStage, changes: Partial<DeliveryRequest>): Promise<DeliveryError> {
   const result = await stage.delivery.send(request(stage, changes));
-  if (result.isOk()) throw new assert.AssertionError({ message: `an answer came: ${JSON.stringify(result.value)}` });
+  if (result.isOk()) throw new assert.AssertionError({ message: `unexpected answer: ${JSON.stringify(result.value)}` });
   return result.error;
 }
 

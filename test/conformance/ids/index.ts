@@ -26,7 +26,7 @@ const shapes: Readonly<Record<IdKind, RegExp>> = {
   dispatch_suffix: /^[0-9a-f]{8}$/,
 };
 
-/** What the library relies on in a source of identifiers. */
+/** What the library requires of a source of identifiers. */
 export function idsConformance(test: TestFunction, create: () => Ids): void {
   for (const [kind, shape] of Object.entries(shapes) as [IdKind, RegExp][]) {
     test(`ids of kind ${kind} have their shape and do not repeat`, async () => {

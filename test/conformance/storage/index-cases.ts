@@ -14,7 +14,7 @@ import {
   withStore,
 } from './storage-subject.js';
 
-/** Secondary indexes: who is in them, and where. */
+/** Secondary indexes: their rows and the order of these. */
 export function indexCases(test: TestFunction, subject: StorageSubject): void {
   withStore(test, subject, 'a record without an index key is left out of the index', async (storage) => {
     await store(storage, { key: ['in'], rank: [1] }, { key: ['out'] });
@@ -70,15 +70,20 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(await ranked(storage), []);
   });
 
-  withStore(test, subject, 'a replaced record shows its new text through an unchanged index key', async (storage) => {
-    await store(storage, { key: ['a'], rank: [1], text: 'old' });
-    await store(storage, { key: ['a'], rank: [1], text: 'new' });
-    const rows = await look(storage, (view) => view.list(things, { index: 'byRank' }));
-    assert.deepEqual(
-      rows.map((row) => row.record.text),
-      ['new'],
-    );
-  });
+  withStore(
+    test,
+    subject,
+    'a replaced record is read with its new content through an unchanged index key',
+    async (storage) => {
+      await store(storage, { key: ['a'], rank: [1], text: 'old' });
+      await store(storage, { key: ['a'], rank: [1], text: 'new' });
+      const rows = await look(storage, (view) => view.list(things, { index: 'byRank' }));
+      assert.deepEqual(
+        rows.map((row) => row.record.text),
+        ['new'],
+      );
+    },
+  );
 
   withStore(test, subject, 'a removed record leaves the index', async (storage) => {
     await store(storage, { key: ['a'], rank: [1] }, { key: ['b'], rank: [1] });
@@ -116,7 +121,7 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(found, [[2]]);
   });
 
-  withStore(test, subject, 'an index key that is no key is refused and changes nothing', async (storage) => {
+  withStore(test, subject, 'an invalid index key is refused and changes nothing', async (storage) => {
     await store(storage, { key: ['a'], rank: [1] });
     assertFailed(
       await storage.write((view) => {
@@ -148,7 +153,7 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(await ids('odd "name"; drop'), [1, 3, 5, 7, 9, 11, 13, 15, 17, 19]);
   });
 
-  withStore(test, subject, 'a new index takes in the rows that are there', async (storage) => {
+  withStore(test, subject, 'a new index contains the existing rows', async (storage) => {
     const before = table<Thing>('grown', (thing) => thing.key);
     const after = table<Thing>('grown', (thing) => thing.key, { byRank: { version: 1, key: (thing) => thing.rank } });
     await commit(storage, (view) => {
@@ -192,7 +197,7 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
     withStore(
       test,
       subject,
-      'two versions of an index, each used by a program of its own, are both right',
+      'two versions of an index, each used by a separate program, are both right',
       async (storage) => {
         const other = await share(storage);
         try {

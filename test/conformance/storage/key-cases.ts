@@ -13,7 +13,7 @@ import {
 
 /** Key parts of each type, in the order that a store must keep. */
 const ORDERED: Readonly<Record<string, readonly KeyPart[]>> = {
-  'null, false, true, numbers and texts': [null, false, true, -1, 0, 1, '', '0', 'a'],
+  'null, false, true, numbers and strings': [null, false, true, -1, 0, 1, '', '0', 'a'],
   'whole numbers': [-1000, -256, -10, -2, -1, 0, 1, 2, 9, 10, 99, 100, 255, 256, 65_536, 4_294_967_296],
   fractions: [-2.5, -2, -1.75, -1.5, -0.1, -0.01, 0, 0.01, 0.1, 0.3, 0.5, 1, 1.5, 2.25],
   'the ends of what a number can be': [

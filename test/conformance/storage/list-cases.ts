@@ -21,7 +21,7 @@ const KEYS: readonly Key[] = [
   ['c'],
 ];
 
-/** What a query gives on `KEYS`, as positions. The same must hold on an index whose keys these are. */
+/** The results of queries on `KEYS`, as positions. The same must hold on an index with these keys. */
 const QUERIES: readonly (readonly [string, ListQuery, readonly number[]])[] = [
   ['no bounds', {}, [0, 1, 2, 3, 4, 5, 6]],
   ['reverse', { reverse: true }, [6, 5, 4, 3, 2, 1, 0]],
@@ -41,7 +41,7 @@ const QUERIES: readonly (readonly [string, ListQuery, readonly number[]])[] = [
   ['a text prefix after a prefix', { prefix: ['a'], textPrefix: 'x' }, [0, 1, 2]],
   ['a text prefix that is longer', { prefix: ['a'], textPrefix: 'xy' }, [2]],
   ['a text prefix that nothing has', { prefix: ['a'], textPrefix: 'q' }, []],
-  ['an empty text prefix: any text', { prefix: ['a'], textPrefix: '' }, [0, 1, 2, 3]],
+  ['an empty text prefix: any string', { prefix: ['a'], textPrefix: '' }, [0, 1, 2, 3]],
   ['a text prefix where numbers stand', { prefix: ['a', 'x'], textPrefix: '' }, []],
   ['a text prefix in reverse', { prefix: ['a'], textPrefix: 'x', reverse: true, limit: 2 }, [2, 1]],
   ['from a key', { from: ['a', 'y', 1] }, [3, 4, 5, 6]],
@@ -83,7 +83,7 @@ export function listCases(test: TestFunction, subject: StorageSubject): void {
   withStore(
     test,
     subject,
-    'a text prefix stops where the text differs, at the ends of Unicode too',
+    'a text prefix stops where the string differs, at the ends of Unicode too',
     async (storage) => {
       const texts = ['a', 'a\ud7ff', 'a\ue000', 'a\uffff', 'a\u{10ffff}', 'a\u{10ffff}b', 'a\u{10ffff}\u{10ffff}', 'b'];
       await store(storage, ...texts.map((text) => ({ key: [text] })));
@@ -104,14 +104,14 @@ export function listCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(found, ['a ', 'a b']);
   });
 
-  withStore(test, subject, 'an empty table lists nothing, however it is asked', async (storage) => {
+  withStore(test, subject, 'an empty table lists nothing, whatever the query', async (storage) => {
     for (const [, query] of QUERIES) {
       assert.deepEqual(await positions(storage, query), []);
       assert.deepEqual(await positions(storage, { ...query, index: 'byRank' }), []);
     }
   });
 
-  withStore(test, subject, 'a page after a page covers a large table, both ways', async (storage) => {
+  withStore(test, subject, 'consecutive pages cover a large table, in both directions', async (storage) => {
     const size = 3000;
     const rows = Array.from({ length: size }, (_, i) => ({ key: [(i * 7919) % size], rank: [i % 7], text: String(i) }));
     await store(storage, ...rows);
@@ -135,7 +135,7 @@ export function listCases(test: TestFunction, subject: StorageSubject): void {
     assertFailed(await storage.read((view) => view.list(things, { index: 'byNothing' })), 'invalid_record');
   });
 
-  withStore(test, subject, 'the list that a caller got is his own', async (storage) => {
+  withStore(test, subject, 'a returned list belongs to the caller', async (storage) => {
     await store(storage, { key: ['a'] }, { key: ['b'] });
     const rows = await look(storage, (view) => view.list(things));
     rows.length = 0;

@@ -34,10 +34,10 @@ const FAITHFUL: Readonly<Record<string, unknown>> = {
   'the last code points': ['\uffff', '\ufffe', '\u{10ffff}', '\ufeff'],
   'a member named __proto__': JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}'),
   'members in their order': { z: 1, a: 2, m: 3 },
-  'a long text': 'x'.repeat(100_000),
+  'a long string': 'x'.repeat(100_000),
 };
 
-/** Records come back as JSON would bring them back. */
+/** Records are returned as after a JSON round trip. */
 export function recordCases(test: TestFunction, subject: StorageSubject): void {
   for (const [name, body] of Object.entries(FAITHFUL)) {
     withStore(test, subject, `a record comes back as it was: ${name}`, async (storage) => {
@@ -52,7 +52,7 @@ export function recordCases(test: TestFunction, subject: StorageSubject): void {
     });
   }
 
-  withStore(test, subject, 'the rules of JSON apply to what is no JSON value', async (storage) => {
+  withStore(test, subject, 'values outside of JSON are converted as by JSON.stringify', async (storage) => {
     const body = { gone: undefined, list: [undefined, Number.NaN], date: new Date(0), call: () => 1 };
     await commit(storage, (view) => view.put(documents, { id: 'a', body }));
     const found = await look(storage, (view) => view.get(documents, ['a'])?.record.body);
@@ -89,7 +89,7 @@ export function recordCases(test: TestFunction, subject: StorageSubject): void {
     });
   }
 
-  withStore(test, subject, 'the message of a refused record holds nothing of the record', async (storage) => {
+  withStore(test, subject, 'the message of a refused record contains nothing of the record', async (storage) => {
     const result = await storage.write((view) => {
       view.put(documents, { id: 'secret-id', body: { secret: 1n } });
       return refuse();
@@ -112,7 +112,7 @@ export function recordCases(test: TestFunction, subject: StorageSubject): void {
   withStore(
     test,
     subject,
-    'a change of a record that was read does not change its text nor its position',
+    'changing a returned record changes neither its content nor its position in the store',
     async (storage) => {
       await store(storage, { key: ['a'], rank: [1], text: 'as stored' });
       const row = await look(storage, (view) => view.get(things, ['a']));

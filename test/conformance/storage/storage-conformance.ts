@@ -8,7 +8,7 @@ import { waitingCases } from './waiting-cases.js';
 import { writeCases } from './write-cases.js';
 
 /**
- * What the library relies on in a storage, for any adapter and under any test runner: pass the runner's `test` and a way
+ * What the library requires of a storage, for any adapter and test runner: pass the runner's `test` and a function
  * to open stores. Cases that need `reopen` or `share` are declared only when the subject has them.
  */
 export function storageConformance(test: TestFunction, subject: StorageSubject): void {

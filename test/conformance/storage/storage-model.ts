@@ -1,7 +1,7 @@
 import type { ListQuery } from '../../../src/ports/storage.js';
 import type { Key, KeyPart, Table } from '../../../src/shared/table.js';
 
-/** What a store holds, in the plainest form: a list that is filtered and sorted for each question. */
+/** The simplest model of a store: a list that is filtered and sorted for each query. */
 export interface StorageModel<R> {
   readonly index: number;
   readonly tableIndex: number;
@@ -22,13 +22,13 @@ export function modelPut<R>(table: Table<R>, model: StorageModel<R>, record: R, 
   return { index, tableIndex: index, rows: [...model.rows.filter((other) => other !== before), row] };
 }
 
-/** Takes a record out; the same model when there is none. */
+/** Removes a record; returns the same model if it does not exist. */
 export function modelRemove<R>(table: Table<R>, model: StorageModel<R>, key: Key, index: number): StorageModel<R> {
   const rows = model.rows.filter((row) => compareKeys(table.key(row.record), key) !== 0);
   return rows.length === model.rows.length ? model : { index, tableIndex: index, rows };
 }
 
-/** What a list query gives, straight from the words of the port. */
+/** The result of a list query, directly after the port's definition. */
 export function modelList<R>(table: Table<R>, model: StorageModel<R>, query: ListQuery): ModelRow<R>[] {
   const keyOf = (row: ModelRow<R>): Key | undefined =>
     query.index === undefined ? table.key(row.record) : table.indexes[query.index]?.key(row.record);
@@ -57,7 +57,7 @@ function matches(key: Key, query: ListQuery): boolean {
   return query.to === undefined || compareKeys(key, query.to) < 0;
 }
 
-/** The order of keys as the table contract words it. */
+/** The order of keys as the table contract defines it. */
 export function compareKeys(a: Key, b: Key): number {
   for (let i = 0; i < Math.min(a.length, b.length); i++) {
     const order = compareParts(a[i] as KeyPart, b[i] as KeyPart);

@@ -3,11 +3,11 @@ import { type Err, err, type Ok, ok, type Result } from 'neverthrow';
 import type { ReadView, Storage, StorageError, WriteView, Written } from '../../../src/ports/storage.js';
 import { type Key, table } from '../../../src/shared/table.js';
 
-/** A store to be examined. */
+/** A store under test. */
 export interface StorageSubject {
   /** A new, empty store for each test; the suite closes it. */
   readonly open: () => Promise<Storage>;
-  /** Opens again what a store kept, after the suite has closed it. Absent when nothing survives closing. */
+  /** Opens the data of a store again after the suite has closed it. Absent if nothing survives closing. */
   readonly reopen?: (closed: Storage) => Promise<Storage>;
   /** A second, independent connection to the same data, as another process would have; the suite closes it. */
   readonly share?: (storage: Storage) => Promise<Storage>;

@@ -122,7 +122,7 @@ export function waitingCases(test: TestFunction, subject: StorageSubject): void 
     assert.equal(await storage.waitForChange([things], index, never), index);
   });
 
-  withStore(test, subject, 'one write wakes a thousand who wait for it, and nobody else', async (storage) => {
+  withStore(test, subject, 'one write wakes a thousand waiters of its table and no others', async (storage) => {
     const { index } = await store(storage, { key: ['a'] });
     const controller = new AbortController();
     const waiting = Array.from({ length: 1000 }, () => storage.waitForChange([things], index, controller.signal));

@@ -16,7 +16,7 @@ import {
   withStore,
 } from './storage-subject.js';
 
-/** Transactions and the indexes that they take. */
+/** Transactions and their indexes. */
 export function writeCases(test: TestFunction, subject: StorageSubject): void {
   withStore(test, subject, 'an empty store has an index of at least 1, and so has every table', async (storage) => {
     const [index, tableIndex] = await look(storage, (view) => [view.index, view.tableIndex(things)]);

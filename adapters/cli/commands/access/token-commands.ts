@@ -59,7 +59,7 @@ interface Granted {
   readonly workspace: readonly string[];
 }
 
-/** What the options grant; what they do not name is absent. */
+/** The rights of the options; members without an option are absent. */
 function grantedBy({ policy, role, workspace }: Granted) {
   return {
     ...(policy.length === 0 ? {} : { policies: policy }),
@@ -117,7 +117,7 @@ function nodeFacts(token: TokenDocument | undefined) {
 const update = command({
   words: 'token update',
   parameters: 'ACCESSOR',
-  summary: 'change the name of a token, or what it may do; what no option names stays',
+  summary: 'change the name or the rights of a token; only the options given have an effect',
   options: {
     ...granted,
     name: { type: 'text', value: 'NAME', summary: 'its new name' },
@@ -132,7 +132,7 @@ const update = command({
     const { box, options, parameters } = invocation;
     const [accessor = ''] = parameters;
     if (Object.keys(grantedBy(options)).length === 0 && options.name === undefined && options.type === undefined) {
-      throw new Stopped('name what changes: --name, --type, --policy, --role or --workspace', 2);
+      throw new Stopped('nothing to change: give --name, --type, --policy, --role or --workspace', 2);
     }
     const before = await found(box.tokens.read(accessor), `token ${accessor}`);
     const type = options.type ?? before.Type;
@@ -149,7 +149,7 @@ const update = command({
   },
 });
 
-/** What an update must repeat, as it cannot be changed. */
+/** The unchangeable members, which an update must repeat. */
 function fixedParts({ Global, ExpirationTTL, ExpirationTime, NodeID, NodePool }: TokenDocument) {
   return {
     global: Global,

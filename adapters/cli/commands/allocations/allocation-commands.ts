@@ -33,21 +33,21 @@ async function usageOf(invocation: Invocation, prefix: string | undefined) {
   return orThrow(invocation.box.allocations.stats(ID));
 }
 
-/** The allocation whose ID begins so. */
+/** The only allocation whose ID has this prefix. */
 export async function allocationOf({ box, inNamespace }: Invocation, prefix: string): Promise<Allocation> {
   const { value } = await orThrow(box.allocations.list({ ...inNamespace, prefix: askedBeginning(prefix) }));
   const { ID } = theOnly(value.items, prefix, 'allocation');
   return found(box.allocations.read(ID), `allocation ${prefix}`);
 }
 
-/** For commands that take an allocation: its ID is then that of a job. */
+/** Option of commands on an allocation: select it by the ID of its job. */
 export const ofJobOption = {
   job: { type: 'flag', summary: 'ALLOCATION is the ID of a job: take its newest running allocation' },
 } as const;
 
 type Choose = (allocations: readonly AllocationListStub[], wanted: Wanted) => AllocationListStub | undefined;
 
-/** The allocation whose ID begins so; with `--job` the one that is chosen of the job of this ID. */
+/** The allocation whose ID has this prefix, or with `--job` the selected one of the job with this ID. */
 export async function allocationOrThatOfJob(invocation: Invocation, id: string, choose: Choose): Promise<Allocation> {
   const { box, inNamespace, options } = invocation;
   const ofJob: unknown = options['job'];
@@ -146,7 +146,7 @@ const stop = command({
 
 interface CheckResult {
   readonly Service: string;
-  /** Absent for a service of the group. */
+  /** Absent for a group service. */
   readonly Task?: string;
   readonly Check: string;
   readonly Mode: string;

@@ -7,7 +7,7 @@ export interface Wanted {
   readonly task?: string | undefined;
 }
 
-/** The newest allocation that runs, else the newest that has started a task, else the newest. */
+/** The newest running allocation, else the newest that has started a task, else the newest. */
 export function allocationToRead(
   allocations: readonly AllocationListStub[],
   wanted: Wanted,
@@ -16,7 +16,7 @@ export function allocationToRead(
   return newest.find(runs) ?? newest.find(({ TaskStates }) => hasStarted(TaskStates)) ?? newest[0];
 }
 
-/** The newest allocation that runs; of those in which the task itself does, when there are any. */
+/** The newest running allocation, preferably one in which the task itself is running. */
 export function allocationToUse(
   allocations: readonly AllocationListStub[],
   wanted: Wanted,

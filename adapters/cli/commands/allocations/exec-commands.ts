@@ -11,14 +11,14 @@ import { allocationOf, allocationOrThatOfJob, ofJobOption, onlyTask } from './al
 import { allocationToUse } from './choose-allocation.js';
 
 const conversationOptions = {
-  i: { type: 'flag', summary: 'pass standard input on; without it the command finds its input at the end' },
+  i: { type: 'flag', summary: 'forward standard input; without it the input of the command is empty' },
   t: { type: 'flag', summary: 'run it in a terminal, with standard input' },
 } as const;
 
 const exec = command({
   words: 'alloc exec',
   parameters: 'ALLOCATION COMMAND [ARGS...]',
-  summary: 'run a command beside a task; options stand before ALLOCATION; its exit code is that of the command',
+  summary: 'run a command in the environment of a task and exit with its code; options precede ALLOCATION',
   optionsFirst: true,
   raw: true,
   sockets: true,
@@ -73,7 +73,7 @@ const action = command({
 
 type JobAction = Awaited<ReturnType<typeof actionsOf>>[number];
 
-/** Those of the group and the task, if given. */
+/** The actions of the group and the task, if given. */
 async function actionsOf({ box, inNamespace, options }: Invocation, jobId: string) {
   await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
   const actions = await orThrow(box.jobs.actions(jobId, inNamespace));
@@ -94,7 +94,7 @@ function actionsText(actions: readonly JobAction[]): string {
   return tableOf(['Action', 'Group', 'Task', 'Command'], rows, 'no actions');
 }
 
-/** Groups may share an action and its task: then every one of them will do. Names the others when it is not clear. */
+/** Groups may share an action and its task: then any of them will do. Lists the candidates if the choice is ambiguous. */
 function theAction(jobId: string, actions: readonly JobAction[], name: string): JobAction {
   const named = actions.filter(({ Name }) => Name === name);
   const [first] = named;
@@ -114,7 +114,7 @@ interface Wanted {
 
 type Opened = ReturnType<Invocation['box']['allocations']['exec']>;
 
-/** The allocation that the option names, else the newest of the action's group that runs. */
+/** The allocation of the option, else the newest running one of the action's group. */
 async function allocationFor(
   invocation: Invocation,
   jobId: string,
@@ -124,13 +124,13 @@ async function allocationFor(
   if (typeof alloc === 'string') return allocationOf(invocation, alloc);
   const read = invocation.box.jobs.allocations(jobId, invocation.inNamespace);
   const chosen = allocationToUse(await found(read, `job ${jobId}`), { group: TaskGroupName, task: TaskName });
-  if (chosen === undefined) throw new Stopped(`no allocation of group ${TaskGroupName} of job ${jobId} runs`);
+  if (chosen === undefined) throw new Stopped(`no allocation of group ${TaskGroupName} of job ${jobId} is running`);
   return chosen;
 }
 
-/** Talks with what was opened over the standard streams, and gives its exit code. */
+/** Connects the opened session to the standard streams and returns its exit code. */
 async function talk({ streams }: Invocation['terminal'], { i, t }: Wanted, open: () => Opened): Promise<number> {
-  if (streams === undefined) throw new Stopped('there is no standard input and output to pass on');
+  if (streams === undefined) throw new Stopped('this process has no standard input and output to forward');
   return converse({ socket: await orThrow(open()), streams, input: i || t, terminal: t });
 }
 

@@ -14,13 +14,13 @@ import { allocationToRead } from './choose-allocation.js';
 const logOptions = {
   stderr: { type: 'flag', summary: 'the error stream' },
   stdout: { type: 'flag', summary: 'the output stream, which is shown without it too' },
-  f: { type: 'flag', summary: 'go on with what is written next, until the task ends' },
+  f: { type: 'flag', summary: 'follow the output until the task ends' },
   tail: { type: 'flag', summary: 'only the last ten lines' },
   n: { type: 'text', value: 'LINES', summary: 'only so many lines before the end' },
   c: { type: 'text', value: 'BYTES', summary: 'only so many bytes before the end' },
 } as const;
 
-/** Lines that `--tail` alone shows. */
+/** The number of lines that `--tail` shows by default. */
 const usualLines = 10;
 
 const ofAllocation = command({
@@ -109,7 +109,7 @@ interface ReadOptions {
   readonly c: string | undefined;
 }
 
-/** How a log is read, as the options ask for. */
+/** How the options ask to read a log. */
 function readerFrom(options: ReadOptions): ReadLog {
   if (options.stdout && options.stderr) throw new Stopped('give --stdout or --stderr, not both', 2);
   const start = startFrom(options);
@@ -125,7 +125,7 @@ function startFrom({ tail, n, c }: ReadOptions): LogStart {
   return tail ? { lines: usualLines } : 'beginning';
 }
 
-/** A job that makes instances runs nothing itself: its newest instance is meant. */
+/** A periodic or parameterized job has no allocations: its newest instance is used. */
 async function jobOrItsNewestInstance({ box, inNamespace }: Invocation, jobId: string): Promise<Job> {
   const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
   if (job.Periodic === null && (job.ParameterizedJob === null || job.Dispatched)) return job;
@@ -155,7 +155,7 @@ function taskOf(job: Job, task: string | undefined, group: string | undefined): 
 }
 
 interface WantedAllocation extends TaskOfGroup {
-  /** Whether to wait for an allocation when there is none. */
+  /** Whether to wait for an allocation if there is none. */
   readonly wait: boolean;
 }
 

@@ -175,7 +175,7 @@ const scale = command({
     const { parameters, options, box, inNamespace } = invocation;
     const [jobId = '', group = '', text] = parameters;
     const count = numberOption('COUNT', text) ?? 0;
-    // Servers ask for a reason.
+    // Servers require a reason.
     const request = { ...inNamespace, count, message: options.message ?? 'scaled from the command line' };
     const answer = await orThrow(box.jobs.scale(jobId, group, request));
     return afterwards(invocation, answer, { detached: options.detach, done: 'job scaled' });
@@ -279,7 +279,7 @@ const inspect = command({
   },
 });
 
-/** The job in the namespace of the command line, if given. */
+/** The job, in the namespace of the command line if given. */
 export function inThe(namespace: string | undefined, job: unknown): JobInput {
   const document = job as JobInput;
   return namespace === undefined ? document : { ...document, Namespace: namespace };

@@ -25,14 +25,14 @@ export const jobFileOptions = {
   hcl1: { type: 'flag', summary: 'read the file in version 1 of the language' },
 } as const;
 
-/** The job of the file, or of standard input for `-`. Rejects with `Stopped`, which shows every problem with its place. */
+/** The job of the file, or of standard input for `-`. Rejects with `Stopped`, which lists every problem with its location. */
 export async function jobFrom(
   path: string,
   options: OptionValues<typeof jobFileOptions>,
   terminal: Terminal,
   canonicalize = false,
 ): Promise<JobSource> {
-  // Loaded here: most commands read no job file, and its language is large.
+  // Loaded lazily: most commands read no job file, and the HCL parser is large.
   const { readJobSource } = await import('../../job-source.js');
   const read = {
     flags: options.var,

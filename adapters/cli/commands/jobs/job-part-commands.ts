@@ -93,7 +93,7 @@ const promote = command({
 const tag = command({
   words: 'job tag apply',
   parameters: 'JOB NAME',
-  summary: 'give a version of a job a name, by which it is kept and can be reverted to',
+  summary: 'give a version of a job a name, which keeps it and lets job revert find it',
   options: {
     version: { type: 'text', value: 'N', summary: 'the version; the newest when none is given' },
     description: { type: 'text', value: 'TEXT', summary: 'why' },
@@ -111,7 +111,7 @@ const tag = command({
 const untag = command({
   words: 'job tag unset',
   parameters: 'JOB NAME',
-  summary: 'take the name away from a version',
+  summary: 'remove the name of a version',
   options: {},
   run: async (invocation) => {
     const [jobId = '', name = ''] = invocation.parameters;

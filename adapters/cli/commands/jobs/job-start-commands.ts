@@ -48,7 +48,7 @@ const init = command({
   run: async ({ parameters: [path = 'example.nomad.hcl'], terminal }) => {
     await writeFile(path, example, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
       throw new Stopped(
-        error.code === 'EEXIST' ? `${path} is there already` : `${path} cannot be written: ${error.message}`,
+        error.code === 'EEXIST' ? `${path} already exists` : `${path} cannot be written: ${error.message}`,
       );
     });
     terminal.out(`${path} is written; signalbox job run ${path} runs it\n`);
@@ -71,7 +71,7 @@ const start = command({
       box.jobs.register(inThe(inNamespace.namespace, { ...job, Stop: false }), {
         ...inNamespace,
         ...optional('submission', await submissionOf(invocation, job)),
-        // What somebody else has registered meanwhile stays.
+        // Check-and-set: a registration by somebody else meanwhile is not overwritten.
         enforceIndex: job.JobModifyIndex,
       }),
     );
@@ -79,7 +79,7 @@ const start = command({
   },
 });
 
-/** The source of the job, if it is kept. */
+/** The source of the job, if the server has it. */
 async function submissionOf({ box, inNamespace }: Invocation, { ID, Version }: Job) {
   const read = await box.jobs.submission(ID, Version, inNamespace);
   const kept = read.isOk() ? read.value.value : undefined;

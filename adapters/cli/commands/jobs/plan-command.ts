@@ -10,7 +10,7 @@ import { print } from '../print.js';
 import { inThe } from './job-commands.js';
 import { jobFileOptions, jobFrom } from './job-file.js';
 
-/** Exit codes as scripts around Nomad's command expect them. */
+/** Exit codes of Nomad's `job plan`, which scripts expect. */
 const nothingChanges = 0;
 const somethingChanges = 1;
 const failed = 255;
@@ -73,7 +73,7 @@ async function planned(invocation: Invocation, options: PlanOptions): Promise<nu
   return unchanged ? nothingChanges : somethingChanges;
 }
 
-/** Counts of an unchanged system job are not shown: its `Place` counts the allocations that exist, too. */
+/** Counts of an unchanged system job are not shown: its `Place` includes existing allocations. */
 function effectText(unchanged: boolean, updates: Readonly<Record<string, object>>): string {
   if (unchanged) return 'nothing changes\n';
   const groups = Object.entries(updates).flatMap(([group, counts]) => {
@@ -86,7 +86,7 @@ function effectText(unchanged: boolean, updates: Readonly<Record<string, object>
 
 type Repeated = Omit<PlanOptions, 'no-diff'> & { readonly namespace?: string; readonly address?: string };
 
-/** The command that registers what was planned: with the options that have an effect on it, quoted for a shell. */
+/** The command that applies the plan: with all relevant options, quoted for a shell. */
 function applyingLine(index: number, path: string, options: Repeated): string {
   const flags = ['hcl1', 'policy-override', 'preserve-counts', 'preserve-resources'] as const;
   return shellLine([
@@ -105,7 +105,7 @@ function applyingLine(index: number, path: string, options: Repeated): string {
   ]);
 }
 
-/** A user and a password in an address are not sent, and not printed. */
+/** Credentials in an address are neither sent nor printed. */
 function withoutUser(address: string): string {
   const server = serverAddress(address);
   return 'url' in server ? server.url : address;

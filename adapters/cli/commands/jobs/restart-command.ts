@@ -30,11 +30,11 @@ const options = {
 
 type Options = OptionValues<typeof options>;
 
-/** `job restart`: the allocations of a job that run, one batch after the other. */
+/** `job restart`: restarts the running allocations of a job in batches. */
 export const restartJob: Command = command({
   words: 'job restart',
   parameters: 'JOB',
-  summary: 'restart what runs of a job, or replace it, one batch after the other; each waits until what it began runs',
+  summary: 'restart or replace the running allocations of a job in batches; each batch waits until its allocations run',
   options,
   run: async (invocation) => {
     assertFit(invocation.options);
@@ -69,11 +69,11 @@ async function chosenAllocations(
     .filter(({ ClientStatus, DesiredStatus }) => ClientStatus === 'running' && DesiredStatus === 'run')
     .filter(({ TaskGroup }) => names.includes(TaskGroup))
     .sort((a, b) => a.CreateIndex - b.CreateIndex || (a.Name < b.Name ? -1 : 1));
-  if (running.length === 0) throw new Stopped(`nothing runs of job ${jobId}`);
+  if (running.length === 0) throw new Stopped(`job ${jobId} has no running allocation`);
   return running;
 }
 
-/** One run of the command. With `--json` it prints what came of each allocation, else a line as each batch begins and ends. */
+/** One run of the command. With `--json` it prints the result for each allocation, else progress lines for each batch. */
 class Restart {
   readonly #invocation: Invocation;
   readonly #jobId: string;

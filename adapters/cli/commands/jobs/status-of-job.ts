@@ -23,31 +23,31 @@ interface JobStatusView {
   readonly summary: JobSummary;
   readonly deployment: Deployment | null;
   readonly allocations: readonly AllocationListStub[];
-  /** Only when they are wanted. */
+  /** Only if requested. */
   readonly evaluations?: readonly Evaluation[];
   readonly blocked: string;
   /** How the job ended, as lists show it. */
   readonly outcome?: string;
-  /** Of a periodic job that launches: the next times, in Unix nanoseconds. */
+  /** For an active periodic job: the next launches, in Unix nanoseconds. */
   readonly nextLaunches?: readonly number[];
-  /** Of a job that launches others: the newest instances, newest first. */
+  /** For a periodic or parameterized job: the latest instances, newest first. */
   readonly lastInstances?: readonly JobListStub[];
 }
 
-/** Instances and launches that are shown. */
+/** The most instances and launches that are shown. */
 const shownInstances = 5;
 const shownLaunches = 3;
 
 interface Wanted {
-  /** Allocations of an earlier job of the same ID too. */
+  /** Include allocations of an earlier job with the same ID. */
   readonly all: boolean;
   readonly evals: boolean;
 }
 
-/** `signalbox job status JOB`: the overview of a job, which may be named by the beginning of its ID. */
+/** `signalbox job status JOB`: the overview of a job, which may be given by a prefix of its ID. */
 export async function statusOfJob(invocation: Invocation, begins: string, { all, evals }: Wanted): Promise<number> {
   const { box, inNamespace } = invocation;
-  // The ID itself comes before all that continue behind it.
+  // An exact match sorts before longer IDs.
   const { value } = await orThrow(box.jobs.list({ ...inNamespace, prefix: begins, perPage: 11 }));
   const { ID: jobId, Outcome } = theOnly(value.items, begins, 'job');
   const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
@@ -81,7 +81,7 @@ async function launchesOf(
   const { value } = await orThrow(box.jobs.list({ ...inNamespace, ...page }));
   const lastInstances = value.items.filter(({ ParentID }) => ParentID === ID).slice(0, shownInstances);
   if (Periodic === null || !Periodic.Enabled || Stop) return { lastInstances };
-  // Loaded here: most jobs have no schedule.
+  // Loaded lazily: most jobs have no schedule.
   const { nextLaunch } = await import('../../../../src/jobs/index.js');
   const nextLaunches: number[] = [];
   for (let after = Date.now(); nextLaunches.length < shownLaunches; ) {

@@ -14,8 +14,8 @@ import { Stopped } from '../../stopped.js';
 import { print } from '../print.js';
 
 /**
- * Shows a node that is emptied, until that is over. Gives the exit code: 1 when the drain was ended before it was done.
- * `ordered` are the node's allocations when the drain was ordered, if it was ordered just now.
+ * Shows the progress of a drain until it ends. Returns the exit code: 1 if the drain was cancelled.
+ * `ordered`: the node's allocations at the start of the drain, if this command started it.
  */
 export async function followDrain(
   invocation: Invocation,
@@ -28,7 +28,7 @@ export async function followDrain(
   const changes = changesOf(
     async (waiting) => {
       const { value, index } = await orThrow(box.nodes.read(nodeId, waiting));
-      if (value === undefined) throw new Stopped(`the node ${nodeId} is no longer kept`);
+      if (value === undefined) throw new Stopped(`node ${nodeId} no longer exists`);
       return { value, index };
     },
     async (waiting) => {

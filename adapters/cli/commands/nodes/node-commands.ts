@@ -69,7 +69,7 @@ export function nodesText(nodes: readonly ListedNode[]): string {
   return tableOf(headings, rows, 'no nodes');
 }
 
-/** The node whose ID begins like the parameter, or the server's own. */
+/** The node whose ID has the parameter as prefix, or the server's own. */
 async function chosenNode(invocation: Invocation) {
   const [prefix] = invocation.parameters;
   const own = isGiven(invocation.options, 'self');
@@ -77,11 +77,11 @@ async function chosenNode(invocation: Invocation) {
   if (!own) return nodeOf(invocation, prefix ?? '');
   const { stats } = await orThrow(invocation.box.system.agentSelf());
   const id = stats['client']?.['node_id'];
-  if (id === undefined) throw new Stopped('not exactly one node is connected to the server: name it');
+  if (id === undefined) throw new Stopped('--self needs exactly one node connected to the server: name the NODE');
   return nodeOf(invocation, id);
 }
 
-/** The node whose ID begins so. */
+/** The only node whose ID has this prefix. */
 export async function nodeOf({ box }: Invocation, prefix: string) {
   const { value } = await orThrow(box.nodes.list({ prefix: askedBeginning(prefix) }));
   const { ID } = theOnly(value.items, prefix, 'node');
@@ -121,7 +121,7 @@ const eligibility = command({
   },
 });
 
-/** What belongs to one of the orders alone. */
+/** Options that are valid with one of the actions only. */
 const drainOptions = {
   detach: { type: 'flag', of: 'enable', summary: 'do not wait until the node is empty' },
   deadline: { type: 'text', of: 'enable', value: 'DURATION', summary: 'what is still there then is stopped (1h)' },
@@ -141,7 +141,7 @@ function isGiven(options: Readonly<Record<string, unknown>>, name: string): bool
 const drain = command({
   words: 'node drain',
   parameters: '[NODE]',
-  summary: 'move everything away from a node, or end that; waits until the node is empty',
+  summary: 'start or end the drain of a node, which moves its allocations away; waits until the node is empty',
   options: {
     enable: { type: 'flag', summary: 'begin' },
     disable: { type: 'flag', summary: 'end the drain, and let the node take new allocations' },
@@ -176,7 +176,7 @@ interface Deadlines {
   readonly 'no-deadline': boolean;
 }
 
-/** Nanoseconds; below 0 stops everything at once, 0 waits for ever. */
+/** In nanoseconds; negative: stop everything at once; 0: wait for ever. */
 function deadlineOf({ deadline, force, 'no-deadline': none }: Deadlines): number {
   if ([deadline !== undefined, force, none].filter(Boolean).length > 1) {
     throw new Stopped('give one of --deadline, --no-deadline, --force', 2);

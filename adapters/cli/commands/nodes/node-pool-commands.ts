@@ -116,7 +116,7 @@ interface PoolConfiguration {
   readonly MemoryOversubscriptionEnabled: boolean | null;
 }
 
-/** What the pool sets from now on; undefined when that is nothing. */
+/** The pool's new scheduler settings; undefined if it has none. */
 function configurationFrom(options: ConfigurationOptions, before: PoolConfiguration | null) {
   const algorithm = options['scheduler-algorithm'] ?? before?.SchedulerAlgorithm ?? '';
   const memory = oversubscription(

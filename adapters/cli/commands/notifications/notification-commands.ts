@@ -50,15 +50,15 @@ const show = command({
         Breaker: health.breaker,
         'Failing since': health.failingSince ?? undefined,
         'Next probe': health.nextProbeAt ?? undefined,
-        'Held back by': health.hinderedBy ?? undefined,
-        'Held back since': health.hinderedSince ?? undefined,
+        'Blocked by': health.hinderedBy ?? undefined,
+        'Blocked since': health.hinderedSince ?? undefined,
         Waiting: health.backlog,
       }),
     );
   },
 });
 
-/** One word for how the deliveries of a configuration fare. */
+/** The state of a configuration's deliveries in a word. */
 function stateOf({ paused, breaker, hinderedBy, failingSince }: HealthView): string {
   if (paused) return 'paused';
   if (breaker !== 'closed') return `breaker ${breaker.replace('_', ' ')}`;
@@ -102,7 +102,7 @@ const create = command({
 const put = command({
   words: 'notification put',
   parameters: 'WORKSPACE NAME [URL]',
-  summary: 'create the configuration of this name, or change it into what is stated',
+  summary: 'create or change the configuration of this name',
   options: {
     type: {
       type: 'text',
@@ -143,7 +143,7 @@ const put = command({
   },
 });
 
-/** The interface ignores a URL of e-mail and users of everything else. Who types them means something by them. */
+/** The API ignores a URL for e-mail and users for other types; on the command line they are mistakes. */
 function checkDestination(type: string | undefined, url: string | undefined, users: readonly string[]): void {
   if (type === 'email' && url !== undefined) throw new Stopped('e-mail goes to --user USER, not to a URL', 2);
   if (type !== 'email' && users.length > 0) throw new Stopped('--user is for --type email', 2);
@@ -163,7 +163,7 @@ const pause = command({
 const resume = command({
   words: 'notification resume',
   parameters: 'CONFIGURATION',
-  summary: 'send what waits since a pause',
+  summary: 'send the deliveries that wait since a pause',
   options: {},
   run: async (invocation) => {
     const resumed = await orThrow(invocation.box.notifications.resume(invocation.parameters[0] ?? ''));
@@ -243,7 +243,7 @@ const deliveries = command({
   },
 });
 
-/** What a delivery waits for and until when, or why it ended without success. */
+/** What a delivery waits for and until when, or why it failed. */
 function whyOf({ waitsFor, reason }: Pick<DeliverySummary, 'waitsFor' | 'reason'>): string {
   if (waitsFor === null) return reason ?? '';
   return waitsFor.until === null ? waitsFor.reason : `${waitsFor.reason} until ${waitsFor.until}`;

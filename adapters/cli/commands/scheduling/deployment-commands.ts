@@ -104,7 +104,7 @@ async function deploymentOf(invocation: Invocation, prefix: string): Promise<Dep
   return theOnly(begins, prefix, 'deployment');
 }
 
-/** What a change of a deployment gives. */
+/** The answer to a change of a deployment. */
 type Change = ResultAsync<{ readonly evalId?: string }, { readonly type: string }>;
 
 async function followed(invocation: Invocation, changing: Change): Promise<number> {

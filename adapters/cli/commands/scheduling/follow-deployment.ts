@@ -6,7 +6,7 @@ import { type DeploymentView, deploymentFrame, deploymentNews, isOver } from '..
 import { displayOn, noDisplay } from '../../monitor/display.js';
 import { Stopped } from '../../stopped.js';
 
-/** Another read that is followed beside the deployment, and when it ends the wait. */
+/** A second read to follow, and the condition on which it ends the wait. */
 interface Watched<T> {
   readonly read: Read<T>;
   readonly endsIt: (value: T) => boolean;
@@ -20,8 +20,8 @@ interface DeploymentEnd<T> {
 }
 
 /**
- * Shows a deployment until it is over or until `watched` ends the wait; quietly where JSON was asked for. Canaries that are to be promoted
- * and a paused deployment are waited for.
+ * Shows a deployment until it has ended or `watched` ends the wait; silent with `--json`. It waits for canaries to be promoted
+ * and for a paused deployment to be resumed.
  */
 export async function followDeployment<T = undefined>(
   { box, inNamespace, terminal, json }: Invocation,

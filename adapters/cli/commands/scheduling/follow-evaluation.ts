@@ -10,22 +10,22 @@ import { Stopped } from '../../stopped.js';
 import { found } from '../found.js';
 import { followDeployment } from './follow-deployment.js';
 
-/** Longest that one question to the server waits. */
+/** The `wait` of a blocking query. */
 const wait = '30s';
 
-/** Exit codes of commands that wait for the scheduler, as scripts around Nomad's commands expect them. */
+/** Exit codes of Nomad's commands that wait for the scheduler, which scripts expect. */
 const failed = 1;
 const unplaced = 2;
 
 /**
- * Waits until the evaluation has ended, and shows what was placed and why the rest was not. Returns the exit code: 2 when something
- * could not be placed, 1 when the evaluation failed.
+ * Waits until the evaluation has ended, and shows the placements and failures. Returns the exit code: 2 if something
+ * could not be placed, 1 if the evaluation failed.
  */
 export async function followEvaluation(invocation: Invocation, id: string): Promise<number> {
   return reported(invocation, await shownEvaluation(invocation, id));
 }
 
-/** The same, then follows the deployment of the evaluation until it ends or one of its allocations cannot be placed. */
+/** The same, then follows the evaluation's deployment until it ends or an allocation cannot be placed. */
 export async function followToHealth(invocation: Invocation, id: string): Promise<number> {
   const evaluation = await shownEvaluation(invocation, id);
   const code = await reported(invocation, evaluation);
@@ -41,7 +41,7 @@ export async function followToHealth(invocation: Invocation, id: string): Promis
 }
 
 /**
- * The same for a batch job, until the job itself has ended. Returns 0 when all of it succeeded, 2 when a later allocation of it
+ * The same for a batch job, until the job itself has ended. Returns 0 if all of it succeeded, 2 if a later allocation
  * could not be placed.
  */
 export async function followToEnd(invocation: Invocation, id: string): Promise<number> {
@@ -78,7 +78,7 @@ export async function followToEnd(invocation: Invocation, id: string): Promise<n
 }
 
 async function endOf({ box, inNamespace }: Invocation, job: Job): Promise<{ text: string; success: boolean }> {
-  // Loaded here: most commands wait for no end, and the engine is large.
+  // Loaded lazily: most commands do not wait for the end of a job, and the engine is large.
   const { allocationOutcome, outcomeWords, runOutcome } = await import('../../../../src/index.js');
   const allocations = await found(box.jobs.allocations(job.ID, inNamespace), `job ${job.ID}`);
   const outcome = runOutcome(job, allocations) ?? 'stopped';
@@ -111,7 +111,7 @@ function hasFailures({ FailedTGAllocs }: Evaluation): boolean {
   return Object.keys(FailedTGAllocs ?? {}).length > 0;
 }
 
-/** The exit code for an evaluation that has ended. What could not be placed is named on standard error. */
+/** The exit code for an ended evaluation. Prints placement failures on standard error. */
 async function reported(invocation: Invocation, evaluation: Evaluation): Promise<number> {
   const { terminal } = invocation;
   const { JobID, Status, StatusDescription } = evaluation;
@@ -126,7 +126,7 @@ async function reported(invocation: Invocation, evaluation: Evaluation): Promise
   return failed;
 }
 
-/** The job of an evaluation, if it can be read: its drivers are named in messages. */
+/** The job of an evaluation, if readable: messages name its drivers. */
 export async function jobOf(
   { box, inNamespace }: Pick<Invocation, 'box' | 'inNamespace'>,
   evaluation: Evaluation,
@@ -154,7 +154,7 @@ async function shownEvaluation(invocation: Invocation, id: string): Promise<Eval
   return evaluation;
 }
 
-/** The evaluation of the whole job whose end canceled this one, because that left nothing to do for it; undefined when nobody has done its work. */
+/** The evaluation whose end canceled this one because it covered its work; undefined if no evaluation did. */
 async function supersederOf(
   { box, inNamespace }: Invocation,
   { JobID, ModifyIndex }: Evaluation,
@@ -174,7 +174,7 @@ function outcomeText(
   return `${lines.join('')}evaluation ${short(evaluation.ID)} is ${evaluation.Status}\n${remainder(evaluation, job)}`;
 }
 
-/** What an evaluation could not place, and the evaluation that continues. */
+/** The placement failures of an evaluation, and its follow-up evaluations. */
 export function remainder({ FailedTGAllocs, BlockedEval, NextEval }: Evaluation, job?: PlacedJob): string {
   const failures = placementFailures(FailedTGAllocs ?? {}, job);
   const blocked = isId(BlockedEval) ? `evaluation ${short(BlockedEval)} waits to place the rest\n` : '';

@@ -9,10 +9,10 @@ import type { Terminal } from '../../terminal.js';
 import { acquireLock, type HeldLock, type LockedVariable, releaseLock, renewLock } from '../../variables/held-lock.js';
 import { durationOption } from '../option-values.js';
 
-/** Milliseconds that a command has to end after SIGTERM when its lock is lost. */
+/** Milliseconds that a command may take to end after SIGTERM when its lock is lost. */
 const grace = 5000;
 
-/** `var lock`: a command that runs in one place at a time. */
+/** `var lock`: runs a command while holding a lock, so that it runs in one place at a time. */
 export const lockVariable: Command = command({
   words: 'var lock',
   parameters: 'PATH COMMAND [ARGS...]',
@@ -57,7 +57,7 @@ interface Holding {
   readonly terminal: Terminal;
 }
 
-/** Runs the command, renews the lock meanwhile and gives it back afterwards; the command's exit code. */
+/** Runs the command, renewing the lock meanwhile, and releases the lock. Returns the command's exit code. */
 async function runHolding({ variable, lock, clock, terminal }: Holding, start: () => Child): Promise<number> {
   const ended = new AbortController();
   const child = start();
@@ -85,13 +85,13 @@ async function givenBack(variable: LockedVariable, lock: HeldLock, { error }: Te
 }
 
 /**
- * SIGTERM and SIGINT of this process, from before the lock is acquired: no time is left in which a signal ends the process and the
- * lock stays held, or the command continues without it. The first one before there is a command ends the wait for the lock, and the next
- * does what it does to any other process; later SIGTERMs are the command's.
+ * Handles SIGTERM and SIGINT of this process, from before the lock is acquired, so that a signal can never end the process while the
+ * lock stays held, or while the command continues without it. Before the command runs, the first signal ends the wait for the lock and
+ * the next has its default effect; after that, SIGTERMs are forwarded to the command.
  */
 class Signals {
   readonly #received = new AbortController();
-  /** The first one ends the wait. */
+  /** Aborts at the first signal. */
   readonly signal = this.#received.signal;
   #exitCode: number | undefined;
   #listener = (signal: NodeJS.Signals): void => {
@@ -104,12 +104,12 @@ class Signals {
     this.#listen();
   }
 
-  /** What a shell gives for a process that the first signal ended; undefined before one came. */
+  /** The shell's exit code for a process ended by the first signal; undefined before a signal. */
   get exitCode(): number | undefined {
     return this.#exitCode;
   }
 
-  /** From now on they are the command's. A terminal sends SIGINT to the command itself, too. */
+  /** Forwards signals to the command from now on. A terminal sends SIGINT to the command directly. */
   passTo(child: ChildProcess): void {
     this.letGo();
     this.#listener = (signal) => void (signal === 'SIGTERM' && child.kill(signal));
@@ -125,7 +125,7 @@ class Signals {
   }
 }
 
-/** A command with this process's streams. Signals are forwarded to it, so that the lock is released after its end. */
+/** A command with this process's streams. It receives forwarded signals, so that the lock is released after its end. */
 class Child {
   readonly ended: Promise<number>;
   readonly #process: ChildProcess;

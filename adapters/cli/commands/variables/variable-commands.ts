@@ -100,10 +100,10 @@ const put = command({
   },
 });
 
-/** A document that was read elsewhere would be stored elsewhere without a word. */
+/** Refuses a document of another variable, which would silently be stored under this one. */
 function assertSameVariable(document: DocumentFacts | undefined, path: string, namespace: string | undefined): void {
   if (document?.path !== undefined && document.path !== path) {
-    throw new Stopped(`the document is of the variable ${document.path}, not of ${path}`, 2);
+    throw new Stopped(`the file is for variable "${document.path}", but PATH is "${path}": change one of them`, 2);
   }
   if (namespace !== undefined && document?.namespace !== undefined && document.namespace !== namespace) {
     throw new Stopped(
@@ -128,7 +128,7 @@ const purge = command({
 
 type Writing = ReturnType<Invocation['box']['variables']['put']>;
 
-/** Says what a write came to, without the items. */
+/** Prints the result of a write, without the items. */
 async function written(invocation: Invocation, writing: Writing, path: string, done: string): Promise<number> {
   const { conflict, value } = await orThrow(writing);
   if (conflict) throw new Stopped(conflictText(path, value));

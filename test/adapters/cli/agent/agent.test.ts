@@ -85,14 +85,14 @@ describe('the options of an agent', () => {
     expect(node).toMatchObject({ name: 'option', nodeClass: 'small', meta: { a: 'b' }, reserved: { memory: 7 } });
     expect(outbound.httpsOnly).toBe(true);
     const wrong = { ...file, content: { node: { reserved: { gpu: 1 } } } };
-    expect(() => agentOptionsFrom(none, { environment, file: wrong })).toThrow('there is no setting "gpu"');
+    expect(() => agentOptionsFrom(none, { environment, file: wrong })).toThrow('unknown setting "gpu"');
   });
 
   it.each<[Partial<AgentFlags>, string]>([
     [{ server: 'jobs.example.org' }, '--server takes a URL'],
     [{ server: 'ftp://x' }, '--server takes a URL'],
     [{ server: 'ftp://user:sesame@x' }, 'not "ftp://x"'],
-    [{ driver: ['docker'] }, 'there is no driver "docker"'],
+    [{ driver: ['docker'] }, 'unknown driver "docker"'],
     [{ 'node-id': 'web-1' }, '--node-id takes a UUID'],
     [{ meta: ['rack'] }, '--meta takes KEY=VALUE'],
     [{ cpu: '-1' }, '--cpu takes a whole number'],
@@ -208,7 +208,7 @@ describe('signalbox agent', () => {
     await writeFile(empty, '\n');
     const without = installed.run(['agent', '--token-file', empty]);
     expect(await without.ended).toMatchObject({ code: 1 });
-    expect(without.error()).toContain('does not hold a secret');
+    expect(without.error()).toContain('does not contain a secret');
     const missing = installed.run(['agent', '--token-file', join(installed.folder, 'nowhere')]);
     expect(await missing.ended).toMatchObject({ code: 1 });
     expect(missing.error()).toContain('cannot be read');

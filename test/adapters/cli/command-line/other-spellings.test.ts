@@ -71,13 +71,13 @@ describe('an option of another command line', () => {
   const it1 = command({ words: 'try', parameters: '[A]', summary: '', options, run: async () => 0 });
 
   it.each([
-    ['-t={{.ID}}', /there is no option --t: use --json/],
-    ['-verbose', /there is no option --verbose: use --json/],
+    ['-t={{.ID}}', /unknown option --t: use --json/],
+    ['-verbose', /unknown option --verbose: use --json/],
     ['-region=eu', /name the server with --address/],
     ['-token=secret', /set SIGNALBOX_TOKEN/],
     ['-tls-skip-verify', /NODE_EXTRA_CA_CERTS/],
     ['-detahc', /did you mean --detach/],
-    ['-toString', /there is no option --toString\n/],
+    ['-toString', /unknown option --toString\n/],
   ])('%s is refused with what to do instead', (given, message) => {
     expect(() => readArguments(it1, [given])).toThrow(message);
   });

@@ -39,8 +39,8 @@ describe('options', () => {
   });
 
   it.each([
-    [['--it'], /there is no option --it/],
-    [['-in'], /there is no option --in/],
+    [['--it'], /unknown option --it/],
+    [['-in'], /unknown option --in/],
     [['-detach=maybe'], /detach/],
     [['-n'], /n/],
   ])('%j cannot be meant', (args, message) => {

@@ -203,7 +203,7 @@ describe('a job from standard input', () => {
     files.set('-', '{"job": {"of-language": {"group": {"web": {"task": {"main": {"driver": "raw_exec"}}}}}}}');
     expect((await type('job plan -')).error).toBe('');
     files.set('-', '{"job":');
-    expect((await type('job plan -')).error).toMatch(/^signalbox: standard input cannot be used/);
+    expect((await type('job plan -')).error).toMatch(/^signalbox: standard input is invalid/);
     for (const id of ['copied', 'copy']) expect((await type(`job stop -detach -purge ${id}`)).code).toBe(0);
   });
 });
@@ -252,7 +252,7 @@ describe('workspaces, events and recoveries', () => {
     const id = stored.out.split(' ')[0];
     expect((await type('event explain -set run_id=r ws-1 run:completed')).out).toMatch(/declared +no +trigger_off/);
     expect((await type('event send -set run_id=r ws-1 run:completed')).out).toMatch(
-      /^event \S+ notifies nobody\n.*trigger_off/s,
+      /^event \S+ has no recipients\n.*trigger_off/s,
     );
     expect((await type('event send -set run_id=run-8 ws-1 run:errored')).out).toMatch(/declared +no +filtered/);
     const sent = await type('event send -set run_id=run-7 ws-1 run:errored');
@@ -310,9 +310,9 @@ describe('workspaces, events and recoveries', () => {
     expect(JSON.parse((await type('event-type show order.placed')).out)).toMatchObject({ schema: { type: 'object' } });
     expect((await type('event send ws-1 order.placed')).error).toMatch(/id/);
     files.set('payload.json', '{"id": "o-1", "message": "not an attribute"}');
-    expect((await type('event send -file payload.json ws-1 order.placed')).out).toMatch(/^event \S+ notifies nobody/);
+    expect((await type('event send -file payload.json ws-1 order.placed')).out).toMatch(/^event \S+ has no recipients/);
     files.set('event.json', '{"data": {"id": "o-1"}, "order_key": "o-1"}');
-    expect((await type('event send -file event.json ws-1 order.placed')).out).toMatch(/^event \S+ notifies nobody/);
+    expect((await type('event send -file event.json ws-1 order.placed')).out).toMatch(/^event \S+ has no recipients/);
     expect((await type('event-type delete order.placed')).code).toBe(0);
     files.set('broken.json', '{"a": }');
     expect((await type('event-type put x broken.json')).error).toMatch(/broken\.json:1:7: a value is expected/);
@@ -329,7 +329,7 @@ describe('the command line itself', () => {
     const { code, error } = await type('job run -detatch job.hcl');
     expect(code).toBe(2);
     expect(error).toMatch(
-      /^signalbox: there is no option --detatch; did you mean --detach\?\nusage: signalbox job run FILE; signalbox job run --help lists the options\n$/,
+      /^signalbox: unknown option --detatch; did you mean --detach\?\nusage: signalbox job run FILE; signalbox job run --help lists the options\n$/,
     );
   });
 

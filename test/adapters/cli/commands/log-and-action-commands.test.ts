@@ -170,7 +170,7 @@ describe('job logs', () => {
     expect((await run('job', 'logs', 'two', 'three')).error).toBe('signalbox: job two has no task three: one, two\n');
     expect((await run('job', 'logs', '-task', 'one', 'two', 'two')).code).toBe(2);
     expect((await run('job', 'logs', '-n', '1', '-c', '1', 'two', 'two')).code).toBe(2);
-    expect((await run('job', 'logs', '-json', 'two', 'two')).error).toMatch(/there is no option --json/);
+    expect((await run('job', 'logs', '-json', 'two', 'two')).error).toMatch(/unknown option --json/);
     expect((await run('job', 'logs', 'nowhere')).error).toBe('signalbox: there is no job nowhere\n');
   });
 });
@@ -238,6 +238,6 @@ describe('job action', () => {
     await reached('acts', 'complete');
     await expect
       .poll(async () => (await run('job', 'action', 'acts', 'only')).error)
-      .toBe('signalbox: no allocation of group b of job acts runs\n');
+      .toBe('signalbox: no allocation of group b of job acts is running\n');
   });
 });

@@ -153,6 +153,6 @@ describe('job restart', () => {
     expect((await run('job', 'restart', 'nobody')).error).toBe('signalbox: there is no job nobody\n');
     await register(groupOf('web', 1, { main: forever }));
     await run('job', 'stop', job);
-    expect((await run('job', 'restart', job)).error).toMatch(`signalbox: nothing runs of job ${job}\n`);
+    expect((await run('job', 'restart', job)).error).toMatch(`signalbox: job ${job} has no running allocation\n`);
   });
 });

@@ -94,8 +94,8 @@ describe('signalbox backup', () => {
   });
 
   it.each<[string, (file: string) => Promise<{ code: number; error: string }>, number, RegExp]>([
-    ['no file', () => backup(), 2, /one FILE is needed/],
-    ['two files', (file) => backup(file, 'b'), 2, /one FILE is needed/],
+    ['no file', () => backup(), 2, /expected one FILE/],
+    ['two files', (file) => backup(file, 'b'), 2, /expected one FILE/],
     ['an unknown option', (file) => backup('--what', file), 2, /--what/],
     ['a store that is not there', (file) => backup(file), 1, /there is no store at/],
     ['a store in memory', (file) => typed('', {}, 'backup', '--store', 'memory', file), 2, /store in memory/],

@@ -32,7 +32,8 @@ describe('the file of an export', () => {
   it('is not put in the place of a device or a folder', async () => {
     const link = join(folder, 'output');
     symlinkSync('/dev/null', link);
-    for (const out of [link, folder]) await expect(exportTo(out)).rejects.toThrow(`${out} is no file; without --out`);
+    for (const out of [link, folder])
+      await expect(exportTo(out)).rejects.toThrow(`${out} is not a regular file: name another`);
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
     expect(readdirSync(folder).filter((name) => name.endsWith('.new'))).toEqual([]);
   });

@@ -113,11 +113,11 @@ describe('parseServeOptions', () => {
     [['--notifications-base', '/a b'], /--notifications-base takes/],
     [['--public-origin', 'ftp://x'], /--public-origin takes/],
     [['--bogus'], /--bogus/],
-    [['--constructor'], /there is no option --constructor/],
+    [['--constructor'], /unknown option --constructor/],
     [['--acess', 'open'], /did you mean access/],
     [['--standard-webhooks'], /--set notifications.signature.standardWebhooks=VALUE/],
     [['--set', 'x'], /--set takes KEY=VALUE/],
-    [['--set', 'jobs.regoin=x'], /there is no setting "jobs.regoin"; did you mean jobs.region\?/],
+    [['--set', 'jobs.regoin=x'], /unknown setting "jobs.regoin"; did you mean jobs.region\?/],
     [['--set', 'smtpUrl=smtp://a:b@c'], /SIGNALBOX_SMTP_URL or in the file/],
     [['--set', 'proxyExcept=a.example'], /--set proxyExcept has no effect without proxy/],
     [

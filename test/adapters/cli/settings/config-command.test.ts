@@ -99,9 +99,9 @@ describe('signalbox config', () => {
   });
 
   it.each([
-    [['-bogus'], /there is no option --bogus/],
+    [['-bogus'], /unknown option --bogus/],
     [['--config', '/nowhere/box.json'], /the settings file cannot be read: ENOENT/],
-    [['--bogus'], /there is no option --bogus/],
+    [['--bogus'], /unknown option --bogus/],
     [['--access', 'open', '--listen', '0.0.0.0:1'], /--access open is allowed only when --listen is a loopback/],
   ])('refuses %j', async (args, message) => {
     const { code, error, out } = await run(['config', ...args]);

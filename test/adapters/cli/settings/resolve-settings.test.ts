@@ -76,15 +76,15 @@ describe('resolveSettings', () => {
   });
 
   it.each([
-    [{ lisen: 'x' }, /at the top level: there is no setting "lisen"; did you mean listen\?$/],
+    [{ lisen: 'x' }, /at the top level: unknown setting "lisen"; did you mean listen\?$/],
     [{ allowhosts: [] }, /did you mean allowHosts\?/],
     [{ standardWebhooks: true }, /did you mean notifications.signature.standardWebhooks\?/],
     [{ notifications: { delivery: { rates: {} } } }, /at \/notifications\/delivery: .* "rates"; did you mean rate\?/],
-    [{ notifications: 1 }, /at \/notifications: an object is expected/],
-    [[], /at the top level: an object is expected/],
-    [null, /at the top level: an object is expected/],
+    [{ notifications: 1 }, /at \/notifications: expected an object/],
+    [[], /at the top level: expected an object/],
+    [null, /at the top level: expected an object/],
     [{ __proto__: 1, constructor: {} }, /"constructor"/],
-    [{ 'jobs.region': 'x' }, /there is no setting "jobs.region"/],
+    [{ 'jobs.region': 'x' }, /unknown setting "jobs.region"/],
     [{ listen: 4646 }, /at \/listen: it takes HOST:PORT/],
     [{ runner: 'true' }, /at \/runner: it takes true or false/],
     [{ allowOutbound: ['10.0.0.0/8', '10.0.0.0'] }, /at \/allowOutbound\/1: it takes ranges/],

@@ -108,7 +108,7 @@ describe('artifacts', () => {
     answers['/sums'] = (_request, response) => response.end(`${digest('sha256')}  other\n`);
     rmSync(join(paths.notes, 'artifacts.json'));
     expect((await failure(of('/file', { GetterOptions: { checksum: `file:${origin}/sums` } }))).message).toContain(
-      'does not name file',
+      'the checksum file has no entry for file',
     );
   });
 

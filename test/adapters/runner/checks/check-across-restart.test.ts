@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { manualClock } from '../../../../adapters/memory/index.js';
 import type { AllocationWork } from '../../../../adapters/runner/allocation/allocation-work.js';
-import type { Surroundings } from '../../../../adapters/runner/allocation/surroundings.js';
+import type { RunnerContext } from '../../../../adapters/runner/allocation/runner-context.js';
 import { Background } from '../../../../adapters/runner/background.js';
 import { AllocationChecks } from '../../../../adapters/runner/checks/allocation-checks.js';
 import { ServerTime } from '../../../../adapters/runner/node/server-time.js';
@@ -53,7 +53,7 @@ async function heldChecks() {
       background,
       serverTime: new ServerTime(clock),
       node: { ID: 'n', Attributes: {}, Meta: {} },
-    } as unknown as Surroundings,
+    } as unknown as RunnerContext,
     {
       tasks: () => 'up',
       since: () => run.since,

@@ -52,7 +52,7 @@ describe('a command of a check or of a template', () => {
     const [pid = '', ...rest] = output.split('\n');
     left.push(Number(pid));
     expect(code).toBe(1);
-    expect(rest.join('')).toBe('the command took too long');
+    expect(rest.join('')).toBe('the command timed out');
     await expect.poll(() => lives(Number(pid))).toBe(false);
   });
 

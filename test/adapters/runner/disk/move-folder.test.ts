@@ -121,7 +121,7 @@ it('moves a folder that its task has made unreadable and read-only', async () =>
 describe.skipIf(elsewhere === undefined)('a copy from another file system', () => {
   it.each([
     ['bytes', { maximumBytes: 3 }, /^it is larger than .* MiB/],
-    ['files', { maximumEntries: 2 }, /^it holds more than 2 files/],
+    ['files', { maximumEntries: 2 }, /^it contains more than 2 files/],
   ])('of too many %s leaves both sides as they are', async (_name, limits, message) => {
     const [from, to] = [filled(elsewhere), root()];
     mkdirSync(join(to, ...path), { recursive: true });

@@ -5,12 +5,12 @@ import { afterEach, expect, it } from 'vitest';
 import { manualClock } from '../../../../adapters/memory/index.js';
 import type { AllocationWork } from '../../../../adapters/runner/allocation/allocation-work.js';
 import { Background } from '../../../../adapters/runner/background.js';
+import { DiskHandover } from '../../../../adapters/runner/disk/disk-handover.js';
 import { DiskNotes } from '../../../../adapters/runner/disk/disk-notes.js';
-import { DiskSuccession } from '../../../../adapters/runner/disk/disk-succession.js';
 import { NoteKeeper } from '../../../../adapters/runner/disk/note-keeper.js';
 import { diskTaskMemory, type TaskMemory } from '../../../../adapters/runner/disk/task-memory.js';
 import { FinishedAllocations } from '../../../../adapters/runner/node/finished-allocations.js';
-import { predecessors } from '../../../../adapters/runner/node/predecessors.js';
+import { previousAllocations } from '../../../../adapters/runner/node/previous-allocations.js';
 import type { Allocation } from '../../../../src/scheduler/allocation.js';
 import { groupDocument, jobFrom } from '../../../support/jobs.js';
 import { settled } from '../../../support/settled.js';
@@ -35,7 +35,7 @@ function node({
   const onDisk = diskTaskMemory(directory, new NoteKeeper(clock, logger, background));
   const prepare: TaskMemory['prepare'] = (...named) => beforePrepare().then(() => onDisk.prepare(...named));
   const memory: TaskMemory = { ...onDisk, prepare };
-  const disks = new DiskSuccession(new DiskNotes(directory), memory);
+  const disks = new DiskHandover(new DiskNotes(directory), memory);
   const finished = new FinishedAllocations({
     memory,
     disks,
@@ -45,7 +45,7 @@ function node({
   });
   const actors = new Map<string, { isDone: boolean }>();
   const premises = { memory, drivers: new Map(), logger, clock };
-  disks.predecessors = predecessors(premises, { actors, untaken: new Map(), finished });
+  disks.previousAllocations = previousAllocations(premises, { actors, untaken: new Map(), finished });
   const shared = (id: string): string => join(directory, 'allocations', id, 'alloc', 'data');
   return {
     directory,

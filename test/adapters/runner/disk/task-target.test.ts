@@ -88,8 +88,8 @@ describe('a file of a task', () => {
     const read = (path: string, limit = 100) => readWhole(targetOf(paths, path), limit);
     expect(await read('local/inside')).toBe('text');
     expect(await read('local/none')).toBeUndefined();
-    await expect(read('local/outside')).rejects.toThrow('out of the task');
-    await expect(read('local/note')).rejects.toThrow('out of the task');
+    await expect(read('local/outside')).rejects.toThrow('leads outside the task');
+    await expect(read('local/note')).rejects.toThrow('leads outside the task');
     await expect(read('local')).rejects.toThrow('not a file');
     await expect(read('local/x', 3)).rejects.toThrow('longer');
   });

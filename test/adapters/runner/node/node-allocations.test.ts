@@ -2,7 +2,7 @@ import { okAsync } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { manualClock } from '../../../../adapters/memory/index.js';
 import { randomIds } from '../../../../adapters/node/index.js';
-import type { Surroundings } from '../../../../adapters/runner/allocation/surroundings.js';
+import type { RunnerContext } from '../../../../adapters/runner/allocation/runner-context.js';
 import { Background } from '../../../../adapters/runner/background.js';
 import { type TaskMemory, volatileTaskMemory } from '../../../../adapters/runner/disk/task-memory.js';
 import type { RunningTask, TaskDriver } from '../../../../adapters/runner/index.js';
@@ -55,7 +55,7 @@ function nodeWith(driver: TaskDriver, memory: TaskMemory) {
       return okAsync({ index: 1, unknown: [] });
     },
   };
-  const surroundings = {
+  const context = {
     link,
     clock,
     ids: randomIds(),
@@ -67,13 +67,13 @@ function nodeWith(driver: TaskDriver, memory: TaskMemory) {
     drivers: new Map([[driver.name, driver]]),
     node: { ID: 'n', Attributes: {}, Meta: {} },
     leavesTasks: true,
-  } as unknown as Surroundings;
+  } as unknown as RunnerContext;
   const allocationsOfNode = new NodeAllocations({
     link: link as AgentLink,
-    surroundings,
+    context,
     keep: { newest: 10, failedFor: 0, failedRuns: 0 },
     stopping: new AbortController().signal,
-    onPatience: nothing,
+    onDisconnectTimeout: nothing,
     onFailure: async () => undefined,
   });
   const job = canonicalJob({

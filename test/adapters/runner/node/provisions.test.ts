@@ -230,7 +230,9 @@ describe('volumes of the host', () => {
       const { engine } = await house({ volumes: { shared: { path: folder() } } });
       await register(engine, shell('true', mounts({ Destination })), group());
       const failed = await end(engine);
-      expect(failed.TaskStates?.['main']?.Events?.at(-1)?.DisplayMessage).toMatch(/is there already|outside/);
+      expect(failed.TaskStates?.['main']?.Events?.at(-1)?.DisplayMessage).toMatch(
+        /already exists and is not a volume|outside/,
+      );
     }
   });
 

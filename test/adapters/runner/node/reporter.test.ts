@@ -26,7 +26,7 @@ function reporterOver(told: NodeReport[], fails: (n: number) => boolean, clientD
     nodeId: 'n1',
     find,
     kept: () => ['old'],
-    onTold: () => undefined,
+    onReported: () => undefined,
     onFailure: async () => undefined,
   });
   return { reporter, clock };

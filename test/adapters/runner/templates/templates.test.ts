@@ -261,13 +261,21 @@ describe('templates of a task', () => {
       template('{{ mustEnv "NONE" }}'),
       'Template 1, line 1, column 4: the environment has no "NONE"',
     ],
-    ['an environment that is none', template('A', { Envvars: true }), 'Template 1 gives no environment, line 1'],
-    ['a file that is not there', { SourcePath: 'local/none', DestPath: 'local/out' }, 'There is no file local/none'],
-    ['the notes of the runner', template('x', { DestPath: 'private/state.json' }), "outside of the task's directory"],
+    [
+      'an environment that is none',
+      template('A', { Envvars: true }),
+      'Template 1 rendered an invalid environment, line 1',
+    ],
+    [
+      'a file that is not there',
+      { SourcePath: 'local/none', DestPath: 'local/out' },
+      'The template file local/none does not exist',
+    ],
+    ['the notes of the runner', template('x', { DestPath: 'private/state.json' }), "outside the task's directory"],
     [
       'a destination that its references lead to',
       template('x', { DestPath: '${NOMAD_META_team}/../../../x' }),
-      "outside of the task's directory",
+      "outside the task's directory",
     ],
     ['the folder itself', template('x', { DestPath: 'local' }), 'is a directory'],
   ])('fail the task with the reason: %s', async (_what, broken, reason) => {

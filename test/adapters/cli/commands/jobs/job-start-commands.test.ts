@@ -32,7 +32,7 @@ describe('job init', () => {
   it('writes a job file that runs, and no file that is there', async () => {
     expect(await typed(origin, {}, 'job', 'init', file)).toMatchObject({ code: 0, error: '' });
     const again = await typed(origin, {}, 'init', file);
-    expect(again).toMatchObject({ code: 1, error: `signalbox: ${file} is there already\n` });
+    expect(again).toMatchObject({ code: 1, error: `signalbox: ${file} already exists\n` });
     const nowhere = await typed(origin, {}, 'job', 'init', join(folder, 'no', 'folder'));
     expect(nowhere.code).toBe(1);
     expect(nowhere.error).toContain('cannot be written');

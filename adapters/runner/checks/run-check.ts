@@ -6,7 +6,7 @@ import type { CheckResult } from '../../../src/agent/checks/check-state.js';
 import type { ServiceCheck } from '../../../src/jobs/document/service.js';
 import { millisecondsFromNanos, timerOf } from '../../../src/shared/duration.js';
 
-/** What is kept of an answer, for people. In bytes. */
+/** The most bytes of a response that are kept as output. */
 const maximumOutput = 3 * 1024;
 
 interface Endpoint {
@@ -14,8 +14,8 @@ interface Endpoint {
   readonly port: number;
 }
 
-/** Runs a check once, by its type, which may be in any case. Never rejects. */
-export function look(check: ServiceCheck, endpoint: Endpoint): Promise<CheckResult> {
+/** Runs a check once. Its type is case-insensitive. Never rejects. */
+export function runCheck(check: ServiceCheck, endpoint: Endpoint): Promise<CheckResult> {
   const timeout = Math.max(1, millisecondsFromNanos(check.Timeout));
   return check.Type.toLowerCase() === 'http' ? lookByHttp(check, endpoint, timeout) : lookByTcp(endpoint, timeout);
 }
@@ -28,15 +28,15 @@ function lookByTcp({ address, port }: Endpoint, timeout: number): Promise<CheckR
       resolve({ passed, output, statusCode: 0 });
     };
     socket.once('connect', () => end(true, 'nomad: tcp ok'));
-    socket.once('timeout', () => end(false, `connecting to ${address}:${port} took too long`));
+    socket.once('timeout', () => end(false, `connecting to ${address}:${port} timed out`));
     socket.once('error', (error) => end(false, error.message));
   });
 }
 
-/** The beginning of an answer as a string. A character that is cut is left out. */
+/** The beginning of a response as a string, without a truncated last character. */
 function outputOf(pieces: readonly Buffer[]): string {
   const text = beginningOf(Buffer.concat(pieces));
-  // Bytes that are no UTF-8 become characters of three bytes.
+  // Invalid UTF-8 bytes become replacement characters of three bytes.
   return beginningOf(Buffer.from(text));
 }
 
@@ -78,7 +78,7 @@ function lookByHttp(check: ServiceCheck, { address, port }: Endpoint, timeout: n
         answer.once('error', failed);
       });
       asked.on('error', failed);
-      // A change of the protocol, which nobody here takes, is no answer and no error: the connection is closed.
+      // A protocol upgrade (101) emits neither a response nor an error: the request just closes.
       asked.once('close', () => {
         if (!isAnswered) failed(new Error('invalid HTTP response'));
       });

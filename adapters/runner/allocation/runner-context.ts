@@ -7,15 +7,15 @@ import type { Ids } from '../../../src/ports/ids.js';
 import type { Logger } from '../../../src/ports/logger.js';
 import type { ArtifactLimits } from '../artifacts/task-artifacts.js';
 import type { Background } from '../background.js';
-import type { DiskSuccession } from '../disk/disk-succession.js';
+import type { DiskHandover } from '../disk/disk-handover.js';
 import type { TaskMemory } from '../disk/task-memory.js';
 import type { TaskDriver } from '../drivers/task-driver.js';
 import type { ServerTime } from '../node/server-time.js';
 
-/** What the allocations of one runner share. */
-export interface Surroundings {
+/** The dependencies that the allocations of one runner share. */
+export interface RunnerContext {
   readonly link: Pick<AgentLink, 'variables'>;
-  /** Fetches artifacts; null where nothing may be fetched. */
+  /** Fetches artifacts; null if the runner has no download. */
   readonly download: Download | null;
   readonly artifactLimits: ArtifactLimits;
   readonly clock: Clock;
@@ -24,14 +24,14 @@ export interface Surroundings {
   readonly logger: Logger;
   readonly background: Background;
   readonly memory: TaskMemory;
-  /** Carries disks over to replacements; null when there is no disk. */
-  readonly disks: DiskSuccession | null;
+  /** Moves disks to replacements; null for a runner without a directory. */
+  readonly disks: DiskHandover | null;
   readonly drivers: ReadonlyMap<string, TaskDriver>;
   readonly node: NodeDescription;
-  /** Tasks that can outlive the runner continue when it stops. */
+  /** Whether tasks that can outlive the runner keep running when it stops. */
   readonly leavesTasks: boolean;
 }
 
-export function momentOf({ clock, ids }: Pick<Surroundings, 'clock' | 'ids'>): Moment {
+export function momentOf({ clock, ids }: Pick<RunnerContext, 'clock' | 'ids'>): Moment {
   return { now: clock.now(), monotonic: clock.monotonic(), timeline: clock.timeline, fraction: ids.fraction() };
 }

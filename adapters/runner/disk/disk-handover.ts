@@ -4,34 +4,34 @@ import { carryFolders } from './carry-folders.js';
 import type { DiskNotes } from './disk-notes.js';
 import type { TaskMemory } from './task-memory.js';
 
-/** What a runner knows of an allocation: `over` means that none of its tasks runs or will run, and that its folder is there. */
-type PredecessorStanding = 'runs' | 'over' | 'absent';
+/** The state of a previous allocation. `over`: no task is running or will run, and its folder still exists. */
+type PreviousStanding = 'runs' | 'over' | 'absent';
 
-/** The allocations of the node, as far as the successors of their disks have to know them. */
-export interface Predecessors {
-  standing(allocation: string): PredecessorStanding;
-  /** Ends what is left of an allocation that is over. */
+/** The node's allocations, as needed to hand over their disks. */
+export interface PreviousAllocations {
+  standing(allocation: string): PreviousStanding;
+  /** Ends the remaining processes of an ended allocation. */
   clear(allocation: string, signal: AbortSignal): Promise<void>;
-  /** The folder of an allocation has no data any more that a replacement could want. */
+  /** The data of an allocation has been handed over, so its folder may be removed. */
   passedOn(): void;
 }
 
 /**
- * Gives the disks of allocations that ended to those that replace them. What is under way is noted on disk before it is done, so that a
- * runner that was killed continues where it was:
+ * Moves the disks of ended allocations to their replacements. Each step is recorded on disk before it is done, so that a
+ * restarted runner continues it:
  *
- *   1. the replacement is taken: a note says which disk it is to get
- *   2. the allocation before it has ended
- *   3. each folder is moved by one rename; those that are moved already are not at the source any more
- *   4. the note says that the disk is settled; the task starts only after this
- *   5. the note of the allocation before is removed: its folder may be removed too
+ *   1. a note of the replacement says whose disk it will get
+ *   2. the previous allocation ends
+ *   3. each folder is moved by one rename; folders that were moved earlier no longer exist at the source
+ *   4. the note is marked as settled; only then may the tasks start
+ *   5. the note of the previous allocation is removed, which allows its folder to be removed
  */
-export class DiskSuccession {
+export class DiskHandover {
   readonly #notes: DiskNotes;
   readonly #memory: TaskMemory;
   readonly #waiting = new Set<() => void>();
-  #predecessors: Predecessors | undefined;
-  /** The takeover under way; there is one at a time. */
+  #previous: PreviousAllocations | undefined;
+  /** The current takeover; there is at most one. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(notes: DiskNotes, memory: TaskMemory) {
@@ -39,16 +39,16 @@ export class DiskSuccession {
     this.#memory = memory;
   }
 
-  /** Who knows the allocations; said once, before anything else is asked. */
-  set predecessors(predecessors: Predecessors) {
-    this.#predecessors = predecessors;
+  /** Sets the source of allocation states. Call once, before anything else. */
+  set previousAllocations(previousAllocations: PreviousAllocations) {
+    this.#previous = previousAllocations;
   }
 
-  /** Step 1. `hasBegun`: a task has started before, so that the disk is what it is. Throws when the disk is full. */
+  /** Step 1. `hasBegun`: a task has started before, so the disk is not changed any more. Throws if the disk is full. */
   claim({ allocation, group }: AllocationWork, hasBegun: boolean): DiskNote | undefined {
     const known = this.#notes.get(allocation.ID);
     const note = known ?? firstDiskNote(allocation, group);
-    // What it replaces will have no other replacement.
+    // A previous allocation has only one replacement.
     if (note === undefined) this.#notes.remove(allocation.PreviousAllocation ?? '');
     if (note === undefined || this.#isPassedOn(allocation.ID)) return undefined;
     const claimed = { ...note, settled: note.settled || hasBegun };
@@ -56,12 +56,12 @@ export class DiskSuccession {
     return claimed;
   }
 
-  /** The allocation whose end is waited for. */
+  /** The previous allocation, whose end the takeover waits for. */
   awaited(note: DiskNote): string | undefined {
     return this.#sources(note).find((source) => this.#standing(source) === 'runs');
   }
 
-  /** Steps 2 to 5. Gives the settled note, or the present one when the signal ends the wait. Throws what the disk says. */
+  /** Steps 2 to 5. Returns the settled note, or the current one if the signal aborts the wait. Throws disk errors. */
   async settle(work: AllocationWork, signal: AbortSignal): Promise<DiskNote | undefined> {
     for (;;) {
       const note = this.#notes.get(work.allocation.ID);
@@ -71,7 +71,7 @@ export class DiskSuccession {
     }
   }
 
-  /** Something about an allocation of the node has changed. */
+  /** Call when the state of an allocation has changed. */
   changed(): void {
     for (const wake of this.#waiting) wake();
   }
@@ -81,28 +81,28 @@ export class DiskSuccession {
     await this.#turn;
   }
 
-  /** The folder of the allocation holds data that a replacement may want. */
+  /** Whether the allocation's folder contains data that a replacement may take over. */
   holdsData(allocation: string): boolean {
     return this.#notes.get(allocation) !== undefined;
   }
 
-  /** An allocation that is known is to get the disk of this one. */
+  /** Whether an existing allocation will get the disk of this one. */
   isClaimed(allocation: string): boolean {
     return this.#notes.all().some(({ from, settled }) => from === allocation && !settled);
   }
 
-  /** The folder is to be removed. Resolves when no takeover under way works in it; none begins to. */
+  /** Excludes a folder that is about to be removed from takeovers. Resolves when no current takeover uses it. */
   async forget(allocation: string): Promise<void> {
     this.#notes.remove(allocation);
     await this.#turn;
   }
 
-  /** Only these allocations are known at the start of the runner. */
+  /** At the start of the runner: keeps only the notes of these allocations. */
   keepOnly(known: ReadonlySet<string>): void {
     for (const { allocation } of this.#notes.all()) if (!known.has(allocation)) this.#notes.remove(allocation);
   }
 
-  /** It ended, and its replacement has its disk. */
+  /** The allocation has ended and its replacement has taken its disk. */
   #isPassedOn(allocation: string): boolean {
     return this.#notes.all().some(({ from, settled }) => from === allocation && settled);
   }
@@ -111,23 +111,23 @@ export class DiskSuccession {
     return diskSources(note, (allocation) => this.#notes.get(allocation));
   }
 
-  #standing(source: string): PredecessorStanding {
-    return this.#predecessors?.standing(source) ?? 'absent';
+  #standing(source: string): PreviousStanding {
+    return this.#previous?.standing(source) ?? 'absent';
   }
 
   async #takeOver(work: AllocationWork, note: DiskNote, signal: AbortSignal): Promise<void> {
-    // Both may have changed while another takeover had its turn.
+    // Both may have changed during another takeover.
     if (signal.aborted || this.awaited(note) !== undefined) return;
     const sources = this.#sources(note).filter((source) => this.#standing(source) === 'over');
-    for (const source of sources) await this.#predecessors?.clear(source, signal);
+    for (const source of sources) await this.#previous?.clear(source, signal);
     if (signal.aborted) return;
     const folders = sources.map((source) => this.#memory.folder(source) ?? '');
     const takeover = await carryFolders(this.#memory, work, folders, signal);
-    // It has ended meanwhile, and its folder is to be removed.
+    // It has ended meanwhile, and its folder is about to be removed.
     if (this.#notes.get(note.allocation) === undefined) return;
     this.#notes.set({ ...note, settled: true, said: takeoverText(note.from ?? '', takeover) });
     for (const source of this.#sources(note)) this.#notes.remove(source);
-    this.#predecessors?.passedOn();
+    this.#previous?.passedOn();
   }
 
   #inTurn(act: () => Promise<void>): Promise<void> {

@@ -14,18 +14,18 @@ import {
 } from '../../../src/agent/link/node-command.js';
 import type { Instant } from '../../../src/shared/instant.js';
 import type { AllocationActor } from '../allocation/allocation-actor.js';
-import type { Surroundings } from '../allocation/surroundings.js';
+import type { RunnerContext } from '../allocation/runner-context.js';
 import { messageOf } from '../disk/transient-fault.js';
 import { processors } from '../node/describe-host.js';
 import { listFiles, offsetRefused, readFile, regularFile, statFile } from './allocation-files.js';
 import { followFile, followLogs } from './follow-files.js';
 import { HostMeter } from './host-usage.js';
 
-interface DeskOptions {
-  readonly surroundings: Pick<Surroundings, 'memory' | 'clock'>;
+interface CommandHandlerOptions {
+  readonly context: Pick<RunnerContext, 'memory' | 'clock'>;
   /** The allocation, while it runs here. */
   readonly find: (allocationId: string) => AllocationActor | undefined;
-  /** Removes the data of an ended allocation, or of all (null); false if there is none. */
+  /** Removes the folder of an ended allocation, or of all (null); false if there is none. */
   readonly collect: (allocationId: string | null) => Promise<boolean>;
 }
 
@@ -37,12 +37,12 @@ interface Asked<T extends NodeCommand['type']> {
   readonly signal: AbortSignal;
 }
 
-/** Carries out commands of the server. Every failure becomes a refusal of the command. */
-export function commandDesk(options: DeskOptions): CommandPerformer {
-  const desk = new Desk(options);
+/** Carries out commands of the server. Every failure is returned as an error. */
+export function commandHandler(options: CommandHandlerOptions): CommandPerformer {
+  const handler = new CommandHandler(options);
   const perform = async (asked: Asked<NodeCommand['type']>): Promise<Answer> => {
     try {
-      return await desk[asked.command.type](asked as never);
+      return await handler[asked.command.type](asked as never);
     } catch (error) {
       return err(commandRefused('failed', messageOf(error)));
     }
@@ -52,11 +52,11 @@ export function commandDesk(options: DeskOptions): CommandPerformer {
 
 type Handlers = { readonly [T in NodeCommand['type']]: (asked: Asked<T>) => Promise<Answer> | Answer };
 
-class Desk implements Handlers {
+class CommandHandler implements Handlers {
   readonly #meter = new HostMeter();
-  readonly #options: DeskOptions;
+  readonly #options: CommandHandlerOptions;
 
-  constructor(options: DeskOptions) {
+  constructor(options: CommandHandlerOptions) {
     this.#options = options;
   }
 
@@ -118,7 +118,7 @@ class Desk implements Handlers {
   }
 
   host_stats(): Answer {
-    return ok(one(this.#meter.read(this.#options.surroundings.memory.root, this.#now())));
+    return ok(one(this.#meter.read(this.#options.context.memory.root, this.#now())));
   }
 
   async collect({ command: { allocationId } }: Asked<'collect'>): Promise<Answer> {
@@ -140,30 +140,30 @@ class Desk implements Handlers {
     return actor === undefined ? err(unknown(allocationId)) : ok(actor);
   }
 
-  /** The answer about an allocation that has ended here, as long as its files are kept. */
+  /** The folder of an allocation that has ended here, while its files are kept. */
   #ended(allocationId: string, answer: AllocationUsage | Readonly<Record<string, never>>): Answer {
     return this.#folder(allocationId).map(() => one(answer));
   }
 
   #now(): Instant {
-    return this.#options.surroundings.clock.now();
+    return this.#options.context.clock.now();
   }
 
   #folder(allocationId: string): Result<string, CommandRefused> {
-    const { memory } = this.#options.surroundings;
+    const { memory } = this.#options.context;
     if (memory.root === null) return err(commandRefused('not_found', keepsNothing));
     const folder = memory.folder(allocationId);
     if (folder !== null && existsSync(folder)) return ok(folder);
-    // The server asks the node of an allocation that it knows.
+    // The server sends the command to the node of an existing allocation.
     const isHere = this.#options.find(allocationId) !== undefined;
     return err(isHere ? commandRefused('not_found', notBegun) : filesAreGone(allocationId));
   }
 }
 
-/** Clients of Nomad know it up to the colon. */
+/** Nomad clients compare the part before the colon. */
 const notCollectable = 'No such allocation on client, or allocation not eligible for GC: it has not ended on its node';
 
-const keepsNothing = 'The runner of this node has no directory: it keeps no files and no logs of allocations';
+const keepsNothing = 'The runner of this node has no data directory, so it keeps no files or logs of allocations';
 
 const notBegun = 'The allocation has no files yet: its tasks have not been prepared';
 

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { look } from '../../../../adapters/runner/checks/look.js';
+import { runCheck } from '../../../../adapters/runner/checks/run-check.js';
 import type { ServiceCheck } from '../../../../src/jobs/document/service.js';
 import { canonicalJob } from '../../../jobs/canonical-job.js';
 
@@ -13,7 +13,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** What a look at a server with this answer comes to. */
+/** The result of a check of a server with this answer. */
 async function lookAt(status: number, body: string | Buffer, check: Partial<ServiceCheck> = {}) {
   const started = createServer((_request, response) => response.writeHead(status).end(body));
   server = started;
@@ -21,7 +21,7 @@ async function lookAt(status: number, body: string | Buffer, check: Partial<Serv
     started.listen(0, '127.0.0.1', resolve);
   });
   const { port } = started.address() as AddressInfo;
-  return look({ ...checkOf(), ...check }, { address: '127.0.0.1', port });
+  return runCheck({ ...checkOf(), ...check }, { address: '127.0.0.1', port });
 }
 
 function checkOf(): ServiceCheck {
@@ -30,7 +30,7 @@ function checkOf(): ServiceCheck {
   return job.TaskGroups[0]!.Services![0]!.Checks![0]!;
 }
 
-describe('a look at a service', () => {
+describe('a check of a service', () => {
   it.each([
     [200, true],
     [399, true],
@@ -80,7 +80,7 @@ describe('a look at a service', () => {
       odd.listen(0, '127.0.0.1', resolve);
     });
     const { port } = odd.address() as AddressInfo;
-    const result = await look({ ...checkOf(), Method }, { address: '127.0.0.1', port });
+    const result = await runCheck({ ...checkOf(), Method }, { address: '127.0.0.1', port });
     expect(result).toMatchObject({ passed: false, statusCode: 0 });
     await new Promise((resolve) => odd.close(resolve));
   });

@@ -188,8 +188,8 @@ it('does not move what lies behind a link, and leaves the link', async () => {
   expect(lines(inside(directory, second, 'main/local/diary'))).toEqual(['two']);
   expect(lines(inside(directory, second, 'alloc/data/diary'))).toEqual(['two']);
   expect(readFileSync(join(outside, 'data', 'diary'), 'utf8')).toBe('foreign\nlast of one\n');
-  expect(messages(second).find((message) => message.includes('was left'))).toMatch(
-    /alloc\/data was left, because it is not a folder; main\/local was left, because it is not a folder$/,
+  expect(messages(second).find((message) => message.includes('was not moved'))).toMatch(
+    /alloc\/data was not moved, because it is not a folder; main\/local was not moved, because it is not a folder$/,
   );
 });
 
@@ -222,7 +222,7 @@ it('fails the setup, with a sentence, when it cannot be noted', async () => {
   writeFileSync(join(directory, 'disks'), '');
   await register(engine, 'one');
   const failed = await newest(engine, ({ ClientStatus }) => ClientStatus === 'failed');
-  expect(messages(failed).at(-1)).toMatch(/^The ephemeral disk could not be noted: ENOTDIR/);
+  expect(messages(failed).at(-1)).toMatch(/^The disk's note could not be written: ENOTDIR/);
 });
 
 it('keeps its folder when the job changes in place', async () => {

@@ -1,17 +1,17 @@
 import type { AllocationActor } from '../allocation/allocation-actor.js';
-import type { Predecessors } from '../disk/disk-succession.js';
+import type { PreviousAllocations } from '../disk/disk-handover.js';
 import type { FinishedAllocations } from './finished-allocations.js';
 import { endLeft, type Premises } from './unwanted-tasks.js';
 
-/** The allocations of a node, by what its agent knows of them. */
+/** The allocations of a node in their different states. */
 interface Present {
   readonly actors: ReadonlyMap<string, Pick<AllocationActor, 'isDone'>>;
   readonly untaken: Pick<ReadonlyMap<string, unknown>, 'has'>;
   readonly finished: FinishedAllocations;
 }
 
-/** What the successors of disks have to know of the allocations before them. */
-export function predecessors(premises: Premises, { actors, untaken, finished }: Present): Predecessors {
+/** The states of previous allocations, for taking over their disks. */
+export function previousAllocations(premises: Premises, { actors, untaken, finished }: Present): PreviousAllocations {
   return {
     standing(id) {
       const actor = actors.get(id);
