@@ -14,7 +14,7 @@ export interface NamespaceRule {
 /** `admin` manages a workspace's notification configurations and may send events; `events` may only send events. */
 export type WorkspaceRight = 'admin' | 'events';
 
-/** A task that calls with its workload identity: it may read the variables of its own job. */
+/** A task that calls with its workload identity: it may read its job's variables. */
 export interface Workload {
   /** The namespace of the task's job. */
   readonly namespace: string;

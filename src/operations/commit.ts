@@ -49,7 +49,7 @@ export interface Transaction extends WriteView {
   /** The name of the person behind the change; undefined when the system itself acts. */
   readonly actor: string | undefined;
   /** Emits a fact when this write is durable. A write that fails emits none. */
-  tell<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void;
+  emit<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void;
 }
 
 /**
@@ -66,7 +66,7 @@ export interface Transaction extends WriteView {
  *   if (job === undefined) return err(jobNotFound(namespace, jobId));
  *   return decideStop(job, input, tx.now).map((stopped) => {
  *     tx.put(jobs, stopped);
- *     tx.tell('job.stopped', { namespace, jobId, purged: false, index: tx.index });
+ *     tx.emit('job.stopped', { namespace, jobId, purged: false, index: tx.index });
  *     return { index: tx.index };
  *   });
  * });
@@ -98,7 +98,7 @@ export function commit<T, E>(
     const written = await write;
     if (written.isOk() && written.value.changed && noted !== undefined)
       context.parked.written({ from: noted.from, to: written.value.index, changes: noted.changes });
-    if (written.isOk() && accepted !== undefined) context.accepted.tell(accepted);
+    if (written.isOk() && accepted !== undefined) context.accepted.emit(accepted);
     if (written.isOk()) for (const note of traced) context.traces.remember(note.evaluationId, note);
     if (written.isOk()) for (const { name, fact } of facts) emit(context, name, ...([fact] as FactOf<typeof name>));
     else if (isStoreFailure(written.error)) context.outages.lastAt = context.clock.monotonic();
@@ -276,7 +276,7 @@ class CommitTransaction implements Transaction {
     this.accepted.note(this.#view, event);
   }
 
-  tell<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void {
+  emit<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void {
     this.facts.push({ name, fact } as Fact);
   }
 }

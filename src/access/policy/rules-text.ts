@@ -144,7 +144,7 @@ function textOf(text: string | undefined): RulesValue | undefined {
 function readWord(reader: RulesReader): RulesValue | undefined {
   word.lastIndex = reader.at;
   const [found] = word.exec(reader.text) ?? [];
-  if (found === undefined) return fail(reader, 'a text in quotes, a list, a block or a number is expected here');
+  if (found === undefined) return fail(reader, 'a quoted string, a list, a block or a number is expected here');
   reader.at += found.length;
   if (found === 'null') return { type: 'nothing' };
   return found === 'true' || found === 'false'

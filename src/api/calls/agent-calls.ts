@@ -49,7 +49,7 @@ export const agentCalls = {
   heartbeat: writeServer({
     path: '/v1/node/{node_id}/agent/heartbeat',
     access: nodeAgent,
-    summary: 'Tells that a node lives',
+    summary: 'Sends a heartbeat of a node',
     args: ['nodeId'],
     inputs: { nodeId, instance },
     errors: ['node_not_found'],
@@ -98,7 +98,7 @@ export const agentCalls = {
   report: writeServer({
     path: '/v1/node/{node_id}/agent/report',
     access: nodeAgent,
-    summary: 'Tells the state of allocations of a node; answers which of them are none of its own',
+    summary: "Reports the state of a node's allocations; returns those that do not belong to it",
     args: ['nodeId', 'reports'],
     inputs: {
       nodeId,

@@ -65,7 +65,7 @@ export const deploymentActionCalls = {
   setHealth: writeServer({
     path: '/v1/deployment/allocation-health/{deployment_id}',
     access: inNamespaceOf('record', 'submit-job', 'set-alloc-health-deployment'),
-    summary: 'Tells the health of allocations whose health is judged by hand',
+    summary: 'Sets the health of allocations whose health is checked manually',
     args: ['id'],
     inputs: {
       id: idTwice,
@@ -80,7 +80,7 @@ export const deploymentActionCalls = {
   unblock: writeServer({
     path: '/v1/deployment/unblock/{deployment_id}',
     access: inNamespaceOf('record', 'submit-job', 'unblock-deployment'),
-    summary: 'Lets a deployment go on that waits for other regions; there is one region, so nothing changes',
+    summary: 'Unblocks a deployment that waits for other regions; there is one region, so nothing changes',
     args: ['id'],
     inputs: { id: idTwice },
     errors,

@@ -26,7 +26,7 @@ const recoveryId = inPath('recovery_id', text);
 const typeName = inPath('event_type', text);
 
 /** An instant written as `2026-01-02T03:04:05Z`; the value is in milliseconds since 1970. */
-const moment: TextCodec<number> = {
+const timestamp: TextCodec<number> = {
   schema: { type: 'string', format: 'date-time' },
   parse: (written, name) => {
     const instant = instantFromRfc3339(written);
@@ -71,8 +71,8 @@ export const eventCalls = {
         text,
         'Events with a delivery that is pending, delivered, partly_delivered, dead or cancelled',
       ),
-      since: inQuery('filter[since]', moment, 'Accepted from this moment on'),
-      until: inQuery('filter[until]', moment, 'Accepted before this moment'),
+      since: inQuery('filter[since]', timestamp, 'Accepted at this time or later'),
+      until: inQuery('filter[until]', timestamp, 'Accepted before this time'),
       filter: inQuery('filter[expression]', text, 'An expression over the attributes that they were reported with'),
     },
     errors: ['not_found', 'invalid_parameter'],

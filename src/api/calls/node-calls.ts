@@ -12,7 +12,7 @@ import { strictBoolean, type TextCodec, text } from '../text-codecs.js';
 const nodeId = inPath('node_id', text);
 
 const enableDescription =
-  'Spelling of old clients, without a body: true stops everything at once, false ends the drain';
+  'Form used by old clients, without a body: true stops everything at once, false ends the drain';
 
 /** A parameter that says nothing about this input. */
 function notGiven<T>(): T {

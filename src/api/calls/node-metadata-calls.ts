@@ -15,7 +15,7 @@ export const nodeMetadataCalls = {
     path: '/v1/client/metadata',
     methods: ['GET'],
     access: inArea('node', 'read'),
-    summary: 'The meta of a node: what is in force, what was added, and what its agent tells',
+    summary: 'The metadata of a node: in force, added dynamically, and reported by its agent',
     inputs: { nodeId },
     errors: ['node_not_found', 'node_refused'],
     answer: computed<NodeMetadata>('NodeMetadata'),

@@ -173,7 +173,7 @@ export const notificationCalls = {
     methods: ['POST'],
     path: `${configuration}/actions/pause`,
     access: onWorkspace('admin'),
-    summary: 'Sends nothing until it is resumed; events go on being accepted',
+    summary: 'Sends nothing until it is resumed; events are still accepted',
     args: ['configurationId'],
     inputs: { configurationId },
     errors: ['not_found'],

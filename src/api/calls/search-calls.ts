@@ -46,7 +46,7 @@ export const searchCalls = {
   fuzzy: write({
     path: '/v1/search/fuzzy',
     access: anyCaller,
-    summary: 'What has a text somewhere in its name, what stands inside jobs among it',
+    summary: 'Objects whose name contains a string, including groups, tasks and services inside jobs',
     args: ['text', 'context'],
     inputs: { text: withDefault(inBody('Text', jsonText), ''), context },
     errors: ['search_refused'],

@@ -121,9 +121,9 @@ function warnAboutMemory(job: Job, warn: Report): void {
   }
 }
 
-const noDelay = 'are deregistered at the moment of the stop; a shutdown_delay gives clients time to notice';
+const noDelay = 'are deregistered only when the task stops; a shutdown_delay gives clients time to notice';
 
-/** Services are still called for a time after they were taken out of the catalogue, unless a shutdown delay waits for that. */
+/** Clients may call a service for a while after it left the catalogue; a shutdown delay waits for them. */
 function warnAboutShutdown(group: TaskGroup, warn: Report): void {
   for (const task of group.Tasks) {
     if (task.Services !== null && task.ShutdownDelay === 0) {

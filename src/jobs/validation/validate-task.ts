@@ -75,7 +75,7 @@ const proxyKind = 'connect-proxy:';
 function validateProxy(task: Task, group: TaskGroup, report: Report): void {
   if (!task.Kind.startsWith(proxyKind)) return;
   const name = task.Kind.slice(proxyKind.length);
-  if ((task.Services?.length ?? 0) > 0) report('the proxy of a service has no services of its own');
+  if ((task.Services?.length ?? 0) > 0) report('the proxy of a service cannot have services');
   if (task.Leader) report('the proxy of a service cannot be the leader');
   const isThere = group.Services?.some((service) => service.Connect?.SidecarService != null && service.Name === name);
   if (isThere !== true) report(`the group has no service ${quoted(name)} with a sidecar, whose proxy this task is`);

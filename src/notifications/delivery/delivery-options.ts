@@ -153,7 +153,7 @@ const readers: {
   },
   filter: (value, refuse) => {
     if (value === '') return null;
-    const problem = typeof value === 'string' ? filterProblem(value) : 'must be a text';
+    const problem = typeof value === 'string' ? filterProblem(value) : 'must be a string';
     if (problem === null) return value as string;
     refuse('filter', problem);
     return undefined;

@@ -58,7 +58,7 @@ function problemOfName(trigger: string): string {
     return `is a pattern, which stands for several types; an event has one, such as ${patternExample(trigger)}`;
   }
   if (alertTypeNamed(trigger) !== undefined) {
-    return 'is reported by the service itself; explaining it tells whom it would notify';
+    return 'is emitted by Signalbox only; explain it to see whom it would notify';
   }
   return 'is unknown; it is neither a trigger nor a registered event type';
 }

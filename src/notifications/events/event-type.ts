@@ -92,7 +92,7 @@ export function decideEventType(
   const misnamed = nameProblem(name);
   if (misnamed !== null) refuse('name', misnamed);
   if (!isShortText(description, eventTypeLimits.description)) {
-    refuse('description', `must be a text of at most ${eventTypeLimits.description} characters`);
+    refuse('description', `must be a string of at most ${eventTypeLimits.description} characters`);
   }
   if (body !== 'envelope' && body !== 'data') refuse('body', 'must be envelope or data');
   faults.push(...schemaAndExampleFaults(schema, example));
@@ -140,7 +140,7 @@ export function customEvent(
   const text = (member: string, longest: number): string | null => {
     const value = attributes[member] ?? null;
     if (value === null || (typeof value === 'string' && value.length <= longest)) return value;
-    refuse(member, `must be a text of at most ${longest} characters`);
+    refuse(member, `must be a string of at most ${longest} characters`);
     return null;
   };
   const message = text('message', eventTypeLimits.message);

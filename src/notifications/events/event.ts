@@ -208,7 +208,7 @@ export function writesBetween(from: number, to: number): number {
   return Math.max(0, Math.floor((to - from) / eventsPerWrite));
 }
 
-/** What keeps its order at one destination: the notifications of one run, or of one key of its own. Null for events that stand alone. */
+/** Notifications with the same key keep their order at a destination: those of one run, or of one order key. Null for events without an order. */
 export function orderKeyOf(event: NotificationEvent): string | null {
   if (event.kind === 'run') return event.runId;
   return event.kind === 'custom' ? event.orderKey : null;

@@ -9,9 +9,9 @@ interface SlotUse {
 
 export interface SlotRules {
   readonly all: number;
-  /** What all configurations at one origin have together, beyond the `own` of each. */
+  /** Slots that all configurations at one origin share, beyond the `own` of each. */
   readonly perOrigin: number;
-  /** What each configuration has of its own at an origin, however busy the others there are. */
+  /** Slots reserved for each configuration at an origin, however busy the others are. */
   readonly own: number;
 }
 

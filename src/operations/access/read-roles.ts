@@ -39,7 +39,7 @@ export function listRoles(
 /** A role by its ID or its name. */
 export type RoleReference = { readonly id: string } | { readonly name: string };
 
-/** One role; undefined when there is none. A caller reads only the roles of its own token, and is not reported whether others exist. */
+/** One role; undefined when there is none. A caller reads only the roles of its token, and cannot find out whether others exist. */
 export function readRole(
   context: EngineContext,
   caller: Principal,

@@ -36,7 +36,7 @@ export class AcceptedEventsFeed {
     };
   }
 
-  tell(accepted: AcceptedEvents): void {
+  emit(accepted: AcceptedEvents): void {
     this.#listener?.(accepted);
   }
 }

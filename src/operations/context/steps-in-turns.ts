@@ -28,7 +28,7 @@ export function steppedWork<T>(stepsOver: (current: () => ReadView) => Generator
   let view: ReadView | undefined;
   let interruptions = 0;
   const current = (): ReadView => {
-    if (view === undefined) throw new Error('work in steps goes on without a view');
+    if (view === undefined) throw new Error('a step read the store after its view was closed');
     return view;
   };
   return {

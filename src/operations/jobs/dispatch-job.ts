@@ -127,7 +127,7 @@ function dispatchWithin(
   const kept = withinQuota(tx, undefined, child).andThen(() => takeDispatchOf(tx, child.Namespace));
   if (kept.isErr()) return err(kept.error);
   const { index } = tx;
-  tx.tell('job.dispatched', { namespace: parent.Namespace, parentId: parent.ID, jobId: child.ID, index });
+  tx.emit('job.dispatched', { namespace: parent.Namespace, parentId: parent.ID, jobId: child.ID, index });
   const { evaluation } = writeRegistration(
     tx,
     { type: 'created', job: child },

@@ -137,7 +137,7 @@ function requestOf(input: ScaleJobInput, upstream: boolean): ScaleRequest {
 function writeScaled(tx: Transaction, previous: Job, job: Job): WrittenRegistration {
   const { Namespace: namespace, ID: jobId, Version: version } = job;
   const source = tx.get(jobSubmissions, [namespace, jobId, previous.Version])?.record;
-  tx.tell('job.registered', { namespace, jobId, version, index: tx.index });
+  tx.emit('job.registered', { namespace, jobId, version, index: tx.index });
   const evaluates = { triggeredBy: 'job-scaling', ownIndex: true } as const;
   return writeRegistration(tx, { type: 'updated', job, previous }, evaluates, source);
 }

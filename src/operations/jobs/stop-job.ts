@@ -72,7 +72,7 @@ export function stopJob(
     const job = readJobRow(tx, namespace, input.jobId)?.record;
     if (job === undefined) return ok({ answer: nothingStopped, rest: undefined });
     const { index } = tx;
-    tx.tell('job.stopped', { namespace, jobId: job.ID, purged: purge, index });
+    tx.emit('job.stopped', { namespace, jobId: job.ID, purged: purge, index });
     const { evaluation, rest } = purge ? purgeJob(tx, job, input) : keepStopped(tx, job, input);
     const answer = { evalId: evaluation?.ID ?? '', evalCreateIndex: index, jobModifyIndex: index, index };
     return ok({ answer, rest });

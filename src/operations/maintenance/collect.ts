@@ -181,7 +181,7 @@ function jobCollection({ job: keep, failedRun }: CollectionThresholds): Collecti
       for (const { record } of own) tx.remove(evaluations, [record.ID]);
       tx.cause = 'JobBatchDeregistered';
       removeJob(tx, job);
-      tx.tell('job.stopped', { namespace: job.Namespace, jobId: job.ID, purged: true, index: tx.index });
+      tx.emit('job.stopped', { namespace: job.Namespace, jobId: job.ID, purged: true, index: tx.index });
     },
   };
 }

@@ -55,7 +55,7 @@ export function applyNodeMetadata(
       const document = documentOf(stored);
       tx.put(nodeMetadata, stored);
       tx.put(nodes, { ...node, Meta: document.Meta, ModifyIndex: tx.index });
-      tx.tell('node.changed', { nodeId: node.ID, status: node.Status });
+      tx.emit('node.changed', { nodeId: node.ID, status: node.Status });
       if (isReadyNode(node)) {
         signalCapacity(tx);
         evaluateForNode(tx, node);

@@ -5,9 +5,9 @@ import type { MigrateStrategyInput, ReschedulePolicyInput, UpdateStrategyInput }
 import type { TaskGroupInput } from './task-group-input.js';
 
 /**
- * What is to run, and how. The block `job` of a job specification. In every block a field that is null counts as
- * not given, durations are texts or nanoseconds, and a field that does not exist is reported as a warning.
- * docs/job-specification.md describes the blocks.
+ * What is to run, and how. The block `job` of a job specification. In every block a null field counts as not given,
+ * durations are strings or nanoseconds, and an unknown field is reported as a warning. docs/job-specification.md
+ * describes the blocks.
  */
 export interface JobInput {
   /** Registers the job as a stopped one: nothing of it runs. Default: `false`. */

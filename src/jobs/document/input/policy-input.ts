@@ -8,22 +8,22 @@ import type { JsonValue } from '../fields/field-table.js';
  * `update` of a job specification.
  */
 export interface UpdateStrategyInput {
-  /** @deprecated Has no effect any more. A text such as `30s`, or nanoseconds. Default: `30s`. */
+  /** @deprecated Has no effect any more. A string such as `30s`, or nanoseconds. Default: `30s`. */
   readonly Stagger?: DurationInput | null;
   /** How many allocations are replaced at the same time. 0 replaces all at once, without a deployment. Default: `1`. */
   readonly MaxParallel?: number | null;
   /** What makes an allocation healthy: `checks` of its services, `task_states`, or `manual`. Default: `checks`. */
   readonly HealthCheck?: 'checks' | 'task_states' | 'manual' | null;
   /**
-   * How long an allocation must be healthy before the next one is replaced. A text such as `30s`, or nanoseconds.
+   * How long an allocation must be healthy before the next one is replaced. A string such as `30s`, or nanoseconds.
    * Default: `10s`.
    */
   readonly MinHealthyTime?: DurationInput | null;
-  /** How long an allocation may take to become healthy. A text such as `30s`, or nanoseconds. Default: `5m0s`. */
+  /** How long an allocation may take to become healthy. A string such as `30s`, or nanoseconds. Default: `5m0s`. */
   readonly HealthyDeadline?: DurationInput | null;
   /**
    * How long a deployment may go without a newly healthy allocation. 0 fails it with the first unhealthy one. A
-   * text such as `30s`, or nanoseconds. Default: `10m0s`.
+   * string such as `30s`, or nanoseconds. Default: `10m0s`.
    */
   readonly ProgressDeadline?: DurationInput | null;
   /** Goes back to the last stable version when the deployment fails. Default: `false`. */
@@ -40,9 +40,12 @@ export interface MigrateStrategyInput {
   readonly MaxParallel?: number | null;
   /** What makes a moved allocation healthy: `checks` or `task_states`. Default: `checks`. */
   readonly HealthCheck?: 'checks' | 'task_states' | null;
-  /** How long it must be healthy before the next one is moved. A text such as `30s`, or nanoseconds. Default: `10s`. */
+  /**
+   * How long it must be healthy before the next one is moved. A string such as `30s`, or nanoseconds. Default:
+   * `10s`.
+   */
   readonly MinHealthyTime?: DurationInput | null;
-  /** How long it may take to become healthy. A text such as `30s`, or nanoseconds. Default: `5m0s`. */
+  /** How long it may take to become healthy. A string such as `30s`, or nanoseconds. Default: `5m0s`. */
   readonly HealthyDeadline?: DurationInput | null;
 }
 
@@ -81,12 +84,12 @@ export interface RestartPolicyInput {
    */
   readonly Attempts?: number | null;
   /**
-   * The time in which restarts are counted. 30 minutes or 24 hours when left out. A text such as `30s`, or
+   * The time in which restarts are counted. 30 minutes or 24 hours when left out. A string such as `30s`, or
    * nanoseconds. Default: `30m0s`.
    */
   readonly Interval?: DurationInput | null;
   /**
-   * How long a restart waits, with up to a quarter more by chance. A text such as `30s`, or nanoseconds. Default:
+   * How long a restart waits, with up to a quarter more by chance. A string such as `30s`, or nanoseconds. Default:
    * `15s`.
    */
   readonly Delay?: DurationInput | null;
@@ -101,9 +104,9 @@ export interface RestartPolicyInput {
 
 /** What happens to allocations on a node that is out of reach. The block `disconnect` of a job specification. */
 export interface DisconnectStrategyInput {
-  /** How long an allocation is waited for before it counts as lost. A text such as `30s`, or nanoseconds. */
+  /** How long an allocation is waited for before it counts as lost. A string such as `30s`, or nanoseconds. */
   readonly LostAfter?: DurationInput | null;
-  /** How long a node that is out of reach lets the allocation run. A text such as `30s`, or nanoseconds. */
+  /** How long a node that is out of reach lets the allocation run. A string such as `30s`, or nanoseconds. */
   readonly StopOnClientAfter?: DurationInput | null;
   /** Whether another allocation runs in its place meanwhile. Default: `true`. */
   readonly Replace?: boolean | null;
@@ -118,7 +121,7 @@ export interface DisconnectStrategyInput {
 export interface CheckRestartInput {
   /** After how many failed checks in a row the task is restarted. 0 is never. */
   readonly Limit?: number | null;
-  /** How long checks do not count after the task started. A text such as `30s`, or nanoseconds. Default: `1s`. */
+  /** How long checks do not count after the task started. A string such as `30s`, or nanoseconds. Default: `1s`. */
   readonly Grace?: DurationInput | null;
   /** Counts a warning as passing. */
   readonly IgnoreWarnings?: boolean | null;
@@ -157,16 +160,16 @@ export interface EphemeralDiskInput {
 export interface ReschedulePolicyInput {
   /** How many new placements within the interval, when they are not unlimited. Default: `0`. */
   readonly Attempts?: number | null;
-  /** The time in which placements are counted. A text such as `30s`, or nanoseconds. Default: `0s`. */
+  /** The time in which placements are counted. A string such as `30s`, or nanoseconds. Default: `0s`. */
   readonly Interval?: DurationInput | null;
   /**
-   * How long the first new placement waits; at least 5 seconds. A text such as `30s`, or nanoseconds. Default:
+   * How long the first new placement waits; at least 5 seconds. A string such as `30s`, or nanoseconds. Default:
    * `30s`.
    */
   readonly Delay?: DurationInput | null;
   /** How the delay grows: `constant`, `exponential` or `fibonacci`. Default: `exponential`. */
   readonly DelayFunction?: 'constant' | 'exponential' | 'fibonacci' | null;
-  /** The longest delay. A text such as `30s`, or nanoseconds. Default: `1h0m0s`. */
+  /** The longest delay. A string such as `30s`, or nanoseconds. Default: `1h0m0s`. */
   readonly MaxDelay?: DurationInput | null;
   /** Places the allocation anew for as long as it fails. Default: `true`. */
   readonly Unlimited?: boolean | null;

@@ -83,9 +83,9 @@ export interface ServiceCheckInput {
   readonly AddressMode?: 'host' | 'driver' | 'alloc' | 'alloc_ipv6' | null;
   /** @deprecated Ignored. */
   readonly Advertise?: string | null;
-  /** The time between two checks; at least 1 second. A text such as `30s`, or nanoseconds. */
+  /** The time between two checks; at least 1 second. A string such as `30s`, or nanoseconds. */
   readonly Interval?: DurationInput | null;
-  /** How long one check may take; at least 1 second. A text such as `30s`, or nanoseconds. */
+  /** How long one check may take; at least 1 second. A string such as `30s`, or nanoseconds. */
   readonly Timeout?: DurationInput | null;
   /** The state before the first check: `passing`, `warning` or `critical`. */
   readonly InitialStatus?: 'passing' | 'warning' | 'critical' | null;

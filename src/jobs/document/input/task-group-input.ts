@@ -58,18 +58,18 @@ export interface TaskGroupInput {
   /** Volumes that the tasks can mount, by name. */
   readonly Volumes?: { readonly [label: string]: VolumeRequestInput } | null;
   /**
-   * How long tasks run on after their services were taken out of the catalogue. A text such as `30s`, or
+   * How long tasks run on after their services were taken out of the catalogue. A string such as `30s`, or
    * nanoseconds.
    */
   readonly ShutdownDelay?: DurationInput | null;
   /**
-   * How long an allocation may run before it is ended. For batch and sysbatch jobs. A text such as `30s`, or
+   * How long an allocation may run before it is ended. For batch and sysbatch jobs. A string such as `30s`, or
    * nanoseconds.
    */
   readonly MaxRunDuration?: DurationInput | null;
-  /** @deprecated Has no effect any more: use `Disconnect`. A text such as `30s`, or nanoseconds. */
+  /** @deprecated Has no effect any more: use `Disconnect`. A string such as `30s`, or nanoseconds. */
   readonly StopAfterClientDisconnect?: DurationInput | null;
-  /** @deprecated Has no effect any more: use `Disconnect`. A text such as `30s`, or nanoseconds. */
+  /** @deprecated Has no effect any more: use `Disconnect`. A string such as `30s`, or nanoseconds. */
   readonly MaxClientDisconnect?: DurationInput | null;
   /** @deprecated Has no effect any more: use `Disconnect`. */
   readonly PreventRescheduleOnLost?: boolean | null;

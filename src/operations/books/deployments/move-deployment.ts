@@ -126,7 +126,7 @@ function write(
   if (changed) {
     tx.put(deployments, deployment);
     const { ID: deploymentId, Namespace: namespace, JobID: jobId, Status: status } = deployment;
-    if (status !== stored?.Status) tx.tell('deployment.status', { namespace, deploymentId, jobId, status });
+    if (status !== stored?.Status) tx.emit('deployment.status', { namespace, deploymentId, jobId, status });
   }
   const changes = step.allocations.map((after) => ({ before: tx.get(allocations, [after.ID])?.record, after }));
   for (const change of changes) putAllocation(tx, change.before, change.after);

@@ -68,7 +68,7 @@ function putStatus(tx: Transaction, job: Job, status: Job['Status']): void {
   const { Namespace: namespace, ID: jobId } = job;
   putJob(tx, { ...job, Status: status, ModifyIndex: tx.index });
   moveChild(tx, job, job.Status, status);
-  tx.tell('job.status', { namespace, jobId, status, index: tx.index });
+  tx.emit('job.status', { namespace, jobId, status, index: tx.index });
 }
 
 /** The status that the stored rows give a job now. `wasEvaluated`: it has had evaluations, even if none is stored. */

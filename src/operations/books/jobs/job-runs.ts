@@ -167,7 +167,7 @@ const endStatuses: ReadonlySet<RunStatus> = new Set(['applied', 'planned_and_fin
 
 function tellEnd(tx: Transaction, run: JobRun, status: RunStatus): void {
   const { namespace, jobId, runId, workspaceId, createdAt, traceparent = null } = run;
-  tx.tell('run.ended', { namespace, jobId, runId, workspaceId, status, createdAt, endedAt: tx.now, traceparent });
+  tx.emit('run.ended', { namespace, jobId, runId, workspaceId, status, createdAt, endedAt: tx.now, traceparent });
 }
 
 function outcomeOf({ outcome }: RunEvent): Pick<RunOfJob, 'outcome'> {
@@ -200,6 +200,6 @@ function publish(tx: Transaction, run: JobRun, events: readonly RunEvent[], fail
     });
     if (published.isErr()) continue;
     const { eventId, workspaceId, trigger, deliveryIds } = published.value;
-    tx.tell('notification.event', { eventId, workspaceId, trigger, deliveryIds });
+    tx.emit('notification.event', { eventId, workspaceId, trigger, deliveryIds });
   }
 }

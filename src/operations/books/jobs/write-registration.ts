@@ -129,7 +129,7 @@ function withPresentChildren(tx: Transaction, job: Job, summary: JobSummary): Jo
 }
 
 function tellStatus(tx: Transaction, { Namespace: namespace, ID: jobId, Status: status }: Job): void {
-  tx.tell('job.status', { namespace, jobId, status, index: tx.index });
+  tx.emit('job.status', { namespace, jobId, status, index: tx.index });
 }
 
 function followStatus(tx: Transaction, job: Job, before: Job['Status'] | undefined): void {

@@ -23,5 +23,5 @@ export function removeNode(tx: Transaction, nodeId: string): void {
   }
   const used = tx.get(nodeUsages, [nodeId])?.record;
   if (used !== undefined && sameCapacity(used, noCapacity)) tx.remove(nodeUsages, [nodeId]);
-  tx.tell('node.changed', { nodeId, status: 'purged' });
+  tx.emit('node.changed', { nodeId, status: 'purged' });
 }

@@ -206,7 +206,7 @@ function answerOf(decided: Registration, written: WrittenRegistration, warnings:
 }
 
 function tellRegistered(tx: Transaction, { Namespace: namespace, ID: jobId, Version: version }: Job): void {
-  tx.tell('job.registered', { namespace, jobId, version, index: tx.index });
+  tx.emit('job.registered', { namespace, jobId, version, index: tx.index });
 }
 
 function sourceOf(

@@ -42,7 +42,7 @@ function setPause(
     const { configuration, workspace } = found.value;
     if (setPaused(tx, configurationId, paused)) {
       const change = paused ? 'paused' : 'resumed';
-      tx.tell('notification.configuration', { configurationId, workspaceId: workspace.id, change });
+      tx.emit('notification.configuration', { configurationId, workspaceId: workspace.id, change });
     }
     return ok(viewConfiguration(context, tx, configuration, workspace));
   }).map(({ value }) => value);

@@ -178,7 +178,7 @@ function writeUpdate(
   if (present.enabled && !next.enabled) cancelUnfinished(tx, present.id, 'configuration_disabled');
   else if (next.enabled && (response !== null || !present.enabled)) closeBreaker(tx, present.id);
   const { id: configurationId, workspaceId } = present;
-  tx.tell('notification.configuration', { configurationId, workspaceId, change: 'updated' });
+  tx.emit('notification.configuration', { configurationId, workspaceId, change: 'updated' });
   return ok(viewConfiguration(context, tx, next, found.value.workspace));
 }
 
