@@ -61,7 +61,7 @@ function objectsIn(value: RulesValue, kind: string, at: number, faults: Faults):
   });
 }
 
-/** The text of a member; undefined when it is absent or null. */
+/** The string of a member; undefined when it is absent or null. */
 export function textMember(items: readonly RulesItem[], name: string, faults: Faults): string | undefined {
   const [member, second] = membersNamed(items, name);
   if (second !== undefined) faults.note(`"${name}" is given twice here`, second.at);
