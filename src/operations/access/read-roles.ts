@@ -12,13 +12,13 @@ import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsNamed } from '../waiting/watched-rows.js';
 
-/** Which roles `listRoles` gives, and whether it waits for a change. */
+/** Selects the roles of `listRoles`, and whether it waits for a change. */
 export interface ListRolesInput extends ListRequest {
   /** Waits for a change after an index; answers at once when absent. */
   readonly waiting?: Waiting;
 }
 
-/** A page of the roles, by ID: all for a management caller, its own for any other. Index: that of the roles. */
+/** A page of the roles, by ID: all for a management caller, the caller's roles for any other. Index: that of the roles. */
 export function listRoles(
   context: EngineContext,
   caller: Principal,

@@ -15,7 +15,7 @@ export interface LogEntry {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** The maximum of entries that wait for a slow reader; it gets the number of entries that were dropped beyond them. */
+/** The most entries that wait for a slow reader; beyond them it gets the number of dropped entries. */
 const mostWaiting = 512;
 const heartbeat = 10_000;
 
@@ -26,7 +26,7 @@ interface Reader {
   wake: () => void;
 }
 
-/** The log of the host and the readers of the monitor. Entries are kept only for present readers. */
+/** The log of the host and the readers of the monitor. Entries are kept only for connected readers. */
 export class LogFeed implements Logger {
   readonly #host: Logger;
   readonly #clock: Clock;
@@ -57,13 +57,13 @@ export class LogFeed implements Logger {
     this.#emit('error', fields, message);
   }
 
-  /** A fact, which the host's log does not contain. Costs nothing without readers. */
+  /** Emits a fact to the readers of the monitor, not to the host's log. Costs nothing without readers. */
   trace(fields: unknown, message: string): void {
     if (this.#readers.size === 0) return;
     this.#emit('trace', typeof fields === 'object' && fields !== null ? { ...fields } : {}, message);
   }
 
-  /** An entry for the readers of the monitor, which the host's log does not contain. Its fields are made for readers only. */
+  /** Emits an entry to the readers of the monitor, not to the host's log. Its fields are computed only if there are readers. */
   note(level: LogLevel, fields: () => LogEntry['fields'], message: string): void {
     if (this.#readers.size > 0) this.#emit(level, fields(), message);
   }
