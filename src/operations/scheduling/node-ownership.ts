@@ -10,11 +10,11 @@ import type { Transaction } from '../commit.js';
 export interface NodeClaimant {
   /** A new string for each start of an agent. */
   readonly instance: string;
-  /** A hash of what it and its successors from the same folder have in common; absent without a folder. */
+  /** A hash shared by all agents of the same folder; absent without a folder. */
   readonly folder?: string;
 }
 
-/** Makes the process the agent of the node, unless another one is and lives. */
+/** Makes the process the agent of the node, unless another live process is. */
 export function takeNode(
   tx: Transaction,
   nodeId: string,

@@ -41,7 +41,7 @@ export function signalCapacity(view: WriteView): void {
   view.put(capacitySignals, { name: 'capacity', index: view.index });
 }
 
-/** Marks cached usage from before this write as outdated: it may contain removed allocations. */
+/** Marks caches from before this index as outdated: they may contain removed allocations. */
 function signalRemoval(view: WriteView, index: number): void {
   const before = view.get(capacitySignals, ['removal'])?.record.index ?? 0;
   if (index > before) view.put(capacitySignals, { name: 'removal', index });

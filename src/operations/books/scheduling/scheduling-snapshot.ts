@@ -68,7 +68,7 @@ function withFinished(view: ReadView, job: Job | undefined, own: readonly Alloca
   return [...own, ...finished];
 }
 
-/** A plan is decided alone. */
+/** The most earlier allocations counted: a plan with them is decided alone, without other work. */
 const countedAtMost = 10_000;
 
 /** The newest and the active ones; earlier ones are not needed. */

@@ -36,7 +36,7 @@ export interface CreateConfigurationRequest {
   readonly faults?: readonly FieldFault[];
 }
 
-/** Why `createNotificationConfiguration` creates nothing. */
+/** Errors of `createNotificationConfiguration`. */
 export type CreateConfigurationError = NotFound | InvalidAttributes | LimitReached | VerificationFailed | StorageError;
 
 /**

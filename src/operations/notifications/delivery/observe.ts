@@ -66,7 +66,7 @@ function observeDestination(
   notify(isOpen(after) ? 'breaker_opened' : 'breaker_closed');
 }
 
-/** Reports when a fault of the sender's own, such as that of its proxy, keeps notifications from a destination. It is no failure of that. */
+/** Reports failures on the sender's side, such as those of its proxy, that block a destination. They do not count as its failures. */
 function observeHindrance(
   context: EngineContext,
   before: ServedQueue,

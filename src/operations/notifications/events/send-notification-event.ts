@@ -28,7 +28,7 @@ export type EventRequest = {
   | { readonly attributes: EventAttributes }
 );
 
-/** Why an event is not accepted. */
+/** Errors of `sendNotificationEvent`. */
 export type SendEventError = NotFound | InvalidAttributes | Conflict | StorageError;
 
 /**

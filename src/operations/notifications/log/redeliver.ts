@@ -68,7 +68,7 @@ export interface RecoverRequest {
   readonly outcome?: RecoverableOutcome;
 }
 
-/** What `recoverDeliveries` has done; the deliveries are sent by the delivery loop. */
+/** The result of `recoverDeliveries`; the delivery loop sends the deliveries. */
 export interface Recovered {
   /** Deliveries that are sent again. */
   readonly count: number;
@@ -81,7 +81,7 @@ export interface Recovered {
 /** Rows changed in one write, so that other writers get their turn. */
 const recoverBatch = 500;
 
-/** Redelivers what ended without success in a span of time, oldest first, up to the limit of the settings. */
+/** Re-sends the failed deliveries of a time range, oldest first, up to the limit of the settings. */
 export function recoverDeliveries(
   context: EngineContext,
   caller: Principal,
