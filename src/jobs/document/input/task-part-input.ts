@@ -98,7 +98,7 @@ export interface TemplateInput {
   readonly RightDelim?: string | null;
   /** Reads the rendered text as `NAME=value` lines for the environment. Default: `false`. */
   readonly Envvars?: boolean | null;
-  /** @deprecated Has no effect any more. A string such as `30s`, or nanoseconds. Default: `0s`. */
+  /** @deprecated Has no effect. A string such as `30s`, or nanoseconds. Default: `0s`. */
   readonly VaultGrace?: DurationInput | null;
   /** Waits until changes have settled before rendering. */
   readonly Wait?: WaitConfigInput | null;
