@@ -115,7 +115,7 @@ export interface DispatchRefused {
   readonly message: string;
 }
 
-/** A periodic or parameterized job has no own allocations, so it cannot be evaluated. */
+/** A periodic or parameterized job has no allocations, only instances, so it cannot be evaluated. */
 export interface EvaluationRefused {
   readonly type: 'evaluation_refused';
   /** The kind of the job. */

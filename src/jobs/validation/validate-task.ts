@@ -71,7 +71,7 @@ function validateParts(task: Task, group: TaskGroup, report: Report): void {
 
 const proxyKind = 'connect-proxy:';
 
-/** A task that is the proxy of a mesh service has no own services, and its service is in the group. */
+/** The proxy task of a mesh service cannot have services, and its service must be in the group. */
 function validateProxy(task: Task, group: TaskGroup, report: Report): void {
   if (!task.Kind.startsWith(proxyKind)) return;
   const name = task.Kind.slice(proxyKind.length);

@@ -36,7 +36,7 @@ export interface PutVariableInput {
   readonly lockDelay?: number;
 }
 
-/** Why `putVariable` stores nothing. A conflict is not an error: the answer reports it. */
+/** Errors of `putVariable`. A conflict is not an error: the result contains it. */
 export type PutVariableError = PermissionDenied | InvalidVariable | ItemsMissing | StorageError;
 
 /**

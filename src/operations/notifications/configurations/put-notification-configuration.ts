@@ -41,7 +41,7 @@ export function putNotificationConfiguration(
   return new ResultAsync(put(context, caller, request));
 }
 
-/** Processes that start together and declare the same are in each other's way; the last of so many tries reports it. */
+/** The number of attempts: processes that declare the same configuration at once conflict; the last conflict is returned. */
 const mostTries = 4;
 
 async function put(

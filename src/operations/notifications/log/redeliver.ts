@@ -19,8 +19,8 @@ import { touchQueue } from './change-queue.js';
 import { type DeliverySummary, summariseDelivery } from './delivery-view.js';
 
 /**
- * Asks for one more attempt, whatever became of the delivery. It keeps the event's id, is signed with the present secret,
- * passes a breaker that is open, and when it fails everything is as it was before: no schedule starts again.
+ * Requests one more attempt, whatever the outcome of the delivery. It keeps the event's ID, is signed with the current secret,
+ * and ignores an open breaker. If it fails, the state before is restored: no schedule is restarted.
  */
 export function redeliver(
   context: EngineContext,
@@ -78,7 +78,7 @@ export interface Recovered {
   readonly reached: Instant | null;
 }
 
-/** Rows changed in one write, so that other writers get their turn. */
+/** The most rows changed in one write, so that other writers are not delayed. */
 const recoverBatch = 500;
 
 /** Re-sends the failed deliveries of a time range, oldest first, up to the limit of the settings. */
