@@ -11,7 +11,7 @@ import type { DeliveryRequest } from '../../../ports/http-delivery.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { openSecret, sealSecret } from './stored-secrets.js';
 
-export interface VerifiedDestination {
+interface VerifiedDestination {
   readonly workspaceId: string;
   readonly configurationId: string;
   /** Replaced secrets that still sign, in the clear. */
