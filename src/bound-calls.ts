@@ -96,7 +96,7 @@ const bindings: { readonly [A in keyof Api]: Bindings<Api[A]> } = {
   system: systemBindings,
 };
 
-/** Which call is made: its area and its name there. */
+/** Identifies a call by its area and its name there. */
 export interface CallName {
   /** The member of the client: `jobs`, `nodes`, `notifications`, …. */
   readonly area: string;
@@ -104,7 +104,7 @@ export interface CallName {
   readonly method: string;
 }
 
-/** Makes one call. */
+/** Performs one call. */
 export type PerformCall = (
   call: CallName,
   caller: Principal,
@@ -112,7 +112,7 @@ export type PerformCall = (
   manner: CallManner,
 ) => ResultAsync<unknown, { readonly type: ErrorTag }>;
 
-/** All calls of an engine: both the client in process and the HTTP adapter end here. */
+/** All calls of an engine, for the client in process and the HTTP adapter alike. */
 export function boundCalls(context: EngineContext): PerformCall {
   return ({ area, method }, caller, input, manner) => {
     const region = input['region'];
@@ -131,7 +131,7 @@ export function boundCalls(context: EngineContext): PerformCall {
 
 type Answering = (caller: Principal, manner: CallManner) => ReturnType<AnyBinding>;
 
-/** A read whose caller has lost or won rights while it waited is made again with those that it has by then. */
+/** Repeats a read with the caller's current rights when they changed while it waited. */
 function afterWaiting(
   context: EngineContext,
   caller: Principal,
@@ -151,7 +151,7 @@ function afterWaiting(
   });
 }
 
-/** There is one region. Clients recognise the beginning of the text. */
+/** There is one region. Clients match the beginning of the message. */
 function unknownRegion(region: string): UnknownRegion {
   return { type: 'unknown_region', region, message: `No path to region: this server does not know ${quoted(region)}` };
 }

@@ -53,9 +53,9 @@ import { type Settings, type SettingsOverrides, settingsFrom } from './settings.
 import { second, timerOf } from './shared/duration.js';
 import { variableTables } from './variables/tables.js';
 
-/** What the engine needs from outside. The host owns them: the engine never closes a port. */
+/** The engine's connections to its host. The host owns them: the engine never closes a port. */
 export interface EnginePorts {
-  /** All state of the engine. Several engines, in one process or in several, may share a store. */
+  /** Holds all state of the engine. Several engines, in one process or in several, may share a store. */
   readonly storage: Storage;
   /** The engine's clock. `manualClock` of `signalbox/testing` stands still until it is moved. */
   readonly clock: Clock;
@@ -71,11 +71,11 @@ export interface EnginePorts {
   readonly transform?: Transform;
   /** Requirements on jobs beyond the rules of the interface; checked together with those of `settings.jobs.policies`. */
   readonly policies?: readonly JobPolicy[];
-  /** Where measurements go; nowhere when absent. */
+  /** Receives measurements; they are dropped when absent. */
   readonly observer?: Observer;
-  /** Makes spans of requests, launches, evaluations, runs and attempts to deliver. */
+  /** Receives spans of requests, launches, evaluations, runs and delivery attempts. */
   readonly tracer?: Tracer;
-  /** Where the engine reports what its operators should know; nowhere when absent. */
+  /** Receives log entries for operators; they are dropped when absent. */
   readonly logger?: Logger;
 }
 
@@ -95,31 +95,31 @@ const portTable: OptionTable<EnginePorts> = {
   logger: optional(logger),
 };
 
-/** How long the stop of an engine may take. */
+/** Options of stopping an engine. */
 export interface StopOptions {
   /** Milliseconds that the loops may take to finish their current work; 10 seconds when absent. */
   readonly deadline?: number;
 }
 
-/** The scheduler and the notifications of one process, made by `createEngine`. Every operation takes it as its context. */
+/** The scheduler and notifications of one process, created by `createEngine`. Every operation takes it as its context. */
 export interface Engine extends EngineContext {
-  /** Starts the background loops; a second call changes nothing. Operations work without it, but nothing is scheduled or delivered. */
+  /** Starts the background loops; idempotent. Operations work without it, but nothing is scheduled or delivered. */
   start(): void;
   /**
-   * Ends the background loops and answers the readers that wait. Gives false when the deadline passed first; what was
-   * under way then is taken up again by the next engine on the store.
+   * Stops the background loops and answers all waiting readers. Returns false when the deadline passed first; the next engine
+   * on the store then resumes the unfinished work.
    */
   stop(options?: StopOptions): Promise<boolean>;
-  /** The interface with the rights of a principal: the same methods that `connect` gives over HTTP. Throws a TypeError for anything but a principal. */
+  /** A client with the rights of a principal: the same methods as those of `connect` over HTTP. Throws a TypeError for anything but a principal. */
   as(principal: Principal): Client;
-  /** Makes a call of the interface by its name, for adapters that carry the interface elsewhere. */
+  /** Performs a call by its name, for adapters to other protocols. */
   perform(
     call: CallName,
     caller: Principal,
     input: CallInput,
     manner: CallManner,
   ): ResultAsync<unknown, { readonly type: ErrorTag }>;
-  /** `stop()`, at the end of a block with `await using`. */
+  /** Calls `stop()` at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -144,9 +144,9 @@ const watchedTables: readonly TableName[] = [
 ];
 
 /**
- * An engine over the given ports. Several may live in one process, over one store or several: there is no global state,
- * and no signal handler is installed. Throws a TypeError for ports and settings that are missing, unknown or of another type, and for a policy
- * rule whose expression cannot be read.
+ * An engine over the given ports. One process may have several, over one store or several: there is no global state,
+ * and no signal handler is installed. Throws a TypeError for missing, unknown or mistyped ports and settings, and for a policy
+ * rule with an invalid expression.
  */
 export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = {}): Engine {
   checkOptions('createEngine', ports, portTable);
@@ -181,7 +181,7 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
   };
 }
 
-/** What the operations and loops of one engine share. */
+/** The context shared by an engine's operations and loops. */
 function contextOf(ports: EnginePorts, settings: Settings): EngineContext {
   const feed = new LogFeed(ports.logger ?? silentLogger, ports.clock);
   return {
@@ -222,7 +222,7 @@ function clientOf(context: EngineContext, principal: Principal): Client {
   return clientOver(localTransport(context, principal));
 }
 
-/** A loop that throws is reported and starts again after a pause: one bad row must not end the service. */
+/** Logs the error of a loop and restarts it after a pause: one bad row must not end the service. */
 async function keepRunning(context: EngineContext, loop: BackgroundLoop, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -236,7 +236,7 @@ async function keepRunning(context: EngineContext, loop: BackgroundLoop, signal:
   }
 }
 
-/** The deadline is the host's wall time, whatever clock the engine has: a stop must end even if virtual time stands still. */
+/** Uses the host's timers, not the engine's clock: a stop must end even if virtual time stands still. */
 async function finishesWithin(done: Promise<unknown>, deadline: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
@@ -260,7 +260,7 @@ function policyFrom(rule: PolicyRule): JobPolicy {
   );
 }
 
-/** What a policy of the host throws may hold what callers must not see: it goes to the log. */
+/** Logs what a host policy throws, because callers must not see details of the host. */
 function logged(policy: JobPolicy, logger: Logger): JobPolicy {
   return {
     ...policy,

@@ -1,5 +1,5 @@
 /*
- * The public interface of the package, in one module for each area. `etc/` holds a report of all that is exported.
+ * The package's public interface, one module per area. `etc/` holds a report of all exports.
  */
 
 export * from './public/access.js';

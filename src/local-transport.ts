@@ -14,7 +14,7 @@ import type { CallManner } from './operations/binding.js';
 import type { EngineContext } from './operations/context/engine-context.js';
 import type { Waiting } from './operations/waiting/blocking-query.js';
 
-/** Calls that go straight to the engine's operations, with the rights of the caller. */
+/** Calls the engine's operations directly, with the rights of the caller. */
 export function localTransport(
   context: EngineContext,
   caller: Principal,
@@ -38,7 +38,7 @@ export function localTransport(
       if (begun.isErr()) throw new SignalboxError(begun.error);
       for await (const item of begun.value as AsyncIterable<unknown>) {
         if (isAborted(options)) throw new SignalboxError(aborted);
-        // A sign of life for those who wait over a network.
+        // `undefined` is a heartbeat for readers over a network.
         if (item !== undefined) yield call.call.answer.toClient(item, input);
       }
     },
@@ -46,7 +46,7 @@ export function localTransport(
       if (isAborted(options)) return err(aborted);
       const begun = mayAsk(call, caller, input) ? await performed(call, input, options) : err(denied);
       const [own, served] = socketPair();
-      // As over a network: what is refused comes as the end of an opened socket.
+      // As over a network: a refusal arrives as the end of an opened socket.
       if (begun.isErr()) {
         const { code, reason } = socketRefusal(call.call, begun.error);
         served.close(code, reason);
@@ -66,7 +66,7 @@ const denied = { type: 'permission_denied' } as const;
 const never = new AbortController().signal;
 const immediately: Waiting = {};
 
-/** As over a network: what a caller writes that can have no right to it is not considered. */
+/** As over a network: a caller that cannot have the right is refused before its inputs are checked. */
 function mayAsk({ call }: NamedCall, caller: Principal, input: CallInput): boolean {
   if (call.methods[0] === 'GET' && caller.node === undefined) return true;
   const [first] = call.args;

@@ -16,19 +16,19 @@ export {
 export type { RunNotification, RunPayload } from './notifications/payloads/run.js';
 export { newSigningKeys } from './notifications/signature.js';
 
-/** Headers as `node:http`, Express and Fastify give them, or as the web standard does. Names are compared without case. */
+/** Headers in the form of `node:http`, Express and Fastify, or of the web standard. Names are compared without case. */
 export type ReceivedHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>
   | { get(name: string): string | null };
 
-/** A message that arrived, and the secret that it must be signed with. */
+/** A received message, and the secret that must have signed it. */
 export interface SignatureCheck {
   /** The body exactly as it arrived: a body that was parsed and serialised again has another signature. */
   readonly body: string | Uint8Array;
   readonly headers: ReceivedHeaders;
   /**
-   * The secret of the configuration; while it is replaced, the new one and the old one. Empty entries of a list are ignored. For
-   * `verifyStandardSignature` also the public key (`whpk_…`) of a configuration that signs with an Ed25519 key.
+   * The configuration's secret; during a rotation the new and the old one. Empty entries of a list are ignored.
+   * `verifyStandardSignature` also accepts the public key (`whpk_…`) of a configuration that signs with an Ed25519 key.
    */
   readonly token: string | readonly string[];
   /** The name of the header with the signature, `x-svc-notification-signature` when absent. */
@@ -36,8 +36,8 @@ export interface SignatureCheck {
 }
 
 /**
- * Why a message cannot be trusted. It should be answered with 4xx and not be processed. Three types are mistakes of the receiver:
- * `token_missing` and `token_malformed`, which are better found at its start, and `body_not_raw`, the body was parsed or not read.
+ * Why a message cannot be trusted. Answer it with 4xx and do not process it. Three types are mistakes of the receiver:
+ * `token_missing` and `token_malformed`, best checked when it starts, and `body_not_raw`: the body was parsed or not read.
  */
 export interface SignatureFault {
   readonly type:
@@ -51,14 +51,14 @@ export interface SignatureFault {
   readonly message: string;
 }
 
-/** Checks the HMAC-SHA512 signature and gives the payload, typed. Own events have separate bodies: see `verifySignedJson`. */
+/** Checks the HMAC-SHA512 signature and returns the typed payload. For other bodies, such as those of own event types, see `verifySignedJson`. */
 export function verifySignature(check: SignatureCheck): Result<NotificationPayload, SignatureFault> {
   return checkSignature(check).andThen(() => payloadFrom(check.body));
 }
 
 /**
- * Checks the HMAC-SHA512 signature and gives the body as parsed JSON, whatever it is: for configurations that subscribe to own event types
- * or to alerts (`isOwnEventPayload`), which get verification requests and perhaps triggers as well.
+ * Checks the HMAC-SHA512 signature and returns the body as parsed JSON of any shape: for configurations that subscribe to own event types
+ * or alerts (`isOwnEventPayload`); these also get verification requests and perhaps triggers.
  */
 export function verifySignedJson(check: SignatureCheck): Result<unknown, SignatureFault> {
   return checkSignature(check).andThen(() => jsonFrom(check.body));
@@ -74,29 +74,29 @@ function checkSignature(check: SignatureCheck): Result<void, SignatureFault> {
   });
 }
 
-/** A message with the headers of Standard Webhooks, and the secret that it must be signed with. */
+/** A message with Standard Webhooks headers, and the secret that must have signed it. */
 export interface StandardSignatureCheck extends Omit<SignatureCheck, 'header'> {
-  /** How far the time of sending may be from `now`, in seconds; 300 when absent. */
+  /** The largest difference between the time of sending and `now`, in seconds; 300 when absent. */
   readonly tolerance?: number;
-  /** Milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly now: number;
 }
 
-/** Checks the Standard Webhooks headers, which also bind the time of sending, and gives id and payload. For own events see below. */
+/** Checks the Standard Webhooks headers, whose signature covers the time of sending, and returns ID and payload. For own events see `verifyStandardSignedJson`. */
 export function verifyStandardSignature(
   check: StandardSignatureCheck,
 ): Result<{ readonly id: string; readonly payload: NotificationPayload }, SignatureFault> {
   return checkStandardSignature(check).andThen((id) => payloadFrom(check.body).map((payload) => ({ id, payload })));
 }
 
-/** Checks the Standard Webhooks headers, and gives the id and the body as parsed JSON, as `verifySignedJson` does. */
+/** Checks the Standard Webhooks headers, and returns the ID and the body as parsed JSON, as `verifySignedJson` does. */
 export function verifyStandardSignedJson(
   check: StandardSignatureCheck,
 ): Result<{ readonly id: string; readonly body: unknown }, SignatureFault> {
   return checkStandardSignature(check).andThen((id) => jsonFrom(check.body).map((body) => ({ id, body })));
 }
 
-/** Gives the id of the message. */
+/** Returns the ID of the message. */
 function checkStandardSignature(check: StandardSignatureCheck): Result<string, SignatureFault> {
   return usable(check).andThen(({ body, tokens }): Result<string, SignatureFault> => {
     const id = headerOf(check.headers, 'webhook-id');
@@ -118,16 +118,16 @@ function checkStandardSignature(check: StandardSignatureCheck): Result<string, S
   });
 }
 
-/** Which message a request is: the same over all its repetitions. */
+/** Identifies a message: the same for every retry. */
 export interface MessageIdentity {
   readonly id: string;
-  /** When the event was accepted, in milliseconds since 1970; null when the request does not report. */
+  /** When the event was accepted, in milliseconds since 1970; null when the headers do not say. */
   readonly acceptedAt: number | null;
 }
 
 /**
- * The identity of a message, from its headers. The signature in `x-svc-notification-signature` covers the body alone; if a
- * party on the way could change a header, turn `standardWebhooks` on and take the id of `verifyStandardSignature`.
+ * The identity of a message, from its headers. The signature in `x-svc-notification-signature` covers the body alone; if
+ * an intermediary could change a header, enable `standardWebhooks` and use the ID of `verifyStandardSignature`.
  */
 export function messageIdentity(
   headers: ReceivedHeaders,
@@ -141,49 +141,49 @@ export function messageIdentity(
 }
 
 /**
- * Remembers which messages a receiver has worked on. `begin` must be atomic over everything that shares the store: for a
- * table of a database it is an insert that fails when the row is there.
+ * Stores which messages a receiver has processed. `begin` must be atomic over all processes that share the store: with a
+ * database table, an insert that fails when the row exists.
  */
 export interface SeenMessages {
   /**
-   * `new`: the caller works on it from now on, until `busyUntil` at most; then another process may begin. `busy`: another
-   * process works on it. `done`: it was finished.
+   * `new`: the caller processes it now, until `busyUntil` at most; then another process may begin. `busy`: another
+   * process is processing it. `done`: it was finished.
    */
   begin(id: string, now: number, busyUntil: number): SeenState | Promise<SeenState>;
-  /** The work is done; remember it until `keepUntil`. */
+  /** The message was processed; keep this until `keepUntil`. */
   finish(id: string, keepUntil: number): void | Promise<void>;
-  /** The work failed; the next repetition is new. */
+  /** Processing failed; the next retry is `new`. */
   release(id: string): void | Promise<void>;
 }
 
-/** `busy`: somebody works on the message. `done`: the work has succeeded. */
+/** `busy`: the message is being processed. `done`: it was processed successfully. */
 export type SeenState = 'new' | 'busy' | 'done';
 
-/** Which message is processed, and how long it is cached. */
+/** The message to process, and how long its state is kept. */
 export interface OnceOptions {
   readonly store: SeenMessages;
-  /** From `messageIdentity`, or of `verifyStandardSignature`. */
+  /** From `messageIdentity` or `verifyStandardSignature`. */
   readonly id: string;
-  /** Milliseconds since 1970; the clock of the process when absent. */
+  /** Returns milliseconds since 1970; the clock of the process when absent. */
   readonly now?: () => number;
-  /** How long the work may take before a repetition may begin it again, in milliseconds; a minute when absent. */
+  /** How long processing may take before a retry may begin it again, in milliseconds; a minute when absent. */
   readonly busyFor?: number;
-  /** How long a finished message is cached, in milliseconds; two days when absent, twice the time of all repetitions. */
+  /** How long a finished message is kept, in milliseconds; when absent two days, twice the span of all retries. */
   readonly keepFor?: number;
 }
 
-/** The outcome of a request: the work was done now, was done before, or is being done by another process. */
+/** The outcome of a request: processed now, processed before, or being processed elsewhere. */
 export type OnceOutcome<T> =
   | { readonly type: 'done'; readonly value: T }
   /** Answer with 2xx: there is nothing to do. */
   | { readonly type: 'repeated' }
-  /** Answer with 503 or 409: the process that works on it may fail, and then the next repetition is needed. */
+  /** Answer with 503 or 409: if the process that works on it fails, the next retry is needed. */
   | { readonly type: 'busy' };
 
 /**
- * Does the work for a message unless that was done before. Deliveries come at least once: after a timeout or a crash on either
- * side the same message comes again, with the same id. When the work throws, the message is forgotten, so that its
- * repetition is worked on, and the promise rejects.
+ * Processes a message once. Delivery is at-least-once: after a timeout or a crash on either
+ * side the same message arrives again, with the same ID. When the work throws, the promise rejects and the message is released,
+ * so that its retry is processed.
  */
 export async function once<T>(options: OnceOptions, work: () => T | Promise<T>): Promise<OnceOutcome<T>> {
   const { store, id, now = Date.now, busyFor = 60_000, keepFor = 172_800_000 } = options;
@@ -200,7 +200,7 @@ export async function once<T>(options: OnceOptions, work: () => T | Promise<T>):
   return { type: 'done', value };
 }
 
-/** Messages seen by this process, for one that may forget them when it ends. The oldest go when there are too many. */
+/** Keeps messages in memory, for receivers that may forget them on exit. Beyond `most`, the oldest are dropped. */
 export function seenInMemory({ most = 100_000 }: { readonly most?: number } = {}): SeenMessages {
   const seen = new Map<string, { readonly until: number; readonly done: boolean }>();
   const note = (id: string, until: number, done: boolean): void => {
@@ -255,7 +255,7 @@ function jsonFrom(body: string | Uint8Array): Result<unknown, SignatureFault> {
   }
 }
 
-/** The body and the tokens that a signature can be checked with, whatever a receiver in JavaScript passes. */
+/** Normalises body and tokens, whatever a receiver in JavaScript passes. */
 function usable(check: {
   readonly body: unknown;
   readonly token: unknown;
@@ -282,7 +282,7 @@ function bodyNotRaw(body: unknown): Result<never, SignatureFault> {
   });
 }
 
-/** Names of headers have no case (RFC 9110, 5.1). Of a name written twice, the lower-case one counts, then the first. */
+/** Header names are case-insensitive (RFC 9110, 5.1). Of duplicates the lower-case one counts, then the first. */
 function headerOf(headers: ReceivedHeaders, name: string): string | undefined {
   const value = valueAt(headers, name);
   const first: unknown = Array.isArray(value) ? value[0] : value;

@@ -44,7 +44,7 @@ const runNotificationRule = group<RunNotificationRule>({
   meta: optional(mapOf(text)),
 });
 
-/** Settings whose defaults do not say what else they may be. */
+/** Settings whose kind does not follow from their defaults. */
 const kinds: Kinds = {
   'jobs.policies': listOf(policyRule),
   'jobs.runUrl': textLike(runUrlForm, "a URL such as 'https://ci.example.net/{job}/{run}', or '' for no links"),
@@ -58,7 +58,7 @@ const kinds: Kinds = {
   },
   'notifications.defaultPageSize': count,
   'notifications.maximumPageSize': count,
-  // With none of these nothing would be sent, and the loop of deliveries would not rest.
+  // With zero nothing would be sent, and the delivery loop would spin.
   'notifications.delivery.concurrency': count,
   'notifications.delivery.window': count,
   'notifications.delivery.lease': passingTime(1),
@@ -74,8 +74,8 @@ const kinds: Kinds = {
 };
 
 /**
- * What overrides may be: the names of the defaults, and values of their types. `choices` has the words of the settings that
- * take one of a few, by their paths.
+ * The option table of the overrides: the names of the defaults, and values of their types. `choices` lists the allowed values of
+ * enumerated settings, by path.
  */
 export function settingKinds<S extends object>(
   defaults: S,

@@ -9,56 +9,55 @@ import { day, hour, type Milliseconds, minute, second } from './shared/duration.
 
 /** Every default and limit of the engine, in one record. All values can be overridden in `createEngine`. */
 export interface Settings {
-  /** Reads that wait for a change. */
+  /** Blocking queries: reads that wait for a change. */
   readonly queries: {
-    /** The wait of a blocking query that names none. */
+    /** The wait of a blocking query without `wait`. */
     readonly defaultWait: Milliseconds;
     /** The longest wait of a blocking query; a longer one is cut to it. */
     readonly maximumWait: Milliseconds;
   };
   /** The event stream of the job interface. */
   readonly events: {
-    /** Transactions whose events a stream can still begin with; 0 keeps none, and then there is no event stream. */
+    /** Transactions whose events are kept for streams that begin at an earlier index; 0 disables the event stream. */
     readonly kept: number;
   };
   /** Registrations and dispatches of jobs. */
   readonly jobs: {
     /** Decoded bytes of a dispatch payload (job interface, Limits). */
     readonly maximumDispatchPayloadBytes: number;
-    /** Untagged versions kept of a job, and sources kept of its submissions (job interface, Limits). */
+    /** Untagged versions, and sources of submissions, kept per job (job interface, Limits). */
     readonly trackedVersions: number;
     /** Bytes of a submission's source, variables and flags together. */
     readonly maximumSourceLength: number;
-    /** Highest sum of counts of one job. */
+    /** The largest sum of a job's counts. */
     readonly maximumCount: number;
-    /** The name of the region that this installation forms. */
+    /** The name of this installation's region. */
     readonly region: string;
     /**
      * The page of a run, for links in notifications, such as `https://ci.example.net/{job}/{run}`. `{origin}` is
-     * `notifications.publicOrigin`; `{namespace}`, `{job}`, and `{run}` or `{id}`, the ID of the run, are percent-encoded. Empty: no page,
-     * and so no link.
+     * `notifications.publicOrigin`; `{namespace}`, `{job}`, and `{run}` or `{id}`, the ID of the run, are percent-encoded. Empty: no link.
      */
     readonly runUrl: string;
     /** Requirements on jobs, as filter expressions, in addition to those that the host gives as functions. */
     readonly policies: readonly PolicyRule[];
-    /** Totals that the jobs of a namespace may ask for. All processes over one store must have the same. */
+    /** Resource limits for all jobs of a namespace together. They must be equal in all processes over one store. */
     readonly quotas: readonly QuotaRule[];
   };
   /** Evaluations and nodes. */
   readonly scheduling: {
-    /** Attempts at one evaluation before it is marked failed. A store that fails does not count. */
+    /** Attempts at one evaluation before it is marked failed. Store failures do not count. */
     readonly evaluationAttempts: number;
     /**
-     * Evaluations of jobs with up to this many allocations are decided within their write. Larger ones are decided beforehand,
-     * in turns of the event loop.
+     * Evaluations of jobs with up to this many allocations are decided within their write. Larger ones are decided before it,
+     * in several turns of the event loop.
      */
     readonly decidedAtOnce: number;
-    /** Allocations in one write of a plan that was decided in several turns. */
+    /** Allocations per write of a plan that was decided in several turns. */
     readonly writtenAtOnce: number;
-    /** A node that has not been heard from for this long is down. */
+    /** A node without a heartbeat for this long is marked down. */
     readonly heartbeatTtl: Milliseconds;
   };
-  /** How long ended records are kept, and the least time between two collections. */
+  /** Garbage collection: how long ended records are kept, and how often they are removed. */
   readonly collection: CollectionThresholds & {
     /** The least time from one collection to the next. */
     readonly interval: Milliseconds;
@@ -67,63 +66,63 @@ export interface Settings {
   readonly notifications: {
     /** Configurations per workspace (notification interface, Limits). */
     readonly maximumPerWorkspace: number;
-    /** Entries of a page of a list that names no size. */
+    /** The page size of lists when the request gives none. */
     readonly defaultPageSize: number;
-    /** The largest page that a list gives. */
+    /** The largest page size of lists. */
     readonly maximumPageSize: number;
     /** Timeouts of the verification request that is sent before a configuration is enabled. */
     readonly verification: {
-      /** Time until the connection stands, TLS included. */
+      /** Time until the connection, with TLS, is established. */
       readonly connectTimeout: Milliseconds;
-      /** Time of the whole request, with its answer. */
+      /** Time of the whole request, with its response. */
       readonly totalTimeout: Milliseconds;
     };
-    /** How notifications are sent and repeated. */
+    /** How notifications are sent and retried. */
     readonly delivery: {
-      /** Time of one attempt until its connection stands, TLS included. */
+      /** Time until an attempt's connection, with TLS, is established. */
       readonly connectTimeout: Milliseconds;
-      /** Time of one whole attempt, with its answer. */
+      /** Time of one whole attempt, with its response. */
       readonly totalTimeout: Milliseconds;
       /**
-       * How long an engine has a configuration's queue for itself without renewal; it renews at half time. After a crash
-       * another engine takes over when this has passed. Attempts may take longer.
+       * An engine's lease on a configuration's queue; it renews at half time. After a crash
+       * another engine takes over when the lease has expired. Attempts may take longer.
        */
       readonly lease: Milliseconds;
-      /** Deliveries of one configuration in memory at most, of each sort: new ones and repeated ones. */
+      /** The most deliveries of one configuration in memory, separately for first attempts and retries. */
       readonly window: number;
       /**
-       * Least time between two writes of outcomes, so that many are stored together. What ended within it when a process
-       * is killed is sent again.
+       * Least time between two writes of outcomes, so that many are stored together. When a process is killed, deliveries that
+       * ended since the last write are sent again.
        */
       readonly recordWithin: Milliseconds;
-      /** When this many outcomes wait, they are stored before that time. */
+      /** This many waiting outcomes are stored without waiting longer. */
       readonly recordBatch: number;
-      /** A delivery is over when it is this old, whatever held it up. Waits of the schedule that go beyond it are cut. */
+      /** A delivery of this age ends, whatever delayed it. Longer waits of the schedule are cut. */
       readonly maximumAge: Milliseconds;
-      /** How long an engine keeps a queue in which nothing happens, before others may take it. */
+      /** How long an engine keeps an idle queue before others may take it. */
       readonly linger: Milliseconds;
-      /** Attempts under way at once. */
+      /** The most concurrent attempts. */
       readonly concurrency: number;
-      /** Of one configuration: it begins with four and grows up to this while its destination answers. */
+      /** The most concurrent attempts of one configuration: it begins with four and grows up to this while its destination answers. */
       readonly concurrencyPerDestination: number;
-      /** Of all configurations at one origin (scheme, host and port), beyond four for each. */
+      /** The most concurrent attempts at one origin (scheme, host and port), beyond four for each configuration. */
       readonly concurrencyPerOrigin: number;
       /** Waits before the second, third, … attempt; the attempt after the last wait is the last one. */
       readonly retry: {
-        /** At webhooks. */
+        /** Webhooks. */
         readonly generic: readonly Milliseconds[];
-        /** At both chat services. */
+        /** Both chat services. */
         readonly chat: readonly Milliseconds[];
-        /** At the mail server. */
+        /** E-mail. */
         readonly email: readonly Milliseconds[];
       };
-      /** Share by which a wait may be shorter or longer, from 0 to 1; `0.2` is ±20 %. */
+      /** Random variation of a wait, from 0 to 1; `0.2` is ±20 %. */
       readonly jitter: number;
-      /** The longest wait that a destination can ask for with `Retry-After`; a longer one is cut to it. */
+      /** The longest wait that a destination can request with `Retry-After`; a longer one is cut to it. */
       readonly maximumRetryAfter: Milliseconds;
       /**
-       * Attempts per second of one configuration, or at one URL of a chat service; waiting does not use up attempts. `0` is no
-       * limit.
+       * Attempts per second of one configuration, or at one chat URL; waiting does not use up attempts. `0` means
+       * unlimited.
        */
       readonly rate: {
         /** Webhooks. */
@@ -135,27 +134,27 @@ export interface Settings {
         /** E-mail. */
         readonly email: number;
       };
-      /** `configuration_and_run` keeps the order of one run's notifications of one configuration. */
+      /** `configuration_and_run` delivers one run's notifications in order, per configuration. */
       readonly ordering: 'configuration_and_run' | 'none';
-      /** The circuit breaker of each configuration, which suspends attempts at a failing destination. */
+      /** The circuit breaker of each configuration; it pauses a failing destination. */
       readonly breaker: {
-        /** Failures in a row that open it. */
+        /** Consecutive failures that open it. */
         readonly failures: number;
-        /** How long it stays open at first before one attempt is let through; each failure of such an attempt doubles the pause. */
+        /** How long it first stays open before one trial attempt; each failed trial doubles the pause. */
         readonly pause: Milliseconds;
         /** The longest pause. */
         readonly maximumPause: Milliseconds;
       };
-      /** A destination that has failed for this long is reported as `signalbox.destination.failing`. */
+      /** A destination failing for this long is reported as `signalbox.destination.failing`. */
       readonly alertAfter: Milliseconds;
-      /** Disable a configuration after this long without a success; null (the default) never does. */
+      /** Disables a configuration after this long without a success; null (the default) never does. */
       readonly autoDisableAfter: Milliseconds | null;
-      /** Bytes kept of each answer of a destination. */
+      /** Bytes kept of each response of a destination. */
       readonly maximumResponseBytes: number;
     };
     /**
-     * An event is acknowledged later while more than `from` deliveries wait for their first attempt in a queue that it enters:
-     * `maximumWait` later with `span` more, less with fewer.
+     * Slows down senders: an event's acknowledgement is delayed while more than `from` deliveries wait for their first attempt in a
+     * queue that it enters. The delay grows linearly and reaches `maximumWait` at `from` + `span`.
      */
     readonly pressure: {
       /** Waiting deliveries of a queue from which acknowledgements are delayed. */
@@ -170,14 +169,14 @@ export interface Settings {
      * not within ten seconds.
      */
     readonly retention: {
-      /** Deliveries that arrived, from their end on. */
+      /** Successful deliveries, counted from their end. */
       readonly delivered: Milliseconds;
-      /** Deliveries that ended otherwise, from their end on. */
+      /** Deliveries that ended otherwise, counted from their end. */
       readonly dead: Milliseconds;
       /** Idempotency keys of events; after this time a key can be used for another event. */
       readonly idempotency: Milliseconds;
     };
-    /** Largest number of deliveries that one bulk recovery re-sends. */
+    /** The most deliveries that one bulk recovery re-sends. */
     readonly maximumRecover: number;
     /** How requests to destinations are identified and signed. */
     readonly signature: {
@@ -197,11 +196,11 @@ export interface Settings {
      * An empty list stores everything as it came.
      */
     readonly redactedHeaders: readonly string[];
-    /** Messages of events that belong to a trace report it, in the header `traceparent`. */
+    /** Whether messages of events that belong to a trace carry the header `traceparent`. */
     readonly traceparent: boolean;
-    /** When an update of an enabled configuration probes: only if url or token change, or always. */
+    /** When an update of an enabled configuration sends a verification request: only if url or token change, or always. */
     readonly verifyOnUpdate: 'relevant' | 'always';
-    /** Whether an update that names no users keeps those that the configuration has, or removes them. */
+    /** Whether an update without users keeps the configuration's users or removes them. */
     readonly omittedUsersOnUpdate: 'keep' | 'clear';
     /** Public origin of the service, for links in messages and payloads, without a trailing slash. */
     readonly publicOrigin: string;
@@ -215,7 +214,7 @@ export interface Settings {
     /** `neutral` uses the interface's own forms; `upstream` those of the clients that exist for this interface. */
     readonly names: 'neutral' | 'upstream';
   };
-  /** Which jobs report their runs to which workspace; the first rule that matches decides. */
+  /** Which jobs report their runs to which workspace; the first matching rule decides. */
   readonly runNotifications: readonly RunNotificationRule[];
 }
 
@@ -300,7 +299,7 @@ export const defaultSettings: Settings = {
   runNotifications: [],
 };
 
-/** The words of the settings that take one of a few, by the paths of the settings. */
+/** The allowed values of enumerated settings, by setting path. */
 export const settingChoices = {
   'notifications.delivery.ordering': ['configuration_and_run', 'none'],
   'notifications.verifyOnUpdate': ['relevant', 'always'],
@@ -322,7 +321,7 @@ export type SettingsOverrides<T = Settings> = T extends readonly unknown[]
     ? { readonly [K in keyof T]?: SettingsOverrides<T[K]> }
     : T;
 
-/** The defaults with the overrides laid over them. Throws a TypeError for unknown names and for values of another type. */
+/** The defaults with the overrides applied. Throws a TypeError for unknown names and mistyped values. */
 export function settingsFrom(overrides: SettingsOverrides): Settings {
   checkOptions<SettingsOverrides>('settings', overrides, settingsTable);
   return overlay(defaultSettings, overrides) as Settings;

@@ -60,8 +60,8 @@ export function allowsHostVolume(
 }
 
 /**
- * Whether the caller has the right on the variable. A rule for exactly this namespace and path applies first, then a task's rights
- * on the variables of its own job (read and list), then the closest glob.
+ * Whether the caller has the right on the variable. A rule for exactly this namespace and path applies first, then a task's right to
+ * read and list the variables of its job, then the closest glob.
  */
 export function allowsVariable(
   principal: Principal,

@@ -13,14 +13,14 @@ export interface InvalidAccess {
 /** There is no role with this ID. */
 export interface RoleNotFound {
   readonly type: 'role_not_found';
-  /** The ID that was asked for. */
+  /** The requested ID. */
   readonly id: string;
 }
 
 /** There is no token with this accessor. */
 export interface TokenNotFound {
   readonly type: 'token_not_found';
-  /** The accessor that was asked for. */
+  /** The requested accessor. */
   readonly accessor: string;
 }
 
@@ -36,10 +36,10 @@ export interface BootstrapDone {
   readonly message: string;
 }
 
-/** Everything that requests about policies, roles and tokens can be refused with, apart from missing rights. */
+/** All errors of requests about policies, roles and tokens, apart from missing rights. */
 export type AccessError = InvalidAccess | RoleNotFound | TokenNotFound | MalformedAccessor | BootstrapDone;
 
-/** Something that the request names does not exist or does not match. */
+/** An object named by the request does not exist or does not match. */
 export function unfitAccess(message: string): InvalidAccess {
   return { type: 'invalid_access', errors: [message], message };
 }

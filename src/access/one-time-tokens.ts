@@ -6,15 +6,15 @@ import { table } from '../shared/table.js';
 export const oneTimeLifetime = 10 * minute;
 
 /**
- * What the holder of a token made to sign in elsewhere, once, without showing its secret on the way. A token has at most one: a new
- * one replaces it. `secretHash` is the SHA-256 of its secret in lower-case hex.
+ * A one-time token: its holder signs in elsewhere once, without revealing the secret of the token behind it. Each token has at most
+ * one; a new one replaces it. `secretHash` is the SHA-256 of its secret in lower-case hex.
  */
 interface StoredOneTimeToken {
   readonly accessor: string;
   readonly secretHash: string;
-  /** The secret of the token itself, sealed with the one-time secret, which is not stored. */
+  /** The secret of the token, encrypted with the one-time secret, which is not stored. */
   readonly sealedSecret: string;
-  /** From then on it cannot be exchanged. */
+  /** From this time on it cannot be exchanged. */
   readonly expiresAt: Instant;
 }
 
@@ -25,7 +25,7 @@ export const oneTimeTokens = table<StoredOneTimeToken>('one_time_tokens', ({ acc
 
 /** A one-time token as it is returned to its creator. */
 export interface OneTimeToken {
-  /** What is exchanged for the token. */
+  /** The secret that is exchanged for the token. */
   readonly OneTimeSecretID: string;
   /** The token that it is exchanged for. */
   readonly AccessorID: string;

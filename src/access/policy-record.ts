@@ -50,7 +50,7 @@ export function policyStub({ Rules: _rules, ...stub }: StoredPolicy): PolicyStub
 
 const parsed = new WeakMap<StoredPolicy, Policy | undefined>();
 
-/** The rules of a stored policy, parsed once per record. A string that this version cannot parse any more grants nothing. */
+/** The rules of a stored policy, parsed once per record. Rules that this version cannot parse grant nothing. */
 export function rulesOf(policy: StoredPolicy): Policy | undefined {
   if (!parsed.has(policy)) parsed.set(policy, parsePolicy(policy.Rules).unwrapOr(undefined));
   return parsed.get(policy);

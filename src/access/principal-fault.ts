@@ -35,16 +35,16 @@ const members: OptionTable<Principal> = {
   node: optional(group<NodeIdentity>({ id: optional(text), pool: text })),
   policies: optional(listOf(text)),
   roles: optional(listOf(text)),
-  // Anything else than a traceparent counts as none.
+  // An invalid traceparent is ignored.
   traceparent: optional(anything),
 };
 
-/** Principals that were considered before: hosts give the same one for many calls. */
+/** Principals that passed the check: hosts pass the same one to many calls. */
 const sound = new WeakSet<object>();
 
 /**
- * Why a value that a host gives as a caller is no principal; undefined when it is one. A value of a wrong type must not pass: the text
- * `false` as `management` would allow everything. Members that principals do not have are the host's own.
+ * Why a host's value is not a valid principal; undefined when it is valid. A value of the wrong type must not pass: the string
+ * `false` as `management` would allow everything. Unknown members belong to the host and are ignored.
  */
 export function principalFault(value: unknown): string | undefined {
   if (!isRecord(value)) return `a principal is an object such as hostPrincipal, not ${described(value)}`;

@@ -14,7 +14,7 @@ export interface NamespaceRule {
 /** `admin` manages a workspace's notification configurations and may send events; `events` may only send events. */
 export type WorkspaceRight = 'admin' | 'events';
 
-/** A task that calls with its workload identity: it may read the variables of its own job. */
+/** A task that calls with its workload identity: it may read its job's variables. */
 export interface Workload {
   /** The namespace of the task's job. */
   readonly namespace: string;
@@ -61,8 +61,8 @@ export interface Principal {
   /** IDs of roles; see `policies`. */
   readonly roles?: readonly string[];
   /**
-   * The span that the call belongs to, as a `traceparent` of W3C Trace Context. No right: what the call causes hands it on.
-   * Anything else counts as none.
+   * The parent span of the call, as a `traceparent` of W3C Trace Context. Not a right; passed on to the work that the call starts.
+   * An invalid value is ignored.
    */
   readonly traceparent?: string;
 }

@@ -7,7 +7,7 @@ import { isGlobal, type StoredToken } from './tokens.js';
 /** A role that a token has. */
 export interface RoleLink {
   readonly ID: string;
-  /** The present name of the role. */
+  /** The current name of the role. */
   readonly Name: string;
 }
 
@@ -49,7 +49,7 @@ export interface TokenDocument extends TokenStub {
   readonly ExpirationTTL: string;
 }
 
-/** The answer about the own token for a caller without one. */
+/** Returned to a caller without a token who asks for its own. */
 export const anonymousDocument: TokenDocument = {
   AccessorID: 'anonymous',
   SecretID: '',

@@ -35,7 +35,7 @@ export function nobodysPrincipal(rulebook: Rulebook): Principal {
   return policy === undefined ? named : { ...named, ...mergePolicies(rulesOfAll([policy])) };
 }
 
-/** The principal of a task: the variables of its own job, and the rights of the policies for its job. */
+/** The principal of a task: it may read its job's variables, and has the rights of the policies for its job. */
 export function workloadPrincipal(workload: Workload, candidates: readonly StoredPolicy[]): Principal {
   const covering = candidates.filter((policy) => coversWorkload(policy, workload));
   return {

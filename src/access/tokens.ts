@@ -23,7 +23,7 @@ export interface StoredToken {
   readonly roles?: readonly string[];
   /** Set for the token of a node's agent, which has no other rights. */
   readonly node?: NodeIdentity;
-  /** Whether it is valid in every region, which nothing changes later; there is only one region. See `isGlobal` when absent. */
+  /** Whether it is valid in every region; fixed at creation. There is only one region. See `isGlobal` when absent. */
   readonly global?: boolean;
   readonly createdAt: Instant;
   /** From then on the token is not valid. */
@@ -154,7 +154,7 @@ function changeFaults({ type, global, lifetime, expiresAt }: TokenChoice, before
   return faults;
 }
 
-/** Tokens that the host defines do not state it: those that may do everything are as global as the first token of a server. */
+/** Tokens defined by the host do not set `global`: management tokens count as global, like a server's first token. */
 export function isGlobal({ global, management }: StoredToken): boolean {
   return global ?? management;
 }

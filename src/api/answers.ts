@@ -3,7 +3,7 @@ import { namedSchema, orNull } from './json-schema.js';
 
 /** The result of a read: the value, and the index for the next blocking query. */
 export interface Indexed<T> {
-  /** What to wait after: give it as `index` of the next read. */
+  /** Pass it as `index` to the next read to wait for a change. */
   readonly index: number;
   /** The result at that index. */
   readonly value: T;
@@ -12,7 +12,7 @@ export interface Indexed<T> {
 /** A page of a list, and the token of the next page; empty on the last page. */
 export interface PageOf<T> {
   readonly items: readonly T[];
-  /** Give it as `nextToken` of the next read of the list. */
+  /** Pass it as `nextToken` to the next read of the list. */
   readonly nextToken: string;
 }
 

@@ -19,7 +19,7 @@ export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** `lines`: one JSON text per line; `joined`: concatenated JSON strings; `bytes`: raw. */
 export type Framing = 'lines' | 'joined' | 'bytes';
 
-/** The definition of a call as it is written. */
+/** The definition of a call. */
 interface CallDefinition<
   I extends Inputs = Inputs,
   V = unknown,
@@ -44,7 +44,7 @@ interface CallDefinition<
   readonly methods?: readonly [HttpMethod, ...HttpMethod[]];
   /** Further methods are accepted only where the interface ignores the method. */
   readonly anyMethod?: true;
-  /** The text of the 404 for an object that does not exist. */
+  /** The message of the 404 for a missing object. */
   readonly absent?: string;
   /** Close codes of a socket by error, if they differ from the default ones. */
   readonly closeCodes?: Readonly<Partial<Record<ErrorTag, 1008 | 1011>>>;
@@ -54,9 +54,9 @@ interface CallDefinition<
   readonly contentType?: string;
   /** Content type of a stream of items; default `application/json`. */
   readonly framesType?: string;
-  /** Answered once, but with the headers of a read; the leader headers have the values that clients of such calls expect. */
+  /** For a call without blocking: it still sends the headers of a read, and the leader headers that clients of such calls expect. */
   readonly leaderHeaders?: 'known' | 'unknown';
-  /** Answered once; clients of Nomad are notified of invalid parameters of waits and pages all the same, as by every read. */
+  /** For a call without blocking: it still refuses invalid waiting and paging parameters, as every read in Nomad does. */
   readonly judgesWaiting?: true;
   /** Whether an absent body means an empty one, always or beside a query parameter. If not set, the body is required if any input is in it. */
   readonly optionalBody?: true | { readonly withParameter: string };
@@ -87,7 +87,7 @@ export function framingOf(call: Call, input: Readonly<Record<string, unknown>>):
 }
 
 const namespace = inQuery('namespace', name, 'Namespace; `default` when absent');
-/** Calls name one region: that of this server. */
+/** Calls may name one region only: that of this server. */
 export const region = inQuery('region', name, 'Region; must be the one of this server');
 
 /** The common inputs of all calls of the job interface. */
@@ -152,7 +152,7 @@ export function write<
   );
 }
 
-/** The same for what is in no namespace. */
+/** The same for objects without a namespace. */
 export function writeServer<
   const I extends Inputs,
   V,
@@ -202,7 +202,7 @@ export function stream<
   };
 }
 
-/** The same for what is in no namespace. */
+/** The same for objects without a namespace. */
 export function streamServer<
   const I extends Inputs,
   V,
@@ -227,7 +227,7 @@ export function socket<
   return complete({ kind: 'socket', interface: 'jobs', methods: ['GET'], inputs: { namespace, region } }, definition);
 }
 
-/** The same for what is in no namespace. */
+/** The same for objects without a namespace. */
 export function socketServer<
   const I extends Inputs,
   V,

@@ -17,13 +17,13 @@ export const pageInputs = {
   reverse: inQuery('reverse', literalTrue, 'Last first'),
 } as const;
 
-/** The same, of records whose IDs are UUIDs. */
+/** The same for records whose IDs are UUIDs. */
 export const pageOfUuids = {
   ...pageInputs,
   prefix: inQuery('prefix', beginningOfId, 'Only IDs that begin with this'),
 } as const;
 
-/** What lists of nodes may show besides. */
+/** Optional details in lists of nodes. */
 export const nodeDetails = {
   resources: inQuery('resources', strictBoolean, 'Add the resources of each node'),
   os: inQuery('os', strictBoolean, 'Add the attribute os.name of each node'),

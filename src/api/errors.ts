@@ -86,7 +86,7 @@ export type JobCallError =
 /** Every error of the notification interface. */
 export type NotificationCallError = NotificationError | PermissionDenied | StorageError;
 
-/** Every error that an operation can give to a call of one of the interfaces. */
+/** Every error that an operation can return to a call of one of the interfaces. */
 export type CallError = JobCallError | NotificationCallError;
 
 /** The `type` of a `CallError`. */

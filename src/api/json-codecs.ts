@@ -59,7 +59,7 @@ export const jsonInteger: JsonCodec<number> = codec({ type: 'integer' }, 'a whol
 
 export const jsonUnsigned: JsonCodec<number> = codec(
   { type: 'integer', minimum: 0 },
-  'a whole number that is not negative',
+  'a non-negative integer',
   (value): value is number => isWhole(value) && value >= 0,
 );
 
@@ -76,7 +76,7 @@ export const jsonTextMap: JsonCodec<Readonly<Record<string, string>>> = codec(
     isJsonObject(value) && Object.values(value).every((item) => typeof item === 'string'),
 );
 
-/** Strings, of which null removes one. */
+/** A map of strings; null removes a name. */
 export const jsonTextsOrNulls: JsonCodec<Readonly<Record<string, string | null>>> = codec(
   { type: 'object', additionalProperties: { type: ['string', 'null'] } },
   'an object whose values are strings or null',

@@ -13,7 +13,7 @@ export function logFrame(entry: LogEntry, json: boolean): string {
   return JSON.stringify({ Data: base64From(logLine(entry, json)) });
 }
 
-/** The line of a frame; undefined for something else. */
+/** The line of a frame; undefined for any other value. */
 export function lineOfFrame(frame: unknown): Uint8Array | undefined {
   const { Data } = frame as { readonly Data?: unknown };
   return typeof Data === 'string' ? bytesFromBase64(Data) : undefined;

@@ -1,8 +1,8 @@
 /** How a socket ended: the peer's close code and reason, or 1006 for a broken connection. */
 export interface SocketEnd {
-  /** The close code of WebSocket; 1006 for a connection that broke. */
+  /** The WebSocket close code; 1006 for a broken connection. */
   readonly code: number;
-  /** The reason that the peer gave; may be empty. */
+  /** The peer's reason; may be empty. */
   readonly reason: string;
 }
 

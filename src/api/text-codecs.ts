@@ -9,11 +9,11 @@ export interface TextCodec<T> {
   /** Takes the decoded text and the parameter's name; an error is the message for the caller. */
   readonly parse: (text: string, name: string) => Result<T, string>;
   print(value: T): string;
-  /** The status for an invalid text, if clients of Nomad do not expect 400. */
+  /** The status for an invalid value, if clients of Nomad do not expect 400. */
   readonly status?: 500;
-  /** The type of the value where it is another one than that of the text. */
+  /** The type of the value, if it is not that of the schema. */
   readonly holds?: 'milliseconds' | 'instant';
-  /** How clients of Nomad write it, if that is read more strictly. */
+  /** The stricter codec for clients of Nomad, if it differs. */
   readonly upstream?: TextCodec<T>;
 }
 
@@ -140,7 +140,7 @@ export const integer: TextCodec<number> = {
   print: printed,
 };
 
-/** A safe integer. Existing clients know the words after `what`. */
+/** A safe integer. Existing clients match the words after `what`. */
 export function signedInteger(what: string): TextCodec<number> {
   return {
     schema: { type: 'integer' },

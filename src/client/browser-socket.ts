@@ -3,7 +3,7 @@ import type { MessageSocket, SocketEnd } from '../api/message-socket.js';
 import type { TaggedError } from './client.js';
 import { aborted, type Unreachable } from './client-error.js';
 
-/** What is used of a WebSocket, as browsers, Node 22 and the package `ws` have it. */
+/** The members of a WebSocket that are used: browsers, Node 22 and the package `ws` have them. */
 export interface WebSocketLike {
   binaryType: string;
   readonly bufferedAmount: number;
@@ -12,7 +12,7 @@ export interface WebSocketLike {
   addEventListener(type: string, listener: (event: never) => void): void;
 }
 
-/** What opens a WebSocket, as browsers and the package `ws` have it. */
+/** A constructor of WebSockets, as in browsers and the package `ws`. */
 export type WebSocketConstructor = new (url: string) => WebSocketLike;
 
 interface OpenOptions {
@@ -23,11 +23,11 @@ interface OpenOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Bytes on their way beyond which a sender waits, and how often it looks. */
+/** Buffered bytes beyond which a sender waits, and how often it checks, in milliseconds. */
 const highWater = 1024 * 1024;
 const lookAgain = 20;
 
-/** Opens a socket with the platform's own means. What the server refuses comes as the end of an opened socket. */
+/** Opens a socket with the platform's WebSocket. A refusal of the server arrives as the end of an opened socket. */
 export function openBrowserSocket(options: OpenOptions): Promise<Result<MessageSocket, TaggedError>> {
   const { WebSocket, url, hello, signal } = options;
   return new Promise((resolve) => {

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonCodec, type JsonMembers, printJson } from '../ap
 import type { TextCodec } from '../api/text-codecs.js';
 import type { BadRequest } from './client-error.js';
 
-/** Inputs are checked before any transport has them, and as a server reads them: in process and over HTTP the same ones are refused. */
+/** Checks inputs before they reach a transport, by the server's rules: in process and over HTTP the same ones are refused. */
 export function wrongInput(call: Call, input: CallInput): BadRequest | undefined {
   for (const name in call.inputs) {
     if (input[name] === undefined && call.inputs[name]?.required === true)
@@ -65,7 +65,7 @@ function faultOfText(name: string, { name: onWire, codec }: TextLocation, value:
   );
 }
 
-/** Type of the values of a codec, and its name for people. */
+/** The type of a codec's values, and its name in messages. */
 function heldBy({ schema, holds }: TextCodec<unknown>): readonly [type: string, expected: string] {
   if (holds === 'milliseconds') return ['number', 'a number of milliseconds'];
   if (holds === 'instant') return ['number', 'a number of milliseconds since 1970'];
@@ -73,7 +73,7 @@ function heldBy({ schema, holds }: TextCodec<unknown>): readonly [type: string, 
   return schema['type'] === 'integer' ? ['number', 'a number'] : ['string', 'a string'];
 }
 
-/** What is wrong with a value of another type than the member of the body has. */
+/** The fault of a value whose type does not match the body member. */
 function faultOfMember(codec: JsonCodec<unknown>, value: unknown): string | undefined {
   const expected = `must be ${codec.expected}`;
   if (value !== undefined && !isOfJson(value)) return expected;
@@ -81,12 +81,12 @@ function faultOfMember(codec: JsonCodec<unknown>, value: unknown): string | unde
     const read = codec.read(printJson(codec, value));
     return read === undefined ? expected : 'message' in read ? `${read.pointer} ${read.message}`.trim() : undefined;
   } catch {
-    // Printing takes values of the declared type for granted.
+    // The printer threw: it assumes values of the declared type.
     return expected;
   }
 }
 
-/** The same for a value that is spread over several members, whose own faults are those of the value. */
+/** The same for a value that is spread over several members: their faults are its faults. */
 function faultOfMembers(
   { members, join }: { readonly members: JsonMembers; readonly join: { print(value: unknown): CallInput } },
   value: unknown,
@@ -99,7 +99,7 @@ function faultOfMembers(
   return undefined;
 }
 
-/** What JSON has no form of would be lost on the way to a server. */
+/** Whether JSON can represent the value; anything else would be lost on the way to a server. */
 function isOfJson(value: unknown): boolean {
   return ['string', 'number', 'boolean', 'object'].includes(typeof value);
 }
@@ -112,7 +112,7 @@ export function badRequest(message: string, parameter: string): BadRequest {
   return { type: 'bad_request', message, parameter };
 }
 
-/** A member that has no place in the document, and that would be lost on the way to a server. */
+/** A member without a place in the document: it would be lost on the way to a server. */
 function strayMember({ attributes, relationships, told = [] }: DocumentShape, value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Object.keys(attributes).length === 0) return undefined;
   const known = (name: string): boolean =>

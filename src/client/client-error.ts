@@ -1,9 +1,9 @@
 /*
- * What can go wrong between a client and the engine, beside what the calls themselves refuse. A client in process gives
+ * Errors between a client and the engine, in addition to those of the calls. A client in process returns
  * only `aborted`.
  */
 
-/** The server could not be reached, or the connection broke; whether a write was done is not known. */
+/** The server could not be reached, or the connection broke; a write may or may not have been done. */
 export interface Unreachable {
   readonly type: 'unreachable';
   readonly message: string;
@@ -11,19 +11,19 @@ export interface Unreachable {
   readonly cause?: unknown;
 }
 
-/** The server did not answer in time; whether a write was done is not known. */
+/** The server did not answer in time; a write may or may not have been done. */
 export interface TimedOut {
   readonly type: 'timed_out';
   readonly message: string;
 }
 
-/** The caller's signal ended the call; whether a write was done is not known. */
+/** The caller's signal aborted the call; a write may or may not have been done. */
 export interface Aborted {
   readonly type: 'aborted';
   readonly message: string;
 }
 
-/** The request could not be read as this call: a value does not fit the parameter, or the body its limits. */
+/** The request is invalid: a parameter has an invalid value, or the body exceeds its limits. */
 export interface BadRequest {
   readonly type: 'bad_request';
   readonly message: string;
@@ -33,23 +33,23 @@ export interface BadRequest {
   readonly pointer?: string;
 }
 
-/** The server refused the request before it considered the call (busy, stopping, another host, not provided). */
+/** The server refused the request before the call began: busy, stopping, another host, not provided. */
 export interface Refused {
   readonly type: 'refused';
-  /** The status code of HTTP. */
+  /** The HTTP status code. */
   readonly status: number;
   readonly message: string;
 }
 
-/** The answer is not one of this interface: another server, or a proxy, has answered. */
+/** The response is not Signalbox's: another server, or a proxy, has answered. */
 export interface UnexpectedAnswer {
   readonly type: 'unexpected_answer';
-  /** The status code of HTTP. */
+  /** The HTTP status code. */
   readonly status: number;
   readonly message: string;
 }
 
-/** What a call over HTTP can fail with; `type` says which. In the same process a call fails with the errors of its operation. */
+/** The transport errors of a call over HTTP, by `type`. In the same process a call fails only with its operation's errors or `aborted`. */
 export type ClientError = Unreachable | TimedOut | Aborted | BadRequest | Refused | UnexpectedAnswer;
 
 export const aborted: Aborted = { type: 'aborted', message: 'the call was ended by its signal' };

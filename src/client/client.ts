@@ -10,17 +10,17 @@ import { badRequest, wrongInput } from './check-inputs.js';
 import type { BadRequest, ClientError } from './client-error.js';
 import { SignalboxError } from './or-throw.js';
 
-/** What every call takes beside its own options. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Ends the call: it gives the error `aborted`. */
+  /** Aborts the call: it returns the error `aborted`. */
   readonly signal?: AbortSignal;
 }
 
-/** What every read takes that can wait for a change. */
+/** Options of every read that can wait for a change. */
 export interface WaitingOptions extends CallOptions {
-  /** Wait until the answer's index is greater than this one, which an earlier answer gave. */
+  /** Wait until the answer's index is greater than this index of an earlier answer. */
   readonly index?: number;
-  /** How long at most, in milliseconds or as a string such as `60s`; 5 minutes when absent. */
+  /** The longest wait, in milliseconds or as a string such as `60s`; 5 minutes when absent. */
   readonly wait?: Milliseconds | string;
 }
 
@@ -37,15 +37,15 @@ type OptionsOf<C> = Omit<InputsOf<C>, ArgumentNamesOf<C>[number]> &
   (KindOf<C> extends 'waiting' ? WaitingOptions : CallOptions);
 type OptionalLast<O> = Record<never, never> extends O ? [options?: O] : [options: O];
 
-/** The arguments of a call: those that its row names, then its options. */
+/** The arguments of a call: the inputs named by its row, then its options. */
 type CallArguments<C> = [...ArgumentsOf<InputsOf<C>, ArgumentNamesOf<C>>, ...OptionalLast<OptionsOf<C>>];
 
-/** The errors of a call: what it can refuse, missing rights, a store that fails, and what can happen on the way. */
+/** The errors of a call: its refusals, missing rights, a store failure, and transport errors. */
 type CallErrors<C> = ErrorOf<TagsOf<C> | 'permission_denied' | 'storage_failed' | 'unknown_region'> | ClientError;
 
 /**
- * A method of the client. A stream throws a `SignalboxError` where it is read; what the engine refuses of a socket comes as
- * the end of the opened socket.
+ * A method of the client. A stream throws a `SignalboxError` where it is read; a refused socket opens and then ends with the
+ * refusal.
  */
 type Method<C> =
   KindOf<C> extends 'stream'
@@ -57,20 +57,20 @@ type Method<C> =
 /** Methods for the calls of a table, by area and name. */
 type ClientOf<T> = { readonly [A in keyof T]: { readonly [M in keyof T[A]]: Method<T[A][M]> } };
 
-/** The whole interface: the same for a caller in the engine's process and for one that is connected to a server. */
+/** The whole interface, the same in the engine's process and over HTTP. */
 export type Client = ClientOf<Api>;
 
-/** What a method asks of a transport, beside the inputs. */
+/** What a method passes to a transport in addition to the inputs. */
 export interface TransportOptions {
   readonly signal: AbortSignal | undefined;
-  /** How a read waits; absent for other calls, and for reads that are answered at once. */
+  /** How a read waits; absent for other calls, and for reads that do not wait. */
   readonly waiting: { readonly index: number; readonly wait: Milliseconds | undefined } | undefined;
 }
 
 /** How calls reach an engine. */
 export interface Transport {
   answer(call: NamedCall, input: CallInput, options: TransportOptions): Promise<Result<unknown, TaggedError>>;
-  /** Items as they come. Ends, or throws a `SignalboxError`. */
+  /** Items as they arrive. Ends, or throws a `SignalboxError`. */
   stream(call: NamedCall, input: CallInput, options: TransportOptions): AsyncIterable<unknown>;
   open(call: NamedCall, input: CallInput, options: TransportOptions): Promise<Result<MessageSocket, TaggedError>>;
 }
@@ -90,7 +90,7 @@ export function clientOver(transport: Transport): Client {
 function clientOfTable<T extends Table>(table: T, transport: Transport): ClientOf<T> {
   const areas = {};
   for (const area in table) {
-    // Made at the first use: a service makes a client for each of its requests, and uses a few methods of it.
+    // Created at the first use: a service creates a client for each request and uses few of its methods.
     const get = (): unknown => {
       const methods = methodsOf(area, table[area] as Table[string], transport);
       Object.defineProperty(areas, area, { value: methods, enumerable: true });
@@ -165,7 +165,7 @@ function leaveNullsOut(call: Call, input: Record<string, unknown>): void {
     if (input[name] === null && call.inputs[name]?.locations[0].in === 'body') delete input[name];
 }
 
-/** What every call takes beside its inputs. */
+/** The fault of an option of every call. */
 function wrongOption(call: Call, index: unknown, signal: unknown): BadRequest | undefined {
   if (call.kind === 'waiting' && index !== undefined && !Number.isSafeInteger(index))
     return badRequest('"index" must be a whole number', 'index');

@@ -14,9 +14,9 @@ const optionTable: OptionTable<ConnectOptions> = {
 };
 
 /**
- * The interface of a server: the same methods, arguments and errors as `engine.as(principal)` gives in the engine's own
- * process, with the rights of the token. Makes no connection before the first call. Throws a TypeError for an
- * invalid URL, and for options that are missing, unknown or of another type.
+ * A client of a server: the same methods, arguments and errors as `engine.as(principal)` in the engine's
+ * process, with the rights of the token. Connects at the first call. Throws a TypeError for an
+ * invalid URL, and for missing, unknown or mistyped options.
  */
 export function connect(options: ConnectOptions): Client {
   checkOptions('connect', options, optionTable);

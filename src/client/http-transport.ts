@@ -11,27 +11,27 @@ import { itemsOf } from './items-of.js';
 import { SignalboxError } from './or-throw.js';
 import { requestFromCall, type WireRequest } from './request-from-call.js';
 
-/** Where `connect` finds its server, and how it calls it. */
+/** The server's address, and how `connect` calls it. */
 export interface ConnectOptions {
-  /** Where the server is, with the path under which it is mounted if there is one: `https://example.org/tools`. */
+  /** URL of the server, with the path under which it is mounted, if any: `https://example.org/tools`. */
   readonly url: string;
   /** The secret of a token of the server's store; requests send it as `X-SVC-Token`. */
   readonly token?: string;
   /** Path of the notification interface below the URL; the root when absent. `/api/v2` with upstream names. */
   readonly notificationsPath?: string;
-  /** Milliseconds that an answer may take, beside the time that a read asks to wait; 30 seconds when absent. */
+  /** Response timeout in milliseconds, in addition to the wait that a read asks for; 30 seconds when absent. */
   readonly timeout?: number;
-  /** Headers of every request, for servers that authenticate by others. */
+  /** Headers of every request, for servers that authenticate by other headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** In place of the platform's own. */
+  /** Replaces the platform's `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** For calls that open sockets, in place of the platform's own; Node before version 22 has none. */
+  /** Replaces the platform's `WebSocket` in calls that open sockets; Node before version 22 has none. */
   readonly WebSocket?: WebSocketConstructor;
 }
 
 const longestWait = 5 * 60_000;
 
-/** Calls over HTTP. The first failure of the network is the answer: nothing is tried again. */
+/** Calls over HTTP. A network failure is returned at once: nothing is retried. */
 export function httpTransport(options: ConnectOptions): Transport {
   const server = new Server(options);
   return {
@@ -121,7 +121,7 @@ class Server {
       redirect: 'error',
       headers: {
         ...headers,
-        // Of a stream the refusal is in this form; its items are not.
+        // A refused stream answers in this form; its items have another.
         Accept: call.kind === 'stream' ? `${plainType}, */*` : plainType,
         ...(token === undefined || token === '' ? {} : { 'X-SVC-Token': token }),
         ...(contentType === undefined ? {} : { 'Content-Type': contentType }),
@@ -147,7 +147,7 @@ async function* clientItems(
   }
 }
 
-/** The value or the error of an answer; one that is not in our form has come from elsewhere. */
+/** The value or the error of a response; a response in any other form did not come from Signalbox. */
 function answerFrom({ status, headers }: Response, text: string): Result<unknown, TaggedError> {
   if (text === '' && status >= 200 && status < 300) return ok(undefined);
   if (headers.get('content-type') !== plainType) return err(refusalFrom(status, text));
@@ -162,13 +162,13 @@ function answerFrom({ status, headers }: Response, text: string): Result<unknown
   return err(error.type === 'refused' ? { ...error, status } : error);
 }
 
-/** Undefined for a value: some are answered with the status of a failure, such as the health of a server. */
+/** Undefined for a value: some values, such as a server's health, arrive with the status of a failure. */
 function errorIn(value: unknown): TaggedError | undefined {
   const error = (value as { readonly error?: TaggedError } | null)?.error;
   return typeof error?.type === 'string' ? error : undefined;
 }
 
-/** The text of a server or proxy that does not answer in the form of this interface; it may be long. */
+/** The error for a response of another server or a proxy, whose body may be long. */
 function refusalFrom(status: number, text: string): ClientError | TaggedError {
   if (status === 403 || status === 401) return { type: 'permission_denied' };
   if (status >= 400) return { type: 'refused', status, message: text.trim().slice(0, 500) || `status ${status}` };
@@ -190,14 +190,14 @@ function failureOf(
   return unreachable(cause, base);
 }
 
-/** The platform's own errors hide what happened in their cause. */
+/** `fetch` throws generic errors; the reason is in their `cause`. */
 function unreachable(cause: unknown, base: string): Unreachable {
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   const what = inner instanceof Error && inner.message !== '' ? inner.message : 'the connection failed';
   return { type: 'unreachable', message: `${base} cannot be reached: ${what}`, cause };
 }
 
-/** A signal that aborts with the caller's, or when the time is over. */
+/** A signal that aborts with the caller's signal or at the timeout. */
 function endedBy(
   callers: AbortSignal | undefined,
   milliseconds: number,

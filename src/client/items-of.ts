@@ -1,6 +1,6 @@
 import type { Framing } from '../api/call.js';
 
-/** The items of a stream: values of JSON, or bytes as they come. Heartbeats (`{}`) are left out. */
+/** The items of a stream: JSON values, or bytes as they arrive. Heartbeats (`{}`) are left out. */
 export async function* itemsOf(body: ReadableStream<Uint8Array>, framing: Framing): AsyncGenerator<unknown> {
   const pieces = body.getReader();
   try {
@@ -37,7 +37,7 @@ class Lines {
   }
 }
 
-/** JSON objects that follow each other without anything between them. */
+/** Splits a stream of JSON objects without separators. */
 class JoinedObjects {
   #begun = '';
   #depth = 0;
@@ -61,7 +61,7 @@ class JoinedObjects {
     return [this.#begun];
   }
 
-  /** Whether an object ends with this character. */
+  /** Whether this character closes a top-level object. */
   #closes(code: number): boolean {
     if (this.#inText) {
       if (this.#escaped) this.#escaped = false;

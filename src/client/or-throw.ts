@@ -1,6 +1,6 @@
 import type { Result, ResultAsync } from 'neverthrow';
 
-/** An error of the interface as an exception. The error itself is the `cause`, and `type` is its tag. */
+/** An error value as an exception. The value is the `cause`, and `type` is its tag. */
 export class SignalboxError extends Error {
   override readonly name = 'SignalboxError';
   /** The tag of the error, such as `job_not_found`. */
@@ -13,11 +13,11 @@ export class SignalboxError extends Error {
 }
 
 /**
- * The value of a result, or an exception with the message, the type and the whole error as its cause. For programs in
- * which an error can only be reported: `await orThrow(box.jobs.register(job))`.
+ * Returns the value of a result, or throws a `SignalboxError`. For programs that can
+ * only report an error: `await orThrow(box.jobs.register(job))`.
  */
 export function orThrow<T, E extends { readonly type: string }>(result: ResultAsync<T, E>): Promise<T>;
-/** The same for a result that is there already: gives the value or throws at once. */
+/** The same for a result that is already available: returns the value or throws synchronously. */
 export function orThrow<T, E extends { readonly type: string }>(result: Result<T, E>): T;
 export function orThrow<T, E extends { readonly type: string }>(
   result: Result<T, E> | ResultAsync<T, E>,
@@ -30,7 +30,7 @@ function unwrap<T, E extends { readonly type: string }>(result: Result<T, E>): T
   throw new SignalboxError(result.error);
 }
 
-/** Most errors have a message; faults of attributes have one each, what is absent is named, and the others are named by their type. */
+/** The message of an error; otherwise the messages of its attribute faults, the missing object, or the type. */
 function messageOf(error: { readonly type: string }): string {
   const { message, faults, resource, id } = error as Readonly<Record<string, unknown>>;
   if (typeof message === 'string' && message !== '') return message;

@@ -8,7 +8,7 @@ import { hasLoneSurrogate } from '../shared/text-values.js';
 import type { TransportOptions } from './client.js';
 import type { BadRequest } from './client-error.js';
 
-/** A call as HTTP carries it. */
+/** A call as an HTTP request. */
 export interface WireRequest {
   readonly method: string;
   /** Path and query, below the base of the interface. */
@@ -17,7 +17,7 @@ export interface WireRequest {
   readonly contentType: string | undefined;
 }
 
-/** Writes the inputs of a call to the first of the locations that its row names for each. */
+/** Writes each input of a call to the first location that its row lists. */
 export function requestFromCall(
   call: Call,
   input: CallInput,
@@ -99,7 +99,7 @@ function writeWaiting({ query }: Parts, { index, wait }: NonNullable<TransportOp
   if (wait !== undefined && location.in === 'query') query.set('wait', location.codec.print(wait));
 }
 
-/** A resource with the attributes and relationships that the shape names; all attributes when it names none. */
+/** A resource with the attributes and relationships in the shape; with all attributes when the shape lists none. */
 function documentFrom(shape: DocumentShape, value: CallInput): object {
   const [type] = shape.types;
   const names = Object.entries(shape.attributes);
@@ -113,14 +113,14 @@ function documentFrom(shape: DocumentShape, value: CallInput): object {
   return { type, attributes, ...(Object.keys(relationships).length === 0 ? {} : { relationships }) };
 }
 
-/** Ids, or references as they are written. */
+/** Relationship data from IDs, or from references as they are. */
 function relatedTo(type: string, value: unknown): unknown {
   if (value === null) return { data: [] };
   if (!Array.isArray(value)) return value;
   return { data: value.map((item: unknown) => (typeof item === 'string' ? { type, id: item } : item)) };
 }
 
-/** URLs drop the segments `.` and `..`, escaped or not, so that no path can carry them. */
+/** The path with its values. URLs drop the segments `.` and `..`, escaped or not, so these values are refused. */
 function pathOf(pattern: string, values: ReadonlyMap<string, string>): Result<string, BadRequest> {
   for (const [name, value] of values) {
     if (value === '' || value === '.' || value === '..' || hasLoneSurrogate(value)) {

@@ -1,9 +1,9 @@
 import type { MessageSocket, SocketEnd } from '../api/message-socket.js';
 
-/** Messages that one side may send before the other has taken any. */
+/** Messages that one side may send before the other has read any. */
 const mostWaiting = 64;
 
-/** Two sockets without a network: what one sends, the other gets. */
+/** Two connected sockets without a network: each receives the messages of the other. */
 export function socketPair(): readonly [MessageSocket, MessageSocket] {
   const left = new PairedSocket();
   const right = new PairedSocket();

@@ -6,7 +6,7 @@ const known: Readonly<Record<string, ArchiveFormat>> = { tar: 'tar', 'tar.gz': '
 /** What an artifact with these endings, or these values of its option `archive`, is for existing clients. */
 const endings = /\.(tar\.(?:gz|bz2|xz|zst)|tar|tgz|tbz2|txz|tzst|zip|gz|bz2|xz|zst)$/i;
 
-/** The ending of a path that makes it an archive; undefined for any other file. */
+/** The archive extension of a path; undefined for any other file. */
 export function archiveEnding(path: string): string | undefined {
   return endings.exec(path)?.[1]?.toLowerCase();
 }

@@ -1,6 +1,6 @@
 /*
- * Everything that can be wrong with a request about a job, as one closed union per operation. `message` says what is
- * wrong in a form fit for the caller; strings that existing clients recognise are exact.
+ * Errors of requests about jobs, as one closed union per operation. `message` is written for
+ * the caller; messages that existing clients match are exact.
  */
 
 /** The document breaks rules; `message` lists all of them in one string. */
@@ -30,14 +30,14 @@ export interface QuotaExceeded {
   readonly message: string;
 }
 
-/** The namespace has dispatched as often in the last minute as its quota allows. */
+/** The namespace has reached its quota of dispatches in the last minute. */
 export interface DispatchRateExceeded {
   readonly type: 'dispatch_rate_exceeded';
   readonly namespace: string;
   readonly message: string;
 }
 
-/** Something in the request, apart from the job document, has a value that it cannot have. */
+/** A member of the request, apart from the job document, has an invalid value. */
 export interface InvalidRequest {
   readonly type: 'invalid_request';
   /** The member of the request. */
@@ -45,10 +45,10 @@ export interface InvalidRequest {
   readonly message: string;
 }
 
-/** The check-and-set failed. The beginning of the string is recognised by clients. */
+/** The check-and-set failed. Clients match the beginning of the message. */
 export interface IndexConflict {
   readonly type: 'index_conflict';
-  /** The index that the request gave. */
+  /** The index in the request. */
   readonly given: number;
   /** The job's JobModifyIndex; null when there is no such job. */
   readonly current: number | null;
@@ -58,7 +58,7 @@ export interface IndexConflict {
 /** A job cannot become another kind of job. */
 export interface TransitionRefused {
   readonly type: 'transition_refused';
-  /** What the registration would change. */
+  /** The change that is not allowed. */
   readonly reason: 'type' | 'periodic' | 'parameterized' | 'dispatched';
   readonly message: string;
 }
@@ -84,17 +84,17 @@ export interface JobNotFound {
   readonly message: string;
 }
 
-/** The version that a request names is not kept, or never was. */
+/** The requested version does not exist or is no longer kept. */
 export interface VersionNotFound {
   readonly type: 'version_not_found';
   readonly version: number;
   readonly message: string;
 }
 
-/** A revert to the present version, or from another version than the caller names. */
+/** A revert to the current version, or with a wrong `prior_version`. */
 export interface RevertRefused {
   readonly type: 'revert_refused';
-  /** `same_version`: the version is the present one. `prior_version`: the present version is not the one that the caller names. */
+  /** `same_version`: the version is the present one. `prior_version`: the current version differs from the one in the request. */
   readonly reason: 'same_version' | 'prior_version';
   readonly message: string;
 }
@@ -115,10 +115,10 @@ export interface DispatchRefused {
   readonly message: string;
 }
 
-/** A periodic or parameterized job has no own allocations, so it cannot be evaluated. */
+/** A periodic or parameterized job has no allocations, only instances, so it cannot be evaluated. */
 export interface EvaluationRefused {
   readonly type: 'evaluation_refused';
-  /** What the job is. */
+  /** The kind of the job. */
   readonly reason: 'periodic' | 'parameterized';
   readonly message: string;
 }
@@ -149,7 +149,7 @@ export interface TotalCountTooLarge {
   readonly message: string;
 }
 
-/** A tag that another version has, or that no version has. */
+/** A tag that another version already has, or that does not exist. */
 export interface TagRefused {
   readonly type: 'tag_refused';
   /** `version_and_latest`: the request gives a version and asks for the latest one, too. */
@@ -157,7 +157,7 @@ export interface TagRefused {
   readonly message: string;
 }
 
-/** What a pure registration decision can refuse. */
+/** Errors of the pure registration decision. */
 export type RegistrationRefusal = IndexConflict | TransitionRefused | InvalidRequest;
 
 /** Why a namespace cannot be read, written or removed: it is malformed, does not exist, is built in, or is in use. */

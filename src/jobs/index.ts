@@ -1,6 +1,6 @@
 /*
  * The rules about jobs as pure functions (`signalbox/jobs`): nothing here waits, reads a clock or needs an engine.
- * `jobFrom` makes a whole job from a line.
+ * `jobFrom` builds a complete job from one line.
  */
 
 // ---- The document: decoding, canonical form, validation ----

@@ -3,11 +3,11 @@ import type { JobInput, TaskGroupInput, TaskInput } from './document/input/index
 import type { Job } from './document/job.js';
 
 /**
- * A whole stored job from as much of a document as a test cares about: `jobFrom({ Type: 'batch' })`. A group without tasks
- * gets one, a name that is missing is made up, and every default is filled as a registration fills it. `stored` lays what
- * a registration sets over it, for example `{ Version: 3 }`.
+ * A complete stored job from a partial document: `jobFrom({ Type: 'batch' })`. A group without tasks
+ * gets one, missing names are generated, and defaults are filled as in a registration. `stored` overrides
+ * members set by a registration, for example `{ Version: 3 }`.
  *
- * For tests and scripts: a document that would be refused is a mistake of the caller, so that it throws with what is wrong.
+ * For tests and scripts: an invalid document throws an error with its faults.
  */
 export function jobFrom(input: JobInput = {}, stored: Partial<Job> = {}): Job {
   const groups = input.TaskGroups ?? [{}];

@@ -1,6 +1,6 @@
 import { defaultNamespaceName } from './namespaces/namespace.js';
 
-/** Names one job. */
+/** Identifies one job. */
 export interface JobReference {
   /** `default` when absent. */
   readonly namespace?: string;

@@ -14,11 +14,11 @@ import { jobFromSpecification, specificationSchema } from './specification/read-
 export interface ParseJobOptions {
   /** Values of variables: `name = value` lines, or their JSON form. */
   readonly variables?: string;
-  /** Further strings like `variables`, with their names in diagnostics; a later one wins, and all win over `variables`. */
+  /** Further sources like `variables`, with their names in diagnostics; later ones override earlier ones, and all override `variables`. */
   readonly variableFiles?: readonly VariableFile[];
-  /** Single values by name; they win over the strings. */
+  /** Single values by name; they override all sources. */
   readonly variableFlags?: Readonly<Record<string, string>>;
-  /** Single values by name, of which those for declared variables count, as in an environment; all others win over them. */
+  /** Single values by name, as in an environment: undeclared ones are ignored, and all other sources override them. */
   readonly variableEnvironment?: Readonly<Record<string, string>>;
   /** Values for variables that are not declared: true refuses them, false warns. Default: refused in `variableFlags` only. */
   readonly strictVariables?: boolean;
@@ -26,11 +26,11 @@ export interface ParseJobOptions {
   readonly files?: FileAccess;
   /** Fills unset fields with their defaults. */
   readonly canonicalize?: boolean;
-  /** Reads the text in the literal mode for version 1 of the language. */
+  /** Parses the source in the literal mode for version 1 of the language. */
   readonly hcl1?: boolean;
-  /** Where new UUIDs and salts come from; without it the functions that need them do not exist. */
+  /** The source of new UUIDs and salts; without it the functions that need them do not exist. */
   readonly ids?: { next(kind: 'uuid'): string };
-  /** What the evaluation may cost at most; see `createBudget`. */
+  /** The budget of the evaluation; see `createBudget`. */
   readonly budget?: Budget;
 }
 
@@ -44,11 +44,11 @@ function functionsFor({ ids, files }: ParseJobOptions): typeof hclFunctions {
   return functions;
 }
 
-/** A specification that could be read. */
+/** A parsed specification. */
 export interface ParsedJob {
   /** The submitted form: null where nothing was given. */
   readonly job: SubmittedJob;
-  /** What is questionable about the text. */
+  /** Warnings about the source. */
   readonly warnings: readonly Diagnostic[];
 }
 
@@ -63,7 +63,7 @@ export function parseJob(source: string, options: ParseJobOptions = {}): Result<
   return finish(parseJobInSteps(source, options));
 }
 
-/** The same in parts, for strings that may be large. */
+/** The same in parts, for large sources. */
 export function* parseJobInSteps(
   source: string,
   options: ParseJobOptions = {},

@@ -4,29 +4,29 @@ import type { Task } from './document/task.js';
 import type { TaskGroup } from './document/task-group.js';
 import type { TaskArtifact, TaskTemplate, VolumeMount } from './document/task-parts.js';
 
-/** What a task asks of its node beside a driver and resources. Not every node can do each of them. */
+/** Optional node features that a task can require, in addition to a driver and resources. */
 export type TaskNeed =
   | 'templates'
-  /** Templates that make files, and not only variables of the environment. */
+  /** Templates that render files, not only environment variables. */
   | 'template_files'
   /** Files over http and https. */
   | 'artifacts'
   /** Artifacts that are unpacked: tar, also with gzip, and zip. */
   | 'archives'
-  /** Artifacts that are unpacked in another way. */
+  /** Artifacts in any other archive format. */
   | 'other_archives'
-  /** Artifacts that come another way than over http and https, such as from a version control system. */
+  /** Artifacts from other sources than http and https, such as a version control system. */
   | 'other_artifacts'
   /** Artifacts from servers whose certificate is not checked. */
   | 'insecure_artifacts'
   | 'volumes'
-  /** Mounts of volumes that can be written, which the task is not to write. */
+  /** Read-only mounts of writable volumes. */
   | 'read_only_mounts'
   /** Mounts with a propagation mode or a separate label. */
   | 'mount_options'
   | 'user'
   | 'secrets'
-  /** Signed tokens that say who the task is, in its environment or in a file. */
+  /** Signed identity tokens of the task, in its environment or in a file. */
   | 'identities'
   /** The task is a plugin for volumes, which other tasks then use. */
   | 'storage_plugins';
@@ -34,7 +34,7 @@ export type TaskNeed =
 /** The node attribute that lists what a node provides, separated by commas; a node without it counts as providing everything. */
 export const needsAttribute = 'runner.provides';
 
-/** What a task asks of its node, each once, in a fixed order. */
+/** The features that a task requires of its node, without duplicates, in a fixed order. */
 export function taskNeeds(
   task: Pick<
     Task,

@@ -1,22 +1,22 @@
 import type { FailureClass } from './delivery/classify-failure.js';
 
-/** What is wrong with one member of a request. */
+/** The fault of one member of a request. */
 export interface FieldFault {
   /** JSON pointer into the request document, for example `/data/attributes/name`; empty for the whole document. */
   readonly pointer: string;
-  /** A sentence for the caller: what is wrong and what would be right. */
+  /** A sentence for the caller: the fault and the remedy. */
   readonly message: string;
 }
 
-/** The answer to a verification request, as callers see it. The URL has no userinfo. */
+/** The response to a verification request, as shown to callers. The URL has no userinfo. */
 export interface VerificationResponse {
-  /** Where the request was sent. */
+  /** The URL of the request. */
   readonly url: string;
-  /** The beginning of the answer's text. */
+  /** The beginning of the response body. */
   readonly body: string;
-  /** The status code of HTTP as a string; empty when there was no answer. */
+  /** The HTTP status code as a string; empty without a response. */
   readonly code: string;
-  /** Of the answer, by lower-case name. */
+  /** Response headers, by lower-case name. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   /** RFC 3339 in UTC with milliseconds. */
   readonly sentAt: string;
@@ -24,10 +24,10 @@ export interface VerificationResponse {
   readonly successful: boolean;
 }
 
-/** It does not exist, or the caller may not see it: both have the same answer. */
+/** The object does not exist, or the caller may not see it: both give the same error. */
 export interface NotFound {
   readonly type: 'not_found';
-  /** The kind of what is not there. */
+  /** The kind of the missing object. */
   readonly resource:
     | 'workspace'
     | 'organization'
@@ -37,29 +37,29 @@ export interface NotFound {
     | 'notification_delivery'
     | 'notification_recovery'
     | 'event_type';
-  /** The ID or name that was asked for. */
+  /** The requested ID or name. */
   readonly id: string;
 }
 
-/** The request is well understood and wrong; nothing was changed. All faults that were found, not only the first. */
+/** The request is invalid; nothing was changed. Lists all faults. */
 export interface InvalidAttributes {
   readonly type: 'invalid_attributes';
-  /** All that is wrong, in the order of the document. */
+  /** All faults, in the order of the document. */
   readonly faults: readonly FieldFault[];
 }
 
-/** A query parameter is not acceptable. */
+/** A query parameter is invalid. */
 export interface InvalidParameter {
   readonly type: 'invalid_parameter';
-  /** The name of the parameter, as requests write it. */
+  /** The name of the parameter in requests. */
   readonly parameter: string;
   readonly message: string;
 }
 
-/** The workspace holds as many configurations as it may. */
+/** The workspace has reached its limit of configurations. */
 export interface LimitReached {
   readonly type: 'limit_reached';
-  /** How many there may be. */
+  /** The largest number. */
   readonly limit: number;
   readonly message: string;
 }
@@ -67,21 +67,21 @@ export interface LimitReached {
 /** The destination did not answer the verification request, or not with 2xx. Create and update have saved nothing. */
 export interface VerificationFailed {
   readonly type: 'verification_failed';
-  /** Names scheme and host of the destination at most. */
+  /** May name scheme and host of the destination, nothing else of its URL. */
   readonly message: string;
   /** Why the destination did not accept the request. */
   readonly cause: FailureClass;
-  /** Null when there was no answer. */
+  /** Null without a response. */
   readonly response: VerificationResponse | null;
 }
 
-/** The record was changed by another request meanwhile, or its state does not allow the action. */
+/** The record was changed by another request since it was read, or its state does not allow the action. */
 export interface Conflict {
   readonly type: 'conflict';
   readonly message: string;
 }
 
-/** Everything that an operation of this area can refuse; storage failures and missing management rights come besides. */
+/** All errors of operations of this area, apart from storage failures and missing management rights. */
 export type NotificationError =
   | NotFound
   | InvalidAttributes

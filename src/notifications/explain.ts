@@ -14,13 +14,13 @@ export type Obstacle =
   | 'feature_off'
   | 'disabled'
   | 'trigger_off'
-  /** The filter of the configuration does not let it through. */
+  /** The filter of the configuration rejects it. */
   | 'filtered'
   | 'no_recipients'
   /** It is an alert about this configuration, which is not notified about itself. */
   | 'about_itself';
 
-/** What decides of a configuration whether an event notifies it. */
+/** The members of a configuration that decide whether an event notifies it. */
 export interface ExplainedConfiguration {
   readonly id: string;
   readonly name: string;
@@ -30,17 +30,17 @@ export interface ExplainedConfiguration {
   readonly triggers: readonly string[];
   /** Recipients of e-mail, by ID. */
   readonly users: readonly string[];
-  /** Event types as names or globs, and a filter expression over attributes; null lets everything through. */
+  /** Event types as names or globs, and a filter expression over attributes; null accepts every event. */
   readonly options?: { readonly eventTypes: readonly string[]; readonly filter: string | null } | undefined;
 }
 
-/** Whether an event notifies one configuration, and everything that prevents it. */
+/** Whether an event notifies one configuration, with all obstacles. */
 export interface Explanation {
   readonly configurationId: string;
   readonly name: string;
   /** Whether the event notifies the configuration. */
   readonly fires: boolean;
-  /** All reasons against it, not only the first one. Empty when it fires. */
+  /** All obstacles. Empty when it fires. */
   readonly obstacles: readonly Obstacle[];
 }
 
@@ -70,7 +70,7 @@ export function matchConfigurations(
   return configurations.filter((configuration) => obstaclesFor(event, configuration).length === 0);
 }
 
-/** Whether the event can cause notifications in this workspace at all, whatever the configurations are. */
+/** The obstacles in the workspace that apply to all configurations. */
 function obstaclesForAll(event: NotificationEvent, workspace: Workspace): Obstacle[] {
   const obstacles: Obstacle[] = [];
   if (event.kind === 'run' && event.speculative) obstacles.push('speculative_run');

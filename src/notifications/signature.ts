@@ -32,7 +32,7 @@ function standardHmac(key: string | Buffer, signed: string | Uint8Array): string
 
 /**
  * The HMAC keys of a secret in Standard Webhooks: what the base64 after `whsec_` decodes to, otherwise the UTF-8 bytes of the token. Base64 of
- * 24 to 64 bytes without the prefix can be meant either way, since the reference libraries decode it: such a token has both keys. No key is
+ * 24 to 64 bytes without the prefix is ambiguous, since the reference libraries decode it: such a token has both keys. No key is
  * empty, because anybody can sign with an empty one.
  */
 function hmacKeysOf(token: string): readonly (string | Buffer)[] {
@@ -45,24 +45,24 @@ function hmacKeysOf(token: string): readonly (string | Buffer)[] {
   return key !== undefined && key.length >= 24 && key.length <= 64 ? [token, key] : [token];
 }
 
-/** Whether a token is no secret: it is empty, or white space. */
+/** Whether a token is empty or white space, and so no secret. */
 export function isBlank(token: string): boolean {
   return token.trim() === '';
 }
 
-/** A name for a URL that does not report it. */
+/** A digest that identifies a URL without revealing it. */
 export function digestOfUrl(url: string): string {
   return nodeCrypto().createHash('sha256').update(url).digest('base64url');
 }
 
-/** Whether the header's value is the signature of these bytes with this token; takes the same time whatever differs. */
+/** Whether the header's value is the signature of these bytes with this token; runs in constant time. */
 export function matchesSignature(token: string, body: string | Uint8Array, signature: string): boolean {
   // Public keys and empty tokens are known to everybody, so a signature made with one proves nothing.
   if (token.startsWith(publicPrefix) || isBlank(token)) return false;
   return equalInConstantTime(nodeCrypto().createHmac('sha512', token).update(body).digest('hex'), signature);
 }
 
-/** What a signature of Standard Webhooks covers: the headers as they were sent, and the body. */
+/** The content of a Standard Webhooks signature: the headers as received, and the body. */
 interface StandardMessage {
   readonly id: string;
   readonly timestamp: string;
@@ -139,7 +139,7 @@ const verifyingKeyOf = remembered((token): KeyObject | undefined => {
   return nodeCrypto().createPublicKey({ key: Buffer.concat([publicHead, bytes]), format: 'der', type: 'spki' });
 }, 256);
 
-/** The bytes that the base64 after a prefix stands for; undefined without any. Padding is optional, as in the reference libraries. */
+/** Decodes the base64 after a prefix; undefined when there is none. Padding is optional, as in the reference libraries. */
 function bytesBehind(prefix: string, token: string): Buffer | undefined {
   const digits = /^([A-Za-z0-9+/]+)(={0,2})$/.exec(token.startsWith(prefix) ? token.slice(prefix.length) : '');
   if (digits === null) return undefined;
@@ -153,7 +153,7 @@ function isSignedBy(key: KeyObject, signed: Buffer, signature: string): boolean 
   return nodeCrypto().verify(null, signed, key, Buffer.from(signature.slice('v1a,'.length), 'base64'));
 }
 
-/** More than a configuration makes while its tokens are replaced: two for each of eleven. */
+/** More than a configuration sends during rotations: two for each of eleven tokens. */
 const mostSignatures = 32;
 
 function equalInConstantTime(expected: string, given: string): boolean {
@@ -162,7 +162,7 @@ function equalInConstantTime(expected: string, given: string): boolean {
   return left.length === right.length && nodeCrypto().timingSafeEqual(left, right);
 }
 
-/** Loaded by the first signature: it takes a tenth of the time in which an empty process starts. */
+/** Loaded at the first signature: loading takes a tenth of the start time of an empty process. */
 function nodeCrypto(): typeof import('node:crypto') {
   loaded ??= process.getBuiltinModule('node:crypto');
   return loaded;

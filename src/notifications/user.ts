@@ -5,7 +5,7 @@ import { table } from '../shared/table.js';
 export interface User {
   readonly id: string;
   readonly username: string;
-  /** Where e-mail notifications go. */
+  /** The address for e-mail notifications. */
   readonly email: string;
   /** Only workspaces of this organization can notify the user. */
   readonly organization: string;
@@ -13,7 +13,7 @@ export interface User {
 
 const mailAddress = madeOnce(() => /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,253}$/u);
 
-/** Whether the string is one plain address, `name@host`, which can stand in the envelope and in a header of a mail. */
+/** Whether the string is a single bare address, `name@host`, valid in the envelope and in a header of a mail. */
 export function isMailAddress(text: unknown): text is string {
   return typeof text === 'string' && mailAddress().test(text);
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 
-/** Where the runs of a workspace are executed. Events of `local` workspaces notify nobody. */
+/** Where the runs of a workspace are executed. Events of `local` workspaces cause no notifications. */
 export const executionModes = ['remote', 'agent', 'local'] as const;
 /** One of `executionModes`. */
 export type ExecutionMode = (typeof executionModes)[number];
@@ -21,13 +21,13 @@ export interface Workspace {
   readonly driftDetection: boolean;
   /** Needed by the trigger of failed assessments. */
   readonly healthAssessments: boolean;
-  /** Page of the workspace for links in messages; made from the public origin when null. */
+  /** Page of the workspace for links in messages; derived from the public origin when null. */
   readonly url: string | null;
   /** When it was first stored. */
   readonly createdAt: Instant;
 }
 
-/** What messages report a workspace. */
+/** The members of a workspace that appear in messages. */
 export type WorkspaceNames = Pick<Workspace, 'id' | 'name' | 'organization' | 'url'>;
 
 export const workspaces = table<Workspace>('workspaces', (workspace) => [workspace.id], {

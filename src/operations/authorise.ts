@@ -5,7 +5,7 @@ import { mayActForNode } from '../access/node-claim.js';
 import type { Area, NodePoolCapability } from '../access/policy/policy.js';
 import type { Principal } from '../access/principal.js';
 
-/** The caller may not do this in that namespace. Says nothing about whether anything exists there. */
+/** The caller may not do this in that namespace. Does not reveal whether anything exists there. */
 export interface PermissionDenied {
   readonly type: 'permission_denied';
 }
@@ -24,7 +24,7 @@ export function authoriseManagement(caller: Principal): Result<void, PermissionD
   return caller.management ? ok(undefined) : err({ type: 'permission_denied' });
 }
 
-/** Passes when the caller has the right in an area that has one level for the whole of it, such as nodes. */
+/** Passes when the caller has the right in an area with a single access level, such as nodes. */
 export function authoriseArea(
   caller: Principal,
   area: Area,

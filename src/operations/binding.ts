@@ -8,15 +8,15 @@ import type { FieldFault } from '../notifications/errors.js';
 import type { EngineContext } from './context/engine-context.js';
 import type { Waiting } from './waiting/blocking-query.js';
 
-/** How a call was made, beside its inputs. */
+/** The circumstances of a call, in addition to its inputs. */
 export interface CallManner {
   /** How a read waits. */
   readonly waiting: Waiting;
-  /** What was wrong around the attributes of a request document; the operation reports it with its own findings. */
+  /** Faults outside of the attributes of a request document; the operation reports them with its own. */
   readonly faults: readonly FieldFault[];
   /**
-   * Whether documents are written as existing clients of the wire do: durations are numbers there, and unknown fields are
-   * passed over. Absent for the typed clients.
+   * Whether documents have the wire form of existing clients: durations are numbers, and unknown fields are
+   * ignored. Absent for the typed clients.
    */
   readonly fromWire?: boolean;
   /** Aborts when the caller disconnects. Only streams and sockets last long enough to need it. */
@@ -25,7 +25,7 @@ export interface CallManner {
 
 type ErrorsOf<T extends ErrorTag> = ErrorOf<T | 'permission_denied' | 'storage_failed' | 'unknown_region'>;
 
-/** The operation behind a call: it gets the inputs of the call and returns the value from which the answer is made. */
+/** The operation behind a call: it gets the inputs and returns the value of the answer. */
 type Binding<C> =
   C extends Call<infer K, infer I, infer V, infer _A, infer T>
     ? (
@@ -40,10 +40,10 @@ type Binding<C> =
           : ResultAsync<V, ErrorsOf<T>>
     : never;
 
-/** Operations for the calls of one area, under the same names. */
+/** Operations for the calls of one area, by call name. */
 export type Bindings<Calls> = { readonly [M in keyof Calls]: Binding<Calls[M]> };
 
-/** A binding as the engine keeps it, when the call is known only by name. */
+/** A binding without its types, for calls by name. */
 export type AnyBinding = (
   context: EngineContext,
   caller: Principal,

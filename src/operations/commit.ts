@@ -24,17 +24,17 @@ import type { EngineEvents } from './events.js';
 import { NotedView } from './waiting/watched-rows.js';
 
 /**
- * What the work of a `commit` decides with. It reads and changes rows like any write view and sees its own changes. Everything
- * else that it needs from outside comes from here too, drawn once: when the store runs the work again, it gets the same
- * time and the same identifiers.
+ * The inputs of a `commit`'s work. It reads and changes rows like any write view and sees its own changes. Time and
+ * identifiers come from here too and are generated once: when the store runs the work again, it gets the same
+ * values.
  */
 export interface Transaction extends WriteView {
-  /** Wall time, for stamps and calendars. */
+  /** Wall time, for timestamps and calendars. */
   readonly now: Instant;
-  /** Monotonic time, for heartbeats and waits, and the name of what it counts from. */
+  /** Monotonic time, for heartbeats and waits, with the name of its timeline. */
   readonly monotonic: Milliseconds;
   readonly timeline: string;
-  /** A stopwatch in nanoseconds, for reports of how long work took. It is not replayed, so no decision may depend on it. */
+  /** A stopwatch in nanoseconds, for measurements. It is not replayed, so no decision may depend on it. */
   readonly stopwatch: () => number;
   readonly ids: Ids;
   readonly settings: Settings;
@@ -42,23 +42,23 @@ export interface Transaction extends WriteView {
   readonly policies: readonly JobPolicy[];
   /** The caller; the host itself for background loops. */
   readonly caller: Principal;
-  /** The trace that what is written belongs to, as a clean `traceparent`: the caller's, until the work sets another one. */
+  /** The trace of the written records, as a valid `traceparent`: the caller's, unless the work sets another one. */
   trace: string | undefined;
-  /** What the event stream reports as the cause of the changes, if they do not show it. */
+  /** The cause of the changes for the event stream, if they do not show it. */
   cause: Cause | undefined;
   /** The name of the person behind the change; undefined when the system itself acts. */
   readonly actor: string | undefined;
-  /** Emits a fact when this write is durable. A write that fails emits none. */
-  tell<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void;
+  /** Emits a fact once this write is durable; a failed write emits none. */
+  emit<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void;
 }
 
 /**
- * The one way in which state changes. Runs `work` in one serialisable transaction; an `err` from it, or an exception, leaves
- * no trace. Resolves when the write is durable by the store's promise, and after the facts that it reported were emitted.
+ * The only way to change state. Runs `work` in one serialisable transaction; an `err` from it, or an exception, changes
+ * nothing. Resolves when the write is durable by the store's promise and its facts have been emitted.
  *
- * The store may run the work several times and commits one of the runs: the work is synchronous, decides by the transaction
- * alone, and keeps nothing outside of it. An operation reads from top to bottom: authorise, then commit: read, decide by a
- * pure function, write, report.
+ * The store may run the work several times and commits one of the runs: the work is synchronous, depends on the transaction
+ * only, and has no side effects outside of it. The order of an operation: authorise, then commit: read, decide by a
+ * pure function, write, emit.
  *
  * ```ts
  * commit(context, caller, (tx) => {
@@ -66,7 +66,7 @@ export interface Transaction extends WriteView {
  *   if (job === undefined) return err(jobNotFound(namespace, jobId));
  *   return decideStop(job, input, tx.now).map((stopped) => {
  *     tx.put(jobs, stopped);
- *     tx.tell('job.stopped', { namespace, jobId, purged: false, index: tx.index });
+ *     tx.emit('job.stopped', { namespace, jobId, purged: false, index: tx.index });
  *     return { index: tx.index };
  *   });
  * });
@@ -98,7 +98,7 @@ export function commit<T, E>(
     const written = await write;
     if (written.isOk() && written.value.changed && noted !== undefined)
       context.parked.written({ from: noted.from, to: written.value.index, changes: noted.changes });
-    if (written.isOk() && accepted !== undefined) context.accepted.tell(accepted);
+    if (written.isOk() && accepted !== undefined) context.accepted.emit(accepted);
     if (written.isOk()) for (const note of traced) context.traces.remember(note.evaluationId, note);
     if (written.isOk()) for (const { name, fact } of facts) emit(context, name, ...([fact] as FactOf<typeof name>));
     else if (isStoreFailure(written.error)) context.outages.lastAt = context.clock.monotonic();
@@ -107,7 +107,7 @@ export function commit<T, E>(
   return new ResultAsync(settled());
 }
 
-/** What every write brings with it, in the same transaction. */
+/** The bookkeeping of every write, in the same transaction. */
 function follow(tx: CommitTransaction, view: WriteView): void {
   const { quotas } = tx.settings.jobs;
   if (quotas.length > 0 && tx.jobsChangedAt !== undefined)
@@ -122,8 +122,8 @@ function isStoreFailure(error: unknown): boolean {
 }
 
 /**
- * Runs the same work on a snapshot and discards its changes: the result that a commit would have now. Nothing is stored and no
- * facts are emitted. The transaction's index is the one that a write would take.
+ * Runs the work on a snapshot and discards its changes: the result is that of a commit now. Nothing is stored and no
+ * facts are emitted. The transaction has the index that a write would get.
  */
 export function rehearse<T, E>(
   context: EngineContext,
@@ -144,8 +144,8 @@ export function rehearse<T, E>(
 }
 
 /**
- * A rehearsal in steps, for work that takes longer than a turn of the event loop should: each turn reads what is stored by then, under the
- * changes that the work has made before. Whoever uses the result considers what has changed meanwhile.
+ * A rehearsal in steps, for work too long for one turn of the event loop: each turn reads the then current store, under the
+ * changes that the work has already made. The caller must check for changes in between.
  */
 export function rehearseInSteps<T>(
   context: EngineContext,
@@ -184,7 +184,7 @@ class CommitTransaction implements Transaction {
   readonly settings: Settings;
   readonly policies: readonly JobPolicy[];
   readonly stopwatch: () => number;
-  /** Evaluations that were asked for within a trace. */
+  /** Evaluations created within a trace. */
   readonly traced: TracedEvaluation[] = [];
   trace: string | undefined;
   cause: Cause | undefined;
@@ -276,7 +276,7 @@ class CommitTransaction implements Transaction {
     this.accepted.note(this.#view, event);
   }
 
-  tell<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void {
+  emit<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void {
     this.facts.push({ name, fact } as Fact);
   }
 }

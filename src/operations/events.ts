@@ -1,6 +1,6 @@
 /**
- * Facts, emitted after the write that made them true has committed. Nothing in the engine depends on a listener; a
- * listener that throws is reported to the logger and changes nothing.
+ * Facts, emitted after their write has committed. Nothing in the engine depends on a listener; the error of a
+ * listener is logged and has no other effect.
  */
 export interface EngineEvents {
   /** A job has a new version, by a registration, a revert or a scaling. `index` is the one of the write. */
@@ -13,7 +13,7 @@ export interface EngineEvents {
   'job.launched': (fact: { namespace: string; parentId: string; jobId: string; index: number }) => void;
   /** The status of a job changed: `pending`, `running` or `dead`. */
   'job.status': (fact: { namespace: string; jobId: string; status: string; index: number }) => void;
-  /** The scheduler has decided on an evaluation; `status` is the result. */
+  /** The scheduler has processed an evaluation; `status` is the result. */
   'evaluation.finished': (fact: { namespace: string; evaluationId: string; jobId: string; status: string }) => void;
   /** An agent reported a change of an allocation. */
   'allocation.changed': (fact: {
@@ -24,7 +24,7 @@ export interface EngineEvents {
   }) => void;
   /** The status of a deployment changed. */
   'deployment.status': (fact: { namespace: string; deploymentId: string; jobId: string; status: string }) => void;
-  /** The status, eligibility, drain or meta of a node changed. The status of a node that was removed is `purged`. */
+  /** The status, eligibility, drain or metadata of a node changed. A removed node has the status `purged`. */
   'node.changed': (fact: { nodeId: string; status: string }) => void;
   /** An event was accepted. There is one delivery for each configuration that it notifies. */
   'notification.event': (fact: {
@@ -33,7 +33,7 @@ export interface EngineEvents {
     trigger: string;
     deliveryIds: readonly string[];
   }) => void;
-  /** An attempt to deliver ended. `attempt` counts from 1; `errorClass` is null for `delivered`. */
+  /** A delivery attempt ended. `attempt` counts from 1; `errorClass` is null for `delivered`. */
   'notification.attempt': (fact: {
     deliveryId: string;
     configurationId: string;
@@ -47,22 +47,22 @@ export interface EngineEvents {
     workspaceId: string;
     change: 'failing' | 'recovered' | 'breaker_opened' | 'breaker_closed';
   }) => void;
-  /** A delivery is over. */
+  /** A delivery ended. */
   'notification.delivery': (fact: {
     deliveryId: string;
     configurationId: string;
     workspaceId: string;
     outcome: 'delivered' | 'partly_delivered' | 'dead' | 'cancelled';
-    /** Why it ended without success. */
+    /** Why it failed. */
     reason: string | null;
   }) => void;
-  /** A configuration was changed, by a caller or, when `auto_disabled`, by the service. */
+  /** A configuration was changed by a caller, or with `auto_disabled` by the engine. */
   'notification.configuration': (fact: {
     configurationId: string;
     workspaceId: string;
     change: 'created' | 'updated' | 'deleted' | 'verified' | 'auto_disabled' | 'paused' | 'resumed';
   }) => void;
-  /** A run that reports to a workspace has ended; that of a service, which came up first, may fail later and end once more. */
+  /** A run that reports to a workspace has ended. The run of a service ends when it is up, and ends once more if it fails later. */
   'run.ended': (fact: {
     namespace: string;
     jobId: string;
@@ -74,21 +74,21 @@ export interface EngineEvents {
     /** The trace that it belongs to. */
     traceparent: string | null;
   }) => void;
-  /** A background loop threw; it begins again after a second. */
+  /** A background loop threw an error; it is restarted after a second. */
   'loop.failed': (fact: { loop: string; message: string }) => void;
 }
 
-/** Where the facts of an engine are listened to: `engine.events.on('job.status', listener)`. */
+/** Subscriptions to the facts of an engine: `engine.events.on('job.status', listener)`. */
 export interface EngineEmitter {
-  /** Calls the listener at every event of this name, after those that were added before it. */
+  /** Calls the listener at every event of this name, after earlier listeners. */
   on<K extends keyof EngineEvents>(name: K, listener: EngineEvents[K]): this;
   /** Calls the listener at the next event of this name only. */
   once<K extends keyof EngineEvents>(name: K, listener: EngineEvents[K]): this;
   /** Removes a listener, or all of an event. */
   off<K extends keyof EngineEvents>(name: K, listener?: EngineEvents[K]): this;
-  /** Calls the listeners of an event in their order; false if there is none. */
+  /** Calls the listeners of an event in order; false if there are none. */
   emit<K extends keyof EngineEvents>(name: K, ...fact: Parameters<EngineEvents[K]>): boolean;
-  /** How many listeners an event has. */
+  /** The number of listeners of an event. */
   listenerCount(name: keyof EngineEvents): number;
 }
 
@@ -98,7 +98,7 @@ interface Registration {
 }
 
 export function createEmitter(): EngineEmitter {
-  // Each list is replaced and never changed: a listener that adds or removes others does not disturb the event under way.
+  // Lists are immutable: a listener that adds or removes others does not affect the current event.
   const registrations = new Map<keyof EngineEvents, readonly Registration[]>();
   const of = (name: keyof EngineEvents): readonly Registration[] => registrations.get(name) ?? [];
   const add = (name: keyof EngineEvents, registration: Registration): EngineEmitter => {

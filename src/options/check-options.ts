@@ -1,24 +1,24 @@
 /*
- * What a factory is given, checked member by member when it is given: a misspelled name or a value of another type would
- * otherwise have no effect, or fail much later in a place that does not name it.
+ * Checks the options of a factory, member by member, when it is called: a mistyped name or value would
+ * otherwise have no effect, or fail much later in an unrelated place.
  */
 import { suggestName } from '../hcl/diagnostics/suggest.js';
 
-/** What may be given as one option. */
+/** The allowed values of one option. */
 export interface OptionKind {
-  /** What it has to be, such as `a text`. */
+  /** The expected value in words, such as `a string`. */
   readonly takes: string;
   readonly fits: (value: unknown) => boolean;
-  /** Whether it may be left out. */
+  /** Whether the option may be omitted. */
   readonly isOptional?: boolean;
-  /** What is wrong within a value that has parts; undefined when nothing is. */
+  /** The fault of a part of a structured value; undefined when it is valid. */
   readonly faultWithin?: (value: unknown, path: string) => string | undefined;
 }
 
-/** The kinds of all options of `T`: one that is not in the table is refused. */
+/** The kinds of all options of `T`; unknown options are refused. */
 export type OptionTable<T> = { readonly [K in keyof Required<T>]: OptionKind };
 
-/** Throws a TypeError that begins with the name of the factory, when an option is unknown, missing or of another kind. */
+/** Throws a TypeError that begins with the factory's name when an option is unknown, missing or invalid. */
 export function checkOptions<T extends object>(factory: string, given: T, table: OptionTable<T>): void {
   const fault = isRecord(given)
     ? faultIn(given, table, '')
@@ -26,13 +26,13 @@ export function checkOptions<T extends object>(factory: string, given: T, table:
   if (fault !== undefined) throw new TypeError(`${factory}: ${fault}`);
 }
 
-/** Throws a TypeError when a positional argument is of another kind. */
+/** Throws a TypeError when a positional argument is invalid. */
 export function checkArgument(factory: string, name: string, value: unknown, kind: OptionKind): void {
   const fault = faultOf(value, kind, name);
   if (fault !== undefined) throw new TypeError(`${factory}: ${fault}`);
 }
 
-/** The first fault of a record; its members are named with `path` before them. */
+/** The first fault of a record; `path` is the prefix of its members' names. */
 export function faultIn(
   given: Readonly<Record<string, unknown>>,
   table: Readonly<Record<string, OptionKind>>,
@@ -46,7 +46,7 @@ export function faultIn(
   return undefined;
 }
 
-/** The same without a scan at names that the table does not have. */
+/** The same without refusing names that are missing from the table. */
 export function faultOfMembers(
   given: Readonly<Record<string, unknown>>,
   table: Readonly<Record<string, OptionKind>>,
@@ -59,7 +59,7 @@ export function faultOfMembers(
   return undefined;
 }
 
-/** What is wrong with one value; undefined when nothing is. */
+/** The fault of one value; undefined when it is valid. */
 export function faultOf(value: unknown, kind: OptionKind, name: string): string | undefined {
   if (value === undefined && kind.isOptional === true) return undefined;
   if (value === undefined) return `${name} is missing: it takes ${kind.takes}`;
@@ -72,7 +72,7 @@ function unknownName(name: string, path: string, table: Readonly<Record<string, 
   return `there is no option ${shown}${nearest === undefined ? '' : `; did you mean ${path}${nearest}?`}`;
 }
 
-/** What was given, by its type: it may be a secret. */
+/** Describes a value by its type only, because it may be a secret. */
 export function described(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
@@ -84,7 +84,7 @@ export function described(value: unknown): string {
 }
 
 const wordsOf: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   boolean: 'true or false',
   undefined: 'nothing',
 };

@@ -7,7 +7,7 @@ export const recordId = textLike(
 );
 
 /** Names of nodes and datacenters. */
-export const nodeName = textLike(/^[^\0]{1,255}$/, 'a text of 1 to 255 characters without NUL');
+export const nodeName = textLike(/^[^\0]{1,255}$/, 'a string of 1 to 255 characters without NUL');
 
 /** Pools that a node can be in; `all` stands for every pool. */
 export const nodePoolName = textLike(

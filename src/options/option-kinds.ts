@@ -1,36 +1,36 @@
 import { faultIn, faultOf, isRecord, type OptionKind, type OptionTable } from './check-options.js';
 
-export const text: OptionKind = { takes: 'a text', fits: (value) => typeof value === 'string' };
+export const text: OptionKind = { takes: 'a string', fits: (value) => typeof value === 'string' };
 
 export const flag: OptionKind = { takes: 'true or false', fits: (value) => typeof value === 'boolean' };
 
-/** Infinity is no limit. */
+/** Infinity means unlimited. */
 export const amount: OptionKind = {
-  takes: 'a number that is not negative',
+  takes: 'a non-negative number',
   fits: (value) => typeof value === 'number' && value >= 0,
 };
 
-/** A number that there must be at least one of. */
+/** A count of at least one. */
 export const count: OptionKind = {
   takes: 'a number from 1',
   fits: (value) => typeof value === 'number' && value >= 1,
 };
 
-/** A part of a whole. */
+/** A fraction from 0 to 1. */
 export const share: OptionKind = {
   takes: 'a number from 0 to 1',
   fits: (value) => typeof value === 'number' && value >= 0 && value <= 1,
 };
 
-/** A time that passes: with no end it would be none, and zero would be over at once. */
+/** A finite duration of at least `least` milliseconds. */
 export function passingTime(least: 0 | 1): OptionKind {
   return {
-    takes: `a number of milliseconds ${least === 0 ? '' : 'from 1, '}with an end`,
+    takes: `a finite number of milliseconds${least === 0 ? '' : ' from 1'}`,
     fits: (value) => typeof value === 'number' && value >= least && Number.isFinite(value),
   };
 }
 
-/** The name of a header field of HTTP. */
+/** The name of an HTTP header. */
 export const headerName: OptionKind = {
   takes: 'the name of a header',
   fits: (value) => typeof value === 'string' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(value),
@@ -46,7 +46,7 @@ export const instant: OptionKind = {
 
 export const callable: OptionKind = { takes: 'a function', fits: (value) => typeof value === 'function' };
 
-/** Not considered here. */
+/** Accepts any value; it is checked elsewhere. */
 export const anything: OptionKind = { takes: 'a value', fits: () => true };
 
 export function optional(kind: OptionKind): OptionKind {
@@ -80,7 +80,7 @@ export function listOf(kind: OptionKind): OptionKind {
   return { takes: 'a list', fits: Array.isArray, faultWithin };
 }
 
-/** An object whose members all are of one kind, under any names. */
+/** An object with any member names and values of one kind. */
 export function mapOf(kind: OptionKind): OptionKind {
   const faultWithin = (value: unknown, path: string): string | undefined => {
     const members = value as Readonly<Record<string, unknown>>;
@@ -89,14 +89,14 @@ export function mapOf(kind: OptionKind): OptionKind {
   return { takes: 'an object', fits: (value) => isRecord(value) && !(value instanceof Map), faultWithin };
 }
 
-/** An object with own options. */
+/** An object with a separate option table. */
 export function group<T extends object>(table: OptionTable<T>): OptionKind {
   const faultWithin = (value: unknown, path: string): string | undefined =>
     faultIn(value as Readonly<Record<string, unknown>>, table, `${path}.`);
   return { takes: 'an object with options', fits: isRecord, faultWithin };
 }
 
-/** A port: an object, or a function, with these methods. */
+/** A port: an object or function with these methods. */
 export function port(takes: string, ...methods: readonly string[]): OptionKind {
   return {
     takes,

@@ -1,6 +1,6 @@
 /**
- * What strings of options have in common with the configuration language. Programs that only call a server import it from here: the entry of
- * the language brings its parser and all its functions.
+ * String forms that options share with the configuration language. They are separate so that programs that only call a server do not
+ * load the language's parser and functions.
  */
 export { parseDuration } from '../hcl/decode/duration.js';
 export { suggestName } from '../hcl/diagnostics/suggest.js';

@@ -1,20 +1,20 @@
 import type { Result } from 'neverthrow';
 
-/** The sealed string is damaged, or its key is not known. */
+/** The ciphertext is damaged, or its key is unknown. */
 export interface CipherError {
   readonly type: 'undecipherable';
   readonly message: string;
 }
 
-/** Encrypts secrets at rest. The text that `seal` gives names its key, so that keys can be rotated. */
+/** Encrypts secrets at rest. The string returned by `seal` names its key, so that keys can be rotated. */
 export interface Cipher {
-  /** Encrypts with the current key. Two seals of one string need not be equal. */
+  /** Encrypts with the current key. Encrypting the same string twice may give different results. */
   seal(plain: string): string;
-  /** The string that was sealed, with the current key or an earlier one. */
+  /** Decrypts a result of `seal`, made with the current key or an earlier one. */
   open(sealed: string): Result<string, CipherError>;
   /**
-   * Whether `seal` would use the same key for a string that it has sealed. `resealStoredSecrets` writes the others anew; without this
-   * member it leaves sealed strings as they are.
+   * Whether the encrypted string was made with the current key. `resealStoredSecrets` encrypts all others again; without this
+   * member it leaves them unchanged.
    */
   isCurrent?(sealed: string): boolean;
 }

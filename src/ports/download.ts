@@ -1,37 +1,37 @@
 import type { ResultAsync } from 'neverthrow';
 import type { Milliseconds } from '../shared/duration.js';
 
-/** A file to fetch, with bounds for its size and for the time that it takes. */
+/** A file to fetch, with its largest size and timeouts. */
 export interface DownloadRequest {
   /** Absolute http: or https: URL. Userinfo becomes Basic authentication. */
   readonly url: string;
-  /** Sent to the first origin only, not to one that a redirect leads to. */
+  /** Sent to the first origin only, not after a redirect to another. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Until the connection (with TLS) stands. */
+  /** From the call until the connection, with TLS, is established. */
   readonly connectTimeout: Milliseconds;
-  /** The longest silence of the server, before and within its answer. */
+  /** The longest time without a byte from the server, before and during its response. */
   readonly idleTimeout: Milliseconds;
   /** From the call to the last byte. */
   readonly totalTimeout: Milliseconds;
   /** A longer file ends the download with an error. */
   readonly maximumBytes: number;
-  /** Ends the download early. */
+  /** Aborts the download. */
   readonly signal: AbortSignal;
 }
 
-/** No file. The message names scheme and host only, never path, query, userinfo or header. */
+/** The download failed. The message names scheme and host only, never path, query, userinfo or header. */
 export interface DownloadError {
   readonly type: 'download_failed';
   readonly message: string;
-  /** Asking again changes nothing: the address is forbidden, or the URL is not valid. */
+  /** A retry cannot succeed: the address is forbidden, or the URL is invalid. */
   readonly isFinal: boolean;
 }
 
-/** Fetches files that jobs name, under the same rules as all that is sent outside. */
+/** Fetches files that jobs name, under the same rules as all outbound requests. */
 export interface Download {
   /**
-   * Follows up to 10 redirects, never from https: to http:. Gives the bytes of a 2xx answer to `take`, in order, each after the one
-   * before is taken, and resolves with their count when all have come. What `take` throws, this throws.
+   * Follows up to 10 redirects, never from https: to http:. Passes the chunks of a 2xx response to `take`, in order and one at a
+   * time, and resolves with the total number of bytes. Rejects with what `take` throws.
    */
   fetch(request: DownloadRequest, take: (bytes: Uint8Array) => Promise<void>): ResultAsync<number, DownloadError>;
 }

@@ -2,7 +2,7 @@ import type { ResultAsync } from 'neverthrow';
 import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 
-/** One HTTP request to a destination, with bounds for the answer and for the time that it takes. */
+/** One HTTP request to a destination, with its timeouts and the largest response. */
 export interface DeliveryRequest {
   readonly method: 'POST';
   /** Absolute http: or https: URL. Userinfo becomes Basic authentication. */
@@ -11,17 +11,17 @@ export interface DeliveryRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Sent exactly as given, in UTF-8. */
   readonly body: string;
-  /** Until the connection (with TLS) stands. */
+  /** From the call until the connection, with TLS, is established. */
   readonly connectTimeout: Milliseconds;
-  /** From the call to the last byte of the answer. */
+  /** From the call to the last byte of the response. */
   readonly totalTimeout: Milliseconds;
-  /** Decoded answer bytes kept; reading stops there and the connection is closed. */
+  /** Decoded bytes of the response that are kept; reading stops there and the connection is closed. */
   readonly maximumResponseBytes: number;
-  /** Ends the attempt early: the error is `aborted`. */
+  /** Aborts the attempt: the error is `aborted`. */
   readonly signal?: AbortSignal;
-  /** On whose behalf the request is sent: limits (of name look-ups, for example) are counted for each one separately. */
+  /** On whose behalf the request is sent: limits, such as that on DNS lookups, apply per partition. */
   readonly partition?: string;
-  /** Presented to https: destinations that ask for a certificate. */
+  /** Presented to https: destinations that request a client certificate. */
   readonly clientCertificate?: ClientCertificate;
 }
 
@@ -33,19 +33,19 @@ export interface ClientCertificate {
   readonly key: string;
 }
 
-/** When an attempt began, and how long it took by the monotonic clock. */
+/** The start and duration of an attempt; durations are measured by the monotonic clock. */
 export interface DeliveryTiming {
   /** Wall time of the call. */
   readonly startedAt: Instant;
-  /** From the start to the answer's headers; null when none came. */
+  /** From the call to the response headers; null when none arrived. */
   readonly headersAfter: Milliseconds | null;
   /** From the call to the end of the attempt, in milliseconds. */
   readonly total: Milliseconds;
 }
 
-/** Any HTTP answer, including 3xx (never followed), 4xx and 5xx. */
+/** Any HTTP response, including 3xx (never followed), 4xx and 5xx. */
 export interface DeliveryResponse {
-  /** The status code of HTTP. */
+  /** The HTTP status code. */
   readonly status: number;
   /** Lower-case name to values in order of arrival; at most 100 values and 16 KiB in all. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
@@ -53,13 +53,13 @@ export interface DeliveryResponse {
   readonly body: string;
   /** Whether the body was cut at `maximumResponseBytes`. */
   readonly truncated: boolean;
-  /** The address that answered, without port; null when it is not known. */
+  /** The address that answered, without port; null when unknown. */
   readonly address: string | null;
   /** When the request began, and how long it took. */
   readonly timing: DeliveryTiming;
 }
 
-/** No answer. The message names scheme and host only, never path, query, userinfo or token. */
+/** There was no response. The message names scheme and host only, never path, query, userinfo or token. */
 export interface DeliveryError {
   readonly type:
     | 'invalid_url'
@@ -72,10 +72,10 @@ export interface DeliveryError {
     | 'total_timeout'
     | 'invalid_response'
     | 'aborted'
-    /** The proxy on the way, not the destination: it says nothing about that. */
+    /** The outbound proxy failed; the state of the destination is unknown. */
     | 'proxy_failed';
   readonly message: string;
-  /** The address that was connected to, without port; null when there was none. */
+  /** The connected address, without port; null without a connection. */
   readonly address: string | null;
   /** When the request began, and how long it took. */
   readonly timing: DeliveryTiming;
@@ -89,8 +89,8 @@ export interface HttpDelivery {
   /** One attempt: no retry, no redirect. */
   send(request: DeliveryRequest): ResultAsync<DeliveryResponse, DeliveryError>;
   /**
-   * Whether the URL could ever be sent to: scheme, host and, for an address literal, the outbound rules. A name is
-   * checked when it is resolved. Gives the reason in a sentence when it is refused.
+   * Checks a URL before anything is sent: scheme, host and, for an address literal, the outbound rules. A host name is
+   * checked when it is resolved. A refusal gives the reason in a sentence.
    */
   check(url: string): { readonly allowed: true } | { readonly allowed: false; readonly message: string };
   /** Closes the connections; later calls of `send` fail. */

@@ -22,11 +22,11 @@ export type PrefixedKind =
 /** Eight lower-case hexadecimal digits. */
 export type SuffixKind = 'dispatch_suffix';
 
-/** What an identifier is for, which decides its form. */
+/** The kind of an identifier decides its form. */
 export type IdKind = UuidKind | PrefixedKind | SuffixKind;
 
 /**
- * The source of all identifiers and random numbers of the engine. Secrets of tokens are identifiers, too, so it must not be
+ * The source of the engine's identifiers and random numbers. Token secrets are identifiers, too, so it must not be
  * guessable.
  */
 export interface Ids {

@@ -1,11 +1,11 @@
-/** Structurally a pino logger. Fields never hold secrets. */
+/** A pino logger fits. Fields never hold secrets. */
 export interface Logger {
-  /** What helps to understand one decision. */
+  /** Details of single decisions. */
   debug(fields: Readonly<Record<string, unknown>>, message: string): void;
-  /** What an operator may want to know later. */
+  /** Events an operator may want to know later. */
   info(fields: Readonly<Record<string, unknown>>, message: string): void;
-  /** What may need attention, though work continues. */
+  /** Conditions that may need attention; work continues. */
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
-  /** What failed. */
+  /** Failures. */
   error(fields: Readonly<Record<string, unknown>>, message: string): void;
 }

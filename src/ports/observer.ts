@@ -3,8 +3,8 @@ import type { MetricFamily, MetricLabels, MetricName } from '../metrics/instrume
 export type { MetricLabels } from '../metrics/instruments.js';
 
 /**
- * Where measurements go; `instruments` says what each name means. A counter adds, a histogram records one value, a gauge replaces.
- * Calls must not throw.
+ * Receives measurements; `instruments` describes each name. A counter adds, a histogram records one value, a gauge replaces.
+ * Its methods must not throw.
  */
 export interface Observer {
   /** Adds to a counter. */
@@ -13,6 +13,6 @@ export interface Observer {
   record(name: MetricName, value: number, labels: MetricLabels): void;
   /** Replaces the value of a gauge, in the unit of the instrument. */
   gauge(name: MetricName, value: number, labels: MetricLabels): void;
-  /** What was measured since the process started, for an observer that keeps it: `/v1/metrics` shows it. */
+  /** All measurements since the process started, if the observer keeps them: `/v1/metrics` returns them. */
   families?(): readonly MetricFamily[];
 }

@@ -3,15 +3,15 @@ import type { Key, Table, TableName } from '../shared/table.js';
 
 export type { TableName } from '../shared/table.js';
 
-/** A stored record with the write indexes that made it. Rows are immutable: a later write makes another row. */
+/** A stored record with the indexes of its writes. Rows are immutable: a later write makes another row. */
 export interface Row<R> {
   /** The record, parsed at the first access. Treat it as read-only. */
   readonly record: R;
-  /** The record's JSON text exactly as stored, so that a reader who only relays it neither parses nor prints. */
+  /** The record's JSON text exactly as stored, so that it can be passed on without parsing and serialising it. */
   readonly text: string;
-  /** The write index that first stored this primary key (again after a removal). */
+  /** Index of the write that inserted this primary key (the latest insertion, if it was removed in between). */
   readonly createIndex: number;
-  /** The write index that last stored it. */
+  /** Index of the last write that put it. */
   readonly modifyIndex: number;
 }
 
@@ -21,13 +21,13 @@ export interface ListQuery {
   readonly index?: string;
   /** Only keys that begin with these parts. */
   readonly prefix?: Key;
-  /** Only keys whose next part after `prefix` is a string that begins with this string. */
+  /** Only keys whose next part after `prefix` begins with this string. */
   readonly textPrefix?: string;
-  /** First key of the range, included. A shorter tuple stands before all its extensions. */
+  /** First key of the range, inclusive. A shorter tuple sorts before all its extensions. */
   readonly from?: Key;
-  /** End of the range, excluded. */
+  /** End of the range, exclusive. */
   readonly to?: Key;
-  /** Last first. The range means the same rows, in the opposite order. */
+  /** Descending order. The range still selects the same rows. */
   readonly reverse?: boolean;
   /** At most this many rows; all when absent. */
   readonly limit?: number;
@@ -50,8 +50,8 @@ export interface WriteView extends ReadView {
   /** The index that this write takes when it commits. Records that carry their own index copy it from here. */
   readonly index: number;
   /**
-   * Takes one more index for the rows that the rest of the work puts, and gives it. For clients it looks as if they had been written
-   * later; readers see all of the write or nothing.
+   * Reserves and returns a further index for the rows that the rest of the work puts. To clients these appear to be written
+   * later; readers still see all of the write or nothing.
    */
   nextIndex(): number;
   /** Inserts or replaces by primary key. */
@@ -60,11 +60,11 @@ export interface WriteView extends ReadView {
   remove<R>(table: Table<R>, key: Key): boolean;
 }
 
-/** What a committed write gives back. */
+/** The outcome of a committed write. */
 export interface Written<T> {
-  /** What the work gave. */
+  /** The value returned by the work. */
   readonly value: T;
-  /** The last index that this write took; the index before it when the work changed nothing. */
+  /** The last index of this write; when the work changed nothing, the index before it. */
   readonly index: number;
   /** Whether the work put or removed any row. */
   readonly changed: boolean;
@@ -84,8 +84,8 @@ export interface StorageError {
 
 /**
  * An ordered table store with one monotonic write index. The work functions are synchronous and decide only by what they
- * read from the view: an adapter may run them again (after a conflict) and may commit several waiting writes together,
- * each with own indexes (one, unless the work takes more), one failing alone.
+ * read from the view: an adapter may run them again (after a conflict) and may commit several waiting writes together.
+ * Each write has its own indexes (one, unless the work reserves more) and fails alone.
  */
 export interface Storage {
   /** Runs `work` on one snapshot. */
@@ -96,15 +96,15 @@ export interface Storage {
    */
   write<T, E>(work: (view: WriteView) => Result<T, E>): ResultAsync<Written<T>, E | StorageError>;
   /**
-   * Resolves when a committed write with an index greater than `after` has changed one of the tables (at once when it
-   * already has), or when the signal aborts or the store closes; gives the highest index of those tables at that time.
+   * Resolves when a committed write with an index greater than `after` has changed one of the tables (immediately when it
+   * already has), or when the signal aborts or the store closes. The value is the highest index of those tables at that time.
    * Sees the writes of other processes on the same store.
    */
   waitForChange(tables: readonly TableName[], after: number, signal: AbortSignal): Promise<number>;
   /**
-   * Overwrites everything that writes before this call have removed or replaced, wherever the medium still holds it, and resolves when
-   * nothing of it is left there. May take as long as to copy the store; reads and writes continue or wait meanwhile. Absent when the store
-   * keeps nothing on a medium.
+   * Overwrites all data that earlier writes removed or replaced, wherever the medium still holds it, and resolves when none is
+   * left. May take as long as copying the store; reads and writes continue or wait meanwhile. Absent when the store has no
+   * medium.
    */
   overwriteRemoved?(): ResultAsync<void, StorageError>;
   /** Finishes the writes already accepted and releases the store. Later calls answer `closed`. Safe to call twice. */

@@ -1,41 +1,41 @@
 import type { Instant } from '../shared/instant.js';
 
-/** What is known of a span when it begins. */
+/** The start of a span. */
 export interface SpanStart {
-  /** What is done, from a closed set: without IDs or other values. */
+  /** The name of the operation, from a closed set: without IDs or other values. */
   readonly name: string;
-  /** `server`: a request that came in; `client`: one that goes out. */
+  /** `server`: an incoming request; `client`: an outgoing one. */
   readonly kind: 'server' | 'client' | 'internal';
   /**
-   * The span that caused it, as a `traceparent` of W3C Trace Context; when it is absent or invalid, the span begins a trace of
-   * its own.
+   * The parent span, as a `traceparent` of W3C Trace Context; when it is absent or invalid, the span begins a new
+   * trace.
    */
   readonly parent?: string | undefined;
   /** When it began; now when absent. */
   readonly at?: Instant;
-  /** Values of this occasion, such as IDs, by their names in the conventions of OpenTelemetry. */
+  /** Attributes of this span, such as IDs, named by the OpenTelemetry semantic conventions. */
   readonly attributes: Readonly<Record<string, string | number>>;
 }
 
-/** What is known of a span when it ends. */
+/** The end of a span. */
 export interface SpanEnd {
   /** When it ended; now when absent. */
   readonly at?: Instant;
   /** Why the work of the span failed; absent when it did not. */
   readonly failure?: string;
-  /** Values that were not known at the start. */
+  /** Attributes that were not available at the start. */
   readonly attributes?: Readonly<Record<string, string | number>>;
 }
 
-/** What has begun and not ended yet. */
+/** A span that has begun and not ended yet. */
 export interface TracedSpan {
-  /** Passed on to what it causes; undefined without a tracer. */
+  /** The parent for child spans; undefined without a tracer. */
   readonly traceparent: string | undefined;
   /** Ends the span. Called once. */
   end(end?: SpanEnd): void;
 }
 
-/** Where spans go: requests, launches, evaluations, runs, attempts to deliver. Calls must not throw. */
+/** Receives spans of requests, launches, evaluations, runs and delivery attempts. Its methods must not throw. */
 export interface Tracer {
   /** Begins a span; its creator ends it. */
   begin(start: SpanStart): TracedSpan;

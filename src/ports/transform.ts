@@ -6,17 +6,17 @@ export interface OutgoingMessage {
   readonly configurationId: string;
   /** The workspace of the event and of the configuration. */
   readonly workspaceId: string;
-  /** The trigger or event type, as the configuration spells it. */
+  /** The trigger or event type, as written in the configuration. */
   readonly trigger: string;
-  /** What has happened, whatever the kind of destination. */
+  /** The event, in the same form for every kind of destination. */
   readonly event: NotificationEvent;
-  /** What would be sent: JSON text. */
+  /** The body that would be sent: JSON text. */
   readonly body: string;
 }
 
 /**
- * Gives the body that is sent instead. A pure function: it is asked again for every repetition, and when the log shows the message, so
- * it must give the same each time. When it throws, the message waits for its next attempt with the failure `transform_failed`,
+ * Returns the body to send instead. It must be pure and return the same body each time: it runs for every retry, and again when the
+ * delivery log shows the message. When it throws, the message waits for its next attempt with the failure `transform_failed`,
  * which neither uses up the schedule nor counts against the destination. E-mail and verifications are not transformed.
  */
 export type Transform = (message: OutgoingMessage) => string;

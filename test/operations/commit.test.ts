@@ -34,7 +34,7 @@ const takeNotes = (tx: Transaction) => {
   for (let count = 0; count < 3; count += 1) {
     tx.put(notes, { id: tx.ids.next('uuid'), at: tx.now, chance: tx.ids.fraction() });
   }
-  tx.tell('job.status', { namespace: 'n', jobId: 'j', status: String(tx.list(notes).length), index: tx.index });
+  tx.emit('job.status', { namespace: 'n', jobId: 'j', status: String(tx.list(notes).length), index: tx.index });
   return ok(tx.list(notes, { index: 'byTime' }).map((row) => row.record.id));
 };
 

@@ -55,15 +55,15 @@ const mistakes: readonly (readonly [message: string, mistake: () => unknown])[] 
     () => withSettings({ notifications: { delivery: { rety: {} } } }),
   ],
   [
-    'settings: notifications.delivery.totalTimeout takes a number that is not negative, got a text',
+    'settings: notifications.delivery.totalTimeout takes a non-negative number, got a string',
     () => withSettings({ notifications: { delivery: { totalTimeout: '15s' } } }),
   ],
   [
-    'settings: notifications.delivery.retry.generic[1] takes a number of milliseconds, got a text',
+    'settings: notifications.delivery.retry.generic[1] takes a number of milliseconds, got a string',
     () => withSettings({ notifications: { delivery: { retry: { generic: [5, '1m'] } } } }),
   ],
   [
-    'settings: scheduling.heartbeatTtl takes a number that is not negative, got NaN',
+    'settings: scheduling.heartbeatTtl takes a non-negative number, got NaN',
     () => loosely(settingsFrom, { scheduling: { heartbeatTtl: Number.NaN } }),
   ],
   ...(
@@ -73,14 +73,14 @@ const mistakes: readonly (readonly [message: string, mistake: () => unknown])[] 
       [{ defaultPageSize: 0 }, 'defaultPageSize takes a number from 1'],
       [{ maximumPageSize: 0.5 }, 'maximumPageSize takes a number from 1'],
       [{ delivery: { jitter: 5 } }, 'delivery.jitter takes a number from 0 to 1'],
-      [{ delivery: { lease: 0 } }, 'delivery.lease takes a number of milliseconds from 1, with an end'],
+      [{ delivery: { lease: 0 } }, 'delivery.lease takes a finite number of milliseconds from 1'],
       [
         { delivery: { lease: Number.POSITIVE_INFINITY } },
-        'delivery.lease takes a number of milliseconds from 1, with an end',
+        'delivery.lease takes a finite number of milliseconds from 1',
       ],
       [
         { delivery: { recordWithin: Number.POSITIVE_INFINITY } },
-        'delivery.recordWithin takes a number of milliseconds with an end',
+        'delivery.recordWithin takes a finite number of milliseconds',
       ],
       [{ signature: { headers: ['x-a', 'x b'] } }, 'signature.headers[1] takes the name of a header'],
       [{ signature: { idHeader: '' } }, 'signature.idHeader takes the name of a header'],
@@ -91,11 +91,11 @@ const mistakes: readonly (readonly [message: string, mistake: () => unknown])[] 
       [`settings: notifications.${message}, got`, () => withSettings({ notifications })] as const,
   ),
   [
-    "settings: notifications.names takes 'neutral' or 'upstream', got a text",
+    "settings: notifications.names takes 'neutral' or 'upstream', got a string",
     () => withSettings({ notifications: { names: 'x' } }),
   ],
   [
-    "settings: notifications.publicOrigin takes an origin such as 'https://jobs.example.net', got a text",
+    "settings: notifications.publicOrigin takes an origin such as 'https://jobs.example.net', got a string",
     () => withSettings({ notifications: { publicOrigin: 'jobs.example.net' } }),
   ],
   [
@@ -110,12 +110,12 @@ const mistakes: readonly (readonly [message: string, mistake: () => unknown])[] 
   ['createHttpHandler: expected an object with options, got nothing', () => loosely(createHttpHandler, engine)],
   ['createHttpHandler: there is no option basepath; did you mean basePath?', () => withAccess({ basepath: '/x' })],
   [
-    "createHttpHandler: basePath takes '' or a path that begins with a slash, got a text",
+    "createHttpHandler: basePath takes '' or a path that begins with a slash, got a string",
     () => withAccess({ basePath: 'x' }),
   ],
-  ['createHttpHandler: hosts takes a list, got a text', () => withAccess({ hosts: 'jobs.example.net' })],
+  ['createHttpHandler: hosts takes a list, got a string', () => withAccess({ hosts: 'jobs.example.net' })],
   [
-    'createHttpHandler: maximumBodyBytes takes a number that is not negative, got a text',
+    'createHttpHandler: maximumBodyBytes takes a non-negative number, got a string',
     () => withAccess({ maximumBodyBytes: '4mb' }),
   ],
   ['createHttpHandler requires you to choose who may call it', () => withAccess({ authenticate: () => undefined })],
@@ -142,7 +142,7 @@ const mistakes: readonly (readonly [message: string, mistake: () => unknown])[] 
   ],
   ['createRunner: there is no option directoy; did you mean directory?', () => runner({ drivers: [], directoy: '/x' })],
   ['createRunner: nodeId takes a UUID', () => runner({ drivers: [], nodeId: 'x' })],
-  ["createRunner: onStop takes 'leave' or 'kill', got a text", () => runner({ drivers: [], onStop: 'x' })],
+  ["createRunner: onStop takes 'leave' or 'kill', got a string", () => runner({ drivers: [], onStop: 'x' })],
   ['functionDriver: functions is missing: it takes an object', () => loosely(functionDriver)],
   ['functionDriver: functions.a takes a function, got 1', () => loosely(functionDriver, { a: 1 })],
   [
@@ -150,9 +150,9 @@ const mistakes: readonly (readonly [message: string, mistake: () => unknown])[] 
     () => loosely(rawExecDriver, { inherits: 'all' }),
   ],
   ['httpAgentLink: url takes a URL', () => loosely(httpAgentLink, { url: 'jobs.example.net', clock: systemClock() })],
-  ['sqliteStorage: pathOrHandle is missing: it takes a text or an open connection', () => loosely(sqliteStorage)],
+  ['sqliteStorage: pathOrHandle is missing: it takes a string or an open connection', () => loosely(sqliteStorage)],
   [
-    'sqliteStorage: pathOrHandle takes a text or an open connection',
+    'sqliteStorage: pathOrHandle takes a string or an open connection',
     () => loosely(sqliteStorage, new URL('file:///x')),
   ],
   ["sqliteStorage: driver takes 'node:sqlite' or 'better-sqlite3'", () => loosely(sqliteStorage, 'x', { driver: 'x' })],
@@ -160,18 +160,18 @@ const mistakes: readonly (readonly [message: string, mistake: () => unknown])[] 
   ['undiciDelivery: allow takes an object with options, got a list', () => loosely(undiciDelivery, { allow: [] })],
   ['undiciDownload: allow.cidrs takes a list', () => loosely(undiciDownload, { allow: { cidrs: '10.0.0.0/8' } })],
   ['smtpMailer: expected an object with options, got nothing', () => loosely(smtpMailer)],
-  ['smtpMailer: from is missing: it takes a text', () => loosely(smtpMailer, {})],
+  ['smtpMailer: from is missing: it takes a string', () => loosely(smtpMailer, {})],
   ['smtpMailer: give either url or transport', () => loosely(smtpMailer, { from: 'a@example.net' })],
   ['smtpMailer: url takes a URL', () => loosely(smtpMailer, { from: 'a@example.net', url: 'mail.example.net' })],
-  ['aesCipher: keys takes a list, got a text', () => loosely(aesCipher, { keys: 'secret', current: 'a' })],
+  ['aesCipher: keys takes a list, got a string', () => loosely(aesCipher, { keys: 'secret', current: 'a' })],
   ['openTelemetryObserver: meter is missing', () => loosely(openTelemetryObserver, {})],
   ['openTelemetryTracer: api is missing', () => loosely(openTelemetryTracer, {})],
   ['recordingDelivery: there is no option clok; did you mean clock?', () => loosely(recordingDelivery, { clok: 1 })],
   [
-    'manualClock: start takes a number of milliseconds since 1970, got a text',
+    'manualClock: start takes a number of milliseconds since 1970, got a string',
     () => loosely(manualClock, '2026-01-01'),
   ],
-  ['connect: expected an object with options, got a text', () => loosely(connect, 'http://127.0.0.1')],
+  ['connect: expected an object with options, got a string', () => loosely(connect, 'http://127.0.0.1')],
   ['connect: url takes a URL such as https://jobs.example.org', () => loosely(connect, { url: 'localhost:4646' })],
   ['connect: there is no option tokn; did you mean token?', () => loosely(connect, { url: 'http://a', tokn: 'x' })],
 ];
@@ -223,7 +223,7 @@ describe('a caller', () => {
   it('has a management right that is true or false', () => {
     const caller = { ...hostPrincipal, management: 'false' };
     expect(() => engine.as(caller as never)).toThrow(
-      'engine.as: this is not a principal: management takes true or false, got a text',
+      'engine.as: this is not a principal: management takes true or false, got a string',
     );
   });
 });

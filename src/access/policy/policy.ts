@@ -9,17 +9,17 @@ export interface Policy {
   readonly NodePools: readonly NamedPolicy[] | null;
   /** Rules by host volume; null if there are none. */
   readonly HostVolumes: readonly NamedPolicy[] | null;
-  /** The agent's own calls, such as its log; null if nothing is said of them. */
+  /** The agent's own calls, such as its log; null if there is no rule. */
   readonly Agent: AreaPolicy | null;
-  /** Nodes and their meta; null if nothing is said of them. */
+  /** Nodes and their metadata; null if there is no rule. */
   readonly Node: AreaPolicy | null;
-  /** Settings of the installation; null if nothing is said of them. */
+  /** Settings of the installation; null if there is no rule. */
   readonly Operator: OperatorPolicy | null;
-  /** Null if nothing is said of quotas. No call asks for this right. */
+  /** Null if there is no rule. No call requires this right. */
   readonly Quota: AreaPolicy | null;
-  /** Plugins for volumes; null if nothing is said of them. */
+  /** Plugins for volumes; null if there is no rule. */
   readonly Plugin: AreaPolicy | null;
-  /** Null if nothing is said of it. No call asks for this right. */
+  /** Null if there is no rule. No call requires this right. */
   readonly Sentinel: AreaPolicy | null;
   /** The source text. */
   readonly Raw: string;
@@ -39,7 +39,7 @@ export interface NamedPolicy {
 
 /** A rule for the namespaces whose names match, with the rights on their variables. */
 export interface NamespacePolicy extends NamedPolicy {
-  /** Rights on variables by path; null if nothing is said of them. */
+  /** Rights on variables by path; null if there is no rule. */
   readonly Variables: { readonly Paths: readonly VariablePathPolicy[] } | null;
 }
 

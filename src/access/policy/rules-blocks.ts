@@ -61,13 +61,13 @@ function objectsIn(value: RulesValue, kind: string, at: number, faults: Faults):
   });
 }
 
-/** The text of a member; undefined when it is absent or null. */
+/** The string of a member; undefined when it is absent or null. */
 export function textMember(items: readonly RulesItem[], name: string, faults: Faults): string | undefined {
   const [member, second] = membersNamed(items, name);
   if (second !== undefined) faults.note(`"${name}" is given twice here`, second.at);
   if (member === undefined || member.value.type === 'nothing') return undefined;
   if (member.value.type === 'text') return member.value.text;
-  return faults.note(`"${name}" must be a text`, member.at);
+  return faults.note(`"${name}" must be a string`, member.at);
 }
 
 /** The strings of a member, given as a list or as a single string; undefined if absent or null. Repeated members are concatenated. */
@@ -77,7 +77,7 @@ export function textList(items: readonly RulesItem[], name: string, faults: Faul
   return members.flatMap(({ value, at }) =>
     (value.type === 'list' ? value.values : [value]).flatMap((entry) => {
       if (entry.type === 'text') return [entry.text];
-      faults.note(`"${name}" must be a list of texts`, at);
+      faults.note(`"${name}" must be a list of strings`, at);
       return [];
     }),
   );

@@ -30,7 +30,7 @@ export function readQuoted(reader: RulesReader): string | undefined {
       reader.at += 1;
       return parts.join('');
     }
-    if (sign !== '\\') return fail(reader, 'a text in quotes is not closed on its line', start);
+    if (sign !== '\\') return fail(reader, 'the quoted string is not closed on its line', start);
     const escaped = readEscape(reader);
     if (escaped === undefined) return undefined;
     parts.push(escaped);

@@ -21,14 +21,14 @@ export type RulesValue =
   | { readonly type: 'list'; readonly values: readonly RulesValue[] }
   | { readonly type: 'object'; readonly items: readonly RulesItem[] };
 
-/** Limits that keep the cost of a hostile string at a few milliseconds; real rules are far smaller. */
+/** Limits that keep the cost of hostile rules at a few milliseconds; real rules are far smaller. */
 const maximumRulesLength = 256 * 1024;
 const maximumItems = 10_000;
 const maximumDepth = 16;
 
 /**
- * Parses the text of a policy's rules, in version 1 of the language or in JSON (policy language). Line ends are white space, commas
- * are optional, and there are no expressions. Linear in the length of the string.
+ * Parses the source of a policy's rules, in version 1 of the language or in JSON (policy language). Line ends are white space, commas
+ * are optional, and there are no expressions. Linear in the length of the source.
  */
 export function readRulesText(text: string): Result<readonly RulesItem[], RulesFault> {
   if (text.length > maximumRulesLength) {
@@ -110,7 +110,7 @@ function readKey(reader: RulesReader): string | undefined {
 
 const word = /true\b|false\b|null\b|-?[0-9][0-9A-Za-z.+-]*/y;
 
-/** What follows the keys of an item, by the next character. */
+/** The kind of what follows the keys of an item, by the next character. */
 function whatFollows({ text, at, json }: RulesReader): 'assigned' | 'block' | 'label' | undefined {
   const sign = text[at] ?? '';
   if (sign === (json ? ':' : '=')) return 'assigned';
@@ -144,7 +144,7 @@ function textOf(text: string | undefined): RulesValue | undefined {
 function readWord(reader: RulesReader): RulesValue | undefined {
   word.lastIndex = reader.at;
   const [found] = word.exec(reader.text) ?? [];
-  if (found === undefined) return fail(reader, 'a text in quotes, a list, a block or a number is expected here');
+  if (found === undefined) return fail(reader, 'a quoted string, a list, a block or a number is expected here');
   reader.at += found.length;
   if (found === 'null') return { type: 'nothing' };
   return found === 'true' || found === 'false'

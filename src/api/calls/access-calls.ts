@@ -22,50 +22,50 @@ import {
 } from '../json-codecs.js';
 import { beginningOfId, text } from '../text-codecs.js';
 
-/** A policy with its rules as they are understood. */
+/** A policy with its parsed rules. */
 export interface PolicyDocument extends StoredPolicy {
   readonly RulesJSON: Policy;
 }
 
 const policyName = inPath('name', text);
 
-/** Policies: what their rules grant, tokens and roles name. */
+/** Policies: named sets of rules for tokens and roles. */
 export const policyCalls = {
-  /** The policies: all for management, its own for every other caller. */
+  /** All policies for management callers, the caller's policies for others. */
   list: readServer({
     path: '/v1/acl/policies',
     access: anyCaller,
-    summary: 'The policies: all for management, its own for every other caller',
+    summary: "All policies for management callers, the caller's policies for others",
     inputs: { ...pageInputs, prefix: inQuery('prefix', text, 'Only names that begin with this') },
     errors: filterFaults,
     answer: page<PolicyStub>('ACLPolicyStub'),
   }),
 
-  /** The policies that the caller's own token names, itself or through roles. */
+  /** The policies of the caller's token, directly or through roles. */
   self: readServer({
     path: '/v1/acl/policy/self',
     access: anyCaller,
-    summary: "The policies that the caller's own token names, itself or through roles",
+    summary: "The policies of the caller's token, directly or through roles",
     inputs: {},
     answer: list<PolicyStub>('ACLPolicyStub'),
   }),
 
-  /** One policy, with its rules as they are understood. */
+  /** One policy, with its parsed rules. */
   read: readServer({
     path: '/v1/acl/policy/{name}',
     access: anyCaller,
-    summary: 'One policy, with its rules as they are understood',
+    summary: 'One policy, with its parsed rules',
     args: ['name'],
     inputs: { name: policyName },
     answer: found<PolicyDocument | undefined>('ACLPolicy'),
     absent: 'ACL policy not found',
   }),
 
-  /** Makes a policy, or replaces it. */
+  /** Creates or replaces a policy. */
   put: writeServer({
     path: '/v1/acl/policy/{name}',
     access: management,
-    summary: 'Makes a policy, or replaces it',
+    summary: 'Creates or replaces a policy',
     args: ['name'],
     inputs: {
       name: repeatedInBody(policyName, { name: 'Name', required: true, what: 'policy name' }),
@@ -85,12 +85,12 @@ export const policyCalls = {
     answer: done(),
   }),
 
-  /** Removes a policy; the tokens that name it lose its rights. */
+  /** Removes a policy; its tokens lose its rights. */
   remove: writeServer({
     methods: ['DELETE'],
     path: '/v1/acl/policy/{name}',
     access: management,
-    summary: 'Removes a policy; the tokens that name it lose its rights',
+    summary: 'Removes a policy; its tokens lose its rights',
     args: ['name'],
     inputs: { name: policyName },
     answer: done(),
@@ -104,13 +104,13 @@ const roleContent = {
   policies: inBody('Policies', jsonList(jsonObject({ name: member('Name', jsonText) }))),
 } as const;
 
-/** Roles: policies under one name, given to tokens. */
+/** Roles: named sets of policies for tokens. */
 export const roleCalls = {
-  /** The roles: all for management, its own for every other caller. */
+  /** All roles for management callers, the caller's roles for others. */
   list: readServer({
     path: '/v1/acl/roles',
     access: anyCaller,
-    summary: 'The roles: all for management, its own for every other caller',
+    summary: "All roles for management callers, the caller's roles for others",
     inputs: pageInputs,
     errors: filterFaults,
     answer: page<StoredRole>('ACLRole'),
@@ -138,11 +138,11 @@ export const roleCalls = {
     absent: 'ACL role not found',
   }),
 
-  /** Makes a role. With an ID it changes that role. */
+  /** Creates a role, or with an ID changes that role. */
   create: writeServer({
     path: '/v1/acl/role',
     access: management,
-    summary: 'Makes a role. With an ID it changes that role',
+    summary: 'Creates a role, or with an ID changes that role',
     inputs: { id: inBody('ID', jsonName), ...roleContent },
     errors: ['invalid_access'],
     answer: found<StoredRole>('ACLRole'),
@@ -186,12 +186,12 @@ const tokenContent = {
   expiresAt: inBody('ExpirationTime', jsonInstant),
 } as const;
 
-/** A value that stands on the wire below a name, beside the index of the write. */
+/** A value that is a named member on the wire, next to the index of the write. */
 function under<T>(name: string, schema: string): AnswerForm<Indexed<T>, Indexed<T>> {
   return { ...found<T>(schema), toWire: ({ index, value }) => JSON.stringify({ [name]: value, Index: index }) };
 }
 
-/** Tokens: who calls, and what they may do. */
+/** Tokens: credentials of callers, with their rights. */
 export const tokenCalls = {
   /** The tokens, without their secrets. */
   list: readServer({
@@ -217,11 +217,11 @@ export const tokenCalls = {
     absent: 'ACL token not found',
   }),
 
-  /** One token: any for management, its own for every other caller. */
+  /** One token; callers without management rights can read only their own. */
   read: readServer({
     path: '/v1/acl/token/{accessor_id}',
     access: anyCaller,
-    summary: 'One token: any for management, its own for every other caller',
+    summary: 'One token; callers without management rights can read only their own',
     args: ['accessor'],
     inputs: { accessor },
     errors: ['malformed_accessor'],
@@ -229,21 +229,21 @@ export const tokenCalls = {
     absent: 'ACL token not found',
   }),
 
-  /** Makes a token, with its secret in the answer. */
+  /** Creates a token; the response has its secret. */
   create: writeServer({
     path: '/v1/acl/token',
     access: management,
-    summary: 'Makes a token, with its secret in the answer',
+    summary: 'Creates a token; the response has its secret',
     inputs: { accessor: inBody('AccessorID', jsonName), ...tokenContent },
     errors: ['invalid_access'],
     answer: found<TokenDocument>('ACLToken'),
   }),
 
-  /** Changes what a token may do, or makes a client token with an accessor and a secret that are brought along. */
+  /** Changes the rights of a token, or creates a client token with the given accessor and secret. */
   update: writeServer({
     path: '/v1/acl/token/{accessor_id}',
     access: management,
-    summary: 'Changes what a token may do, or makes a client token with the accessor and the secret given',
+    summary: 'Changes the rights of a token, or creates a client token with the given accessor and secret',
     args: ['accessor'],
     inputs: {
       accessor: repeatedInBody(accessor, { name: 'AccessorID', required: true, what: 'token accessor' }),
@@ -254,42 +254,42 @@ export const tokenCalls = {
     answer: found<TokenDocument>('ACLToken'),
   }),
 
-  /** Removes a token: nobody knows its secret any more. */
+  /** Revokes a token. */
   remove: writeServer({
     methods: ['DELETE'],
     path: '/v1/acl/token/{accessor_id}',
     access: management,
-    summary: 'Removes a token: nobody knows its secret any more',
+    summary: 'Revokes a token',
     args: ['accessor'],
     inputs: { accessor },
     errors: ['token_not_found'],
     answer: done(),
   }),
 
-  /** Makes a one-time token for the token of the caller: whoever has it can get that token within ten minutes, once. */
+  /** Creates a one-time token, which can be exchanged for the caller's token once, within ten minutes. */
   createOneTime: writeServer({
     path: '/v1/acl/token/onetime',
     access: anyCaller,
-    summary: 'Makes a one-time token, which can be exchanged for the token of the caller within ten minutes, once',
+    summary: "Creates a one-time token, which can be exchanged for the caller's token once, within ten minutes",
     inputs: {},
     answer: under<OneTimeToken>('OneTimeToken', 'OneTimeTokenUpsertResponse'),
     optionalBody: true,
   }),
 
-  /** Gives the token that a one-time token was made for, with its secret. */
+  /** Exchanges a one-time token for its token, with the secret. */
   exchangeOneTime: writeServer({
     path: '/v1/acl/token/onetime/exchange',
     access: everybody,
-    summary: 'Gives the token that a one-time token was made for, with its secret',
+    summary: 'Exchanges a one-time token for its token, with the secret',
     inputs: { secret: required(inBody('OneTimeSecretID', jsonName)) },
     answer: under<TokenDocument>('Token', 'OneTimeTokenExchangeResponse'),
   }),
 
-  /** Makes the first management token, once. */
+  /** Creates the first management token, once. */
   bootstrap: writeServer({
     path: '/v1/acl/bootstrap',
     access: everybody,
-    summary: 'Makes the first management token, once',
+    summary: 'Creates the first management token, once',
     inputs: { secret: inBody('BootstrapSecret', jsonName) },
     errors: ['bootstrap_done', 'invalid_access'],
     answer: found<TokenDocument>('ACLToken'),

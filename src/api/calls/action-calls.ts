@@ -7,7 +7,7 @@ import { text } from '../text-codecs.js';
 
 /** Actions that jobs declare for their tasks. */
 export const actionCalls = {
-  /** Runs an action of a job in one of its allocations, and talks with it. */
+  /** Runs an action of a job in one of its allocations, with its input and output. */
   runAction: socket({
     path: '/v1/job/{job_id}/action',
     access: inNamespaceOf('record', 'alloc-exec'),

@@ -22,11 +22,11 @@ export interface Heard {
  * have the same form on the wire and in the client.
  */
 export const agentCalls = {
-  /** Registers the node, or brings its description up to date, and makes it ready. */
+  /** Registers the node, or updates its description, and makes it ready. */
   register: writeServer({
     path: '/v1/node/{node_id}/agent/register',
     access: nodeAgent,
-    summary: 'Registers a node, or brings its description up to date, and makes it ready',
+    summary: 'Registers a node, or updates its description, and makes it ready',
     args: ['nodeId', 'node'],
     inputs: {
       nodeId,
@@ -45,33 +45,33 @@ export const agentCalls = {
     answer: computed<Heard & { readonly index: number }>('AgentRegistered'),
   }),
 
-  /** Says that the node lives. */
+  /** Sends a heartbeat. */
   heartbeat: writeServer({
     path: '/v1/node/{node_id}/agent/heartbeat',
     access: nodeAgent,
-    summary: 'Tells that a node lives',
+    summary: 'Sends a heartbeat of a node',
     args: ['nodeId'],
     inputs: { nodeId, instance },
     errors: ['node_not_found'],
     answer: computed<Heard>('AgentHeard'),
   }),
 
-  /** What the node has to handle, or with an index what has changed of it since. */
+  /** The allocations of the node, or with an index the changes since. */
   work: readServer({
     path: '/v1/node/{node_id}/agent/work',
     access: nodeAgent,
-    summary: 'What a node has to look after, or with an index what has changed of it since',
+    summary: 'The allocations of a node, or with an index the changes since',
     args: ['nodeId'],
     inputs: { nodeId, instance },
     errors: ['node_not_found'],
     answer: found<NodeWorkList>('AgentWork'),
   }),
 
-  /** The variables that a task of the node may read. With `known` waits, for half a minute at most, until there is another answer. */
+  /** The variables that a task of the node may read. With `known`, waits up to half a minute for a change. */
   variables: writeServer({
     path: '/v1/node/{node_id}/agent/variables',
     access: nodeAgent,
-    summary: 'The variables that the templates of a task on a node look at, with the rights of the task',
+    summary: 'The variables that the templates of a task on a node use, with the rights of the task',
     args: ['nodeId', 'query'],
     inputs: {
       nodeId,
@@ -98,7 +98,7 @@ export const agentCalls = {
   report: writeServer({
     path: '/v1/node/{node_id}/agent/report',
     access: nodeAgent,
-    summary: 'Tells the state of allocations of a node; answers which of them are none of its own',
+    summary: "Reports the state of a node's allocations; returns those that do not belong to it",
     args: ['nodeId', 'reports'],
     inputs: {
       nodeId,
@@ -116,22 +116,22 @@ export const agentCalls = {
     answer: computed<{ readonly index: number; readonly unknown: readonly string[] }>('AgentReported'),
   }),
 
-  /** The node will not come back: it is down from now on, and its allocations are replaced at once. */
+  /** The node will not return: it is marked down, and its allocations are replaced immediately. */
   leave: writeServer({
     path: '/v1/node/{node_id}/agent/leave',
     access: nodeAgent,
-    summary: 'Takes a node down whose agent will not come back',
+    summary: 'Marks a node down whose agent will not return',
     args: ['nodeId'],
     inputs: { nodeId, instance },
     errors: ['node_not_found'],
     answer: done(),
   }),
 
-  /** Holds a connection over which the server gives commands for the allocations of the node. */
+  /** Opens a connection over which the server sends commands for the node's allocations. */
   commands: socketServer({
     path: '/v1/node/{node_id}/agent/commands',
     access: nodeAgent,
-    summary: 'Holds a connection over which the server gives commands for the allocations of a node',
+    summary: 'Opens a connection over which the server sends commands for the allocations of a node',
     args: ['nodeId'],
     inputs: { nodeId, instance },
     answer: computed<unknown>('AgentFrame'),

@@ -16,11 +16,11 @@ const ordered: AnswerForm<void, void> = {
 
 /** Commands for an allocation; most are executed by its node. */
 export const allocationCommandCalls = {
-  /** Ends an allocation; another one takes its place. */
+  /** Stops an allocation; it is replaced. */
   stop: writeServer({
     path: '/v1/allocation/{allocation_id}/stop',
     access: inNamespaceOf('record', 'alloc-lifecycle'),
-    summary: 'Ends an allocation; another one takes its place where the job still wants it',
+    summary: 'Stops an allocation; it is replaced if the job still needs it',
     args: ['id'],
     inputs: {
       id: allocationInPath,
@@ -35,7 +35,7 @@ export const allocationCommandCalls = {
   restart: write({
     path: '/v1/client/allocation/{allocation_id}/restart',
     access: inNamespaceOf('record', 'alloc-lifecycle'),
-    summary: 'Restarts one task, all that run, or everything from its beginning',
+    summary: 'Restarts one task, all running tasks, or all tasks including ended ones',
     args: ['id'],
     anyMethod: true,
     optionalBody: true,
@@ -48,7 +48,7 @@ export const allocationCommandCalls = {
   signal: write({
     path: '/v1/client/allocation/{allocation_id}/signal',
     access: inNamespaceOf('record', 'alloc-lifecycle'),
-    summary: 'Sends a signal to one task, or to all that run',
+    summary: 'Sends a signal to one task, or to all running tasks',
     args: ['id', 'signal'],
     inputs: {
       id: allocationInPath,
@@ -60,12 +60,12 @@ export const allocationCommandCalls = {
     answer: ordered,
   }),
 
-  /** Removes what is left of an allocation that has ended on its node: its folder, with the logs. */
+  /** Removes the folder of an ended allocation from its node, with the logs. */
   collect: writeServer({
     path: '/v1/client/allocation/{allocation_id}/gc',
     methods: ['PUT', 'POST', 'GET'],
     access: anyCaller,
-    summary: 'Removes what is left of an allocation that has ended on its node: its folder, with the logs',
+    summary: 'Removes the folder of an ended allocation from its node, with the logs',
     args: ['id'],
     inputs: { id: allocationInPath },
     errors: commandErrors,
@@ -73,12 +73,12 @@ export const allocationCommandCalls = {
     answer: { ...nothing(200), schema: { type: 'object' }, toWire: () => '{}' },
   }),
 
-  /** What the tasks of an allocation use at present. */
+  /** The current resource usage of an allocation's tasks. */
   stats: write({
     path: '/v1/client/allocation/{allocation_id}/stats',
     methods: ['GET'],
     access: inNamespaceOf('record', 'read-job'),
-    summary: 'What the tasks of an allocation use at present',
+    summary: "The current resource usage of an allocation's tasks",
     args: ['id'],
     inputs: { id: allocationInPath, task: taskInQuery },
     errors: commandErrors,
@@ -109,11 +109,11 @@ export const allocationCommandCalls = {
     answer: computed<unknown>('CheckResults'),
   }),
 
-  /** Runs a command beside a task, and talks with it. */
+  /** Runs a command in the context of a task, with its input and output. */
   exec: socket({
     path: '/v1/client/allocation/{allocation_id}/exec',
     access: inNamespaceOf('record', 'alloc-exec'),
-    summary: 'Runs a command beside a task: its input and output as messages of a WebSocket',
+    summary: 'Runs a command in the context of a task: its input and output as messages of a WebSocket',
     args: ['id'],
     inputs: {
       id: allocationInPath,

@@ -9,7 +9,7 @@ import { namedSchema } from '../json-schema.js';
 import { nodeDocument } from '../node-documents.js';
 import { signedInteger } from '../text-codecs.js';
 
-/** Records that reads show in another form than they are stored in, by their topics. */
+/** Conversions of stored records to the form of reads, by topic. */
 const shownAs: Readonly<Record<string, (record: never) => unknown>> = {
   Node: (node: Node) => nodeDocument(node),
 };
@@ -21,12 +21,12 @@ function shownEvent(event: ClusterEvent): ClusterEvent {
   return { ...event, Payload: { ...event.Payload, [event.Topic]: show(record as never) } };
 }
 
-/** A sign of life comes without a batch. */
+/** A heartbeat has no batch. */
 function shownBatch(batch: StreamedEvents | undefined): StreamedEvents | undefined {
   return batch === undefined || 'Missed' in batch ? batch : { ...batch, Events: batch.Events.map(shownEvent) };
 }
 
-/** Streams that report the same event print it once. */
+/** Serialised events, so that several streams serialise the same event once. */
 const printed = new WeakMap<ClusterEvent, string>();
 
 function textOf(event: ClusterEvent): string {
@@ -50,7 +50,7 @@ const batches: AnswerForm<StreamedEvents, StreamedEvents> = {
   indexOf: () => undefined,
 };
 
-/** What happens in the cluster, as it happens. */
+/** The event stream. */
 export const clusterCalls = {
   /** The changes of jobs, evaluations, allocations, deployments, services and nodes, each with the transaction that made it. */
   events: stream('lines', {

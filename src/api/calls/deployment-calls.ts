@@ -26,13 +26,13 @@ const errors = [
   'no_allocations',
 ] as const;
 
-/** Actions on deployments: the rights that count are those in the deployment's own namespace. */
+/** Actions on deployments; the caller needs the rights in the deployment's namespace. */
 export const deploymentActionCalls = {
-  /** Marks a deployment as failed; the job may go back to its last stable version. */
+  /** Marks a deployment as failed; the job may revert to its last stable version. */
   fail: writeServer({
     path: '/v1/deployment/fail/{deployment_id}',
     access: inNamespaceOf('record', 'submit-job', 'fail-deployment'),
-    summary: 'Marks a deployment as failed; the job may go back to its last stable version',
+    summary: 'Marks a deployment as failed; the job may revert to its last stable version',
     args: ['id'],
     inputs: { id },
     errors,
@@ -50,22 +50,22 @@ export const deploymentActionCalls = {
     answer: changed,
   }),
 
-  /** Accepts the canaries of a deployment. */
+  /** Promotes the canaries of a deployment. */
   promote: writeServer({
     path: '/v1/deployment/promote/{deployment_id}',
     access: inNamespaceOf('record', 'submit-job', 'promote-deployment'),
-    summary: 'Accepts the canaries of a deployment',
+    summary: 'Promotes the canaries of a deployment',
     args: ['id'],
     inputs: { id: idTwice, all: inBody('All', jsonBoolean), groups: inBody('Groups', jsonTexts) },
     errors,
     answer: changed,
   }),
 
-  /** Reports the health of allocations whose health is checked by hand. */
+  /** Sets the health of allocations whose health is checked manually. */
   setHealth: writeServer({
     path: '/v1/deployment/allocation-health/{deployment_id}',
     access: inNamespaceOf('record', 'submit-job', 'set-alloc-health-deployment'),
-    summary: 'Tells the health of allocations whose health is judged by hand',
+    summary: 'Sets the health of allocations whose health is checked manually',
     args: ['id'],
     inputs: {
       id: idTwice,
@@ -76,11 +76,11 @@ export const deploymentActionCalls = {
     answer: changed,
   }),
 
-  /** Lets a deployment continue that waits for other regions; there is one region, so nothing changes. */
+  /** Unblocks a deployment that waits for other regions; there is one region, so nothing changes. */
   unblock: writeServer({
     path: '/v1/deployment/unblock/{deployment_id}',
     access: inNamespaceOf('record', 'submit-job', 'unblock-deployment'),
-    summary: 'Lets a deployment go on that waits for other regions; there is one region, so nothing changes',
+    summary: 'Unblocks a deployment that waits for other regions; there is one region, so nothing changes',
     args: ['id'],
     inputs: { id: idTwice },
     errors,

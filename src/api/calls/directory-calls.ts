@@ -13,12 +13,12 @@ const userId = inPath('user_id', text);
 
 /** The workspaces of the host, which events belong to. */
 export const workspaceCalls = {
-  /** Stores a workspace, new or changed. */
+  /** Creates or replaces a workspace. */
   put: notification({
     methods: ['PUT'],
     path: '/workspaces/{workspace_id}',
     access: management,
-    summary: 'Stores a workspace, new or changed; what is left out has its default',
+    summary: 'Creates or replaces a workspace; omitted attributes get their defaults',
     args: ['id', 'workspace'],
     inputs: {
       id,
@@ -42,12 +42,12 @@ export const workspaceCalls = {
     answer: resource<Workspace>('stored-workspace', 'WorkspaceDocument'),
   }),
 
-  /** Removes a workspace with its notification configurations; what is unfinished is cancelled. */
+  /** Removes a workspace with its notification configurations; unfinished deliveries are cancelled. */
   remove: notification({
     methods: ['DELETE'],
     path: '/workspaces/{workspace_id}',
     access: management,
-    summary: 'Removes a workspace with its notification configurations; what is unfinished is cancelled',
+    summary: 'Removes a workspace with its notification configurations; unfinished deliveries are cancelled',
     args: ['id'],
     inputs: { id },
     errors: ['not_found'],
@@ -57,12 +57,12 @@ export const workspaceCalls = {
 
 /** The users of the host, whom e-mail configurations name. */
 export const userCalls = {
-  /** Stores a user, new or changed. */
+  /** Creates or replaces a user. */
   put: notification({
     methods: ['PUT'],
     path: '/users/{user_id}',
     access: management,
-    summary: 'Stores a user, new or changed: a member of the organization that is named',
+    summary: 'Creates or replaces a user: a member of the given organization',
     args: ['id', 'user'],
     inputs: {
       id: userId,
@@ -79,12 +79,12 @@ export const userCalls = {
     answer: resource<User>('users', 'NotificationRecordDocument'),
   }),
 
-  /** Removes a user. Configurations that name him keep working for their other users. */
+  /** Removes a user. Configurations with this user keep working for their other users. */
   remove: notification({
     methods: ['DELETE'],
     path: '/users/{user_id}',
     access: management,
-    summary: 'Removes a user; configurations that name him keep working for their other users',
+    summary: 'Removes a user; configurations with this user keep working for their other users',
     args: ['id'],
     inputs: { id: userId },
     errors: ['not_found'],

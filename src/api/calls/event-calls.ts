@@ -26,7 +26,7 @@ const recoveryId = inPath('recovery_id', text);
 const typeName = inPath('event_type', text);
 
 /** An instant written as `2026-01-02T03:04:05Z`; the value is in milliseconds since 1970. */
-const moment: TextCodec<number> = {
+const timestamp: TextCodec<number> = {
   schema: { type: 'string', format: 'date-time' },
   parse: (written, name) => {
     const instant = instantFromRfc3339(written);
@@ -34,7 +34,7 @@ const moment: TextCodec<number> = {
       ? err(`"${name}" must be a time such as 2026-01-02T03:04:05Z, not ${quoted(written)}`)
       : ok(instant);
   },
-  // What is no time has a string that is not one either.
+  // An invalid time is printed as it is, so that the server refuses it.
   print: (instant) => (isMoment(instant) ? isoFromInstant(instant) : String(instant)),
   holds: 'instant',
 };
@@ -55,12 +55,12 @@ const eventDocument: DocumentShape = {
 
 /** Accepted events: their list, why each configuration was notified or not, and erasure of their content. */
 export const eventCalls = {
-  /** The events of a workspace, newest first, with what became of them. */
+  /** The events of a workspace, newest first, with their outcomes. */
   list: notification({
     methods: ['GET'],
     path: `${ofWorkspace}/notification-events`,
     access: onWorkspace('admin'),
-    summary: 'The events of a workspace, newest first, with what became of them and how many match',
+    summary: 'The events of a workspace, newest first, with their outcomes and the number of matches',
     args: ['workspaceId'],
     inputs: {
       workspaceId,
@@ -71,8 +71,8 @@ export const eventCalls = {
         text,
         'Events with a delivery that is pending, delivered, partly_delivered, dead or cancelled',
       ),
-      since: inQuery('filter[since]', moment, 'Accepted from this moment on'),
-      until: inQuery('filter[until]', moment, 'Accepted before this moment'),
+      since: inQuery('filter[since]', timestamp, 'Accepted at this time or later'),
+      until: inQuery('filter[until]', timestamp, 'Accepted before this time'),
       filter: inQuery('filter[expression]', text, 'An expression over the attributes that they were reported with'),
     },
     errors: ['not_found', 'invalid_parameter'],
@@ -91,12 +91,12 @@ export const eventCalls = {
     answer: resource<EventDetails>('notification-events', 'NotificationRecordDocument'),
   }),
 
-  /** Erases what an event said and what was answered, and keeps its record. */
+  /** Erases the content of an event and of its responses, and keeps its record. */
   erase: notification({
     methods: ['POST'],
     path: '/notification-events/{event_id}/actions/erase',
     access: onWorkspace('admin'),
-    summary: 'Erases what an event said and what was answered, and keeps its record',
+    summary: 'Erases the content of an event and of its responses, and keeps its record',
     args: ['eventId'],
     inputs: { eventId },
     errors: ['not_found'],
@@ -157,12 +157,12 @@ export const recoveryCalls = {
     answer: resource<RecoverableCount>('notification-recovery-count', 'NotificationRecordDocument'),
   }),
 
-  /** Begins to send again what ended without success, in the background. */
+  /** Starts to re-send failed deliveries in the background. */
   start: notification({
     methods: ['POST'],
     path: `${ofWorkspace}/notification-recoveries`,
     access: onWorkspace('admin'),
-    summary: 'Begins to send again what ended without success, in the background and over restarts',
+    summary: 'Starts to re-send failed deliveries, in the background and across restarts',
     args: ['workspaceId', 'span'],
     inputs: { workspaceId, span: inDocument<BulkRedeliverySpan>(spanDocument) },
     errors: ['not_found', 'invalid_attributes'],
@@ -181,12 +181,12 @@ export const recoveryCalls = {
     answer: resource<readonly RecoveryView[]>('notification-recoveries', 'NotificationRecordListDocument'),
   }),
 
-  /** Ends a bulk redelivery; what it has asked for already is sent. */
+  /** Cancels a bulk redelivery; deliveries that it has already queued are sent. */
   cancel: notification({
     methods: ['POST'],
     path: '/notification-recoveries/{recovery_id}/actions/cancel',
     access: onWorkspace('admin'),
-    summary: 'Ends a bulk redelivery; what it has asked for already is sent',
+    summary: 'Cancels a bulk redelivery; deliveries that it has already queued are sent',
     args: ['recoveryId'],
     inputs: { recoveryId },
     errors: ['not_found'],

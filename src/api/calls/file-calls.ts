@@ -20,7 +20,7 @@ const frames: AnswerForm<StreamItem, StreamItem> = {
   fromWire: itemOfFrame,
 };
 
-/** Bytes as they come. */
+/** Bytes as they arrive. */
 const bytes: AnswerForm<Uint8Array, Uint8Array> = computed<Uint8Array>('StreamFrame');
 
 type FilePiece = Extract<CommandOutput, { readonly type: 'piece' | 'file_event' }>;
@@ -56,12 +56,12 @@ function frameOf(item: StreamItem): unknown {
 
 /** Files of allocations, on their nodes. */
 export const fileCalls = {
-  /** What lies in a folder of an allocation. */
+  /** The entries of a folder of an allocation. */
   list: write({
     path: '/v1/client/fs/ls/{allocation_id}',
     methods: ['GET'],
     access: inNamespaceOf('record', 'read-fs'),
-    summary: 'What lies in a folder of an allocation',
+    summary: 'The entries of a folder of an allocation',
     args: ['id'],
     inputs: { id: allocationInPath, path },
     errors: commandErrors,
@@ -109,11 +109,11 @@ export const fileCalls = {
     answer: bytes,
   }),
 
-  /** A file of an allocation in pieces, and what is added to it. */
+  /** A file of an allocation in chunks, and further output as it is appended. */
   stream: stream('joined', {
     path: '/v1/client/fs/stream/{allocation_id}',
     access: inNamespaceOf('record', 'read-fs'),
-    summary: 'A file of an allocation in pieces, and what is added to it',
+    summary: 'A file of an allocation in chunks, and further output as it is appended',
     args: ['id'],
     inputs: {
       id: allocationInPath,
@@ -127,7 +127,7 @@ export const fileCalls = {
     answer: frames,
   }),
 
-  /** The output of a task, over the files that it is kept in. */
+  /** The output of a task, across its rotated log files. */
   logs: stream('joined', {
     path: '/v1/client/fs/logs/{allocation_id}',
     access: inNamespaceOf('record', 'read-logs', 'read-fs'),

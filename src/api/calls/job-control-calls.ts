@@ -9,7 +9,7 @@ import { jsonBoolean } from '../json-codecs.js';
 import { namedSchema } from '../json-schema.js';
 import { jobDocument, regionOfDocument, registrationFaults } from './job-calls/forms.js';
 
-/** A plan with its wire names; the seal is for in-process callers. */
+/** A plan with its wire names; `seal` is for in-process callers. */
 const plan: AnswerForm<JobPlan, JobPlan> = {
   schema: namedSchema('JobPlan'),
   status: 200,
@@ -30,11 +30,11 @@ const plan: AnswerForm<JobPlan, JobPlan> = {
 
 /** Actions on jobs other than registration. */
 export const jobControlCalls = {
-  /** What a registration would reach now; nothing is stored. */
+  /** Dry run of a registration; nothing is stored. */
   plan: write({
     path: '/v1/job/{job_id}/plan',
     access: inNamespaceOf('body', 'submit-job', 'plan-job'),
-    summary: 'What a registration would come to now; nothing is stored',
+    summary: 'Dry run of a registration; nothing is stored',
     args: ['jobId', 'job'],
     inputs: {
       jobId,

@@ -2,25 +2,25 @@ import { management } from '../access.js';
 import { nothing } from '../answers.js';
 import { writeServer } from '../call.js';
 
-/** Tidying up. */
+/** Maintenance. */
 export const maintenanceCalls = {
-  /** Collects everything that has ended, however short ago. */
+  /** Removes all ended records, regardless of their age. */
   collectGarbage: writeServer({
     methods: ['PUT'],
     path: '/v1/system/gc',
     access: management,
-    summary: 'Collects everything that has ended, however short ago',
+    summary: 'Removes all ended records, regardless of their age',
     inputs: {},
     judgesWaiting: true,
     answer: nothing(200),
   }),
 
-  /** Counts the summaries of all jobs anew. */
+  /** Recomputes the summaries of all jobs. */
   reconcileSummaries: writeServer({
     methods: ['PUT'],
     path: '/v1/system/reconcile/summaries',
     access: management,
-    summary: 'Counts the summaries of all jobs anew',
+    summary: 'Recomputes the summaries of all jobs',
     inputs: {},
     judgesWaiting: true,
     answer: nothing(200),

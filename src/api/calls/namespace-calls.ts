@@ -58,11 +58,11 @@ export const namespaceCalls = {
     absent: 'namespace not found',
   }),
 
-  /** Makes a namespace, or changes it; what is left out is cleared. */
+  /** Creates or replaces a namespace; omitted members are cleared. */
   put: writeServer({
     path: '/v1/namespace',
     access: management,
-    summary: 'Makes a namespace, or changes it; what is left out is cleared',
+    summary: 'Creates or replaces a namespace; omitted members are cleared',
     args: ['name'],
     inputs: { name: withDefault(inBody('Name', jsonText), ''), ...content },
     errors: ['invalid_namespace'],
@@ -80,12 +80,12 @@ export const namespaceCalls = {
     answer: done(),
   }),
 
-  /** Removes a namespace in which nothing lives any more. */
+  /** Removes an unused namespace. */
   remove: writeServer({
     methods: ['DELETE'],
     path: '/v1/namespace/{name}',
     access: management,
-    summary: 'Removes a namespace in which nothing lives any more',
+    summary: 'Removes an unused namespace',
     args: ['name'],
     inputs: { name },
     errors: ['namespace_not_found', 'namespace_protected', 'namespace_in_use'],

@@ -12,14 +12,14 @@ import { strictBoolean, type TextCodec, text } from '../text-codecs.js';
 const nodeId = inPath('node_id', text);
 
 const enableDescription =
-  'Spelling of old clients, without a body: true stops everything at once, false ends the drain';
+  'Form used by old clients, without a body: true stops everything at once, false ends the drain';
 
-/** A parameter that says nothing about this input. */
+/** The value of a parameter that does not set this input. */
 function notGiven<T>(): T {
   return undefined as T;
 }
 
-/** What `enable=true` of old clients asks for: a drain without a deadline to wait for. */
+/** `enable=true` of old clients: a drain that stops everything at once. */
 const enabledDrain: TextCodec<{ readonly Deadline: number }> = {
   schema: strictBoolean.schema,
   parse: (written, name) =>
@@ -84,7 +84,7 @@ export interface NodeAllocation {
 
 /** Actions on nodes. */
 export const nodeActionCalls = {
-  /** What is or was on the node and is still kept. */
+  /** The allocations of the node that are still kept, ended ones included. */
   allocations: readServer({
     path: '/v1/node/{node_id}/allocations',
     access: inArea('node', 'read'),
@@ -99,22 +99,22 @@ export const nodeActionCalls = {
     ),
   }),
 
-  /** Lets a node take new allocations, or not. */
+  /** Sets whether a node is eligible for new allocations. */
   setEligibility: writeServer({
     path: '/v1/node/{node_id}/eligibility',
     access: inArea('node', 'write'),
-    summary: 'Lets a node take new allocations, or not',
+    summary: 'Sets whether a node is eligible for new allocations',
     args: ['nodeId', 'eligibility'],
     inputs: { nodeId, eligibility: inBody('Eligibility', jsonText) },
     errors: ['node_not_found', 'node_refused'],
     answer: changedNode({ NodeModifyIndex: 0 }),
   }),
 
-  /** Empties a node; a spec of null ends that. */
+  /** Drains a node; a null spec ends the drain. */
   drain: writeServer({
     path: '/v1/node/{node_id}/drain',
     access: inArea('node', 'write'),
-    summary: 'Empties a node; without a spec the drain ends',
+    summary: 'Drains a node; without a spec the drain ends',
     optionalBody: { withParameter: 'enable' },
     args: ['nodeId'],
     inputs: {
@@ -136,22 +136,22 @@ export const nodeActionCalls = {
     answer: changedNode(),
   }),
 
-  /** Has the scheduler consider every job that the node concerns. */
+  /** Creates evaluations of all jobs that the node affects. */
   evaluate: writeServer({
     path: '/v1/node/{node_id}/evaluate',
     access: inArea('node', 'write'),
-    summary: 'Has the scheduler look at every job that the node concerns',
+    summary: 'Creates evaluations of all jobs that the node affects',
     args: ['nodeId'],
     inputs: { nodeId },
     errors: ['node_not_found'],
     answer: evaluatedNode,
   }),
 
-  /** Removes a node; what ran on it is lost. */
+  /** Removes a node; its allocations are lost. */
   purge: writeServer({
     path: '/v1/node/{node_id}/purge',
     access: inArea('node', 'write'),
-    summary: 'Removes a node; what ran on it is lost and placed elsewhere',
+    summary: 'Removes a node; its allocations are lost and replaced on other nodes',
     args: ['nodeId'],
     inputs: { nodeId },
     errors: ['node_not_found'],

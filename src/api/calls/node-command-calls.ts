@@ -41,23 +41,23 @@ function hostUsageOnTheWire({ memory, processors, disk, uptime, at }: HostUsage)
 
 /** Commands for whole nodes. */
 export const nodeCommandCalls = {
-  /** What a host uses at present. */
+  /** The current resource usage of a host. */
   stats: writeServer({
     path: '/v1/client/stats',
     methods: ['GET'],
     access: inArea('node', 'read'),
-    summary: 'What a host uses at present: memory, processors, the disk of its allocations',
+    summary: 'The current resource usage of a host: memory, processors, the disk of its allocations',
     inputs: { nodeId: inQuery('node_id', text, 'The node; the one that is connected to this server when absent') },
     errors: commandErrors,
     answer: computed<HostUsage>('HostUsage', hostUsageOnTheWire),
   }),
 
-  /** Removes what is left of all allocations that have ended on a node: their folders, with the logs. */
+  /** Removes the folders of all ended allocations from a node, with the logs. */
   collect: writeServer({
     path: '/v1/client/gc',
     methods: ['PUT', 'POST', 'GET'],
     access: inArea('node', 'write'),
-    summary: 'Removes what is left of all allocations that have ended on a node: their folders, with the logs',
+    summary: 'Removes the folders of all ended allocations from a node, with the logs',
     inputs: { nodeId: inQuery('node_id', text, 'The node; all that are connected to this server when absent') },
     errors: commandErrors,
     answer: nothing(200),

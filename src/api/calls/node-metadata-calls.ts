@@ -8,25 +8,25 @@ import { text } from '../text-codecs.js';
 
 const nodeId = inQuery('node_id', text, 'The node; the one that is connected to this server when absent');
 
-/** What is known of nodes beside what their agents find: names that constraints consider. */
+/** Dynamic node metadata: names and values for constraints, in addition to those of the agent. */
 export const nodeMetadataCalls = {
-  /** The meta of a node: what is in force, what operators added, and what its agent reports. */
+  /** The metadata of a node: in force, added by operators, and reported by its agent. */
   readMeta: writeServer({
     path: '/v1/client/metadata',
     methods: ['GET'],
     access: inArea('node', 'read'),
-    summary: 'The meta of a node: what is in force, what was added, and what its agent tells',
+    summary: 'The metadata of a node: in force, added dynamically, and reported by its agent',
     inputs: { nodeId },
     errors: ['node_not_found', 'node_refused'],
     answer: computed<NodeMetadata>('NodeMetadata'),
   }),
 
-  /** Adds names to the meta of a node, changes and removes them; what its agent reports is only hidden. */
+  /** Sets and removes metadata of a node; removing a value reported by the agent only hides it. */
   applyMeta: writeServer({
     path: '/v1/client/metadata',
     methods: ['POST', 'PUT'],
     access: inArea('node', 'write'),
-    summary: 'Sets names of the meta of a node, and removes those whose value is null',
+    summary: 'Sets metadata of a node, and removes names with a null value',
     inputs: {
       nodeId: eitherOf(nodeId, inBody('NodeID', jsonName)),
       changes: required(inBody('Meta', jsonTextsOrNulls)),

@@ -61,11 +61,11 @@ export const nodePoolCalls = {
     answer: nodePage,
   }),
 
-  /** Makes a pool, or changes it; what is left out is cleared. */
+  /** Creates or replaces a pool; omitted members are cleared. */
   put: writeServer({
     path: '/v1/node/pools',
     access: onNodePool('write'),
-    summary: 'Makes a node pool, or changes it; what is left out is cleared',
+    summary: 'Creates or replaces a node pool; omitted members are cleared',
     args: ['name'],
     inputs: { name: withDefault(inBody('Name', jsonText), ''), ...poolContent },
     errors: ['invalid_node_pool', 'node_pool_not_found', 'node_pool_in_use'],

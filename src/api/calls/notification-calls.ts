@@ -68,12 +68,12 @@ const one = resource<ConfigurationView>('notification-configuration', 'Notificat
 
 /** Notification configurations of workspaces, and the events that they are notified of. */
 export const notificationCalls = {
-  /** Whether the notification interface answers. */
+  /** Checks that the notification interface is available. */
   ping: notification({
     methods: ['GET', 'HEAD'],
     path: '/ping',
     access: everybody,
-    summary: 'Whether the notification interface answers',
+    summary: 'Checks that the notification interface is available',
     inputs: {},
     answer: nothing(),
   }),
@@ -117,12 +117,12 @@ export const notificationCalls = {
     answer: one,
   }),
 
-  /** Changes a notification configuration; what is left out keeps its value. */
+  /** Changes a notification configuration; omitted attributes keep their values. */
   update: notification({
     methods: ['PATCH'],
     path: configuration,
     access: onWorkspace('admin'),
-    summary: 'Changes a notification configuration; what is left out keeps its value',
+    summary: 'Changes a notification configuration; omitted attributes keep their values',
     args: ['configurationId', 'attributes'],
     inputs: {
       configurationId,
@@ -168,43 +168,43 @@ export const notificationCalls = {
     answer: one,
   }),
 
-  /** Sends nothing until it is resumed; events continue being accepted. */
+  /** Pauses a configuration: events are accepted, but nothing is sent until it is resumed. */
   pause: notification({
     methods: ['POST'],
     path: `${configuration}/actions/pause`,
     access: onWorkspace('admin'),
-    summary: 'Sends nothing until it is resumed; events go on being accepted',
+    summary: 'Pauses a configuration: events are accepted, but nothing is sent until it is resumed',
     args: ['configurationId'],
     inputs: { configurationId },
     errors: ['not_found'],
     answer: one,
   }),
 
-  /** Sends what has gathered since it was paused, in its order. */
+  /** Resumes a configuration and sends its backlog in order. */
   resume: notification({
     methods: ['POST'],
     path: `${configuration}/actions/resume`,
     access: onWorkspace('admin'),
-    summary: 'Sends what has gathered since it was paused, in its order',
+    summary: 'Resumes a configuration and sends its backlog in order',
     args: ['configurationId'],
     inputs: { configurationId },
     errors: ['not_found'],
     answer: one,
   }),
 
-  /** How its deliveries fare: breaker, first failure, backlog. */
+  /** Health of a configuration's deliveries: breaker, first failure, pause, backlog. */
   health: notification({
     methods: ['GET'],
     path: `${configuration}/health`,
     access: onWorkspace('admin'),
-    summary: 'How the deliveries of a configuration fare: breaker, first failure, pause, backlog',
+    summary: "Health of a configuration's deliveries: breaker, first failure, pause, backlog",
     args: ['configurationId'],
     inputs: { configurationId },
     errors: ['not_found'],
     answer: resource<HealthView & { readonly id: string }>('notification-health', 'NotificationRecordDocument'),
   }),
 
-  /** Creates the configuration of this name, or changes it into what is stated. */
+  /** Creates the configuration of this name, or updates it to match. */
   declare: notification({
     methods: ['POST'],
     path: `${ofWorkspace}/notification-configurations/actions/declare`,
@@ -220,12 +220,12 @@ export const notificationCalls = {
     answer: one,
   }),
 
-  /** Reports a run, assessment or auto-destroy event, which notifies those who subscribed to it. */
+  /** Sends a run, assessment or auto-destroy event to its subscribers. */
   send: notification({
     methods: ['POST'],
     path: `${ofWorkspace}/notification-events`,
     access: onWorkspace('events'),
-    summary: 'Reports a run, assessment or auto-destroy event, which notifies those who subscribed to it',
+    summary: 'Sends a run, assessment or auto-destroy event to its subscribers',
     args: ['workspaceId', 'attributes'],
     inputs: {
       workspaceId,
@@ -272,24 +272,24 @@ export const deliveryCalls = {
     answer: resource<DeliveryDetails>('notification-delivery-details', 'NotificationDeliveryDocument'),
   }),
 
-  /** Asks for one more attempt with the same event id. */
+  /** Requests one more attempt with the same event ID. */
   redeliver: notification({
     methods: ['POST'],
     path: `${delivery}/actions/redeliver`,
     access: onWorkspace('admin'),
-    summary: 'Asks for one more attempt with the same event id',
+    summary: 'Requests one more attempt with the same event ID',
     args: ['deliveryId'],
     inputs: { deliveryId },
     errors: ['not_found', 'conflict'],
     answer: resource<DeliverySummary>('notification-delivery', 'NotificationDeliveryDocument', 202),
   }),
 
-  /** Sends again what ended without success in a span of time, oldest first, up to the limit of the settings. */
+  /** Re-sends the failed deliveries of a time range, oldest first, up to the limit of the settings. */
   recover: notification({
     methods: ['POST'],
     path: `${configuration}/actions/recover`,
     access: onWorkspace('admin'),
-    summary: 'Sends again what ended without success in a span of time, oldest first, up to the limit of the settings',
+    summary: 'Re-sends the failed deliveries of a time range, oldest first, up to the limit of the settings',
     args: ['configurationId', 'span'],
     inputs: {
       configurationId,

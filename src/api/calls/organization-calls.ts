@@ -57,7 +57,7 @@ export const organizationCalls = {
     answer: resource<EntitlementView>('entitlement-set', 'EntitlementSetDocument'),
   }),
 
-  /** The users of an organization, by ID: those whom its e-mail configurations can name. */
+  /** The users of an organization, by ID: the possible recipients of its e-mail configurations. */
   memberships: notification({
     methods: ['GET'],
     path: `${ofOrganization}/organization-memberships`,
@@ -141,7 +141,7 @@ export const workspaceReadCalls = {
   }),
 } as const;
 
-/** Who calls. */
+/** The caller. */
 export const accountCalls = {
   /** The caller, as known to this server. */
   show: notification({

@@ -30,16 +30,16 @@ export const schedulerCalls = {
   readConfiguration: readServer({
     path: '/v1/operator/scheduler/configuration',
     access: inArea('operator', 'read'),
-    summary: 'How placements are chosen in the whole installation',
+    summary: 'Scheduler configuration of the whole installation',
     inputs: {},
     answer: configuration,
   }),
 
-  /** Replaces the configuration; what is left out is set to its default. */
+  /** Replaces the configuration; omitted members get their defaults. */
   setConfiguration: writeServer({
     path: '/v1/operator/scheduler/configuration',
     access: inArea('operator', 'write'),
-    summary: 'Replaces the configuration of the scheduler; what is left out is set to its default',
+    summary: 'Replaces the configuration of the scheduler; omitted members get their defaults',
     inputs: {
       checkIndex: inQuery('cas', unsigned('Error parsing cas value'), 'Only when it was last changed at this index'),
       SchedulerAlgorithm: inBody('SchedulerAlgorithm', jsonText),

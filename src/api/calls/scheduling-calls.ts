@@ -39,7 +39,7 @@ const allocationId = inPath('allocation_id', text);
 const deploymentId = inPath('deployment_id', text);
 const nodeId = inPath('node_id', text);
 
-/** Evaluations: what the scheduler was asked to consider. */
+/** Evaluations: the scheduler's work items. */
 export const evaluationCalls = {
   /** The evaluations of a namespace, or of all (`*`). */
   list: read({
@@ -167,7 +167,7 @@ export const allocationCalls = {
   }),
 } as const;
 
-/** Deployments: how a new version takes the place of the one before. */
+/** Deployments: the rollout of a new job version. */
 export const deploymentCalls = {
   /** The deployments of a namespace, or of all (`*`). */
   list: read({

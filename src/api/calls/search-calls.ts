@@ -29,11 +29,11 @@ const everyRight = inNamespace('list-jobs', 'read-job');
 
 /** Searches over names and IDs. */
 export const searchCalls = {
-  /** What begins with a prefix: 20 names of each context at most. */
+  /** Finds objects by a prefix, at most 20 of each context. */
   prefix: write({
     path: '/v1/search',
     access: everyRight,
-    summary: 'What begins with a prefix: 20 names of each context at most',
+    summary: 'Finds objects by a prefix, at most 20 of each context',
     args: ['prefix', 'context'],
     inputs: { prefix: withDefault(inBody('Prefix', jsonText), ''), context },
     errors: ['search_refused'],
@@ -42,11 +42,11 @@ export const searchCalls = {
     judgesWaiting: true,
   }),
 
-  /** What has a string somewhere in its name, what stands inside jobs among it. */
+  /** Finds objects whose name contains a string, including groups, tasks and services inside jobs. */
   fuzzy: write({
     path: '/v1/search/fuzzy',
     access: anyCaller,
-    summary: 'What has a text somewhere in its name, what stands inside jobs among it',
+    summary: 'Finds objects whose name contains a string, including groups, tasks and services inside jobs',
     args: ['text', 'context'],
     inputs: { text: withDefault(inBody('Text', jsonText), ''), context },
     errors: ['search_refused'],

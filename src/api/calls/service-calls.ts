@@ -42,12 +42,12 @@ export const serviceCalls = {
     answer: page<ServiceRegistration>('ServiceRegistration'),
   }),
 
-  /** Takes one instance of a service out of the catalogue. */
+  /** Removes one instance of a service from the catalogue. */
   remove: write({
     path: '/v1/service/{service_name}/{service_id}',
     methods: ['DELETE'],
     access: inNamespace('submit-job', 'delete-service-registration'),
-    summary: 'Takes one instance of a service out of the catalogue',
+    summary: 'Removes one instance of a service from the catalogue',
     args: ['name', 'id'],
     inputs: { name: inPath('service_name', text), id: inPath('service_id', text) },
     errors: ['invalid_request'],

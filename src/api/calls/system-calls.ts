@@ -42,7 +42,7 @@ const metrics: AnswerForm<Metrics | string, Metrics | string> = {
   contentTypeOf: (value) => (typeof value === 'string' ? prometheusType : undefined),
 };
 
-/** Clients get the lines as bytes: with `plain`, over HTTP, in whatever pieces they come. */
+/** Clients get the lines as bytes; with `plain` over HTTP, in arbitrary chunks. */
 const entries: AnswerForm<LogEntry, Uint8Array> = {
   schema: namedSchema('StreamFrame'),
   status: 200,
@@ -55,40 +55,40 @@ const entries: AnswerForm<LogEntry, Uint8Array> = {
 
 /** Information about the server itself. None of these calls reveals stored records. */
 export const systemCalls = {
-  /** Whether the process answers. */
+  /** Liveness: the process answers. */
   health: system({
     path: '/health',
     access: everybody,
-    summary: 'Whether the process answers',
+    summary: 'Liveness: the process answers',
     inputs: {},
     answer: computed<Health>('Health'),
   }),
 
-  /** Whether the store can be written, so that requests make sense. */
+  /** Readiness: the store can be written. */
   ready: system({
     path: '/ready',
     access: everybody,
-    summary: 'Whether the store can be written, so that requests make sense',
+    summary: 'Readiness: the store can be written',
     inputs: {},
     answer: ready,
   }),
 
-  /** Health of the part that stores and decides, and of the part that runs on this host. */
+  /** Health of the control plane, and of the runner on this host. */
   agentHealth: system({
     methods: ['GET'],
     path: '/v1/agent/health',
     access: everybody,
-    summary: 'Health of the part that stores and decides, and of the part that runs on this host',
+    summary: 'Health of the control plane, and of the runner on this host',
     inputs: { type: inQuery('type', text, '`server` or `client`; both when absent, none for another word') },
     answer: agentHealth,
   }),
 
-  /** What this server is: its version, its address, figures. */
+  /** This server: version, address, figures. */
   agentSelf: system({
     methods: ['GET'],
     path: '/v1/agent/self',
     access: inArea('agent', 'read'),
-    summary: 'What this server is: its version, its address, figures',
+    summary: 'This server: version, address, figures',
     inputs: {},
     answer: computed<AgentSelf>('AgentSelf'),
   }),
@@ -104,21 +104,21 @@ export const systemCalls = {
     answer: computed<AgentMembers>('AgentMembers'),
   }),
 
-  /** Addresses of the servers that agents may talk to: of this one. */
+  /** Addresses of the servers for agents: this one. */
   servers: system({
     methods: ['GET'],
     path: '/v1/agent/servers',
     access: inArea('agent', 'read'),
-    summary: 'Addresses of the servers that agents may talk to: of this one',
+    summary: 'Addresses of the servers for agents: this one',
     inputs: {},
     answer: computed<readonly string[]>('Addresses'),
   }),
 
-  /** What the server logs, from now on. */
+  /** The server's log, from now on. */
   monitor: streamServer('joined', {
     path: '/v1/agent/monitor',
     access: inArea('agent', 'read'),
-    summary: 'What the server logs, from now on',
+    summary: "The server's log, from now on",
     inputs: {
       level: inQuery(
         'log_level',
@@ -136,33 +136,33 @@ export const systemCalls = {
     answer: entries,
   }),
 
-  /** What was measured: the state of the scheduler, and what the observer keeps; `prometheus` gives the text that it scrapes. */
+  /** Metrics: the state of the scheduler, and the observer's measurements; `prometheus` selects the Prometheus text format. */
   metrics: system({
     methods: ['GET'],
     path: '/v1/metrics',
     access: everybody,
-    summary: 'What was measured, as JSON or in the text format of Prometheus',
+    summary: 'Metrics, as JSON or in the text format of Prometheus',
     inputs: { format: inQuery('format', word('json', 'prometheus'), '`json` or `prometheus`; `json` when absent') },
     answer: metrics,
   }),
 
-  /** Address of the leader: of this server, which has no peers. */
+  /** Address of the leader: this server, which has no peers. */
   leader: writeServer({
     methods: ['GET'],
     path: '/v1/status/leader',
     access: everybody,
-    summary: 'Address of the leader: of this server, which has no peers',
+    summary: 'Address of the leader: this server, which has no peers',
     inputs: {},
     judgesWaiting: true,
     answer: { ...computed<string>('Address'), schema: namedSchema('Address') },
   }),
 
-  /** Addresses of all servers: of this one. */
+  /** Addresses of all servers: this one. */
   peers: writeServer({
     methods: ['GET'],
     path: '/v1/status/peers',
     access: everybody,
-    summary: 'Addresses of all servers: of this one',
+    summary: 'Addresses of all servers: this one',
     inputs: {},
     judgesWaiting: true,
     answer: computed<readonly string[]>('Addresses'),
@@ -179,12 +179,12 @@ export const systemCalls = {
     answer: computed<RaftConfiguration>('RaftConfiguration'),
   }),
 
-  /** The regions known: this one. */
+  /** The regions: this one. */
   regions: system({
     methods: ['GET'],
     path: '/v1/regions',
     access: everybody,
-    summary: 'The regions known: this one',
+    summary: 'The regions: this one',
     inputs: {},
     judgesWaiting: true,
     answer: computed<readonly string[]>('RegionNames'),

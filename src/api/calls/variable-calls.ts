@@ -58,11 +58,11 @@ export const variableCalls = {
     absent: 'variable not found',
   }),
 
-  /** Makes a variable, or replaces its items; acquires, renews or releases its lock. */
+  /** Creates a variable or replaces its items; acquires, renews or releases its lock. */
   put: write({
     path: '/v1/var/{path}',
     access: onVariables,
-    summary: 'Makes a variable, or replaces its items; acquires, renews or releases its lock',
+    summary: 'Creates a variable or replaces its items; acquires, renews or releases its lock',
     args: ['path'],
     inputs: {
       path,

@@ -5,14 +5,14 @@ import { withExposedChecks } from './exposed-checks.js';
 import { withImpliedConstraints } from './implied-constraints.js';
 import { withServiceMesh } from './service-mesh.js';
 
-/** What the installation contributes to a registered job. */
+/** The installation's additions to a registered job. */
 export interface InstallationDefaults {
-  /** The region that `global` becomes. */
+  /** The region that replaces `global`. */
   readonly region: string;
 }
 
 /**
- * A canonical job with what a registration adds to it (job interface, register pipeline): the installation's region and
+ * A canonical job with the additions of a registration (job interface, register pipeline): the installation's region and
  * node pool, the proxies of mesh services, the paths of exposed checks, and the constraints that the contents imply.
  * Planning and registering admit a job in the same way; admitting an admitted job changes nothing.
  */

@@ -9,7 +9,7 @@ import { hasSidecar } from './service-mesh.js';
 
 /**
  * The job with a path through the proxy for each exposed check of a service with a sidecar (job interface, service mesh). A
- * check without a port gets one of its own in the group's network.
+ * check without a port gets a dedicated port in the group's network.
  */
 export function withExposedChecks(job: Job): Result<Job, AdmissionRefused> {
   if (!job.TaskGroups.some(hasExposedChecks)) return ok(job);
@@ -66,7 +66,9 @@ function withExposedChecksOfService(
     const LocalPathPort = localPort(service.PortLabel, network);
     if (LocalPathPort === undefined) {
       const location = `group ${JSON.stringify(group.Name)}: service ${JSON.stringify(service.Name)}`;
-      return refused(`${location}: the port that the exposed check ${JSON.stringify(check.Name)} asks cannot be told`);
+      return refused(
+        `${location}: the exposed check ${JSON.stringify(check.Name)} has no local port: set the service's port to a port of the group's network or to a number`,
+      );
     }
     const PortLabel = check.PortLabel || `svc_${service.Name}_ck_${index + 1}`;
     if (!ports.some((port) => port.Label === PortLabel) && check.PortLabel === '') {

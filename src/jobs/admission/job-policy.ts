@@ -10,9 +10,9 @@ export type PolicyLevel = 'advisory' | 'soft-mandatory' | 'hard-mandatory';
 /** All levels of policies, from the weakest to the strongest. */
 export const policyLevels = ['advisory', 'soft-mandatory', 'hard-mandatory'] as const satisfies readonly PolicyLevel[];
 
-/** What a policy is evaluated on. */
+/** The inputs of a policy. */
 export interface PolicyQuestion {
-  /** As it would be stored, with all defaults. */
+  /** The job as it would be stored, with all defaults. */
   readonly job: Job;
   /** The job that is registered now; undefined for a new one. */
   readonly existing: Job | undefined;
@@ -22,7 +22,7 @@ export interface PolicyQuestion {
 
 /** A requirement of the host on jobs, beyond the rules of the interface. */
 export interface JobPolicy {
-  /** Callers see it in front of the reason. */
+  /** Shown to callers before the reason. */
   readonly name: string;
   readonly level: PolicyLevel;
   /**

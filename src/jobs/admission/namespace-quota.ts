@@ -5,13 +5,13 @@ import type { Job } from '../document/job.js';
 import type { DispatchRateExceeded, QuotaExceeded } from '../errors.js';
 import { isLauncher } from '../job-record.js';
 
-/** What the jobs of one namespace may ask for in all. What is absent is not limited. */
+/** The limits for all jobs of one namespace together. Absent members are unlimited. */
 export interface QuotaRule {
-  /** Namespace, or a glob; of several rules that match, the first one counts. Each namespace has the quota for itself. */
+  /** Namespace or glob; the first matching rule applies. The quota applies to each namespace separately. */
   readonly namespace: string;
   /** Jobs that are neither stopped nor dead; instances of parameterized and periodic jobs are not counted. */
   readonly jobs?: number;
-  /** MHz that all instances of the live jobs ask for; a system job counts as one instance of each group. */
+  /** MHz requested by all instances of the live jobs; a system job counts as one instance of each group. */
   readonly cpu?: number;
   /** Whole cores that instances reserve, in the same way. Absent beside `cpu`: none, since their MHz depend on the node. */
   readonly cores?: number;
@@ -21,7 +21,7 @@ export interface QuotaRule {
   readonly dispatchesPerMinute?: number;
 }
 
-/** What jobs ask for. */
+/** The resources requested by jobs. */
 export interface Demand {
   readonly jobs: number;
   readonly cpu: number;
@@ -82,7 +82,7 @@ function limitOf(rule: QuotaRule, unit: keyof Demand): number | undefined {
 
 /**
  * Why a change would exceed the quota of a namespace; undefined when it would not. A change that requests no more than before is accepted,
- * also where the quota is exceeded already.
+ * even if the quota is already exceeded.
  */
 export function quotaExcess(
   { namespace, rule, used }: { readonly namespace: string; readonly rule: QuotaRule; readonly used: Demand },

@@ -58,7 +58,7 @@ const rescheduleOfBatch = {
 
 const noReschedule = { Attempts: 0, Interval: 0, Delay: 0, DelayFunction: '', MaxDelay: 0, Unlimited: false };
 
-/** What a given policy is filled from. System and sysbatch jobs have separate none, see `hasDefaultReschedule`. */
+/** The defaults of a partial policy. System and sysbatch jobs have no default policy, see `hasDefaultReschedule`. */
 export function defaultReschedule(jobType: string): typeof rescheduleOfService {
   if (jobType === 'service') return rescheduleOfService;
   return jobType === 'batch' ? rescheduleOfBatch : noReschedule;

@@ -9,18 +9,18 @@ import { unreachable } from '../validation/validate-names.js';
 import { dispatchSizeProblem, mapProblem } from '../validation/validate-start.js';
 import { newInstance } from './new-instance.js';
 
-/** What a dispatch gives to the instance. */
+/** Payload and metadata of a dispatch. */
 export interface DispatchRequest {
   /** Standard base64; null and empty mean no payload. */
   readonly payload: string | null;
   readonly meta: Readonly<Record<string, string>> | null;
   readonly idPrefixTemplate: string;
   readonly idempotencyToken: string;
-  /** 0 takes the parent's. */
+  /** The parent's when 0. */
   readonly priority: number;
 }
 
-/** Bounds of a dispatch, from the settings of the engine. */
+/** Limits of a dispatch, from the settings. */
 export interface DispatchLimits {
   readonly maximumDispatchPayloadBytes: number;
 }
@@ -50,7 +50,7 @@ function checkPayload(
   payload: string,
   { maximumDispatchPayloadBytes: maximum }: DispatchLimits,
 ): Result<void, DispatchRefused | InvalidRequest> {
-  // A longer one is refused by its size below, without a scan at every character.
+  // A longer one is refused by its size below, without a scan of its characters.
   const looked = payload.length <= 2 * maximum + 4;
   if (looked && !isBase64(payload))
     return err(invalidRequest('Payload', 'Payload must be standard base64 with padding'));
@@ -83,7 +83,7 @@ function checkPriority(priority: number): Result<void, DispatchRefused> {
   return fits ? ok(undefined) : refuse('priority', `Priority must be between 1 and 100, got ${priority}`);
 }
 
-/** A string with which the instance could never start, or be named in a path. */
+/** Whether the string would prevent the instance from starting, or its ID from being used in a path. */
 function unusableText(parent: Job, { meta, idPrefixTemplate }: DispatchRequest): InvalidRequest | undefined {
   const metaProblem = mapProblem(meta) ?? dispatchSizeProblem(parent, meta);
   if (metaProblem !== undefined) return invalidRequest('Meta', `Meta: ${metaProblem}`);

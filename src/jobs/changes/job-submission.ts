@@ -1,8 +1,8 @@
 import { table } from '../../shared/table.js';
 
-/** What a caller gives along with a registration: the source that the job was made from. */
+/** The source of a job, submitted with a registration. */
 export interface SubmissionInput {
-  /** The text of the job file. */
+  /** The job file. */
   readonly Source: string;
   /** `hcl2`, `hcl1` or `json`; not checked, because nothing depends on it. */
   readonly Format: string;
@@ -16,7 +16,7 @@ export interface SubmissionInput {
 export interface JobSubmission extends SubmissionInput {
   readonly Namespace: string;
   readonly JobID: string;
-  /** The version that was made from the source. */
+  /** The version created from the source. */
   readonly Version: number;
   /** Index of the registration that the source belongs to. */
   readonly JobModifyIndex: number;

@@ -11,7 +11,7 @@ export interface DesiredUpdates {
   readonly Canary: number;
 }
 
-/** What the scheduler would do for a change. */
+/** The scheduler's actions for a change. */
 export interface PlanAnnotations {
   /** By name of the group. */
   readonly DesiredTGUpdates: Readonly<Record<string, Partial<DesiredUpdates>>> | null;

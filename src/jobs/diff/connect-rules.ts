@@ -31,7 +31,7 @@ import {
   one,
   part,
   present,
-  texts,
+  strings,
   typeOfEntries,
 } from './diff-objects.js';
 import { type Item, scalarsOf, withGiven } from './flatten.js';
@@ -44,10 +44,10 @@ const transparentProxyRule: ObjectRule = {
   type: 'presence',
   fields: scalarsOf(transparentProxyBlock),
   parts: [
-    texts('ExcludeInboundPorts', 'hidden'),
-    texts('ExcludeOutboundPorts', 'hidden'),
-    texts('ExcludeOutboundCIDRs', 'hidden'),
-    texts('ExcludeUIDs', 'hidden'),
+    strings('ExcludeInboundPorts', 'hidden'),
+    strings('ExcludeOutboundPorts', 'hidden'),
+    strings('ExcludeOutboundCIDRs', 'hidden'),
+    strings('ExcludeUIDs', 'hidden'),
   ],
 };
 
@@ -125,14 +125,14 @@ const tlsRule: ObjectRule = {
   name: 'TLS',
   type: 'presence',
   fields: scalarsOf(gatewayTlsBlock),
-  parts: [texts('CipherSuites'), one('SDS', { name: 'SDS', type: 'fields', fields: scalarsOf(sdsBlock) })],
+  parts: [strings('CipherSuites'), one('SDS', { name: 'SDS', type: 'fields', fields: scalarsOf(sdsBlock) })],
 };
 
 const requestHeadersRule: ObjectRule = {
   name: 'RequestHeaders',
   type: 'presence',
   fields: scalarsOf(headerModifiersBlock),
-  parts: [texts('Remove')],
+  parts: [strings('Remove')],
 };
 
 const ingressServiceFields = withGiven(scalarsOf(ingressServiceBlock), [
@@ -146,7 +146,7 @@ const ingressServiceRule: ObjectRule = {
   type: 'presence',
   fields: ingressServiceFields,
   parts: [
-    texts('Hosts'),
+    strings('Hosts'),
     one('TLS', tlsRule),
     one('RequestHeaders', requestHeadersRule),
     one('ResponseHeaders', { ...requestHeadersRule, name: 'ResponseHeaders' }),
@@ -194,7 +194,7 @@ function bracketed(host: string): string {
 
 const gatewayProxyScalars = scalarsOf(gatewayProxyBlock);
 
-/** The timeout, as a text with units, is compared only between two blocks. */
+/** The timeout, a string with units, is compared only between two blocks. */
 const gatewayProxy = part('Proxy', (old, next, detail) => {
   const before = itemAt(old, 'Proxy');
   const after = itemAt(next, 'Proxy');

@@ -1,7 +1,7 @@
 import { compareBytes } from '../../shared/text-values.js';
 import type { DiffType, FieldDiff, ObjectDiff } from './job-diff.js';
 
-/** How much a diff lists. */
+/** The level of detail of a diff. */
 export interface Detail {
   /** Nested objects list their unchanged fields, too. */
   readonly contextual: boolean;
@@ -16,7 +16,7 @@ export const nothingFlat: Flat = new Map();
 
 /**
  * The fields of both sides, sorted by name. Unchanged ones are listed only when `contextual`. An absent value is the empty
- * text, so zero and false count as values and an empty string does not.
+ * string, so zero and false count as values and an empty string does not.
  */
 export function diffFields(old: Flat, next: Flat, contextual: boolean): FieldDiff[] {
   const fields: FieldDiff[] = [];

@@ -14,7 +14,7 @@ import { jobRule } from './job-rules.js';
 import { orderChange } from './omitted-changes.js';
 import { inheritingTaskRule, taskRule } from './task-rules.js';
 
-/** What a diff lists. */
+/** The level of detail of a diff. */
 export interface DiffOptions {
   /**
    * Whether a nested object lists its unchanged fields beside the changed ones; at the level of the job, its groups and its
@@ -35,7 +35,7 @@ export interface DifferentJobs {
 }
 
 /**
- * What differs between two jobs in their stored form (job interface, structured diff); null stands for no job. Pure, and
+ * The differences between two jobs in their stored form (job interface, structured diff); null stands for no job. Pure, and
  * linear in the size of both.
  */
 export function diffJobs(

@@ -165,7 +165,7 @@ export function byPosition(field: string, rule: ObjectRule): Part {
 }
 
 /** A list of strings as a set: neither order nor repetition counts. `unchanged` lists one without a change as well. */
-export function texts(field: string, unchanged: 'shown' | 'hidden' = 'shown'): Part {
+export function strings(field: string, unchanged: 'shown' | 'hidden' = 'shown'): Part {
   return part(field, (old, next, { contextual }) => {
     const diff = diffTexts(field, textsAt(old, field), textsAt(next, field), contextual);
     return diff === undefined || (diff.Type === 'None' && unchanged === 'hidden') ? [] : [diff];

@@ -3,14 +3,14 @@ import type { Job } from '../document/job.js';
 import { jobDiff } from './diff-jobs.js';
 import type { JobDiff } from './job-diff.js';
 
-/** What the versions of a job are compared with: each with the one before it, or all with one. */
+/** How the versions of a job are compared: each with the previous one, or all with one. */
 export type VersionBase =
   | { readonly by: 'predecessor' }
   | { readonly by: 'version'; readonly version: number }
   /** The version that has this tag. */
   | { readonly by: 'tag'; readonly tag: string };
 
-/** No kept version is the one that all others should be compared with. */
+/** The version to compare with does not exist or is no longer kept. */
 export interface VersionBaseNotFound {
   readonly type: 'version_base_not_found';
   readonly message: string;
@@ -18,7 +18,7 @@ export interface VersionBaseNotFound {
 
 /**
  * The contextual diffs of a job's versions, which come newest first (job interface, versions). Compared with their
- * previous allocations there is one diff fewer than versions; compared with one version there is one for each, the base's own
+ * previous versions there is one diff fewer than versions; compared with one version there is one for each, that of the base
  * with the type `None`.
  */
 export function diffVersions(versions: readonly Job[], base: VersionBase): Result<JobDiff[], VersionBaseNotFound> {
@@ -29,13 +29,13 @@ export function diffVersions(versions: readonly Job[], base: VersionBase): Resul
   );
 }
 
-/** Who submitted a version and how it is tagged are facts about it, not changes of the job. */
+/** Submitter and tag of a version are not part of the job, so they are not compared. */
 function versionDiff(from: Job, next: Job): JobDiff {
   const { NomadTokenID, VersionTag } = next;
   return jobDiff({ ...from, NomadTokenID, VersionTag }, next, { contextual: true, complete: true });
 }
 
-/** The version that all are compared with; undefined for comparisons with the previous allocation, and where there are no versions. */
+/** The version that all are compared with; undefined for comparisons with the previous version, and without versions. */
 export function baseOf(versions: readonly Job[], base: VersionBase): Result<Job | undefined, VersionBaseNotFound> {
   if (base.by === 'predecessor' || versions.length === 0) return ok(undefined);
   const from = versions.find((job) =>

@@ -104,7 +104,7 @@ function addList(flat: Map<string, string>, name: string, list: readonly unknown
 }
 
 /**
- * A number of a free-form value, which has no own type and is printed as a floating-point one: the shortest digits
+ * A number of a free-form value, which has no declared type and is printed as a floating-point one: the shortest digits
  * that read back as the same number, with an exponent below 1e-04 and from 1e+06 on.
  */
 export function floatText(value: number): string {

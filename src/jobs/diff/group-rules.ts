@@ -9,7 +9,7 @@ import {
 } from '../document/fields/policy-fields.js';
 import { mountOptionsBlock, taskGroupBlock, volumeBlock } from '../document/fields/task-group-fields.js';
 import type { Flat } from './diff-fields.js';
-import { type BlockRule, byLabel, freeForm, type ObjectRule, one, type Part, texts } from './diff-objects.js';
+import { type BlockRule, byLabel, freeForm, type ObjectRule, one, type Part, strings } from './diff-objects.js';
 import { everythingOf, type Item, scalarsOf } from './flatten.js';
 import { services } from './service-rules.js';
 import { affinities, constraints, consulRule, networks } from './shared-rules.js';
@@ -41,7 +41,7 @@ const volumeRule: ObjectRule = {
       name: 'MountOptions',
       type: 'presence',
       fields: scalarsOf(mountOptionsBlock),
-      parts: [texts('MountFlags')],
+      parts: [strings('MountFlags')],
     }),
   ],
 };

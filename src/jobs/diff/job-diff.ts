@@ -1,6 +1,6 @@
 /*
- * What differs between two jobs (job interface, structured diff). Lists are null instead of empty, and every value is a
- * text: durations in nanoseconds, `true` and `false`, `nil` for an absent value of an optional field.
+ * The differences between two jobs (job interface, structured diff). Lists are null instead of empty, and every value is a
+ * string: durations in nanoseconds, `true` and `false`, `nil` for an absent value of an optional field.
  */
 
 /** The change of a part of the job, from the older side to the newer one. */
@@ -11,9 +11,9 @@ export interface FieldDiff {
   readonly Type: DiffType;
   /** For example `Priority`, `Meta[team]` or `args[0]`. */
   readonly Name: string;
-  /** Empty where the old side has no such value. */
+  /** The old value; empty when absent. */
   readonly Old: string;
-  /** Empty where the new side has no such value. */
+  /** The new value; empty when absent. */
   readonly New: string;
   /** What the change makes the scheduler do; null before `annotateDiff`. */
   readonly Annotations: readonly string[] | null;
@@ -27,13 +27,13 @@ export interface ObjectDiff {
   readonly Objects: readonly ObjectDiff[] | null;
 }
 
-/** What differs in one task. */
+/** The differences in one task. */
 export interface TaskDiff extends ObjectDiff {
   /** What the change makes the scheduler do; null before `annotateDiff`. */
   readonly Annotations: readonly string[] | null;
 }
 
-/** What differs in one group, with its tasks. */
+/** The differences in one group and its tasks. */
 export interface TaskGroupDiff extends ObjectDiff {
   /** Every task of either side, in the order of their names. */
   readonly Tasks: readonly TaskDiff[] | null;
@@ -42,8 +42,8 @@ export interface TaskGroupDiff extends ObjectDiff {
 }
 
 /**
- * What differs between two versions of a job, or between the registered job and one that is planned. Lists are null where nothing
- * differs.
+ * The differences between two versions of a job, or between the registered and a planned job. Lists without differences are
+ * null.
  */
 export interface JobDiff {
   readonly Type: DiffType;

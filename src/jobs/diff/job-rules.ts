@@ -20,7 +20,7 @@ import {
   type Part,
   present,
   sortedObjects,
-  texts,
+  strings,
 } from './diff-objects.js';
 import { scalarsOf } from './flatten.js';
 import { affinities, constraints } from './shared-rules.js';
@@ -29,7 +29,7 @@ const regionRule: ObjectRule = {
   name: 'Region',
   type: 'fields',
   fields: scalarsOf(multiregionRegionBlock),
-  parts: [texts('Datacenters', 'hidden')],
+  parts: [strings('Datacenters', 'hidden')],
 };
 
 const regions = byField('Regions', 'Name', regionRule);
@@ -59,20 +59,20 @@ const multiregionRule: ObjectRule = {
 };
 
 const jobParts: readonly Part[] = [
-  texts('Datacenters', 'hidden'),
+  strings('Datacenters', 'hidden'),
   constraints,
   affinities,
   one('Periodic', {
     name: 'Periodic',
     type: 'presence',
     fields: scalarsOf(periodicBlock),
-    parts: [texts('Specs', 'hidden')],
+    parts: [strings('Specs', 'hidden')],
   }),
   one('ParameterizedJob', {
     name: 'ParameterizedJob',
     type: 'presence',
     fields: scalarsOf(parameterizedBlock),
-    parts: [texts('MetaOptional'), texts('MetaRequired')],
+    parts: [strings('MetaOptional'), strings('MetaRequired')],
   }),
   one('Multiregion', multiregionRule),
   one('UI', {

@@ -13,7 +13,7 @@ import {
   part,
   present,
   sortedObjects,
-  texts,
+  strings,
 } from './diff-objects.js';
 import { flattenFreeForm, type Item, scalarsOf } from './flatten.js';
 import { matchServices } from './match-elements.js';
@@ -52,8 +52,8 @@ const serviceRule: ObjectRule = {
   type: 'presence',
   fields: scalarsOf(serviceBlock),
   parts: [
-    texts('CanaryTags'),
-    texts('Tags'),
+    strings('CanaryTags'),
+    strings('Tags'),
     byField('Checks', 'Name', checkRule),
     one('Connect', connectRule),
     one('Identity', identityRule),

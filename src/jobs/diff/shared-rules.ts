@@ -5,7 +5,7 @@ import { checkRestartBlock, consulBlock } from '../document/fields/policy-fields
 import { deviceBlock, numaBlock, resourcesBlock } from '../document/fields/resource-fields.js';
 import { logConfigBlock, volumeMountBlock } from '../document/fields/task-part-fields.js';
 import type { Flat } from './diff-fields.js';
-import { byContent, byField, byPosition, type ObjectRule, one, type Part, texts } from './diff-objects.js';
+import { byContent, byField, byPosition, type ObjectRule, one, type Part, strings } from './diff-objects.js';
 import { flattenFreeForm, type Item, scalarsOf } from './flatten.js';
 
 /* Blocks that stand in more than one kind of block of a job. */
@@ -30,7 +30,7 @@ export const identityRule: ObjectRule = {
   name: 'Identity',
   type: 'presence',
   fields: scalarsOf(identityBlock),
-  parts: [texts('Audience')],
+  parts: [strings('Audience')],
 };
 
 const staticPortRule: ObjectRule = { name: 'Static Port', type: 'fields', fields: scalarsOf(portBlock) };

@@ -26,7 +26,7 @@ import {
   part,
   present,
   sortedObjects,
-  texts,
+  strings,
 } from './diff-objects.js';
 import { everythingOf, scalarsOf, withGiven } from './flatten.js';
 import { scalingRule } from './group-rules.js';
@@ -66,7 +66,7 @@ const templateRule: ObjectRule = {
       name: 'ChangeScript',
       type: 'presence',
       fields: scalarsOf(changeScriptBlock),
-      parts: [texts('Args')],
+      parts: [strings('Args')],
     }),
   ],
 };
@@ -112,7 +112,7 @@ const taskParts: readonly Part[] = [
     name: 'Action',
     type: 'presence',
     fields: scalarsOf(actionBlock),
-    parts: [texts('Args')],
+    parts: [strings('Args')],
   }),
   volumeMounts,
   schedule,

@@ -5,14 +5,14 @@ import { type CompiledBlock, type CompiledField, compileBlock, type Template } f
 import { jobBlock } from './fields/job-fields.js';
 import type { SubmittedJob } from './submitted-job.js';
 
-/** A document that does not have the shape of a job: where, what was expected there and what stood there. */
+/** An invalid job document: position, expected and actual value. */
 export interface DecodeError {
   readonly type: 'invalid_document';
   /** For example `Job.TaskGroups[0].Count`. */
   readonly path: string;
-  /** What could have stood there. */
+  /** The expected value. */
   readonly expected: string;
-  /** What stood there. */
+  /** The actual value. */
   readonly got: string;
   readonly message: string;
 }

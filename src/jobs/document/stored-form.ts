@@ -28,9 +28,9 @@ interface CompiledBlock {
   /** Every key of the stored form with the value for "not given"; empty for blocks that leave such keys out. */
   readonly template: StoredRecord;
   readonly copy: ShapeCopier;
-  /** The fields that take a value over, by their submitted names. */
+  /** The fields that copy a submitted value, by their submitted names. */
   readonly fields: ReadonlyMap<string, CompiledField>;
-  /** Those for which nothing given means a new empty list, map or block of their own. */
+  /** The fields that get a new empty list, map or block when nothing is given. */
   readonly fresh: readonly { readonly to: string; readonly make: () => unknown }[];
   readonly omitEmpty: boolean;
 }

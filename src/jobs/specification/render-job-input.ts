@@ -46,9 +46,9 @@ export function renderJobInputTypes(): ReadonlyMap<string, string> {
   return new Map([['index.ts', `${heading}\n${index.join('')}`], ...files]);
 }
 
-/** What holds for every block of a document that is registered. */
+/** Rules for every block of a registered document. */
 const formText =
-  'In every block a field that is null counts as not given, durations are texts or nanoseconds, and a field that does not exist is ' +
+  'In every block a null field counts as not given, durations are strings or nanoseconds, and an unknown field is ' +
   'reported as a warning. docs/job-specification.md describes the blocks.';
 
 const heading = '// Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.\n';
@@ -138,7 +138,7 @@ function typeName(block: Block<FieldSet>): string {
 }
 
 function unitText(field: Field<unknown, unknown>): string {
-  if (field.kind === 'duration') return 'A text such as `30s`, or nanoseconds.';
+  if (field.kind === 'duration') return 'A string such as `30s`, or nanoseconds.';
   if (field.kind !== 'integer' || field.bounds === undefined || field.bounds.max > 2 ** 32) return '';
   return `A whole number from ${field.bounds.min} to ${field.bounds.max}.`;
 }

@@ -29,7 +29,7 @@ export interface SpecificationBlock {
   readonly attributes: Readonly<Record<string, string>>;
   /** Attributes that must be given. */
   readonly required?: readonly string[];
-  /** Attributes that stand for no own field: `finish` reads them. */
+  /** Attributes without a field of the document: `finish` reads them. */
   readonly shorthands?: Readonly<Record<string, Shorthand>>;
   readonly blocks: Readonly<Record<string, Child>>;
   /** Rules that consider more than one field. Changes the draft. */

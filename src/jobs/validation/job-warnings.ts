@@ -52,7 +52,7 @@ function warnAboutGroup(group: TaskGroup, warn: Report): void {
   if (group.Update !== null && group.Count > 1 && group.Update.MaxParallel > group.Count) {
     warn(`update: max_parallel (${group.Update.MaxParallel}) is above the count (${group.Count})`);
   }
-  if ((group.Networks?.[0]?.MBits ?? 0) > 0) warn('network: mbits has no effect any more');
+  if ((group.Networks?.[0]?.MBits ?? 0) > 0) warn('network: mbits has no effect');
   for (const task of group.Tasks) warnAboutTask(task, within(warn, 'task', task.Name));
   for (const { Name, Identity } of group.Services ?? []) {
     if (Identity !== null) warnAboutIdentity(Identity, within(warn, 'service', Name));
@@ -73,10 +73,10 @@ function warnAboutNeeds(group: TaskGroup, unmet: NonNullable<WarningContext['unm
 }
 
 function warnAboutTask(task: Task, warn: Report): void {
-  if (task.Resources.IOPS !== 0) warn('resources: iops has no effect any more');
+  if (task.Resources.IOPS !== 0) warn('resources: iops has no effect');
   if (task.Resources.Networks !== null) warn('resources: networks belong in the group');
   for (const [index, template] of (task.Templates ?? []).entries()) {
-    if (template.VaultGrace !== 0) warn(`template ${index + 1}: vault_grace has no effect any more`);
+    if (template.VaultGrace !== 0) warn(`template ${index + 1}: vault_grace has no effect`);
   }
   for (const identity of task.Identities ?? []) {
     warnAboutIdentity(identity, within(warn, 'identity', identity.Name));
@@ -121,9 +121,9 @@ function warnAboutMemory(job: Job, warn: Report): void {
   }
 }
 
-const noDelay = 'are deregistered at the moment of the stop; a shutdown_delay gives clients time to notice';
+const noDelay = 'are deregistered only when the task stops; a shutdown_delay gives clients time to notice';
 
-/** Services are still called for a time after they were taken out of the catalogue, unless a shutdown delay waits for that. */
+/** Clients may call a service for a while after it left the catalogue; a shutdown delay waits for them. */
 function warnAboutShutdown(group: TaskGroup, warn: Report): void {
   for (const task of group.Tasks) {
     if (task.Services !== null && task.ShutdownDelay === 0) {

@@ -93,7 +93,7 @@ export function validateTaskScaling(policy: ScalingPolicy, report: Report): void
 }
 
 function validateBounds(policy: ScalingPolicy, report: Report): void {
-  if (policy.Max < 0) report('a maximum that is not negative is needed');
+  if (policy.Max < 0) report('the maximum must not be negative');
   else if (policy.Max < policy.Min) report(`the maximum ${policy.Max} is below the minimum ${policy.Min}`);
   if (policy.Min < 0) report('the minimum must not be negative');
 }

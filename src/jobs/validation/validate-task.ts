@@ -71,11 +71,11 @@ function validateParts(task: Task, group: TaskGroup, report: Report): void {
 
 const proxyKind = 'connect-proxy:';
 
-/** A task that is the proxy of a mesh service has no own services, and its service is in the group. */
+/** The proxy task of a mesh service cannot have services, and its service must be in the group. */
 function validateProxy(task: Task, group: TaskGroup, report: Report): void {
   if (!task.Kind.startsWith(proxyKind)) return;
   const name = task.Kind.slice(proxyKind.length);
-  if ((task.Services?.length ?? 0) > 0) report('the proxy of a service has no services of its own');
+  if ((task.Services?.length ?? 0) > 0) report('the proxy of a service cannot have services');
   if (task.Leader) report('the proxy of a service cannot be the leader');
   const isThere = group.Services?.some((service) => service.Connect?.SidecarService != null && service.Name === name);
   if (isThere !== true) report(`the group has no service ${quoted(name)} with a sidecar, whose proxy this task is`);

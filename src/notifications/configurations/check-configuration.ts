@@ -4,14 +4,14 @@ import type { User } from '../user.js';
 import { pointers, type ReadConfigurationInput } from './configuration-input.js';
 import { type DestinationKind, destinationKindFromSpelling } from './destination.js';
 
-/* The checks of a configuration's members, each with the strings of its refusals. */
+/* The checks of a configuration's members, each with its messages. */
 
-/** What the checks need from outside the request. */
+/** The context of the checks. */
 export interface ConfigurationSurroundings {
   /** The organization of the workspace. */
   readonly organization: string;
   readonly findUser: (id: string) => User | undefined;
-  /** Whether the outbound rules could ever allow the URL. */
+  /** Checks the URL against the outbound rules. */
   readonly checkUrl: (
     url: string,
   ) => { readonly allowed: true } | { readonly allowed: false; readonly message: string };
@@ -19,10 +19,10 @@ export interface ConfigurationSurroundings {
   readonly mailObstacle: string | null;
 }
 
-/** Notes that the member at a JSON pointer is refused, and why. */
+/** Records a fault of the member at a JSON pointer. */
 export type Refuse = (pointer: string, message: string) => void;
 
-/** Bounds of what is stored; beyond them a request is refused. */
+/** Limits of stored values, in characters and entries; a request beyond them is refused. */
 const configurationLimits = { name: 255, url: 4096, token: 4096, triggers: 200, users: 1000 } as const;
 
 export function checkSameKind(
@@ -113,7 +113,7 @@ function checkTriggers(triggers: readonly string[], refuse: Refuse): void {
   });
 }
 
-/** Existing recipients remain acceptable: a user who has left the organization must not block a rename. */
+/** Existing recipients remain acceptable: a user who left the organization must not block a rename. */
 function checkRecipients(
   read: ReadConfigurationInput,
   present: readonly string[],
@@ -137,7 +137,7 @@ function checkRecipients(
   }
 }
 
-/** A configuration whose messages could never be sent must not be enabled. */
+/** Refuses to enable a configuration whose mail cannot be sent. */
 function checkMail(enabled: boolean | undefined, { mailObstacle }: ConfigurationSurroundings, refuse: Refuse): void {
   if (enabled === true && mailObstacle !== null) refuse(pointers.enabled, `E-mail cannot be enabled: ${mailObstacle}`);
 }

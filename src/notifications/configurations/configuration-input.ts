@@ -3,13 +3,13 @@ import type { FieldFault } from '../errors.js';
 import type { TriggerSpelling } from '../events/trigger.js';
 import type { DestinationSpelling } from './destination.js';
 
-/** What a caller may say about a configuration. An absent member means the default on create, the present value on update. */
+/** The input of creating or updating a configuration. An absent member means the default on create, the current value on update. */
 export interface ConfigurationInput {
-  /** One of `destinationKinds`, or another form that `destinationKindFromSpelling` knows. It cannot be changed. */
+  /** One of `destinationKinds`, or another form accepted by `destinationKindFromSpelling`. It cannot be changed. */
   readonly destinationType?: DestinationSpelling | undefined;
   /** Whether it gets notifications. The destination must answer a verification request before it is enabled. */
   readonly enabled?: boolean | undefined;
-  /** For people. */
+  /** Display name. */
   readonly name?: string | undefined;
   /** Null or empty clears it. */
   readonly token?: string | null | undefined;
@@ -17,11 +17,11 @@ export interface ConfigurationInput {
   readonly triggers?: readonly TriggerSpelling[] | null | undefined;
   /** The destination; not for e-mail. */
   readonly url?: string | null | undefined;
-  /** User ids, or JSON:API identifiers of type `users`, bare or under `data`. */
+  /** User IDs, or JSON:API identifiers of type `users`, bare or under `data`. */
   readonly users?: readonly UserReference[] | { readonly data?: readonly UserReference[] | null } | null | undefined;
   /** Options beyond the notification interface; null restores the defaults. */
   readonly delivery?: DeliveryOptionsInput | null | undefined;
-  /** Only recognised so that it can be refused clearly. */
+  /** Recognised only to refuse it with a clear message. */
   readonly emailAddresses?: readonly string[] | null | undefined;
 }
 
@@ -31,7 +31,7 @@ export type UserReference = string | { readonly type: 'users'; readonly id: stri
 /** The same before validation: operations check the types of all members themselves. */
 export type UncheckedConfigurationInput = { readonly [K in keyof ConfigurationInput]?: unknown };
 
-/** The input with JSON types as they should be. */
+/** The input with checked JSON types. */
 export interface ReadConfigurationInput {
   readonly destinationType: string | undefined;
   readonly enabled: boolean | undefined;
@@ -55,7 +55,7 @@ export const pointers = {
   emailAddresses: '/data/attributes/email-addresses',
 } as const;
 
-/** The members with their types checked, and what was wrong; a faulty member is given as absent. */
+/** The members with checked types, and the faults; a faulty member is returned as absent. */
 export function readConfigurationInput(input: UncheckedConfigurationInput): {
   readonly read: ReadConfigurationInput;
   readonly faults: readonly FieldFault[];
@@ -122,7 +122,7 @@ function readUsers(
   return refuse(pointers.users, 'Each user must be given as {"type": "users", "id": "…"}');
 }
 
-/** The id of a user given as such, or as the identifier of a resource. */
+/** The ID of a user, given as a string or as a resource identifier. */
 function userIdOf(element: unknown): unknown {
   if (typeof element === 'string') return element;
   return isRecord(element) && element.type === 'users' ? element.id : undefined;

@@ -4,13 +4,13 @@ import type { StoredDeliveryOptions } from '../delivery/delivery-options.js';
 import type { DestinationKind } from './destination.js';
 import type { StoredSecret } from './secret.js';
 
-/** The answer to the latest verification request, as it is kept. The URL is a secret like the configuration's own. */
+/** The stored response to the latest verification request. The URL is a secret, as in the configuration. */
 export interface StoredResponse {
   readonly url: StoredSecret;
-  /** Decoded text, capped. */
+  /** Decoded and truncated. */
   readonly body: string;
   readonly code: string;
-  /** Lower-case names; credentials that a destination sets are blanked out. */
+  /** By lower-case name; credentials set by a destination are redacted. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   readonly sentAt: Instant;
   readonly successful: boolean;
@@ -27,7 +27,7 @@ export interface NotificationConfiguration {
   readonly id: string;
   readonly workspaceId: string;
   readonly kind: DestinationKind;
-  /** The destination type as the caller wrote it, which is how it is shown. */
+  /** The destination type as written by the caller; shown in this form. */
   readonly destinationType: string;
   readonly enabled: boolean;
   readonly name: string;
@@ -36,15 +36,15 @@ export interface NotificationConfiguration {
   /** Trigger forms as written, each trigger once. */
   readonly triggers: readonly string[];
   readonly url: StoredSecret | null;
-  /** Ids of the recipients; empty for kinds other than e-mail. */
+  /** IDs of the recipients; empty for kinds other than e-mail. */
   readonly users: readonly string[];
   /** Options beyond the notification interface; absent when there are none. */
   readonly options?: StoredDeliveryOptions;
-  /** The latest verification response, when there was one. */
+  /** The latest verification response; null before the first. */
   readonly response: StoredResponse | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
-  /** Incremented by each change of a caller. The outcome of a probe is saved only over the version at which the probe began. */
+  /** Incremented by each change of a caller. The outcome of a probe is saved only if this version is unchanged since it began. */
   readonly version: number;
 }
 

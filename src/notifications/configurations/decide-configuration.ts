@@ -26,7 +26,7 @@ import {
 } from './configuration-input.js';
 import { type DestinationKind, destinationKindFromSpelling, usesUrl } from './destination.js';
 
-/** A configuration's contents with its secrets in the clear: what callers state, checked and complete. */
+/** A configuration's contents with its secrets in the clear: the caller's input, checked and complete. */
 export interface ConfigurationContents {
   readonly kind: DestinationKind;
   readonly destinationType: string;
@@ -46,7 +46,7 @@ export interface DecidedConfiguration {
 }
 
 /**
- * The pure half of creating a configuration: defaults, checks, aliases (notification interface, Resources and Create).
+ * Decides the creation of a configuration: defaults, checks, aliases (notification interface, Resources and Create).
  * Members that a destination type does not use are accepted and left out; a chat's token is kept, though unused.
  */
 export function decideCreate(
@@ -75,7 +75,7 @@ interface UpdateRules {
 }
 
 /**
- * The pure half of an update. Omitted members keep their value; the destination type cannot change its kind. A probe is
+ * Decides an update. Omitted members keep their value; the destination type cannot change its kind. A probe is
  * needed when the request enables, and when a configuration that stays enabled gets another URL or token (always, by
  * setting).
  */
@@ -97,13 +97,13 @@ export function decideUpdate(
   return ok({ contents, probes: probesUpdate(current, contents, read.enabled === true, rules) });
 }
 
-/** The requested changes, and the faults that were found when they were parsed. */
+/** The requested changes, and the faults of their parsing. */
 interface ConfigurationUpdate {
   readonly attributes: UncheckedConfigurationInput;
   readonly faults?: readonly FieldFault[] | undefined;
 }
 
-/** The members of a configuration that an update can change, but for its delivery options. */
+/** The members of a configuration that an update can change, except its delivery options. */
 type AskedContents = Omit<ConfigurationContents, 'kind' | 'destinationType' | 'options'>;
 
 function created(read: ReadConfigurationInput, name: string): AskedContents {
@@ -148,7 +148,7 @@ function probesUpdate(
   return usesUrl(after.kind) && after.enabled && (enables || relevant || rules.verifyOnUpdate === 'always');
 }
 
-/** What a request says, as far as it can be read, and what is wrong with it; one fault for each member. */
+/** The valid members of a request, and its faults, at most one per member. */
 interface ReadRequest {
   readonly read: ReadConfigurationInput;
   readonly options: DeliveryOptions;

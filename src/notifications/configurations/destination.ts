@@ -3,7 +3,7 @@ export const destinationKinds = ['generic', 'email', 'chat-a', 'chat-b'] as cons
 /** One of `destinationKinds`. */
 export type DestinationKind = (typeof destinationKinds)[number];
 
-/** How a destination type may be written: the canonical types, and forms that existing clients of this interface send. */
+/** All accepted destination types: the canonical ones, and forms that existing clients send. */
 export type DestinationSpelling = DestinationKind | 'slack' | 'microsoft-teams';
 
 const aliases: Readonly<Record<string, DestinationKind>> = {
@@ -11,7 +11,7 @@ const aliases: Readonly<Record<string, DestinationKind>> = {
   'microsoft-teams': 'chat-b',
 } satisfies Record<Exclude<DestinationSpelling, DestinationKind>, DestinationKind>;
 
-/** The kind that a written destination type means; undefined for an unknown one. */
+/** The kind of a destination type in any form; undefined for an unknown one. */
 export function destinationKindFromSpelling(spelling: string): DestinationKind | undefined {
   return (
     destinationKinds.find((kind) => kind === spelling) ??

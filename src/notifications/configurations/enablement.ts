@@ -11,7 +11,7 @@ export type Enablement =
   | {
       readonly type: 'verifying';
       readonly from: 'none' | 'disabled' | 'enabled';
-      /** Whether the answer decides about a change, or is only reported. */
+      /** Whether the response decides about a change, or is only reported. */
       readonly purpose: 'change' | 'verify';
     };
 
@@ -22,7 +22,7 @@ export type EnablementEvent =
   | { readonly type: 'answered'; readonly successful: boolean }
   | { readonly type: 'unanswered' };
 
-/** What the operation has to do, in this order. */
+/** The operation's next actions, in this order. */
 type EnablementEffect = 'send_verification' | 'save_changes' | 'store_response' | 'reject';
 
 interface EnablementStep {
@@ -36,7 +36,7 @@ interface EnablementError {
   readonly event: EnablementEvent['type'];
 }
 
-/** The table of the notification interface. `probes` says whether the change needs a verification at all: e-mail never does. */
+/** The table of the notification interface. `probes`: whether the change needs a verification; e-mail never does. */
 export function transitionEnablement(
   current: Enablement,
   event: EnablementEvent,

@@ -1,2 +1,2 @@
-/** A token or a destination URL at rest: sealed by the host's cipher, or in the clear without a cipher. */
+/** A stored token or destination URL: encrypted by the host's cipher, or in the clear without one. */
 export type StoredSecret = { readonly sealed: string } | { readonly plain: string };

@@ -1,6 +1,6 @@
 import type { DestinationKind } from '../configurations/destination.js';
 
-/** Why an attempt did not deliver. Closed: it labels metrics. */
+/** Why an attempt failed. A closed set, because it labels metrics. */
 export const failureClasses = [
   'invalid_url',
   'address_forbidden',
@@ -27,16 +27,16 @@ export const failureClasses = [
 /** One of `failureClasses`. */
 export type FailureClass = (typeof failureClasses)[number];
 
-/** What an answer or its absence means for a delivery. */
+/** A failed attempt, classified. */
 export interface Failure {
   readonly class: FailureClass;
-  /** Trying again cannot help. */
+  /** A retry cannot succeed. */
   readonly permanent: boolean;
-  /** Fit for the delivery log; no secrets. */
+  /** For the delivery log; holds no secrets. */
   readonly message: string;
 }
 
-/** Statuses after which a destination of the kind is not asked again. */
+/** Statuses that end a delivery without a retry, by kind of destination. */
 const permanentStatuses: Readonly<Record<DestinationKind, ReadonlySet<number>>> = {
   generic: new Set([410]),
   'chat-a': new Set([400, 403, 404, 410]),
@@ -44,12 +44,12 @@ const permanentStatuses: Readonly<Record<DestinationKind, ReadonlySet<number>>> 
   email: new Set(),
 };
 
-/** What the old endpoint of chat-b says, with status 200, when it could not pass the message on. */
+/** The response of the old chat-b endpoint, with status 200, when it could not relay the message. */
 const relayFailure = /^\s*"?webhook message delivery failed with error/i;
 
 /**
- * Null when the answer delivers: 2xx, and for chat-b no failure report in the text. 3xx is never followed and counts as a
- * failure. 408, 429 and 5xx, and for generic destinations every status but 410, are worth another attempt.
+ * Null after a success: 2xx, and for chat-b no failure message in the body. 3xx is never followed and counts as a
+ * failure. 408, 429 and 5xx, and for generic destinations every status but 410, are retried.
  */
 export function classifyAnswer(kind: DestinationKind, status: number, body: string): Failure | null {
   if (status >= 200 && status < 300) {
@@ -62,9 +62,9 @@ export function classifyAnswer(kind: DestinationKind, status: number, body: stri
 }
 
 /**
- * Without an answer: every failure may be temporary, except those caused by the request itself. Also an address that is forbidden: it was
- * allowed when the destination was verified, so a name leads elsewhere for now, or the rules of the servers on the store differ,
- * as during a restart of one after the other with other rules.
+ * Without a response: every failure may be temporary, except those caused by the request itself. This includes a forbidden address: it was
+ * allowed when the destination was verified, so its name resolves elsewhere for now, or the servers on the store have different rules,
+ * as during a rolling restart with new rules.
  */
 export function classifySilence(error: { readonly type: FailureClass; readonly message: string }): Failure {
   const permanent = error.type === 'invalid_url' || error.type === 'mail_rejected';
@@ -73,7 +73,7 @@ export function classifySilence(error: { readonly type: FailureClass; readonly m
 
 const ofOurs: ReadonlySet<FailureClass> = new Set(['proxy_failed', 'transform_failed', 'aborted']);
 
-/** Whether a failure is the destination's. Others, such as those of a proxy, use up no attempt and do not open the breaker. */
+/** Whether the destination caused the failure. Others, such as those of a proxy, use up no attempt and do not open the breaker. */
 export function isOfDestination(failure: Pick<Failure, 'class'>): boolean {
   return !ofOurs.has(failure.class);
 }

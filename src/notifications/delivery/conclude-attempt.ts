@@ -8,31 +8,31 @@ import { type DeliveryEvent, transitionDelivery } from './transition-delivery.js
 /** The outcome of one attempt. */
 export interface AttemptReport {
   readonly attempt: Omit<Attempt, 'number' | 'manual'>;
-  /** Null when it delivered. */
+  /** Null after a success. */
   readonly failure: Failure | null;
-  /** The wait that the destination asked for. */
+  /** The wait requested by the destination. */
   readonly retryAfter: Milliseconds | null;
-  /** What was sent; null for e-mail. */
+  /** The sent body; null for e-mail. */
   readonly body: string | null;
-  /** E-mail: every recipient with what became of the message, also in earlier attempts. Null otherwise. */
+  /** E-mail: the result for every recipient, of this and earlier attempts. Null otherwise. */
   readonly recipients: readonly RecipientResult[] | null;
 }
 
 export interface AttemptRules {
   readonly retry: RetrySchedules;
-  /** Share by which a wait may be shorter or longer. */
+  /** Random variation of a wait. */
   readonly jitter: number;
   readonly maximumRetryAfter: Milliseconds;
 }
 
 /** When and how an attempt ended; `fraction` in [0, 1) sets the jitter of the next wait. */
 interface AttemptEnd {
-  /** In the queues' time, which waits are counted in. */
+  /** In queue time, by which waits are measured. */
   readonly at: Instant;
-  /** The same time of the wall clock: when the delivery was over, if it is. */
+  /** The same time by the wall clock, stored as the end of the delivery if it is finished. */
   readonly wall: Instant;
   readonly fraction: number;
-  /** Until the delivery is over by its age: a wait that would be longer ends there, with the last attempt. */
+  /** Time until the delivery expires; a longer wait is cut to it, for the last attempt. */
   readonly timeLeft: Milliseconds;
 }
 
@@ -43,7 +43,7 @@ interface ConcludedAttempt {
   readonly after: Delivery;
 }
 
-/** What an attempt means for its delivery. */
+/** Decides the effect of an attempt on its delivery. */
 export function concludeAttempt(
   delivery: Delivery,
   report: AttemptReport,

@@ -6,12 +6,12 @@ import { alertTypes, servicePrefix } from '../events/alert-type.js';
 import { filterProblem } from '../events/event-filter.js';
 import { triggerSpellings } from '../events/trigger.js';
 
-/** How requests to a destination introduce themselves. */
+/** How requests authenticate at a destination. */
 export type Authentication =
   | { readonly type: 'basic'; readonly username: string; readonly password: string }
   | { readonly type: 'bearer'; readonly token: string };
 
-/** A certificate that https: destinations are shown, with its private key, both in PEM. */
+/** A client certificate for https: destinations, with its private key, both in PEM. */
 export interface OptionsCertificate {
   /** PEM, with its chain if it has one. */
   readonly certificate: string;
@@ -19,7 +19,7 @@ export interface OptionsCertificate {
   readonly key: string;
 }
 
-/** The options that cannot be read back. */
+/** The secret options, which cannot be read back. */
 export interface SecretOptions {
   /** Sent with every request, verifications included; lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
@@ -29,28 +29,28 @@ export interface SecretOptions {
   readonly clientCertificate: OptionsCertificate | null;
 }
 
-/** What of the options is no secret. */
+/** The options that are not secret. */
 export interface OpenOptions {
-  /** Attempts a second; null is the setting for the kind of destination, 0 no limit. */
+  /** Attempts per second; null uses the setting for the kind of destination, 0 means unlimited. */
   readonly rate: number | null;
-  /** For a whole attempt, from the connection to the end of the answer; null is the setting. */
+  /** Timeout of a whole attempt, from the connection to the end of the response; null uses the setting. */
   readonly timeout: Milliseconds | null;
-  /** Attempts at once; null adapts to what the destination bears. */
+  /** Concurrent attempts; null adapts to the destination's capacity. */
   readonly concurrency: number | null;
-  /** Event types and triggers that the configuration wants besides its triggers: names, or globs such as `order.*`. */
+  /** Further event types and triggers of the configuration: names, or globs such as `order.*`. */
   readonly eventTypes: readonly string[];
-  /** Only events that the expression is true of (see `eventRecord`); null is all of them. */
+  /** A filter expression (see `eventRecord`) that events must match; null accepts all. */
   readonly filter: string | null;
   /** How long a replaced token is still used for signatures; null uses the setting. */
   readonly rotationGrace: Milliseconds | null;
 }
 
-/** Everything that a configuration may say about its deliveries beyond the notification interface. */
+/** A configuration's delivery options beyond the notification interface. */
 export type DeliveryOptions = OpenOptions & SecretOptions;
 
-/** The options at rest: absent where nothing was asked for. */
+/** The stored options; absent when all have their defaults. */
 export interface StoredDeliveryOptions extends OpenOptions {
-  /** A `SecretOptions` as JSON; null when there is nothing in it. */
+  /** A `SecretOptions` as JSON; null when it is empty. */
   readonly secrets: StoredSecret | null;
 }
 
@@ -66,12 +66,12 @@ export const noDeliveryOptions: DeliveryOptions = {
   ...noSecretOptions,
 };
 
-/** Absent members keep their value, null goes back to the default. */
+/** Absent members keep their value, null restores the default. */
 export type DeliveryOptionsInput = {
   readonly [K in keyof DeliveryOptions]?: DeliveryOptions[K] | null | undefined;
 };
 
-/** Where the options stand in a request document. */
+/** Position of the options in a request document. */
 const optionsPointer = '/data/attributes/delivery';
 
 const optionLimits = {
@@ -92,7 +92,7 @@ export function sameOptions(a: object, b: object): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** The secret half of the options, which a destination sees with every request. */
+/** The secret options, which are sent with every request. */
 export function secretsOf({ headers, authentication, clientCertificate }: DeliveryOptions): SecretOptions {
   return { headers, authentication, clientCertificate };
 }
@@ -130,7 +130,7 @@ export function readDeliveryOptions(
   return { options: next as unknown as DeliveryOptions, faults };
 }
 
-/** The member of each name; undefined, and a fault, when it cannot be used. */
+/** The reader of each member; an invalid member gives a fault and undefined. */
 const readers: {
   readonly [K in keyof DeliveryOptions]: (value: unknown, refuse: Refuse) => DeliveryOptions[K] | undefined;
 } = {
@@ -153,7 +153,7 @@ const readers: {
   },
   filter: (value, refuse) => {
     if (value === '') return null;
-    const problem = typeof value === 'string' ? filterProblem(value) : 'must be a text';
+    const problem = typeof value === 'string' ? filterProblem(value) : 'must be a string';
     if (problem === null) return value as string;
     refuse('filter', problem);
     return undefined;
@@ -171,7 +171,7 @@ const readers: {
 /** Letters, digits and separators; a star matches any characters. Each character can be read in one way only. */
 const eventTypePattern = /^[A-Za-z0-9_*]+(?:[.:-][A-Za-z0-9_*]+)*$/;
 
-/** Types of the application may be registered later. All others are known: triggers, which have a colon, and the types of the service itself. */
+/** Whether no event can ever match. Application types may be registered later; triggers, which have a colon, and Signalbox's types are fixed. */
 function matchesNothing(pattern: string): boolean {
   if (pattern.includes(':')) return !triggerSpellings.some((name) => globMatches(pattern, name));
   return pattern.startsWith(servicePrefix) && !alertTypes.some((name) => globMatches(pattern, name));
@@ -185,7 +185,7 @@ function whatThereIs(pattern: string): string {
 
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/;
 const headerValue = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;
-/** What the transport, the signature or the authentication decide. */
+/** Headers set by the transport, the signature or the authentication. */
 const reservedHeader =
   /^(?:host|content-length|content-type|content-encoding|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*|authorization|webhook-.*|x-(?:svc|tfe)-notification-.*)$/;
 
@@ -262,7 +262,7 @@ function wholeWithin(name: string, least: number, most: number) {
   };
 }
 
-/** The header of an authentication. */
+/** The Authorization header of an authentication. */
 export function authorizationOf(authentication: Authentication): string {
   if (authentication.type === 'bearer') return `Bearer ${authentication.token}`;
   const { username, password } = authentication;

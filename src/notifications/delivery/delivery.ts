@@ -4,43 +4,43 @@ import { type Key, table } from '../../shared/table.js';
 import type { DestinationKind } from '../configurations/destination.js';
 import type { FailureClass } from './classify-failure.js';
 
-/** One attempt, as the delivery log keeps it. Holds no secret: of the destination, scheme and host only. */
+/** One attempt in the delivery log. Holds no secret: of the destination, scheme and host only. */
 export interface Attempt {
   /** From 1, counted over the life of the delivery. */
   readonly number: number;
-  /** Asked for by a person or a program, outside the schedule. */
+  /** Requested explicitly, outside the schedule. */
   readonly manual: boolean;
-  /** Wall time of its beginning. */
+  /** Wall time of the start. */
   readonly startedAt: Instant;
-  /** From the start to the answer's headers, in milliseconds; null when none came. */
+  /** From the start to the response headers, in milliseconds; null without a response. */
   readonly headersAfter: Milliseconds | null;
-  /** How long it took, in milliseconds. */
+  /** Duration, in milliseconds. */
   readonly total: Milliseconds;
   /** Scheme and host of the destination. */
   readonly destination: string;
-  /** The IP address that was connected to; null when there was none. */
+  /** The connected IP address; null without a connection. */
   readonly address: string | null;
-  /** The status code of HTTP; null without an answer. */
+  /** The HTTP status code; null without a response. */
   readonly status: number | null;
-  /** Of the answer, by lower-case name; credentials are replaced by `[redacted]`. */
+  /** Response headers, by lower-case name; credentials are replaced by `[redacted]`. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
-  /** Of the answer, cut at `maximumResponseBytes` of the settings. */
+  /** Response body, cut at `maximumResponseBytes` of the settings. */
   readonly body: string;
   /** Whether the body was cut. */
   readonly truncated: boolean;
-  /** Null when the attempt delivered. */
+  /** Null after a success. */
   readonly failure: { readonly class: FailureClass; readonly message: string } | null;
 }
 
-/** Attempts that the log keeps of one delivery: more than any schedule has, so only redeliveries push old ones out. */
+/** Attempts kept per delivery: more than any schedule has, so that only redeliveries displace old ones. */
 const keptAttempts = 50;
 
-/** What became of an e-mail for one of its recipients. */
+/** The result of an e-mail for one recipient. */
 export interface RecipientResult {
   readonly userId: string;
   /**
-   * `refused`: the mail server will never take it. `waiting`: it goes to this recipient with the next attempt; when the delivery is over,
-   * with a redelivery.
+   * `refused`: the mail server refused it permanently. `waiting`: the next attempt sends it to this recipient; after the end of the
+   * delivery only a redelivery does.
    */
   readonly outcome: 'accepted' | 'refused' | 'waiting';
   /** The reason, as the mail server reported it; null when accepted. */
@@ -50,29 +50,29 @@ export interface RecipientResult {
 }
 
 /**
- * When a delivery is due that was only accepted: always. The time of its acceptance is wall time, which can be far from the
- * queues' time. Not 0, which is for redeliveries.
+ * The due time of a delivery without attempts: due immediately. Its time of acceptance is wall time, which can be far from
+ * queue time. Not 0, which is for redeliveries.
  */
 export const dueSinceAcceptance: Instant = 1;
 
 /** Waiting for an attempt. */
 interface WaitingState {
   readonly type: 'waiting';
-  /** In the queues' time; see `dueSinceAcceptance`. */
+  /** In queue time; see `dueSinceAcceptance`. */
   readonly dueAt: Instant;
   /** Scheduled attempts made so far. */
   readonly attempted: number;
 }
 
-/** Waiting until the notifications of its run that came before it are over. */
+/** Waiting until the earlier notifications of its run are finished. */
 interface BehindState {
   readonly type: 'behind';
 }
 
-/** Over, one way or the other, since a time of the wall clock. */
+/** Finished, since a wall time. */
 export type SettledState =
   | { readonly type: 'delivered'; readonly at: Instant }
-  /** E-mail: some recipients have received it, others were refused permanently, or put off until there were no more attempts. */
+  /** E-mail: accepted for some recipients; for others refused permanently, or deferred until the last attempt. */
   | { readonly type: 'partly_delivered'; readonly at: Instant }
   | { readonly type: 'dead'; readonly at: Instant; readonly reason: 'exhausted' | 'permanent' | 'expired' }
   | { readonly type: 'cancelled'; readonly at: Instant; readonly reason: CancelReason };
@@ -80,7 +80,7 @@ export type SettledState =
 const cancelReasons = ['configuration_disabled', 'configuration_deleted', 'no_recipients', 'content_erased'] as const;
 export type CancelReason = (typeof cancelReasons)[number];
 
-/** One attempt outside the schedule is due; when it fails, everything is as it was before. */
+/** One attempt outside the schedule is due; if it fails, the state before is restored. */
 interface ManualState {
   readonly type: 'manual';
   /** Always 0: it precedes everything else in the queue. */
@@ -91,7 +91,7 @@ interface ManualState {
 
 export type DeliveryState = WaitingState | BehindState | ManualState | SettledState;
 
-/** What a caller sees of the state. */
+/** The state as shown to callers. */
 export const deliveryOutcomes = ['pending', 'delivered', 'partly_delivered', 'dead', 'cancelled'] as const;
 /** One of `deliveryOutcomes`. */
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
@@ -107,14 +107,14 @@ export function isUnfinished(state: DeliveryState): state is WaitingState | Behi
 /** One event on its way to one configuration. */
 export interface Delivery {
   readonly configurationId: string;
-  /** The event's; together with the configuration it names the delivery. */
+  /** The event's sequence number; with the configuration it identifies the delivery. */
   readonly sequence: number;
   readonly id: string;
   readonly eventId: string;
   readonly workspaceId: string;
   readonly kind: DestinationKind;
   readonly trigger: string;
-  /** See `orderKeyOf`; null also when the settings ask for no order. */
+  /** See `orderKeyOf`; null also when ordering is disabled. */
   readonly orderKey: string | null;
   readonly createdAt: Instant;
   readonly state: DeliveryState;
@@ -122,24 +122,24 @@ export interface Delivery {
   readonly attempts: readonly Attempt[];
   /** E-mail only. */
   readonly recipients?: readonly RecipientResult[];
-  /** The event's, which its attempts hand on. */
+  /** The event's, passed on by the attempts. */
   readonly traceparent?: string;
-  /** The body that was sent, kept from the first failure on, so that every repetition sends the same bytes. */
+  /** The sent body, kept from the first failure on, so that every retry sends the same bytes. */
   readonly body?: string;
-  /** Set when the content of its event was erased: there is nothing left to send. */
+  /** Set when the event's content was erased: nothing can be sent. */
   readonly erased?: true;
 }
 
 /**
- * The deliveries to which something has happened. One that has only been accepted is made of its event (`freshDelivery`)
- * and has no row: accepting an event writes one row whatever the number of its destinations. Indexes hold what is
- * unfinished or ended without success, so a delivery that succeeds at once is a single small write.
+ * The deliveries with at least one transition. Before that a delivery is derived from its event (`freshDelivery`)
+ * and has no row: accepting an event writes one row for any number of destinations. Indexes hold unfinished and failed
+ * deliveries only, so that a delivery that succeeds at once is a single small write.
  */
 export const deliveries = table<Delivery>(
   'notification_deliveries',
   deliveryKey,
   {
-    /** What has a time for its next attempt, next first. */
+    /** Deliveries with a due time, earliest first. */
     due: {
       version: 1,
       key: ({ configurationId, state, sequence }) =>
@@ -150,13 +150,13 @@ export const deliveries = table<Delivery>(
       version: 1,
       key: ({ configurationId, state, sequence }) => (isUnfinished(state) ? [configurationId, sequence] : undefined),
     },
-    /** Unfinished ones of a run: of each, exactly the first is not `behind`. */
+    /** Unfinished ones by run: in each, only the first is not `behind`. */
     unfinished_of_run: {
       version: 1,
       key: ({ configurationId, state, orderKey, sequence }) =>
         orderKey !== null && isInOrder(state) ? [configurationId, orderKey, sequence] : undefined,
     },
-    /** Ended without success, for the log's filter and for recovery. */
+    /** Failed ones, for the log's filter and for recovery. */
     failed: {
       version: 1,
       key: ({ configurationId, state, sequence }) =>
@@ -178,7 +178,7 @@ export function isInOrder(state: DeliveryState): boolean {
   return scheduled.type === 'waiting' || scheduled.type === 'behind';
 }
 
-/** Recipients whose mail the server has taken. */
+/** The number of recipients for whom the mail server accepted the mail. */
 export function acceptedOf(recipients: readonly RecipientResult[] | null | undefined): number {
   return recipients?.filter(({ outcome }) => outcome === 'accepted').length ?? 0;
 }
@@ -189,7 +189,7 @@ export function withAttempt(attempts: readonly Attempt[], attempt: Omit<Attempt,
   return [...attempts.slice(1 - keptAttempts), { ...attempt, number }];
 }
 
-/** The delivery without what its event said and what was answered: a record that there were attempts. */
+/** The delivery without content of event and responses: a record of its attempts. */
 export function withoutContents({ body: _body, recipients, ...kept }: Delivery): Delivery {
   return {
     ...kept,

@@ -3,7 +3,7 @@ import { renderBody } from '../payloads/render-payload.js';
 import { type Delivery, dueSinceAcceptance } from './delivery.js';
 import { deliveryIdOf } from './delivery-id.js';
 
-/** The delivery of an event to the configuration at a position of its list, before anything has happened to it. */
+/** The initial delivery of an event to the configuration at a position of its list. */
 export function freshDelivery(event: StoredEvent, position: number, ordered: boolean): Delivery {
   const configuration = event.notified[position] as NotifiedConfiguration;
   return {
@@ -31,7 +31,7 @@ export function positionOf(event: StoredEvent, configurationId: string): number 
   return -1;
 }
 
-/** The body that the event's notification to the configuration has; null for e-mail. The same whenever it is asked for. */
+/** The body of the event's notification to the configuration; null for e-mail. Deterministic. */
 export function bodyOfEvent(event: StoredEvent, position: number): string | null {
   const {
     id,

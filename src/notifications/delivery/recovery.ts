@@ -2,17 +2,17 @@ import type { Instant } from '../../shared/instant.js';
 import { type Key, table } from '../../shared/table.js';
 import type { InvalidParameter } from '../errors.js';
 
-/** How deliveries end that can be sent again together. */
+/** Outcomes of deliveries that can be re-sent in bulk. */
 export const recoverableOutcomes: readonly RecoverableOutcome[] = ['dead', 'cancelled', 'partly_delivered'];
-/** How a delivery has ended that can be sent again. */
+/** An outcome whose deliveries can be re-sent. */
 export type RecoverableOutcome = 'dead' | 'cancelled' | 'partly_delivered';
 
-/** The outcome that a value names; undefined for another value. */
+/** The outcome with this name; undefined for any other value. */
 export function recoverableOutcome(value: unknown): RecoverableOutcome | undefined {
   return recoverableOutcomes.find((known) => known === value);
 }
 
-/** Which deliveries are to be sent again: those that ended in one way in a span of time. */
+/** The deliveries to re-send: those with one outcome that ended in a time range. */
 export interface RecoveryFilter {
   /** How the deliveries ended. */
   readonly outcome: RecoverableOutcome;
@@ -31,19 +31,19 @@ export interface RecoveryFilter {
 export interface Recovery extends RecoveryFilter {
   readonly id: string;
   readonly workspaceId: string;
-  /** The configurations that are left, the present one first. */
+  /** The remaining configurations, the current one first. */
   readonly configurations: readonly string[];
-  /** The end and the sequence of the last delivery of the present configuration that was considered; null before the first. */
+  /** End and sequence of the last processed delivery of the current configuration; null before the first. */
   readonly reached: readonly [at: Instant, sequence: number] | null;
-  /** The same for configurations that were the present one before and had to wait for room in their queues; those not begun are absent. */
+  /** The same for earlier configurations that wait for room in their queues; those not begun are absent. */
   readonly setAside?: Readonly<Record<string, Exclude<Recovery['reached'], null>>>;
-  /** How many there were when it began, about: counted up to a bound. */
+  /** The approximate number of deliveries at the start: counted up to a limit. */
   readonly total: number;
   /** The number of redeliveries requested so far. */
   readonly redelivered: number;
   readonly state: 'running' | 'done' | 'cancelled';
   readonly createdAt: Instant;
-  /** Null while it continues. */
+  /** Null while it runs. */
   readonly finishedAt: Instant | null;
 }
 
@@ -52,7 +52,7 @@ export const recoveries = table<Recovery>('notification_recoveries', ({ id }) =>
   by_workspace: { version: 1, key: ({ workspaceId, createdAt, id }) => [workspaceId, createdAt, id] },
 });
 
-/** The recovery with this one of its configurations as the present one; each continues from where it was. */
+/** The recovery with this configuration as the current one; each continues from its progress. */
 export function turnedTo(recovery: Recovery, configurationId: string): Recovery {
   const [present, ...others] = recovery.configurations;
   if (present === undefined || present === configurationId) return recovery;
@@ -62,7 +62,7 @@ export function turnedTo(recovery: Recovery, configurationId: string): Recovery 
   return withPresent({ ...recovery, configurations, setAside: kept }, configurationId);
 }
 
-/** The recovery when nothing is left to ask for of the present configuration. */
+/** The recovery after its current configuration is finished. */
 export function withoutPresent(recovery: Recovery): Recovery {
   const [, next, ...configurations] = recovery.configurations;
   if (next === undefined) return { ...recovery, configurations: [], reached: null };
@@ -74,7 +74,7 @@ function withPresent(recovery: Recovery, configurationId: string): Recovery {
   return { ...recovery, configurations: [configurationId, ...recovery.configurations], reached, setAside };
 }
 
-/** Why no deliveries can lie between these times; undefined when some can. */
+/** Why the time range is invalid; undefined when it is valid. */
 export function spanFault(since: Instant, until: Instant): InvalidParameter | undefined {
   if (Number.isFinite(since) && Number.isFinite(until) && since <= until) return undefined;
   const message = 'since and until must be times, and since the earlier one';

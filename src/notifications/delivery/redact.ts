@@ -1,9 +1,9 @@
 import { remembered } from '../../shared/remembered.js';
 
-/** The replacement of a credential that a destination sent. */
+/** Replaces credentials sent by a destination. */
 const redacted = '[redacted]';
 
-/** Headers of answers whose values are credentials, unless the settings say otherwise. */
+/** Response headers that hold credentials; the default of the setting. */
 export const credentialHeaders: readonly string[] = [
   'set-cookie',
   'set-cookie2',
@@ -15,11 +15,11 @@ export const credentialHeaders: readonly string[] = [
   'authentication-info',
 ];
 
-/** Headers fit for storing: names stay, values of the given names (lower case) do not. */
+/** Headers for storage: the values of the given names (lower case) are replaced. */
 export function redactHeaders(
   headers: Readonly<Record<string, readonly string[]>>,
   secret: readonly string[] = credentialHeaders,
-  /** Replaced in all other values. */
+  /** Secrets to replace in all other values. */
   sent: Secrets = { plain: [], encoded: [] },
 ): Readonly<Record<string, readonly string[]>> {
   let kept: Record<string, readonly string[]> | undefined;
@@ -33,35 +33,35 @@ export function redactHeaders(
   return kept ?? headers;
 }
 
-/** Shorter strings stand in answers by chance. */
+/** Shorter strings occur in responses by chance. */
 const shortestSecret = 8;
-/** Shorter paths and parts of them, such as `/notifications`, are no secrets. */
+/** Shorter paths and path segments, such as `/notifications`, are not secret. */
 const shortestSecretPath = 16;
 
-/** What a request to a destination contains that must not be stored when its answer repeats it. */
+/** The secrets in a request to a destination: they must not be stored when its response repeats them. */
 interface SentSecrets {
   readonly url: string;
   readonly tokens: readonly (string | null)[];
-  /** Those that the configuration adds. */
+  /** The headers added by the configuration. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What is searched for in answers. */
+/** The strings to search for in responses. */
 export interface Secrets {
   readonly plain: readonly string[];
-  /** Digits of secrets in base64 and hexadecimal, which can stand in the middle of more digits. */
+  /** Digits of secrets in base64 and hexadecimal, which can occur inside longer digits. */
   readonly encoded: readonly string[];
 }
 
 /**
- * What is searched for in an answer: tokens and header values, also without their scheme; path, query, each value of the query and userinfo
+ * The strings to search for in a response: tokens and header values, also without their scheme; path, query, each query value and userinfo
  * of the URL; and all of these in base64 and in hexadecimal. Other encodings are decoded by `withoutSecrets`.
  */
 export function secretsSentTo({ url, tokens, headers }: SentSecrets): Secrets {
   return secretsIn(JSON.stringify([url, tokens.filter((token) => token !== null), Object.values(headers)]));
 }
 
-/** The same for every attempt of a configuration. */
+/** Cached, because it is the same for every attempt of a configuration. */
 const secretsIn = remembered(
   (sent): Secrets => {
     const [url, tokens, values] = JSON.parse(sent) as [string, readonly string[], readonly string[]];
@@ -78,7 +78,7 @@ function partsOfToken(token: string): readonly string[] {
   return [token, token.replace(/^wh(?:sec|sk)_/, '')];
 }
 
-/** The value, what follows its scheme, its `name=value` pairs, and user name and password of `Basic`. */
+/** The value, the part after its scheme, its `name=value` pairs, and user name and password of `Basic`. */
 function partsOfHeader(value: string): readonly string[] {
   const credentials = value.replace(/^[\w-]+\s+/, '');
   const pieces = value.split(/[\s,;]+/).map((piece) => piece.replace(/^[\w-]+="?|"$/g, ''));
@@ -123,10 +123,10 @@ function encodingsOf(secret: string): readonly string[] {
   ];
 }
 
-/** A string, and where each of its characters begins in the one that it was decoded from. */
+/** A decoded string, with the offset of each of its characters in the original. */
 interface View {
   readonly text: string;
-  /** One more than characters: the last is the end. Undefined for the string itself. */
+  /** One more than characters: the last is the end. Undefined for the original string. */
   readonly starts?: readonly number[];
 }
 
@@ -182,7 +182,7 @@ function decoded({ text, starts }: View, { pattern, decode }: Escapes): View | u
   return { text: plain, starts: [...places, original(text.length)] };
 }
 
-/** The string, and what it stands for when it is read as percent-encoded, JSON or HTML, once and twice. */
+/** The string, and its decodings as percent-encoding, JSON or HTML, once and twice. */
 function viewsOf(text: string): readonly View[] {
   const once = escapes.flatMap((each) => decoded({ text }, each) ?? []);
   return [{ text }, ...once, ...once.flatMap((view) => escapes.flatMap((each) => decoded(view, each) ?? []))];
@@ -226,7 +226,7 @@ function foundIn(text: string, secrets: readonly string[], truncated: boolean): 
   return found;
 }
 
-/** The first and the last digit of base64 can contain bits of a secret and of what stands beside it. */
+/** The first and last base64 digit can hold bits of a secret and of its neighbours. */
 function withDigitsAround(text: string, { start, end }: Part): Part {
   const before = /[\w+/-]{0,2}$/.exec(text.slice(Math.max(0, start - 2), start))?.[0] ?? '';
   const after = /^[\w+/-]{0,2}={0,2}/.exec(text.slice(end, end + 4))?.[0] ?? '';
@@ -244,13 +244,13 @@ function replaced(text: string, found: readonly Part[]): string {
   return pieces.join('') + text.slice(done);
 }
 
-/** Scheme, host and port of a URL: all that may be logged of it. Empty when it is no URL. */
+/** Scheme, host and port of a URL, the parts that may be logged. Empty for an invalid URL. */
 export function originOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   return parsed === undefined ? '' : `${parsed.protocol}//${parsed.host}`;
 }
 
-/** The URL without userinfo, as it is shown beside a response. */
+/** The URL without userinfo, as shown with a response. */
 export function withoutUserinfo(url: string): string {
   if (!URL.canParse(url)) return url;
   const parsed = new URL(url);

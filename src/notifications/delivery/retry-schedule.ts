@@ -11,9 +11,9 @@ export interface RetrySchedules {
 
 interface RetryRules {
   readonly waits: readonly Milliseconds[];
-  /** Share by which a wait may be shorter or longer, from 0 to 1. */
+  /** Random variation of a wait, from 0 to 1. */
   readonly jitter: number;
-  /** Longest wait that a destination may ask for. */
+  /** The longest wait that a destination may request. */
   readonly maximumRetryAfter: Milliseconds;
 }
 
@@ -29,7 +29,7 @@ export function waitsFor(schedules: RetrySchedules, kind: DestinationKind): read
   }
 }
 
-/** The end of an attempt: when it was, and a random number in [0, 1) that sets the jitter of the next wait. */
+/** The end of an attempt: its time, and a random number in [0, 1) that sets the jitter of the next wait. */
 interface RetryMoment {
   readonly at: Instant;
   readonly fraction: number;
@@ -37,7 +37,7 @@ interface RetryMoment {
 
 /**
  * When to try again after `attempted` scheduled attempts (at least 1); null when the schedule is used up. What the
- * destination asked for is kept, within the limit, when it is later.
+ * destination requested applies, within the limit, when it is later.
  */
 export function nextAttemptAt(
   rules: RetryRules,
@@ -53,7 +53,7 @@ export function nextAttemptAt(
 
 /**
  * The wait that a `Retry-After` header requests: whole seconds or an HTTP date (RFC 9110, 10.2.3), or seconds with a fraction,
- * which some services send. Null when there is none or it cannot be read.
+ * which some services send. Null when it is absent or invalid.
  */
 export function parseRetryAfter(value: string | undefined, now: Instant): Milliseconds | null {
   const text = value?.trim() ?? '';

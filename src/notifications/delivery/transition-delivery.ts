@@ -10,16 +10,16 @@ export type DeliveryEvent =
       readonly permanent: boolean;
       /** From the retry schedule; null when it is used up. */
       readonly nextAt: Instant | null;
-      /** The destination had no part in it: the attempt uses up nothing of the schedule. */
+      /** A failure on the sender's side: the attempt does not count against the schedule. */
       readonly uncounted?: boolean;
-      /** Some recipients of a mail have it. */
+      /** The mail was accepted for some recipients. */
       readonly partly?: boolean;
     }
-  /** An earlier notification of its run is not over yet. Only of a delivery that has not been attempted. */
+  /** An earlier notification of its run is unfinished. Only for a delivery without attempts. */
   | { readonly type: 'put_behind' }
-  /** The notifications of its run before it are over. */
+  /** The earlier notifications of its run are finished. */
   | { readonly type: 'released'; readonly at: Instant }
-  /** Its time is over, whatever it was waiting for. */
+  /** The delivery has reached its maximum age. */
   | { readonly type: 'expired'; readonly at: Instant; readonly partly?: boolean }
   | { readonly type: 'cancelled'; readonly at: Instant; readonly reason: CancelReason }
   /** One attempt outside the schedule. */
@@ -32,9 +32,9 @@ interface DeliveryTransitionError {
 }
 
 /**
- * The life of a delivery: it waits for attempts until one delivers, the schedule or its time is used up, a permanent
- * failure ends it, or its configuration goes. A redelivery is one more attempt: its failure changes nothing else, unless it was the first
- * to reach some of the recipients.
+ * The state machine of a delivery: it waits for attempts until one succeeds, the schedule or its maximum age is exhausted, a permanent
+ * failure ends it, or its configuration is removed. A redelivery is one more attempt: its failure changes nothing else, unless it was the
+ * first to reach some of the recipients.
  */
 export function transitionDelivery(
   current: DeliveryState,
@@ -63,7 +63,7 @@ export function transitionDelivery(
   }
 }
 
-/** Ends what is unfinished; a redelivery of what was over before is given up and leaves that as it was. */
+/** Ends an unfinished delivery; for a finished one, drops the requested redelivery and restores the state before. */
 function ended(current: DeliveryState, end: SettledState): Result<DeliveryState, never> | null {
   if (current.type === 'waiting' || current.type === 'behind') return ok(end);
   if (current.type !== 'manual') return null;
@@ -93,7 +93,7 @@ function afterFailedRedelivery(
   return reachedNobody && partly === true ? { type: 'partly_delivered', at } : before;
 }
 
-/** What becomes of a delivery for which no more attempts are made. */
+/** The state of a delivery after its last attempt failed. */
 function givenUp(
   { at, partly }: { readonly at: Instant; readonly partly?: boolean },
   reason: Extract<SettledState, { type: 'dead' }>['reason'],

@@ -3,7 +3,7 @@ import type { CustomEvent } from './event.js';
 /** What names of the service's own types begin with. No type of an application does. */
 export const servicePrefix = 'signalbox.';
 
-/** What the service reports of its own destinations: events that configurations subscribe to like any others. */
+/** What Signalbox reports about its destinations: events that configurations subscribe to like any others. */
 export const alertTypes = [
   'signalbox.destination.failing',
   'signalbox.destination.recovered',

@@ -19,7 +19,7 @@ import {
 /** Bounds of an event's strings, in characters. */
 export const eventLimits = { message: 65_536, text: 4096, idempotencyKey: 256 } as const;
 
-/** An event as it arrives, with the field names of the payloads: `trigger`, `message`, `run_id`, `new_assessment_result`, … */
+/** A submitted event, with the field names of the payloads: `trigger`, `message`, `run_id`, `new_assessment_result`, … */
 export type EventAttributes = Readonly<Record<string, unknown>>;
 
 export interface ReadEvent {
@@ -31,7 +31,7 @@ const root = '/data/attributes';
 
 /**
  * The event that the attributes describe. Its kind follows from the trigger; unknown attributes are ignored. A message
- * that is left out or blank is made from the run's status or the trigger's name. All faults are reported.
+ * that is omitted or blank is derived from the run's status or the trigger's name. All faults are reported.
  */
 export function eventFromAttributes(
   attributes: EventAttributes,
@@ -52,13 +52,13 @@ export function eventFromAttributes(
   return ok({ event, idempotencyKey });
 }
 
-/** Why a name is no trigger that an event can have, as the end of a sentence. */
+/** Why the name is not a valid trigger of a submitted event, as the end of a sentence. */
 function problemOfName(trigger: string): string {
   if (trigger.includes('*')) {
     return `is a pattern, which stands for several types; an event has one, such as ${patternExample(trigger)}`;
   }
   if (alertTypeNamed(trigger) !== undefined) {
-    return 'is reported by the service itself; explaining it tells whom it would notify';
+    return 'is emitted by Signalbox only; explain it to see whom it would notify';
   }
   return 'is unknown; it is neither a trigger nor a registered event type';
 }
@@ -119,7 +119,7 @@ function readEvent(
   }
 }
 
-/** Null when it is left out or blank. */
+/** Null when omitted or blank. */
 function messageOf(reader: AttributeReader): string | null {
   const message = reader.text('message', eventLimits.message);
   return message === null || message.trim() === '' ? null : message;

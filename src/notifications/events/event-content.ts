@@ -5,7 +5,7 @@ import type { NotificationEvent } from './event.js';
  * event with fewer members.
  */
 export function contradicts(event: NotificationEvent, other: NotificationEvent): boolean {
-  // When a sender does not say when it happened, it happened when it was reported, each time. The form of the body is the type's, which may
+  // Without a time from the sender, `occurredAt` is the time of each report. The form of the body is the type's, which may
   // have changed since.
   return differs(event.kind === 'custom' ? { ...event, occurredAt: null, body: null } : event, other);
 }

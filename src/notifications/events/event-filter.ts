@@ -2,7 +2,7 @@ import { filterCompiler } from '../../filter/compile-filter.js';
 import { any, flag, struct, text } from '../../filter/schema.js';
 import type { NotificationEvent } from './event.js';
 
-/** What a configuration's filter may name of an event: the attributes that it was reported with. */
+/** The event attributes that a configuration's filter may use. */
 const eventSchema = struct({
   trigger: text,
   message: text,
@@ -25,7 +25,7 @@ const compile = filterCompiler(eventSchema);
 /** The longest filter of a configuration. */
 const longest = 4096;
 
-/** What is wrong with a filter, as the end of a sentence; null when nothing is. */
+/** The fault of a filter, as the end of a sentence; null when it is valid. */
 export function filterProblem(expression: string): string | null {
   if (expression.length > longest) return `must have at most ${longest} characters`;
   return compile(expression).match(
@@ -34,14 +34,14 @@ export function filterProblem(expression: string): string | null {
   );
 }
 
-/** Whether a filter lets the event through. One that cannot be decided, because it names what the event has not, does not. */
+/** Whether the event matches a filter. A filter that fails, because the event lacks an attribute, does not match. */
 export function passesFilter(expression: string, event: NotificationEvent): boolean {
   return compile(expression)
     .andThen(({ matches }) => matches(eventRecord(event)))
     .unwrapOr(false);
 }
 
-/** The event with the names of its attributes, as filters see it. */
+/** The event as a record of named attributes, for filters. */
 export function eventRecord(event: NotificationEvent): Readonly<Record<string, unknown>> {
   const { trigger, message } = event;
   switch (event.kind) {

@@ -3,7 +3,7 @@ import type { FieldFault } from '../errors.js';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What is wrong with a JSON Schema, with pointers that begin at `root`; empty when events can be checked by all of it. */
+/** The faults of a JSON Schema, with pointers that begin at `root`; empty when all of it can be enforced. */
 export function schemaFaults(schema: JsonSchema, longest: number, root: string): readonly FieldFault[] {
   const whole = (message: string): readonly FieldFault[] => [{ pointer: root, message: `schema ${message}` }];
   if (typeof schema !== 'object' || Array.isArray(schema)) return whole('must be a JSON Schema, an object');
@@ -16,7 +16,7 @@ export function schemaFaults(schema: JsonSchema, longest: number, root: string):
   }));
 }
 
-/** The JSON text of a value of a caller; null when it has none: it contains itself, a bigint, or is nested too deep. */
+/** The JSON text of a caller's value; null for cyclic or too deeply nested values, and for bigints. */
 export function jsonOf(value: unknown): string | null {
   try {
     return JSON.stringify(value) ?? null;
@@ -26,8 +26,8 @@ export function jsonOf(value: unknown): string | null {
 }
 
 /**
- * Where data does not fit a schema, with pointers that begin at `root`. A schema of null takes everything. The data are checked as the
- * JSON that is sent: a date is a string, a member that is undefined is not there.
+ * The faults of data against a schema, with pointers that begin at `root`. A null schema accepts everything. The data are checked as the
+ * JSON that is sent: a date is a string, an undefined member is absent.
  */
 export function dataFaults(schema: JsonSchema | null, data: unknown, root: string): readonly FieldFault[] {
   if (schema === null) return [];

@@ -7,7 +7,7 @@ import type { CustomEvent } from './event.js';
 import { dataFaults, jsonOf, schemaFaults } from './event-type-schema.js';
 import { triggerFromSpelling } from './trigger.js';
 
-/** A kind of event that the application publishes, beside those of the notification interface. */
+/** An event type of the application, in addition to those of the notification interface. */
 export interface EventType {
   /** Words of letters, digits and `_`, joined by dots: `order.created`. */
   readonly name: string;
@@ -28,7 +28,7 @@ export interface EventType {
 export const eventTypes = table<EventType>('notification_event_types', ({ name }) => [name]);
 
 /**
- * What the host says of a separate event type. A member that is left out has its default, also when the type exists already.
+ * The input for an event type. Omitted members get their defaults, even when the type already exists.
  */
 export interface EventTypeInput {
   /** Words of letters, digits and `_`, joined by dots or hyphens, such as `order.created`; at most 128 characters. */
@@ -39,7 +39,7 @@ export interface EventTypeInput {
   readonly schema?: Readonly<Record<string, unknown>> | null | undefined;
   /** Data of an event, for people and tests; it must meet the schema. */
   readonly example?: Readonly<Record<string, unknown>> | null | undefined;
-  /** What generic destinations get, `envelope` when absent: see `EventType`. */
+  /** The form of the body for generic destinations, `envelope` when absent: see `EventType`. */
   readonly body?: 'envelope' | 'data' | undefined;
 }
 
@@ -48,19 +48,19 @@ const eventTypeLimits = { name: 128, description: 4096, schema: 65_536, data: 26
 
 const namePattern = /^[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*$/;
 
-/** The type of the service's own with this name, as if it were registered; undefined for other names. */
+/** Signalbox's alert type with this name, as if it were registered; undefined for other names. */
 export function alertTypeNamed(name: unknown): EventType | undefined {
   const known = alertTypes.find((type) => type === name);
   if (known === undefined) return undefined;
   return { name: known, description: '', schema: null, example: null, body: 'envelope', createdAt: 0, updatedAt: 0 };
 }
 
-/** What of the schema is not a schema, or cannot be enforced: it is refused, but a type that is stored already continues without it. */
+/** The invalid and unenforceable parts of the schema. They are refused; a type stored earlier continues to work without them. */
 export function problemsOfSchema({ schema }: Pick<EventType, 'schema'>): readonly FieldFault[] {
   return schema === null ? [] : schemaFaults(schema, eventTypeLimits.schema, '/data/attributes/schema');
 }
 
-/** An example is considered when there is a usable schema, or none, that it can be compared with. */
+/** The example is checked only if the schema is valid or absent. */
 function schemaAndExampleFaults(schema: EventType['schema'], example: EventType['example']): readonly FieldFault[] {
   const problems = problemsOfSchema({ schema });
   if (problems.length > 0 || example === null) return problems;
@@ -92,7 +92,7 @@ export function decideEventType(
   const misnamed = nameProblem(name);
   if (misnamed !== null) refuse('name', misnamed);
   if (!isShortText(description, eventTypeLimits.description)) {
-    refuse('description', `must be a text of at most ${eventTypeLimits.description} characters`);
+    refuse('description', `must be a string of at most ${eventTypeLimits.description} characters`);
   }
   if (body !== 'envelope' && body !== 'data') refuse('body', 'must be envelope or data');
   faults.push(...schemaAndExampleFaults(schema, example));
@@ -110,7 +110,7 @@ export const customEventAttributes: readonly string[] = [
   'idempotency_key',
 ];
 
-/** Members of the payload belong into `data`; beside it they would be lost. */
+/** Payload members outside of `data` are refused, because they would be lost. */
 function strayFaults(attributes: Readonly<Record<string, unknown>>): readonly FieldFault[] {
   const stray = Object.keys(attributes).filter(
     (name) => !customEventAttributes.includes(name) && attributes[name] !== undefined,
@@ -140,7 +140,7 @@ export function customEvent(
   const text = (member: string, longest: number): string | null => {
     const value = attributes[member] ?? null;
     if (value === null || (typeof value === 'string' && value.length <= longest)) return value;
-    refuse(member, `must be a text of at most ${longest} characters`);
+    refuse(member, `must be a string of at most ${longest} characters`);
     return null;
   };
   const message = text('message', eventTypeLimits.message);

@@ -7,20 +7,20 @@ import type { AssessmentTrigger, RunTrigger, WorkspaceTrigger } from './trigger.
 export interface RunEvent {
   readonly kind: 'run';
   readonly trigger: RunTrigger;
-  /** Why there is a notification, for example `Run Errored`. */
+  /** The reason for the notification, for example `Run Errored`. */
   readonly message: string;
   readonly runId: string;
   /** The page of the run; null when there is none. */
   readonly runUrl: string | null;
   /** Why the run was queued. */
   readonly runMessage: string | null;
-  /** RFC 3339; null when it is not known. */
+  /** RFC 3339; null when unknown. */
   readonly runCreatedAt: string | null;
-  /** The name of a person or program; null when it is not known. */
+  /** The name of a person or program; null when unknown. */
   readonly runCreatedBy: string | null;
-  /** The new state of the run; null when it is not known. */
+  /** The new state of the run; null when unknown. */
   readonly runStatus: string | null;
-  /** When the run came into this state, RFC 3339; null when it is not known. */
+  /** When the run entered this state, RFC 3339; null when unknown. */
   readonly runUpdatedAt: string | null;
   /** Null when no person moved the run. */
   readonly runUpdatedBy: string | null;
@@ -28,9 +28,9 @@ export interface RunEvent {
   readonly speculative: boolean;
   /** Picture of the creator, for chat messages. */
   readonly runCreatorAvatarUrl?: string | null;
-  /** Absent for runs that are not those of jobs. */
+  /** Present for runs of jobs only. */
   readonly job?: RunOfJob;
-  /** What failed, of a job's run that ended by a failure. */
+  /** The failure of a job's run. */
   readonly failure?: RunFailure;
 }
 
@@ -38,16 +38,16 @@ export interface RunEvent {
 export interface RunFailure {
   readonly allocationId: string;
   readonly group: string;
-  /** Null when no task is known to have failed: the node was lost, for example. */
+  /** Null when no task failed: the node was lost, for example. */
   readonly task: string | null;
   /** Null when the task did not end on its own. */
   readonly exitCode: number | null;
   /** Number of the signal that ended the task; null for none. */
   readonly signal: number | null;
   readonly message: string;
-  /** Where the error stream of the task is read. */
+  /** URL of the task's error stream. */
   readonly outputUrl?: string;
-  /** The last lines that the task printed, without values of variables; absent when there are none. */
+  /** The task's last lines of output, without values of variables; absent when there are none. */
   readonly output?: string;
 }
 
@@ -55,10 +55,10 @@ export interface RunFailure {
 export interface RunOfJob {
   readonly namespace: string;
   readonly id: string;
-  /** Absent while it has not ended. */
+  /** Absent while the run is unfinished. */
   readonly outcome?: {
     readonly name: 'succeeded' | 'failed' | 'stopped' | 'timed_out' | 'lost';
-    /** The name as people read it. */
+    /** The display name. */
     readonly text: string;
   };
 }
@@ -66,9 +66,9 @@ export interface RunOfJob {
 /** One result of a health assessment, with the payload's own field names: it is passed on as it is. */
 export interface AssessmentResult {
   readonly id: string;
-  /** Where the result is read. */
+  /** URL of the result. */
   readonly url: string;
-  /** Whether the assessment itself could be made. */
+  /** Whether the assessment itself succeeded. */
   readonly succeeded: boolean;
   /** Whether resources differ from their configuration. */
   readonly drifted: boolean;
@@ -76,7 +76,7 @@ export interface AssessmentResult {
   readonly all_checks_succeeded: boolean;
   /** How many resources differ. */
   readonly resources_drifted: number;
-  /** How many resources do not. */
+  /** How many resources do not differ. */
   readonly resources_undrifted: number;
   /** How many checks passed. */
   readonly checks_passed: number;
@@ -118,7 +118,7 @@ export interface AutoDestroyEvent {
   readonly runCreateErrorMessage: string | null;
 }
 
-/** An event of a type that the application has registered, or that the service itself reports. */
+/** An event of a type registered by the application, or an alert of Signalbox. */
 export interface CustomEvent {
   readonly kind: 'custom';
   /** The name of the type. */
@@ -126,29 +126,29 @@ export interface CustomEvent {
   readonly message: string;
   /** Meets the schema of the type. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** Events with the same key keep their order at a destination; null for those that stand alone. */
+  /** Events with the same key keep their order at a destination; null for unordered ones. */
   readonly orderKey: string | null;
   /** RFC 3339. */
   readonly occurredAt: string;
-  /** What a generic destination gets; see `EventType`. */
+  /** The form of the body for generic destinations; see `EventType`. */
   readonly body: 'envelope' | 'data';
 }
 
-/** What can be notified. */
+/** An event that can cause notifications. */
 export type NotificationEvent = RunEvent | AssessmentEvent | AutoDestroyEvent | CustomEvent;
 
-/** A configuration that an event notifies, with what its messages need of it, as it was when the event was accepted. */
+/** A configuration that an event notifies: the members that its messages need, as of the event's acceptance. */
 export interface NotifiedConfiguration {
   readonly id: string;
   /** `generic` when absent. */
   readonly kind?: DestinationKind;
-  /** How the configuration spells the trigger; as the event does when absent. */
+  /** The trigger as written in the configuration; as in the event when absent. */
   readonly trigger?: string;
   /** Only where messages show it: chat and e-mail. */
   readonly name?: string;
 }
 
-/** Where an event happened, as messages report it: kept with the event, so that every repetition of a message is the same. */
+/** The context of an event for messages; stored with the event, so that every retry of a message is the same. */
 interface EventSurroundings {
   readonly workspaceName: string;
   readonly organization: string;
@@ -167,10 +167,10 @@ export interface StoredEvent {
   readonly trigger: string;
   readonly event: NotificationEvent;
   readonly idempotencyKey: string | null;
-  /** In the order that the ids of its deliveries report; see `deliveryIdOf`. */
+  /** In the order of the positions in its deliveries' IDs; see `deliveryIdOf`. */
   readonly notified: readonly NotifiedConfiguration[];
   readonly surroundings: EventSurroundings;
-  /** The trace that it belongs to; its messages hand it on. */
+  /** The trace that it belongs to; passed on by its messages. */
   readonly traceparent?: string;
   /** When its content was erased. */
   readonly erasedAt?: Instant;
@@ -190,7 +190,7 @@ export const events = table<StoredEvent>(
   { grows: true, numbered: true },
 );
 
-/** Events of one write at most; keeps `sequence` a whole number for 2^41 writes. */
+/** The most events per write; keeps `sequence` a safe integer for 2^41 writes. */
 const eventsPerWrite = 4096;
 
 /** The first sequence of the write with this index; its events count on from there. */
@@ -203,12 +203,12 @@ export function lastSequenceOf(writeIndex: number): number {
   return (writeIndex + 1) * eventsPerWrite - 1;
 }
 
-/** Writes that lie between two sequences: as many events at most, unless one write had several. */
+/** The number of writes between two sequences: an upper bound of the events, unless one write had several. */
 export function writesBetween(from: number, to: number): number {
   return Math.max(0, Math.floor((to - from) / eventsPerWrite));
 }
 
-/** What keeps its order at one destination: the notifications of one run, or of one key of its own. Null for events that stand alone. */
+/** Notifications with the same key keep their order at a destination: those of one run, or of one order key. Null for events without an order. */
 export function orderKeyOf(event: NotificationEvent): string | null {
   if (event.kind === 'run') return event.runId;
   return event.kind === 'custom' ? event.orderKey : null;

@@ -1,6 +1,6 @@
 import type { RunTrigger } from './trigger.js';
 
-/** What a run status is notified as. */
+/** Trigger and message of a run status. */
 export interface RunStatusNotification {
   readonly trigger: RunTrigger;
   readonly message: string;
@@ -29,7 +29,7 @@ const byStatus: Readonly<Record<string, RunStatusNotification>> = {
   force_canceled: say('run:errored', 'Run Canceled'),
 };
 
-/** Statuses that stop for a person only when the plan has changes and is not applied on its own. */
+/** Statuses that wait for a person only when the plan has changes and is not applied automatically. */
 const pausing: ReadonlySet<string> = new Set(['planned', 'cost_estimated', 'policy_checked', 'post_plan_completed']);
 
 /**

@@ -1,7 +1,7 @@
 /** Which payload a trigger's notifications carry (notification interface, Events). */
 export type TriggerScope = 'run' | 'assessment' | 'workspace';
 
-/** What the workspace must have switched on before a trigger can fire. */
+/** A workspace feature that a trigger requires. */
 export type TriggerFeature = 'drift_detection' | 'health_assessments';
 
 /** A kind of event of the notification interface. */
@@ -10,11 +10,11 @@ export interface TriggerDefinition {
   readonly value: string;
   /** Other forms of the same trigger; all are accepted, and each configuration keeps the one it was given. */
   readonly aliases: readonly string[];
-  /** What its events are about, which decides the payload. */
+  /** The subject of its events; decides the payload. */
   readonly scope: TriggerScope;
-  /** For people. */
+  /** Display name. */
   readonly displayName: string;
-  /** What the workspace must have switched on; null for nothing. */
+  /** The workspace feature that it requires; null for none. */
   readonly needs: TriggerFeature | null;
 }
 
@@ -30,10 +30,10 @@ export type RunTrigger =
 export type AssessmentTrigger = 'assessment:drifted' | 'assessment:check_failure' | 'assessment:failed';
 /** Triggers of events about the destruction of a workspace, in their canonical form. */
 export type WorkspaceTrigger = 'workspace:auto_destro_reminder' | 'workspace:auto_destroy_run_results';
-/** The canonical form of a trigger; `triggerFromSpelling` knows the others. */
+/** The canonical form of a trigger; `triggerFromSpelling` maps all forms to it. */
 export type Trigger = RunTrigger | AssessmentTrigger | WorkspaceTrigger;
 
-/** How a trigger may be written. */
+/** All accepted forms of a trigger. */
 export type TriggerSpelling = Trigger | 'workspace:auto_destroy_reminder';
 
 function define<V extends Trigger>(
@@ -48,7 +48,7 @@ function define<V extends Trigger>(
   return { value, aliases, scope, displayName, needs };
 }
 
-/** Every trigger of the notification interface, in its order. The misspelled name of the reminder is the one that the interface has. */
+/** Every trigger of the notification interface, in its order. The misspelled name of the reminder is that of the interface. */
 export const triggerDefinitions = [
   define('run:created', 'run', 'Created'),
   define('run:planning', 'run', 'Planning'),
@@ -71,7 +71,7 @@ const bySpelling: ReadonlyMap<string, (typeof triggerDefinitions)[number]> = new
   ),
 );
 
-/** The trigger that a form means; undefined for an unknown one. */
+/** The trigger of a form; undefined for an unknown one. */
 export function triggerFromSpelling(spelling: string): (TriggerDefinition & { readonly value: Trigger }) | undefined {
   return bySpelling.get(spelling);
 }
@@ -79,13 +79,13 @@ export function triggerFromSpelling(spelling: string): (TriggerDefinition & { re
 /** Every form of every trigger. */
 export const triggerSpellings: readonly string[] = [...bySpelling.keys()];
 
-/** Every way to write the name of an event's trigger; the name of an event type has one. */
+/** All forms of an event's trigger; the name of an event type has only one. */
 export function spellingsOf(trigger: string): readonly string[] {
   const definition = bySpelling.get(trigger);
   return definition === undefined ? [trigger] : [definition.value, ...definition.aliases];
 }
 
-/** How a list of forms writes the trigger; undefined when the trigger is not in the list. */
+/** The form of the trigger in a list; undefined when the list does not contain the trigger. */
 export function spellingOf(trigger: string, spellings: readonly string[]): string | undefined {
   return spellings.find((spelling) => bySpelling.get(spelling)?.value === trigger);
 }

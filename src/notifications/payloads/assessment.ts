@@ -6,17 +6,17 @@ export interface AssessmentPayload {
   readonly payload_version: 2;
   /** The configuration that is notified. */
   readonly notification_configuration_id: string;
-  /** Where the configuration is read, as a path. */
+  /** Path of the configuration. */
   readonly notification_configuration_url: string;
   readonly trigger_scope: 'assessment';
-  /** The trigger, written as the configuration spells it. */
+  /** The trigger, as written in the configuration. */
   readonly trigger: string;
-  /** What was found, as a sentence for people. */
+  /** The finding, as a sentence for people. */
   readonly message: string;
   readonly details: {
     /** The result that the notification is about. */
     readonly new_assessment_result: AssessmentResult;
-    /** The one before it; null for the first. */
+    /** The previous result; null for the first. */
     readonly prior_assessment_result: AssessmentResult | null;
     readonly workspace_id: string;
     readonly workspace_name: string;
@@ -47,7 +47,7 @@ export function assessmentPayload(
   };
 }
 
-/** Exactly the interface's members, in one order, whatever the host's object holds besides. */
+/** Exactly the interface's members, in a fixed order, without further members of the host's object. */
 function inOrder(result: AssessmentResult): AssessmentResult {
   return {
     id: result.id,

@@ -6,23 +6,23 @@ export interface AutoDestroyPayload {
   readonly payload_version: '2';
   /** The configuration that is notified. */
   readonly notification_configuration_id: string;
-  /** Where the configuration is read, as a path. */
+  /** Path of the configuration. */
   readonly notification_configuration_url: string;
   readonly trigger_scope: 'workspace';
-  /** The trigger, written as the configuration spells it. */
+  /** The trigger, as written in the configuration. */
   readonly trigger: string;
-  /** What will happen or has happened, as a sentence for people. */
+  /** The event, as a sentence for people. */
   readonly message: string;
   readonly details: {
-    /** Of a reminder: when it will happen, in RFC 3339. */
+    /** Reminders only: the due time, in RFC 3339. */
     readonly auto_destroy_at: string | null;
-    /** Of results: when the run was created, in RFC 3339. */
+    /** Results only: when the run was created, in RFC 3339. */
     readonly run_created_at: string | null;
-    /** Of results: the status of the run. */
+    /** Results only: the status of the run. */
     readonly run_status: string | null;
-    /** Of results: the ID of the run. */
+    /** Results only: the ID of the run. */
     readonly run_external_id: string | null;
-    /** Of results: why no run could be created; null when one was. */
+    /** Results only: why no run could be created; null when one was. */
     readonly run_create_error_message: string | null;
     /** Whether it is announced (`reminder`) or over (`results`). */
     readonly trigger_type: 'reminder' | 'results';
@@ -31,7 +31,7 @@ export interface AutoDestroyPayload {
   };
 }
 
-/** Members of the other kind (reminder or results) are null, whatever the event holds. */
+/** Members of the other kind (reminder or results) are always null. */
 export function autoDestroyPayload(
   configuration: { readonly id: string; readonly url: string },
   trigger: string,

@@ -16,7 +16,7 @@ const colours: Readonly<Record<Tone, string>> = {
 
 /**
  * The message for a chat-a destination, as JSON text: a line with the workspace, and an attachment of blocks in the event's
- * colour. Strings of users are plain text where the format has it, and escaped everywhere.
+ * colour. User strings are plain text where the format allows it, and escaped everywhere.
  */
 export function renderChatA(context: MessageContext): string {
   const outline = messageOutline(context);
@@ -52,7 +52,7 @@ function fieldText({ title, value }: Fact): string {
   return `*${escaped(title, limits.title)}*\n${text}`;
 }
 
-/** A block of code, which the output cannot end. */
+/** A code block that the output cannot close. */
 function outputText(output: string): string {
   const lines = spellLastLines(withoutMentions(output), limits.output, {
     ...entities,
@@ -61,7 +61,7 @@ function outputText(output: string): string {
   return `*Last output*\n\`\`\`\n${lines.join('\n')}\n\`\`\``;
 }
 
-/** Shown in each reader's own time zone; programs that cannot do that show the text in UTC. */
+/** A time that each client shows in its reader's time zone; others show UTC. */
 function localTime(at: number): string {
   return `<!date^${unixSecondsFromInstant(at)}^{date_short_pretty} {time}|${timeText(at)}>`;
 }

@@ -4,7 +4,7 @@ import { jsonLengthOf, lengthOf, type Spelling, spell, spellLastLines, withoutMe
 
 /**
  * Bytes in the longest JSON form. With three links of at most 2,048 bytes the message stays below 28,000 bytes, which
- * is what the service accepts, even when something on the way writes every character outside ASCII as an escape.
+ * is the service's limit, even when an intermediary escapes every character outside ASCII.
  */
 const limits = { label: 1200, reason: 12_000, title: 200, fact: 1200, factBesideOutput: 500, output: 5000 } as const;
 
@@ -36,7 +36,7 @@ export function renderChatB(context: MessageContext): string {
   return JSON.stringify({ type: 'message', attachments: [{ contentType, contentUrl: null, content }] });
 }
 
-/** Titles can be names that users wrote, too. What one takes is left out of its value. */
+/** Titles can be user input, too. Their length is subtracted from that of the value. */
 function factOf({ title, value }: Fact, limit: number): object {
   const name = escaped(title, limits.title);
   return {
@@ -89,7 +89,7 @@ function actionsOf({ item, workspace }: MessageOutline): object {
   return workspace === null || workspace.link === null ? {} : open('View workspace', workspace.link);
 }
 
-/** What begins emphasis, code or a link in a card's text. Other punctuation stays: not every client hides the backslash. */
+/** Escapes the start of emphasis, code or a link in a card's text. Other punctuation is kept: not every client hides the backslash. */
 const markdown: Spelling = {
   escape: (piece) => piece.replace(/[\\`*_[\]<]/g, '\\$&'),
   costOf: jsonLengthOf,

@@ -1,13 +1,13 @@
 import type { CustomEvent } from '../events/event.js';
 import type { WorkspaceNames } from '../workspace.js';
 
-/** The body of an event of a registered type or of an alert, unless the type sends its data alone. */
+/** The body of an alert, or of an event of a registered type with the body `envelope`. */
 export interface OwnEventPayload {
   /** The name of the event type. */
   readonly type: string;
   /** When it happened: RFC 3339. */
   readonly timestamp: string;
-  /** What happened, for people. */
+  /** The event, as a sentence for people. */
   readonly message: string;
   /** The workspace of the event. */
   readonly workspace_id: string;

@@ -7,7 +7,7 @@ const limits = { subject: 200, title: 100, line: 500, reason: 20_000 } as const;
 
 /**
  * The mail for one recipient, as a string and as HTML with the same content: the event, whether a decision is needed, the object,
- * the reason, the user and time, and why the recipient gets it. Nothing in a header can end its line.
+ * the reason, the user and time, and why the recipient gets it. No value can end the line of a header.
  */
 export function renderEmail(context: MessageContext, recipient: Recipient): RenderedEmail {
   const outline = messageOutline(context);
@@ -31,7 +31,7 @@ function shortened(id: string): string {
   return /^run-\w{6,}$/.test(id) ? `${id.slice(0, 8)}…` : asText(id, 40);
 }
 
-/** What both parts are made of. */
+/** The content of both parts. */
 interface Sections {
   readonly headline: string;
   readonly action: string;
@@ -59,7 +59,7 @@ function sectionsOf(outline: MessageOutline, { configuration }: MessageContext, 
   if (item !== null) add(item.label, item.id, item.link);
   if (person !== null) add('Created by', person.name);
   for (const { title, value, isMember } of outline.facts) {
-    // The headline and the rows above have said these.
+    // The headline and the rows above already show these.
     const isKnown = isMember !== true && (title === 'Event' || title === item?.label);
     if (!isKnown) add(title, typeof value === 'string' ? value : timeText(value.at));
   }
@@ -83,7 +83,7 @@ function textOf({ headline, action, rows, reason, output, footer, settings }: Se
     lines.push(`${`${title}:`.padEnd(width)}${value}`);
     if (link !== null) lines.push(`${' '.repeat(width)}${link}`);
   }
-  // Indented, so that no line of what a user wrote can pass for one of ours.
+  // Indented, so that no line of user input can be mistaken for ours.
   if (reason !== null) lines.push('', 'Message:', ...reason.split('\n').map((line) => `  ${line}`.trimEnd()));
   if (output.length > 0) lines.push('', 'Last output:', ...output.map((line) => `  ${line}`.trimEnd()));
   lines.push('', '-- ', footer);
@@ -133,8 +133,8 @@ function asText(text: string, limit: number): string {
 }
 
 /**
- * The same for every attempt at the delivery, so that a mail that was sent twice is shown once; mails about one run share
- * a reference, so that they form one conversation. Machines must not answer (RFC 3834).
+ * The same for every attempt of a delivery, so that mail programs show a mail that was sent twice only once; mails about one run share
+ * a reference, so that they form one conversation. Auto-responders must not answer (RFC 3834).
  */
 function headersOf({ configuration, subject, deliveryId }: MessageContext, { userId }: Recipient) {
   const host = hostOf(configuration.url);

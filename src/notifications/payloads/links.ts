@@ -1,7 +1,7 @@
 import { wellFormed } from '../../shared/text-values.js';
 import type { WorkspaceNames } from '../workspace.js';
 
-/** Where the service is seen from outside. */
+/** The public address of the service. */
 export interface PublicEndpoint {
   /** Without a trailing slash. */
   readonly publicOrigin: string;
@@ -19,7 +19,7 @@ export function configurationUrl(endpoint: PublicEndpoint, configurationId: stri
   return endpoint.publicOrigin + configurationPath(endpoint, configurationId);
 }
 
-/** The page of a job's run: the template with its parts filled in. Null without a template: there is no page. */
+/** The page of a job's run, from the template. Null without a template. */
 export function runUrl(
   template: string,
   { publicOrigin }: Pick<PublicEndpoint, 'publicOrigin'>,
@@ -33,7 +33,7 @@ export function runUrl(
   );
 }
 
-/** What a task wrote to its error stream. */
+/** URL of a task's error stream. */
 export function errorOutputUrl(
   { publicOrigin }: Pick<PublicEndpoint, 'publicOrigin'>,
   allocationId: string,
@@ -43,13 +43,13 @@ export function errorOutputUrl(
   return `${publicOrigin}${path}?task=${encoded(task)}&type=stderr&plain=true`;
 }
 
-/** The workspace's own page when the host named one. */
+/** The workspace's page: that of the host, if given. */
 export function workspaceUrl(endpoint: PublicEndpoint, workspace: WorkspaceNames): string {
   const { organization, name } = workspace;
   return workspace.url ?? `${endpoint.publicOrigin}/app/${encoded(organization)}/workspaces/${encoded(name)}`;
 }
 
-/** Half of a surrogate pair, which no URL can hold, becomes the replacement character. */
+/** Percent-encodes a string; lone surrogates, which are invalid in URLs, become the replacement character. */
 function encoded(text: string): string {
   return encodeURIComponent(wellFormed(text));
 }

@@ -1,6 +1,6 @@
 import type { NotificationEvent } from '../events/event.js';
 
-/** Everything a chat or e-mail message is made from. Strings are as users wrote them: the renderer escapes and cuts. */
+/** The content of a chat or e-mail message. Strings are unescaped user input: the renderer escapes and cuts them. */
 export interface MessageContext {
   readonly configuration: {
     readonly id: string;
@@ -16,7 +16,7 @@ export interface MessageContext {
     readonly url: string;
   } | null;
   readonly subject: NotificationEvent | { readonly kind: 'verification' };
-  /** Stable over all attempts of one delivery; for identifiers inside the message. */
+  /** The same for all attempts of one delivery; for identifiers inside the message. */
   readonly deliveryId: string;
 }
 
@@ -33,6 +33,6 @@ export interface RenderedEmail {
   readonly text: string;
   /** The same content as `text`. */
   readonly html: string;
-  /** Beside those that the mailer makes. */
+  /** In addition to those of the mailer. */
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -3,7 +3,7 @@ import type { AssessmentEvent, AutoDestroyEvent, CustomEvent, RunEvent, RunFailu
 import type { MessageContext } from './message-context.js';
 import { linkFrom, onOneLine, onSeveralLines, outputLines } from './text.js';
 
-/** What a message says, whatever it is written in. Strings, titles included, are free of control characters, and neither escaped nor cut. */
+/** The content of a message, independent of its format. Strings, titles included, have no control characters, and are neither escaped nor cut. */
 export interface MessageOutline {
   /** `Run notification for`, before the workspace; the whole of a verification's first line. */
   readonly introduction: string;
@@ -11,10 +11,10 @@ export interface MessageOutline {
   /** What happened: `Run Errored`. */
   readonly event: string;
   readonly tone: Tone;
-  /** The object of the event, when that is not the workspace itself. */
+  /** The object of the event, unless it is the workspace. */
   readonly item: { readonly label: string; readonly id: string; readonly link: string | null } | null;
   readonly person: { readonly name: string; readonly avatar: string | null } | null;
-  /** What the person wrote; may have several lines. */
+  /** The person's message; may have several lines. */
   readonly reason: string | null;
   readonly facts: readonly Fact[];
   /** The last lines that a task printed, each without control characters; null when there are none. */
@@ -27,7 +27,7 @@ export interface Fact {
   /** Never empty. */
   readonly title: string;
   readonly value: string | { readonly at: Instant };
-  /** A member of the data of an event: its title is the name that its sender wrote. */
+  /** A member of an event's data: its title is the sender's name for it. */
   readonly isMember?: true;
 }
 
@@ -52,7 +52,7 @@ export function messageOutline({ subject, workspace, configuration }: MessageCon
   }
 }
 
-/** One line that says what happened and where, for notices and for programs that show no markup. */
+/** One line with event and place, for notices and for programs without markup. */
 export function summaryOf({ introduction, workspace, item, event }: MessageOutline): string {
   if (workspace === null) return introduction;
   return item === null ? `${workspace.label}: ${event}` : `${workspace.label} ${item.id}: ${event}`;
@@ -128,7 +128,7 @@ function exitOf({ exitCode, signal }: RunFailure): string | null {
   return exitCode === null ? null : `code ${exitCode}`;
 }
 
-/** How a job's run ended, behind the event: `: failed with exit code 3`. */
+/** The outcome of a job's run, appended to the event: `: failed with exit code 3`. */
 function endOf({ job, failure }: RunEvent): string {
   const outcome = job?.outcome;
   if (outcome === undefined || outcome.name === 'succeeded') return '';
@@ -180,7 +180,7 @@ function assessmentOutline({ trigger, message, newAssessmentResult: result }: As
     facts: [
       { title: 'Event', value: event },
       ...timeFact('Event time', result.created_at),
-      // A failed assessment has counted nothing.
+      // A failed assessment has no counts.
       ...(trigger === 'assessment:failed' ? [] : counts.map(([title, count]) => ({ title, value: String(count) }))),
     ],
     output: null,
@@ -233,10 +233,10 @@ function autoDestroyOutline(destroy: AutoDestroyEvent): OutlineInWorkspace {
   };
 }
 
-/** Members of the data that a message shows: beside them stand the event and its time. */
+/** The most members of the data in a message, in addition to the event and its time. */
 const mostMembers = 6;
 
-/** The data's own strings and numbers; `id` and `url`, where it has them, name what the event is about. */
+/** The strings and numbers of the data; `id` and `url`, if present, identify the object of the event. */
 function customOutline({ trigger, message, data, occurredAt }: CustomEvent): OutlineInWorkspace {
   const event = onOneLine(message);
   const id = typeof data['id'] === 'string' || typeof data['id'] === 'number' ? onOneLine(String(data['id'])) : '';
@@ -275,7 +275,7 @@ function memberFact(name: string, value: string): Fact[] {
   return textFact(onOneLine(name) || 'unnamed', value).map((fact) => ({ ...fact, isMember: true }));
 }
 
-/** No fact when the string is no time: a message with less in it is better than none. */
+/** No fact for an invalid time: an incomplete message is better than none. */
 function timeFact(title: string, value: string | null): Fact[] {
   const at = instantFromRfc3339(value ?? '');
   return at === undefined ? [] : [{ title, value: { at } }];

@@ -2,7 +2,7 @@ import type { AssessmentPayload } from './assessment.js';
 import type { AutoDestroyPayload } from './auto-destroy.js';
 import type { RunPayload } from './run.js';
 
-/** Every body that a generic destination can receive. Report them apart by `payload_version`, then by `trigger_scope`. */
+/** Every body that a generic destination can receive. Distinguish them by `payload_version`, then by `trigger_scope`. */
 export type NotificationPayload = RunPayload | AssessmentPayload | AutoDestroyPayload;
 
 /** A run notification whose only notification is the probe of a configuration. */

@@ -18,7 +18,7 @@ import { verificationPayload } from './verification.js';
 /** The product in the User-Agent header of requests. */
 export const productToken = 'signalbox/0.1';
 
-/** What rendering needs of a configuration. */
+/** The members of a configuration that rendering needs. */
 export interface RenderedFor {
   readonly id: string;
   readonly name: string;
@@ -33,7 +33,7 @@ export type Occasion =
 
 /** Secrets and identity of one request. */
 export interface RequestIdentity {
-  /** Signs requests to generic destinations; null: they are not signed. */
+  /** Signs requests to generic destinations; null for unsigned requests. */
   readonly token: string | null;
   /** Replaced tokens that still sign in the list header. */
   readonly retiredTokens: readonly string[];
@@ -49,15 +49,15 @@ export interface RequestIdentity {
 export interface SignatureRules {
   /** Names of headers that carry the HMAC-SHA512 signature. */
   readonly headers: readonly string[];
-  /** The ID of the message, by which a receiver recognises a repetition. */
+  /** The header with the message ID, by which a receiver recognises a retry. */
   readonly idHeader?: string;
-  /** The time at which the event was accepted, as RFC 3339 in UTC with milliseconds. */
+  /** The header with the time of the event's acceptance, as RFC 3339 in UTC with milliseconds. */
   readonly timestampHeader?: string;
   /** Whether the three headers of Standard Webhooks are sent as well. */
   readonly standardWebhooks: boolean;
 }
 
-/** What leaves the service, for a kind of destination. */
+/** The rendered notification, by kind of destination. */
 export type RenderedNotification =
   | { readonly type: 'http'; readonly body: string; readonly headers: Readonly<Record<string, string>> }
   | { readonly type: 'email'; readonly mails: readonly (RenderedEmail & { readonly to: string })[] };
@@ -92,7 +92,7 @@ export function renderPayload(
   };
 }
 
-/** The body of an HTTP notification, serialised once so that what is signed is what is sent; null for e-mail. */
+/** The body of an HTTP notification, serialised once so that signature and request have the same bytes; null for e-mail. */
 export function renderBody(
   configuration: RenderedFor,
   occasion: Occasion,
@@ -113,7 +113,7 @@ export function renderBody(
 
 /**
  * The headers of one attempt. Every message has its ID and the time of its event. Only generic destinations with a token get a
- * signature, made with the present token.
+ * signature, made with the current token.
  */
 export function requestHeaders(
   { kind, body }: { readonly kind: DestinationKind; readonly body: string },
@@ -148,7 +148,7 @@ export function requestHeaders(
   return headers;
 }
 
-/** What the chat and e-mail renderers work from. */
+/** The input of the chat and e-mail renderers. */
 export function messageContext(
   configuration: RenderedFor,
   occasion: Occasion,

@@ -10,11 +10,11 @@ export interface RunPayload {
   readonly run_url: string | null;
   /** The run; null in a verification request, as are the other members about runs and workspaces. */
   readonly run_id: string | null;
-  /** Why the run was queued; null when that is not known. */
+  /** Why the run was queued; null when unknown. */
   readonly run_message: string | null;
   /** RFC 3339. */
   readonly run_created_at: string | null;
-  /** The name of a person or program; null when it is not known. */
+  /** The name of a person or program; null when unknown. */
   readonly run_created_by: string | null;
   readonly workspace_id: string | null;
   readonly workspace_name: string | null;
@@ -27,19 +27,19 @@ export interface RunPayload {
 export interface RunNotification {
   /** What happened, as a sentence for people. */
   readonly message: string;
-  /** The trigger, written as the configuration spells it. */
+  /** The trigger, as written in the configuration. */
   readonly trigger: string;
-  /** The new state of the run; null when it is not known. */
+  /** The new state of the run; null when unknown. */
   readonly run_status: string | null;
-  /** When the run came into this state, in RFC 3339; null when that is not known. */
+  /** When the run entered this state, in RFC 3339; null when unknown. */
   readonly run_updated_at: string | null;
-  /** The name of the person who moved the run; null when nobody did. */
+  /** The name of the person who changed the state; null when no person did. */
   readonly run_updated_by: string | null;
   /** The job, for the run of a job. */
   readonly run_job?: { readonly namespace: string; readonly id: string };
   /** How the run of a job ended. */
   readonly run_outcome?: NonNullable<RunOfJob['outcome']>['name'];
-  /** Only of a job's run that ended by a failure. */
+  /** Present for failed runs of jobs only. */
   readonly run_failure?: {
     readonly allocation_id: string;
     readonly task_group: string;
@@ -47,14 +47,14 @@ export interface RunNotification {
     readonly exit_code: number | null;
     readonly signal: number | null;
     readonly message: string;
-    /** Where the error stream of the task is read. */
+    /** URL of the task's error stream. */
     readonly output_url?: string;
     /** The last lines that the task printed, without values of variables. */
     readonly output?: string;
   };
 }
 
-/** `trigger` is written as the configuration spells it. */
+/** `trigger` is as written in the configuration. */
 export function runPayload(
   configurationId: string,
   trigger: string,

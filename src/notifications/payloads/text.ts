@@ -8,15 +8,15 @@ import { wellFormed } from '../../shared/text-values.js';
 /** The mark at the end of a string that was cut. */
 const cutMark = '…';
 
-/** Invisible, without width, and a line must not be broken there. */
+/** Invisible, zero width, no line break. */
 const joiner = '\u2060';
 
-/** The text on one line: no control characters, no line breaks, nothing that reverses the direction of what follows. */
+/** The string on one line: no control characters, line breaks, or marks that change the writing direction. */
 export function onOneLine(text: string): string {
   return cleaned(text).replace(/\s+/gu, ' ').trim();
 }
 
-/** The text with its line breaks, as `\n`, and without any other control character; at most one empty line in a row. */
+/** The string with its line breaks, as `\n`, and without other control characters; at most one empty line in a row. */
 export function onSeveralLines(text: string): string {
   return cleaned(text)
     .replace(/[^\S\n]+/gu, ' ')
@@ -25,7 +25,7 @@ export function onSeveralLines(text: string): string {
     .trim();
 }
 
-/** Output of a program: as it is, without control characters, with its indentation. */
+/** Output of a program, without control characters, with its indentation. */
 export function outputLines(text: string): string {
   return cleaned(text.slice(-longestText))
     .split('\n')
@@ -34,7 +34,7 @@ export function outputLines(text: string): string {
     .replace(/^\n+|\n+$/g, '');
 }
 
-/** The last lines of a string whose form costs at most `limit`; a last line that is too long alone is cut. */
+/** The last lines of a string whose escaped form costs at most `limit`; a single line that is too long is cut. */
 export function spellLastLines(text: string, limit: number, spelling: Spelling): readonly string[] {
   const lines: string[] = [];
   let left = limit;
@@ -47,7 +47,7 @@ export function spellLastLines(text: string, limit: number, spelling: Spelling):
   return lines;
 }
 
-/** More than any message shows. */
+/** Characters; more than any message shows. */
 const longestText = 40_000;
 
 function cleaned(text: string): string {
@@ -60,7 +60,7 @@ function cleaned(text: string): string {
 }
 
 /**
- * The text without anything that a chat service could interpret as a mention, as a link whose text differs from its target, or
+ * Neutralises everything that a chat service could interpret as a mention, as a link whose text differs from its target, or
  * as one of its functions. Nothing visible changes: an invisible character is inserted between `@` and a name, between `]` and
  * `(`, between two braces, and after a `<` or `&` that begins a mention or an entity.
  */
@@ -73,20 +73,20 @@ export function withoutMentions(text: string): string {
     .replace(/&(?=#|[a-z]\w*;)/gi, `&${joiner}`);
 }
 
-/** How a string is escaped in its position, and its length there. */
+/** The escaping of a string for its position, and the length there. */
 export interface Spelling {
-  /** Of any piece of the text; must not depend on the pieces beside it. */
+  /** Escapes a piece; must not depend on its neighbours. */
   readonly escape: (piece: string) => string;
-  /** Of an escaped piece, in the unit of the limit. */
+  /** The length of an escaped piece, in the unit of the limit. */
   readonly costOf: (escaped: string) => number;
 }
 
 /**
- * The text as it is written, with a cost of at most `limit`. What is too long ends with `…` behind the last whole
- * character, in the sense of what a reader takes for one: an emoji of several code points, a letter with its accents.
+ * The escaped string, with a cost of at most `limit`. If it is too long, it ends with `…` after the last whole
+ * grapheme: an emoji of several code points, a letter with its accents.
  */
 export function spell(text: string, limit: number, { escape: escapePiece, costOf }: Spelling): string {
-  // Nothing is written shorter than it is; this bounds the work for very long strings.
+  // Escaping never shortens; this bounds the work for very long strings.
   const bounded = text.slice(0, limit + 1);
   const costOfFirst = (length: number): number => costOf(escapePiece(bounded.slice(0, length)));
   if (costOfFirst(bounded.length) <= limit) return escapePiece(bounded);
@@ -102,9 +102,9 @@ export function spell(text: string, limit: number, { escape: escapePiece, costOf
   return escapePiece(bounded.slice(0, wholeCharacters(bounded, fits))).trimEnd() + mark;
 }
 
-/** The largest length up to `length` that does not cut through a character. */
+/** The largest length up to `length` that does not cut a grapheme. */
 function wholeCharacters(text: string, length: number): number {
-  // Finding characters is slow, so it begins at the last offset that certainly lies between two of them.
+  // Segmentation is slow, so it begins at the last offset that certainly lies between two graphemes.
   let start = length;
   while (start > 0 && !(standsAlone(text, start) && standsAlone(text, start - 1))) start -= 1;
   const found = graphemes()
@@ -113,13 +113,13 @@ function wholeCharacters(text: string, length: number): number {
   return found === undefined ? length : start + found.index;
 }
 
-/** ASCII, kana and ideographs begin a character wherever they stand behind one of themselves. */
+/** ASCII, kana and ideographs always begin a grapheme after another of them. */
 function standsAlone(text: string, index: number): boolean {
   const unit = text.charCodeAt(index);
   return (unit >= 0x20 && unit < 0x7f) || (unit >= 0x3041 && unit <= 0x3096) || (unit >= 0x4e00 && unit <= 0x9fff);
 }
 
-/** Made on first use: it is by far the most expensive thing that the package would do when it is loaded. */
+/** Created at the first use: it would be by far the most expensive part of loading the package. */
 function graphemes(): Intl.Segmenter {
   segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return segmenter;
@@ -128,7 +128,7 @@ function graphemes(): Intl.Segmenter {
 let segmenter: Intl.Segmenter | undefined;
 const longestGrapheme = 64;
 
-/** UTF-16 units, which is how limits of most services are counted. */
+/** Length in UTF-16 units, the unit of most services' limits. */
 export function lengthOf(escaped: string): number {
   return escaped.length;
 }
@@ -148,7 +148,7 @@ const longestLink = 2048;
 
 /**
  * An address that may stand in a link of any markup: http or https, without user name and password, every character that
- * could end the link percent-encoded. Null when it is none, or longer than 2,048 characters: better no link than half of one.
+ * could end the link percent-encoded. Null when it is invalid, or longer than 2,048 characters: no link is better than half of one.
  */
 export function linkFrom(address: string | null | undefined): string | null {
   if (address === null || address === undefined || address.length > longestLink || !URL.canParse(address)) return null;

@@ -2,17 +2,17 @@ import type { Instant } from '../../shared/instant.js';
 import type { FailureClass } from '../delivery/classify-failure.js';
 
 /**
- * How many attempts may be under way at once to one destination. Grows while the destination answers and all of them are
- * in use: doubles until it has been too much once, then by one for each full round. Halves when the destination cannot
- * bear it.
+ * The limit of concurrent attempts at one destination. Grows while the destination answers and the limit is
+ * reached: doubles until the first overload, then by one for each full round. Halves at an
+ * overload.
  */
 export interface AdaptiveLimit {
   readonly limit: number;
   /** Answers since the last change while the limit was reached. */
   readonly answered: number;
-  /** From here on it grows by one. */
+  /** From this limit on it grows by one. */
   readonly careful: number;
-  /** When it was halved last: attempts that began before say nothing new. */
+  /** When it was last halved: failures of attempts that began before are ignored. */
   readonly halvedAt: Instant;
 }
 
@@ -25,7 +25,7 @@ export function initialLimit({ initial, maximum }: LimitRules): AdaptiveLimit {
   return { limit: Math.min(initial, maximum), answered: 0, careful: maximum, halvedAt: Number.NEGATIVE_INFINITY };
 }
 
-/** After an answer; `full` says whether the limit was reached while it was waited for. */
+/** After an answer; `full`: whether the limit was reached during the attempt. */
 export function afterAnswer(state: AdaptiveLimit, full: boolean, rules: LimitRules): AdaptiveLimit {
   if (!full || state.limit >= rules.maximum) return state;
   if (state.answered + 1 < state.limit) return { ...state, answered: state.answered + 1 };

@@ -9,15 +9,15 @@ export type Breaker =
   | { readonly type: 'closed'; readonly failures: number }
   | {
       readonly type: 'open';
-      /** When it opened; a failed attempt in between does not count as another opening. */
+      /** When it opened; failed trial attempts since do not change it. */
       readonly since: Instant;
-      /** When the next attempt is let through. */
+      /** When the next trial attempt is allowed. */
       readonly until: Instant;
       readonly pause: Milliseconds;
     };
 
 export interface BreakerRules {
-  /** Failures in a row that open it; 0 never does. */
+  /** Consecutive failures that open it; 0 disables it. */
   readonly failures: number;
   /** How long it stays open the first time; doubles with each further time up to `maximumPause`. */
   readonly pause: Milliseconds;
@@ -26,18 +26,18 @@ export interface BreakerRules {
 
 export const closedBreaker: Breaker = { type: 'closed', failures: 0 };
 
-/** How many attempts may be under way at once: no limit of the breaker's own, none, or one. */
+/** How many concurrent attempts the breaker allows: any number, none, or one. */
 export function breakerAllows(breaker: Breaker, now: Instant): 'all' | 'none' | 'one' {
   if (breaker.type === 'closed') return 'all';
   return breaker.until <= now ? 'one' : 'none';
 }
 
-/** After an attempt that found the destination working. */
+/** After a successful attempt. */
 export function afterSuccess(breaker: Breaker): Breaker {
   return breaker.type === 'closed' && breaker.failures === 0 ? breaker : closedBreaker;
 }
 
-/** After an attempt that the destination failed to take. Failures that arrive while it is shut change nothing. */
+/** After an attempt that the destination failed. Failures that arrive while it is open change nothing. */
 export function afterFailure(breaker: Breaker, rules: BreakerRules, now: Instant): Breaker {
   if (rules.failures <= 0) return closedBreaker;
   if (breaker.type === 'closed') {

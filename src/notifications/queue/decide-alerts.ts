@@ -10,7 +10,7 @@ export interface Alert {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What a write has to report to the owner of the configuration, and the row that records that it was reported. */
+/** The alerts of a write to the configuration's owner, and the row that records them. */
 export function decideAlerts(
   queue: HeldQueue,
   row: QueueRecord,
@@ -55,12 +55,12 @@ export function decideAlerts(
   return { alerts, row: next };
 }
 
-/** Failed alerts cause no further alerts, which could continue without end. */
+/** Failed alerts cause no further alerts: that could be an endless loop. */
 function isReported(outcome: Outcome): boolean {
   return isGivenUp(outcome) && !outcome.after.trigger.startsWith('signalbox.');
 }
 
-/** One alert for all deliveries that were given up together. */
+/** One alert for all deliveries given up in one write. */
 function alertsOfGivenUp(dead: HeldQueue['outcomes'], configurationId: string): Alert[] {
   const [first] = dead;
   if (first === undefined) return [];

@@ -2,31 +2,31 @@ import type { Instant } from '../../shared/instant.js';
 import type { FailureClass } from '../delivery/classify-failure.js';
 import type { QueueRecord } from './queue-record.js';
 
-/** The state of the deliveries of a configuration, according to the store. Times are those of the queue. */
+/** The stored state of a configuration's deliveries. Times are queue time. */
 export interface DestinationHealth {
   /** Paused: only redeliveries are sent. */
   readonly paused: boolean;
   /**
-   * `closed`: everything is sent. `open`: the destination kept failing and is left alone until `nextProbeAt`. `half_open`: the next
-   * delivery is sent to find out whether it works again.
+   * `closed`: everything is sent. `open`: the destination kept failing; nothing is sent until `nextProbeAt`. `half_open`: the next
+   * delivery is sent as a trial.
    */
   readonly breaker: 'closed' | 'open' | 'half_open';
-  /** Since when the breaker is not closed. */
+  /** When the breaker last left `closed`; null while it is closed. */
   readonly breakerSince: Instant | null;
   /** When the destination is tried again; null while the breaker is closed. */
   readonly nextProbeAt: Instant | null;
-  /** Failures in a row, while the breaker is closed. */
+  /** Consecutive failures while the breaker is closed. */
   readonly failures: number;
   /** First failure since the last success. */
   readonly failingSince: Instant | null;
   /**
-   * What on the side of this service keeps deliveries from the destination: `proxy_failed` or `transform_failed`. Null when the last
+   * The failure on this side that keeps deliveries from the destination: `proxy_failed` or `transform_failed`. Null when the last
    * attempt reached it.
    */
   readonly hinderedBy: FailureClass | null;
-  /** Since when. */
+  /** The first failure of this kind. */
   readonly hinderedSince: Instant | null;
-  /** New deliveries that wait for their first attempt because others come faster than they are sent, about; 0 for a few. */
+  /** Approximate number of deliveries that wait for their first attempt because events arrive faster than they are sent; 0 when small. */
   readonly backlog: number;
 }
 

@@ -4,24 +4,24 @@ import { hasSlot, type SlotRules } from './slots.js';
 import { type QueueTime, started, takeNext } from './take-next.js';
 import { fullBucket, type TokenBucket, takeToken } from './token-bucket.js';
 
-/** Where the attempts of a queue go, as far as limits are concerned. */
+/** The limits that apply to the attempts of a queue. */
 export interface Route {
   /** Scheme, host and port. */
   readonly origin: string;
-  /** What a rate is kept for: the configuration, or the hook that several configurations share. */
+  /** The key of its rate: the configuration, or the hook that several configurations share. */
   readonly rateKey: string;
-  /** Attempts per second; 0 is no limit. */
+  /** Attempts per second; 0 means unlimited. */
   readonly rate: number;
-  /** Attempts at once; null lets the queue's own limit decide. */
+  /** Concurrent attempts; null uses the queue's adaptive limit. */
   readonly concurrency: number | null;
 }
 
-/** What is under way, and what the rates have left. */
+/** Attempts in progress, and the state of the rates. */
 export interface Traffic {
   readonly inFlight: number;
   readonly perOrigin: ReadonlyMap<string, number>;
   readonly buckets: ReadonlyMap<string, TokenBucket>;
-  /** Until when hooks are left alone because they asked for it, by the key of their rate. */
+  /** Until when hooks that asked for a pause get no requests, by rate key. */
   readonly holds: ReadonlyMap<string, Instant>;
 }
 
@@ -30,22 +30,22 @@ export interface Candidate {
   readonly route: Route;
 }
 
-/** What to start now. */
+/** The attempts to start now. */
 export interface Dispatch {
   readonly starts: readonly { readonly configurationId: string; readonly item: QueuedDelivery }[];
-  /** Every candidate's queue afterwards. */
+  /** The new state of every candidate's queue. */
   readonly queues: ReadonlyMap<string, DeliveringQueue>;
   /** Rates that changed. */
   readonly buckets: ReadonlyMap<string, TokenBucket>;
   /** Queues that only wait for a slot. */
   readonly wantSlots: ReadonlySet<string>;
-  /** When time alone lets the next one start; null when it does not. */
+  /** When the next one can start without another event; null when none can. */
   readonly nextAt: Instant | null;
 }
 
 /**
- * Chooses what starts now, one delivery of each queue in turn, so that none waits for another one's backlog. Order,
- * breaker and age are the queues' own matters (`takeNext`); here they share slots and rates.
+ * Chooses the attempts to start, round robin over the queues, so that no queue waits for another one's backlog. `takeNext`
+ * handles order, breaker and age of each queue; this function divides slots and rates.
  */
 export function dispatch(
   candidates: readonly Candidate[],
@@ -100,7 +100,7 @@ export function dispatch(
   return { starts, queues, buckets, wantSlots, nextAt };
 }
 
-/** Takes one of the rate; null when it could, else when it can. */
+/** Takes a token of the rate; null on success, otherwise the time of the next token. */
 function takeRate(
   { rate, rateKey }: Route,
   buckets: Map<string, TokenBucket>,

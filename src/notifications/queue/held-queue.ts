@@ -10,13 +10,13 @@ import type { Cancellation, Hindrance, QueueRecord } from './queue-record.js';
 /** A delivery in memory. */
 export interface QueuedDelivery {
   readonly delivery: Delivery;
-  /** Whether the store has a row of it; else it is made of its event alone. */
+  /** Whether it has a stored row; otherwise it is derived from its event. */
   readonly stored: boolean;
-  /** Its event, when it is at hand. */
+  /** Its event, if it has been read. */
   readonly event: StoredEvent | null;
 }
 
-/** What is to be written about a delivery. */
+/** A change of a delivery that must be written. */
 export interface Outcome {
   readonly before: QueuedDelivery;
   /** Null when the row is written only so that the queue's position can pass a delivery whose attempt takes long. */
@@ -26,7 +26,7 @@ export interface Outcome {
   readonly after: Delivery;
 }
 
-/** Whether no more attempts are made, though nobody, or not everybody, has it. */
+/** Whether attempts have ended without delivering to all recipients. */
 export function isGivenUp({ before, event, after }: Outcome): boolean {
   if (!isUnfinished(before.delivery.state)) return false;
   const { type } = after.state;
@@ -49,30 +49,30 @@ interface Run {
 interface Held {
   readonly configurationId: string;
   readonly workspaceId: string;
-  /** Attempts under way, by sequence. */
+  /** Attempts in progress, by sequence. */
   readonly running: PersistentMap<number, QueuedDelivery>;
-  /** Not written yet, in the order in which they came to be. */
+  /** Not written yet, in order of occurrence. */
   readonly outcomes: readonly Outcome[];
   /** Sequence numbers whose rows another writer may have changed since they were read. */
   readonly doubtful: ReadonlySet<number>;
 }
 
-/** A queue that this engine has leased and works on. */
+/** A queue leased by this engine. */
 export interface DeliveringQueue extends Held {
   readonly type: 'delivering';
   /** As stored; see `QueueRecord`. */
   readonly position: number;
-  /** New deliveries up to this sequence have been taken into memory. */
+  /** Events up to this sequence have been read. */
   readonly readThrough: number;
-  /** There was nothing new beyond `readThrough` when it was looked for last; what is accepted since then is added as it comes. */
+  /** The last read found nothing new beyond `readThrough`; deliveries accepted since are added on arrival. */
   readonly complete: boolean;
   /** Redeliveries. */
   readonly urgent: readonly QueuedDelivery[];
-  /** Waited for another attempt and are due, by time and sequence. */
+  /** Due retries, by time and sequence. */
   readonly retries: readonly QueuedDelivery[];
   /** Never attempted, by sequence. */
   readonly fresh: readonly QueuedDelivery[];
-  /** When the next delivery in the store that is not in memory is due; null when there is none. */
+  /** When the next stored delivery that is not in memory is due; null when there is none. */
   readonly nextDue: Instant | null;
   readonly runs: PersistentMap<string, Run>;
   /** Runs whose first unfinished notification waits in the store for its next attempt, with its sequence. */
@@ -95,7 +95,7 @@ export interface CancellingQueue extends Held {
   readonly position: number;
   readonly readThrough: number;
   readonly cancellation: Cancellation;
-  /** Nothing was left to cancel when it was looked for last. */
+  /** The last read found nothing left to cancel. */
   readonly complete: boolean;
   readonly breaker: Breaker;
   readonly failingSince: Instant | null;
@@ -103,7 +103,7 @@ export interface CancellingQueue extends Held {
   readonly limit: AdaptiveLimit;
 }
 
-/** The lease is gone: only attempts that are under way still come in. */
+/** A queue whose lease was lost: only attempts in progress still arrive. */
 interface LostQueue extends Held {
   readonly type: 'lost';
 }
@@ -114,18 +114,18 @@ export type HeldQueue = DeliveringQueue | CancellingQueue | LostQueue;
 export interface QueueRules {
   /** The approximate maximum of deliveries of one queue in memory, for each kind. */
   readonly window: number;
-  /** A delivery is over when it is this old, counted from its acceptance. */
+  /** The age, counted from acceptance, at which a delivery expires. */
   readonly maximumAge: number;
   readonly breaker: BreakerRules;
   readonly limit: LimitRules;
 }
 
-/** A queue that was just leased, with nothing of it in memory yet. */
+/** A newly leased queue, with nothing in memory yet. */
 export function heldQueue(record: QueueRecord, rules: QueueRules): DeliveringQueue | CancellingQueue {
   return reopened(record, initialLimit(rules.limit), { running: persistentMap(), outcomes: [], releases: new Set() });
 }
 
-/** The queue as the record has it now; what was in memory and not under way is forgotten and read again. */
+/** The queue in the state of the record; everything in memory except attempts in progress is dropped and read again. */
 export function reopened(
   record: QueueRecord,
   limit: AdaptiveLimit,
@@ -162,7 +162,7 @@ export function reopened(
   };
 }
 
-/** Nothing of the queue is in memory: nothing to start, under way, or to be written. */
+/** Whether the queue has nothing to start, in progress, or to be written. */
 export function isIdle(queue: HeldQueue): boolean {
   if (queue.running.size > 0 || queue.outcomes.length > 0) return false;
   if (queue.type !== 'delivering') return true;
@@ -173,7 +173,7 @@ export function hasReady({ urgent, retries, fresh }: DeliveringQueue): boolean {
   return urgent.length > 0 || retries.length > 0 || fresh.length > 0;
 }
 
-/** Whether more is to be read of the queue: little is left in memory, or something in the store has come due. */
+/** Whether the queue should be read: little is left in memory, or a stored delivery has become due. */
 export function wantsMore(queue: HeldQueue, now: Instant, rules: Pick<QueueRules, 'window'>): boolean {
   if (queue.type === 'lost') return false;
   if (queue.type === 'cancelling') return !queue.complete && queue.outcomes.length < rules.window;
@@ -193,15 +193,15 @@ function lowWater({ window }: Pick<QueueRules, 'window'>): number {
 }
 
 /**
- * New deliveries that wait for their first attempt because others come faster than they are sent, about. None of a queue
- * that waits for something else: an open breaker, or a person. `last` is the sequence up to which there may be any.
+ * Approximate number of deliveries that wait for their first attempt because events arrive faster than they are sent. 0 for a queue
+ * that waits for something else: an open breaker, or a person. `last` is the highest sequence that may exist.
  */
 export function backlogOf(queue: DeliveringQueue, last: number): number {
   if (queue.breaker.type === 'open' || queue.paused) return 0;
   return queue.fresh.length + (queue.complete ? 0 : writesBetween(queue.readThrough, last));
 }
 
-/** Sequence numbers whose newest state is only in memory. */
+/** The sequences whose newest state exists only in memory. */
 export function knownSequences(queue: HeldQueue): Set<number> {
   const known = new Set(queue.running.keys());
   for (const { before } of queue.outcomes) known.add(before.delivery.sequence);
@@ -214,8 +214,8 @@ export function knownSequences(queue: HeldQueue): Set<number> {
 }
 
 /**
- * Up to where every delivery has a row when the outcomes are written: just before the first one that is only in memory.
- * Attempts under way count as in memory until a row is written of them.
+ * The sequence up to which every delivery has a row when the outcomes are written: just before the first one that is only in memory.
+ * Attempts in progress count as in memory until their row is written.
  */
 export function positionAfter(queue: DeliveringQueue): number {
   let position = queue.readThrough;

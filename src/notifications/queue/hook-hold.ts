@@ -5,21 +5,21 @@ import type { DestinationKind } from '../configurations/destination.js';
 import type { AttemptReport } from '../delivery/conclude-attempt.js';
 
 /**
- * A hook of a chat service that asked to be left alone until a time. Several configurations may share the hook, in any workspace, and
- * several processes may send to it, so it has a separate row.
+ * A chat hook that asked for a pause. It has a separate row, because several configurations, in any workspace, and
+ * several processes may use the hook.
  */
 export interface HookHold {
   /** A digest of the URL, which is a secret. */
   readonly hook: string;
-  /** In the queues' time. */
+  /** In queue time. */
   readonly until: Instant;
 }
 
 export const hookHolds = table<HookHold>('notification_hook_holds', ({ hook }) => [hook]);
 
 /**
- * Until when the hook of an attempt is left alone: a chat service that answers 429 and names a time means the hook, not the one message.
- * Null when nothing was asked for; other destinations mean whatever they like, and their breaker copes with it.
+ * Until when the hook of an attempt gets no requests: the `Retry-After` of a chat service's 429 applies to the hook, not to one message.
+ * Null without it, and for other destinations, whose meaning is not standardised: their breaker handles it.
  */
 export function holdAfter(
   kind: DestinationKind,

@@ -3,7 +3,7 @@ import type { CancellingQueue, DeliveringQueue, QueueRules } from './held-queue.
 import type { QueueRecord } from './queue-record.js';
 import { endByAge, type QueueTime } from './take-next.js';
 
-/** What a queue's row becomes in a write, apart from its lease. */
+/** The changes of a queue's row in a write, apart from its lease. */
 interface RecordChange {
   readonly position: number;
   /** Another writer has changed the row: its breaker and cancellation replace those in memory. */
@@ -14,10 +14,10 @@ interface RecordChange {
   readonly backlog: number;
 }
 
-/** Fewer waiting deliveries are not recorded. */
+/** A smaller backlog is not recorded. */
 const leastBacklog = 64;
 
-/** The row with what is to be cached of the queue in memory. */
+/** The row with the persistent part of the queue in memory. */
 export function recordAfter(
   row: QueueRecord,
   queue: DeliveringQueue | CancellingQueue,
@@ -38,9 +38,9 @@ export function recordAfter(
   };
 }
 
-/** What the store has left of a queue that is given back. */
+/** The stored deliveries of a queue whose lease is released. */
 interface Remainder {
-  /** When the first new delivery that has no row was accepted; null when there is none. */
+  /** When the first delivery without a row was accepted; null when there is none. */
   readonly firstFresh: Instant | null;
   /** When the first stored one is due; null when there is none. */
   readonly firstDue: Instant | null;
@@ -55,7 +55,7 @@ export function wakeAtOf(
   time: QueueTime,
   rules: Pick<QueueRules, 'maximumAge'>,
 ): Instant | null {
-  // A redelivery is due at 0 and waits for no breaker.
+  // A redelivery is due at 0 and ignores the breaker.
   if (cancellation !== null || firstDue === 0) return 0;
   if (firstFresh === null && firstDue === null) return null;
   const due = firstFresh === null ? (firstDue ?? 0) : 0;

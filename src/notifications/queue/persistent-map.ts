@@ -1,5 +1,5 @@
 /**
- * A map of which every version stays as it is: `with` and `without` give another one. The order of its members is not defined. Values are
+ * An immutable map: `with` and `without` return a new version. The order of its members is undefined. Values are
  * never undefined.
  */
 export interface PersistentMap<K, V> {
@@ -12,7 +12,7 @@ export interface PersistentMap<K, V> {
   without(key: K): PersistentMap<K, V>;
 }
 
-/** What a version has for one key where `newer` has something else; undefined for nothing. */
+/** A version's value for one key in which it differs from `newer`; undefined for none. */
 interface Difference<K, V> {
   readonly key: K;
   readonly value: V | undefined;
@@ -20,9 +20,9 @@ interface Difference<K, V> {
 }
 
 /**
- * All versions share one table. It holds the members of the version that was used last; every other version knows how it differs from its
- * neighbour on the way there (Baker's rerooting). A change of the newest version takes constant time, where a copy takes one of
- * its size. Using an older version again takes as many steps as changes lie between.
+ * All versions share one table. It holds the members of the last used version; every other version stores its difference from its
+ * neighbour on the way there (Baker's rerooting). A change of the newest version takes constant time; copying would take linear
+ * time. Using an older version again takes one step per change in between.
  */
 class Version<K, V> implements PersistentMap<K, V> {
   #table: Map<K, V> | undefined;
@@ -42,7 +42,7 @@ class Version<K, V> implements PersistentMap<K, V> {
     return this.#own().has(key);
   }
 
-  /** A separate list, because the table may serve another version before the caller has considered all of it. */
+  /** A copy, because the table may switch to another version while the caller iterates. */
   keys(): readonly K[] {
     return [...this.#own().keys()];
   }
@@ -71,7 +71,7 @@ class Version<K, V> implements PersistentMap<K, V> {
     return newer;
   }
 
-  /** Makes the table that of this version. */
+  /** Switches the table to this version. */
   #own(): Map<K, V> {
     if (this.#table !== undefined) return this.#table;
     const path: Version<K, V>[] = [];

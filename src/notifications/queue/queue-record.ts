@@ -4,13 +4,13 @@ import type { FailureClass } from '../delivery/classify-failure.js';
 import type { CancelReason } from '../delivery/delivery.js';
 import { type Breaker, closedBreaker } from './circuit-breaker.js';
 
-/** The engine that has the lease of a queue, and the end of the lease. */
+/** The holder of a queue's lease, and the end of the lease. */
 interface QueueLease {
   readonly owner: string;
   readonly until: Instant;
 }
 
-/** What on the side of the sender keeps attempts from the destination: its proxy or its transform. */
+/** A failure on the sender's side, proxy or transform, that keeps attempts from the destination. */
 export interface Hindrance {
   readonly by: FailureClass;
   /** First such failure since an attempt last reached the destination. */
@@ -25,42 +25,42 @@ export interface Cancellation {
 }
 
 /**
- * The queue of one configuration's unfinished deliveries, as the store keeps it. It exists as long as the configuration, and
- * then until nothing is unfinished. Only one engine at a time has its lease, so order, circuit breaker and a slow destination
- * affect no other queue.
+ * The stored queue of one configuration's unfinished deliveries. It exists as long as the configuration, and
+ * then until nothing is unfinished. Only one engine at a time holds its lease, and order, circuit breaker and a slow destination
+ * do not affect other queues.
  */
 export interface QueueRecord {
   readonly configurationId: string;
   readonly workspaceId: string;
-  /** Every delivery up to this sequence has a separate row or is over; what comes after it is read from the events. */
+  /** Every delivery up to this sequence has a row or is finished; later ones are derived from the events. */
   readonly position: number;
-  /** When it needs an engine while it has no lease; null when nothing is unfinished, or only a user can continue it. */
+  /** When it next needs an engine while it has no lease; null when nothing is unfinished, or only a user can continue it. */
   readonly wakeAt: Instant | null;
   readonly lease: QueueLease | null;
   readonly breaker: Breaker;
   /** First failure since the last success. */
   readonly failingSince: Instant | null;
-  /** Absent when nothing blocks. */
+  /** Absent when not blocked. */
   readonly hindered?: Hindrance;
-  /** To be carried out before anything is sent. */
+  /** Must be carried out before anything is sent. */
   readonly cancellation: Cancellation | null;
   /** When a user paused it; absent when it is not paused. */
   readonly pausedAt?: Instant;
   /** The `failingSince` that was reported in an alert; absent when no alert is open. */
   readonly alertedSince?: Instant;
-  /** New deliveries that waited for their first attempt at the last write, about; absent for a few. See `backlogOf`. */
+  /** Approximate number of deliveries waiting for their first attempt at the last write; absent when small. See `backlogOf`. */
   readonly backlog?: number;
 }
 
 export const queues = table<QueueRecord>('notification_queues', (queue) => [queue.configurationId], {
-  /** A queue that is being worked on comes up when its lease ends. */
+  /** By wake-up time; for a leased queue, by the end of its lease. */
   by_wake: {
     version: 1,
     key: ({ wakeAt, lease }) => (lease !== null ? [lease.until] : wakeAt !== null ? [wakeAt] : undefined),
   },
 });
 
-/** The queue of a new configuration; nothing up to `position` is for it. */
+/** The queue of a new configuration; it gets events after `position` only. */
 export function newQueue(configurationId: string, workspaceId: string, position: number): QueueRecord {
   return {
     configurationId,
@@ -74,13 +74,13 @@ export function newQueue(configurationId: string, workspaceId: string, position:
   };
 }
 
-/** As a time to wake up: at once, whatever the clock says. */
+/** A wake-up time that is always in the past. */
 const atOnce: Instant = 0;
 
 /**
  * The queue after a delivery was added to it: it needs an engine now, or when its breaker allows an attempt; a paused one when the
- * delivery is over by its age, at `endsAt`. The same object if nothing has to be written, because it is leased or needs an engine
- * early enough.
+ * delivery expires, at `endsAt`. Returns the same object if no write is needed, because it is leased or has an earlier wake-up
+ * time.
  */
 export function afterArrival(queue: QueueRecord, endsAt: Instant): QueueRecord {
   if (queue.lease !== null) return queue;
@@ -94,8 +94,8 @@ function arrivalWakes({ breaker, pausedAt }: QueueRecord, endsAt: Instant): Inst
 }
 
 /**
- * Whether nothing accepted after its position is for the queue: that would have woken it, or is known to the engine that has it. The events
- * since then, which are for others, need not be considered.
+ * Whether all events after its position are for other queues, and can be skipped: an event for this queue would have woken it, or is
+ * known to the lease holder.
  */
 export function hasNothingNew({ lease, wakeAt }: QueueRecord): boolean {
   return lease === null && wakeAt === null;
@@ -103,7 +103,7 @@ export function hasNothingNew({ lease, wakeAt }: QueueRecord): boolean {
 
 /**
  * The queue after its rows were changed by an operation that does not have the lease. Always write it: the new row shows the
- * holder of the lease that its data is out of date.
+ * lease holder that its data is out of date.
  */
 export function touched(queue: QueueRecord): QueueRecord {
   return { ...queue, wakeAt: atOnce };
@@ -115,15 +115,15 @@ export function withBreakerClosed(queue: QueueRecord): QueueRecord {
   return { ...rest, breaker: closedBreaker, failingSince: null };
 }
 
-/** The queue from now on with or without a pause. Its deliveries keep their age: what gets too old meanwhile is over. */
+/** The queue with or without a pause. Its deliveries still age, and expire while it is paused. */
 export function withPause(queue: QueueRecord, pausedAt: Instant | null): QueueRecord {
   const { pausedAt: _before, ...rest } = touched(queue);
   return pausedAt === null ? rest : { ...rest, pausedAt };
 }
 
 /**
- * The queue of a configuration that was disabled or deleted: what is unfinished now is cancelled, also when the
- * configuration is enabled again at once.
+ * The queue of a configuration that was disabled or deleted: its unfinished deliveries are cancelled, even when the
+ * configuration is enabled again immediately.
  */
 export function withCancellation(queue: QueueRecord, cancellation: Cancellation): QueueRecord {
   return { ...touched(queue), cancellation };

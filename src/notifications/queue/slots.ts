@@ -1,4 +1,4 @@
-/** Attempts under way, by what limits them. */
+/** Attempts in progress, per limit. */
 interface SlotUse {
   /** Of the configuration's queue. */
   readonly queue: number;
@@ -9,16 +9,16 @@ interface SlotUse {
 
 export interface SlotRules {
   readonly all: number;
-  /** What all configurations at one origin have together, beyond the `own` of each. */
+  /** Slots that all configurations at one origin share, beyond the `own` of each. */
   readonly perOrigin: number;
-  /** What each configuration has of its own at an origin, however busy the others there are. */
+  /** Slots reserved for each configuration at an origin, however busy the others are. */
   readonly own: number;
 }
 
 /**
- * Whether one more attempt may be under way. Every configuration may have one, however busy the others are, up to four
- * times the overall limit; a few more are its own at its origin; further ones come out of what its origin has left. So
- * destinations that hang take nothing from one that answers, also when they are at the same origin.
+ * Whether one more attempt may start. Every configuration may have one, however busy the others are, up to four
+ * times the overall limit; a few more are reserved for it at its origin; further ones share the rest of the origin's limit. So
+ * hanging destinations cannot block one that answers, even at the same origin.
  */
 export function hasSlot(use: SlotUse, limit: number, rules: SlotRules): boolean {
   if (use.queue === 0) return use.all < rules.all * 4;

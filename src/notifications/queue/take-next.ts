@@ -5,34 +5,34 @@ import { type DeliveryEvent, transitionDelivery } from '../delivery/transition-d
 import { breakerAllows } from './circuit-breaker.js';
 import type { DeliveringQueue, HeldQueue, Outcome, QueuedDelivery, QueueRules } from './held-queue.js';
 
-/** The two readings of time that a queue is checked by. */
+/** One point in time, by both clocks of a queue. */
 export interface QueueTime {
-  /** The queues' own time, which never steps: what waits and pauses are measured by. */
+  /** Queue time, which never steps: for waits and pauses. */
   readonly now: Instant;
-  /** Wall time: when something was over, for people and for the log. */
+  /** Wall time: for end times in the log and on screens. */
   readonly wall: Instant;
 }
 
-/** What ages are measured by: behind `now` while the wall clock is, so that a clock that was set makes nothing old. */
+/** The time for ages: behind `now` while the wall clock is, so that setting the clock forward expires nothing. */
 export function timeForAge({ now, wall }: QueueTime): Instant {
   return Math.min(now, wall);
 }
 
-/** The next delivery of a queue, and the queue after it was determined. */
+/** The next delivery of a queue, and the queue after the choice. */
 interface NextDelivery {
-  /** The queue without what was found in front and may not be sent: put behind its run, or over by its age. */
+  /** The queue without the deliveries at its front that cannot be sent: expired, or moved behind their run. */
   readonly queue: DeliveringQueue;
-  /** Null when nothing may start now. */
+  /** Null when nothing can start now. */
   readonly candidate: QueuedDelivery | null;
-  /** When time alone changes that; null when it does not. */
+  /** When one can start without another event; null when none can. */
   readonly until: Instant | null;
 }
 
 /**
- * The next delivery of the queue. Redeliveries come first and ignore an open breaker. Then the one that has been due for
- * longest. A pause and an open breaker allow none, a half open one a single attempt at a time. A notification waits behind an
- * unfinished earlier one of its run: in memory while that is being attempted, in the store while that waits for another
- * attempt.
+ * The next delivery of the queue. Redeliveries come first and ignore an open breaker. Then the one that was due
+ * first. A pause and an open breaker allow none, a half-open breaker a single attempt at a time. A notification waits behind an
+ * unfinished earlier one of its run: in memory during an attempt at that one, in the store while that one waits for a
+ * retry.
  */
 export function takeNext(given: DeliveringQueue, time: QueueTime, rules: QueueRules): NextDelivery {
   const { now } = time;
@@ -67,17 +67,17 @@ export function started(queue: DeliveringQueue, candidate: QueuedDelivery): Deli
   return { ...without, running, stalled, runs: queue.runs.with(key, run) };
 }
 
-/** When a delivery that was accepted then is over by its age, in the queues' time. */
+/** When a delivery accepted at `createdAt` expires, in queue time. */
 export function endByAge(createdAt: Instant, time: QueueTime, { maximumAge }: Pick<QueueRules, 'maximumAge'>): Instant {
   return time.now + createdAt + maximumAge - timeForAge(time);
 }
 
-/** When a delivery is over whatever else happens, by the time for ages. */
+/** When a delivery expires, in the time of `timeForAge`. */
 export function expiresAt({ delivery }: QueuedDelivery, { maximumAge }: Pick<QueueRules, 'maximumAge'>): Instant {
   return delivery.createdAt + maximumAge;
 }
 
-/** With equal times the one that was accepted first. */
+/** The first by due time, then by acceptance. */
 function earliest({ retries, fresh }: DeliveringQueue): QueuedDelivery | undefined {
   const [retry] = retries;
   const [first] = fresh;
@@ -96,7 +96,7 @@ function isFirstOfRun({ runs, stalled }: DeliveringQueue, { delivery }: QueuedDe
   return head === undefined || delivery.sequence <= head;
 }
 
-/** The end of the breaker's pause, or the first end of a delivery's time before that. */
+/** The end of the breaker's pause, or the first expiry of a delivery before that. */
 function pauseEnd(queue: DeliveringQueue, time: QueueTime, rules: QueueRules): Instant {
   const [first] = queue.fresh;
   const inFront = first === undefined ? queue.retries : [...queue.retries, first];
@@ -105,7 +105,7 @@ function pauseEnd(queue: DeliveringQueue, time: QueueTime, rules: QueueRules): I
   return Math.min(probe, ...ends);
 }
 
-/** Ages are considered no more often than this while nothing may be sent. */
+/** The shortest time between two checks of ages while nothing can be sent. */
 const leastPause = minute;
 
 function withoutFirst(queue: DeliveringQueue, item: QueuedDelivery): DeliveringQueue {
@@ -114,7 +114,7 @@ function withoutFirst(queue: DeliveringQueue, item: QueuedDelivery): DeliveringQ
   return { ...queue, urgent: queue.urgent.filter((each) => each !== item) };
 }
 
-/** Notifications of one run in memory behind one that is under way; more of them wait in the store. */
+/** The most notifications of one run that wait in memory behind an attempt; others wait in the store. */
 const mostWaiting = 64;
 
 function putBehind(queue: DeliveringQueue, item: QueuedDelivery): DeliveringQueue {
@@ -128,13 +128,13 @@ function putBehind(queue: DeliveringQueue, item: QueuedDelivery): DeliveringQueu
   return withRowsBehind(withRowsUnderWay({ ...queue, runs }, [run.head]), waiting);
 }
 
-/** The items as rows behind the heads of their runs. */
+/** The queue with rows to write for items behind the heads of their runs. */
 export function withRowsBehind(queue: DeliveringQueue, items: readonly QueuedDelivery[]): DeliveringQueue {
   const outcomes = items.map((item) => outcomeOf(item, { type: 'put_behind' }));
   return { ...queue, outcomes: [...queue.outcomes, ...outcomes] };
 }
 
-/** Rows of attempts that are under way, so that others can refer to them and the position can pass them. */
+/** The queue with rows to write for attempts in progress, so that others can refer to them and the position can pass them. */
 export function withRowsUnderWay<Q extends HeldQueue>(queue: Q, sequences: readonly number[]): Q {
   let { running } = queue;
   const outcomes: Outcome[] = [];
@@ -147,7 +147,7 @@ export function withRowsUnderWay<Q extends HeldQueue>(queue: Q, sequences: reado
   return outcomes.length === 0 ? queue : { ...queue, running, outcomes: [...queue.outcomes, ...outcomes] };
 }
 
-/** What an event without an attempt makes of a delivery. */
+/** The outcome of an event other than an attempt. */
 export function outcomeOf(before: QueuedDelivery, event: DeliveryEvent): Outcome {
   const { delivery } = before;
   const state = transitionDelivery(delivery.state, event).unwrapOr(delivery.state);
@@ -160,7 +160,7 @@ function expired(given: DeliveringQueue, item: QueuedDelivery, wall: Instant): D
   return runGoesOn({ ...queue, outcomes: [...queue.outcomes, outcome] }, item);
 }
 
-/** What follows for the run when a delivery is over: its next notification becomes the head. */
+/** The queue after a delivery is finished: the next notification of its run becomes the head. */
 export function runGoesOn(queue: DeliveringQueue, { delivery }: QueuedDelivery): DeliveringQueue {
   const { orderKey: key, sequence } = delivery;
   if (key === null) return queue;
@@ -181,7 +181,7 @@ function withoutKey<V>(map: ReadonlyMap<string, V>, key: string): ReadonlyMap<st
   return rest;
 }
 
-/** Puts a delivery where its turn is. */
+/** Inserts a delivery at its place in the order. */
 export function withReady(queue: DeliveringQueue, item: QueuedDelivery): DeliveringQueue {
   if (item.delivery.state.type === 'manual') return { ...queue, urgent: [...queue.urgent, item] };
   const order = item.stored

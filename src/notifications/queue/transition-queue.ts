@@ -25,55 +25,55 @@ import {
   withRowsUnderWay,
 } from './take-next.js';
 
-/** What was read of a queue. */
+/** The result of reading a queue. */
 export interface Portion {
   /** Rows that are due, redeliveries among them; of a queue that is being cancelled, any that are unfinished. */
   readonly rows: readonly Delivery[];
-  /** What has no row yet, in order, from the queue's `readThrough` on. */
+  /** Deliveries without a row, in order, after the queue's `readThrough`. */
   readonly fresh: readonly QueuedDelivery[];
   readonly readThrough: number;
-  /** There was nothing beyond `readThrough`. */
+  /** Whether all events have been read. */
   readonly complete: boolean;
-  /** When the next row that was not read is due. */
+  /** When the next unread row is due. */
   readonly nextDue: Instant | null;
-  /** Runs whose head waits in the store, with its sequence: all of them, or those that `fresh` asks for. */
+  /** Runs whose head waits in the store, with its sequence: all of them, or those of `fresh`. */
   readonly stalled: ReadonlyMap<string, number>;
   readonly runsRead: DeliveringQueue['runsRead'];
   /**
-   * Those of them whose head is `behind`: what it waited for was over when nobody was there to release it, as when an engine without the
-   * lease stored that it is delivered.
+   * Those of them whose head is still `behind`: the notification before it finished without releasing it, as when an engine that had
+   * lost the lease stored a success.
    */
   readonly unreleased: readonly string[];
 }
 
-/** What a write of outcomes came to. */
+/** The result of writing outcomes. */
 export interface Recorded {
-  /** This many outcomes of the queue were written. */
+  /** The number of outcomes written. */
   readonly count: number;
   readonly position: number;
-  /** For each run that was to be released, its next notification and when that is due; null when the store had none. */
+  /** For each released run, its next notification and due time; null when the store had none. */
   readonly released: ReadonlyMap<string, { readonly sequence: number; readonly dueAt: Instant } | null>;
 }
 
 export type QueueEvent =
   /** Read from the store. */
   | { readonly type: 'filled'; readonly portion: Portion }
-  /** Accepted since the last look, in order; `through` is the sequence up to which nothing else was. */
+  /** Accepted since the last read, in order; complete up to `through`. */
   | { readonly type: 'arrived'; readonly fresh: readonly QueuedDelivery[]; readonly through: number }
   | {
       readonly type: 'attempted';
       readonly sequence: number;
       readonly report: AttemptReport;
       readonly at: Instant;
-      /** The same time of the wall clock. */
+      /** The same time by the wall clock. */
       readonly wall: Instant;
       /** In [0, 1), for jitter. */
       readonly fraction: number;
     }
-  /** It was not sent at all: its destination is closed. `at` is wall time. */
+  /** Not sent: the configuration is disabled or deleted. `at` is wall time. */
   | { readonly type: 'not_sent'; readonly sequence: number; readonly at: Instant; readonly reason: CancelReason }
   | { readonly type: 'recorded'; readonly recorded: Recorded }
-  /** Attempts that have been under way for long get a row, so that the position can pass them. */
+  /** Long-running attempts get a row, so that the position can pass them. */
   | { readonly type: 'attempts_take_long'; readonly sequences: readonly number[] }
   /** Another writer has changed the queue or its rows. */
   | { readonly type: 'touched'; readonly record: QueueRecord }
@@ -81,7 +81,7 @@ export type QueueEvent =
   | { readonly type: 'closed'; readonly cancellation: Cancellation }
   | { readonly type: 'lost' };
 
-/** The one way in which a queue in memory changes, apart from taking a delivery off its front (`takeNext`, `started`). */
+/** All transitions of a queue in memory, except taking a delivery off its front (`takeNext`, `started`). */
 export function transitionQueue(queue: HeldQueue, event: QueueEvent, rules: QueueRules & AttemptRules): HeldQueue {
   switch (event.type) {
     case 'filled':
@@ -128,8 +128,8 @@ function filled(queue: DeliveringQueue, portion: Portion): DeliveringQueue {
 }
 
 /**
- * The store may show what a write has released before that write is known to have ended. Until then the run has another head here; it is
- * read again after that.
+ * A read may see the effects of a write before its completion is reported here. Until then the run has another head here; it is
+ * read again afterwards.
  */
 function isBeingReleased({ releases }: DeliveringQueue, { orderKey, state }: Delivery): boolean {
   return orderKey !== null && state.type !== 'manual' && releases.has(orderKey);
@@ -160,7 +160,7 @@ function withStalled(queue: DeliveringQueue, { stalled: read, unreleased }: Port
   if (read.size === 0) return queue;
   const stalled = new Map(queue.stalled);
   for (const [key, head] of read) if (!queue.runs.has(key)) stalled.set(key, head);
-  // The head of a run that is under way here is another one.
+  // Runs with an attempt in progress here have another head.
   const released = unreleased.filter((key) => !queue.runs.has(key));
   return { ...queue, stalled, releases: new Set([...queue.releases, ...released]) };
 }
@@ -196,7 +196,7 @@ function arrived(
   if (!queue.complete || through <= queue.readThrough) return queue;
   const fresh = given.filter(({ delivery }) => delivery.sequence > queue.readThrough);
   if (fresh.length === 0) return { ...queue, readThrough: through };
-  // What a run waits for may be in the store alone: such a queue is read from there.
+  // The head of a run may be only in the store: such a queue is read from there.
   if (queue.runsRead !== 'whole' || queue.fresh.length + fresh.length > rules.window) {
     return { ...queue, complete: false };
   }
@@ -228,7 +228,7 @@ function attempted(
   return judged.type === 'delivering' ? runAfterAttempt(judged, before, concluded.after) : judged;
 }
 
-/** An attempt that was under way when its configuration was disabled or deleted is the last one. */
+/** After its configuration was disabled or deleted, an attempt in progress is the last one. */
 function notAgain({ cancellation }: CancellingQueue, outcome: Outcome): Outcome {
   if (!isUnfinished(outcome.after.state)) return outcome;
   const { at, reason } = cancellation;
@@ -237,9 +237,9 @@ function notAgain({ cancellation }: CancellingQueue, outcome: Outcome): Outcome 
 }
 
 /**
- * What the attempt says about the destination: null that it works, undefined nothing. A failed redelivery finds out nothing that
- * scheduled attempts would not. A mail server that has taken the mail for one recipient works, and puts off the others for reasons of
- * their own, such as a full mailbox: the mails of other events must not wait for that.
+ * The failure of the destination according to the attempt: null when it works, undefined when unknown. A failed redelivery is
+ * ignored, because scheduled attempts find out the same. A mail server that accepted the mail for one recipient works: it defers
+ * others for their own reasons, such as a full mailbox, and the mails of other events must not wait for that.
  */
 function failureOfDestination(
   { state, recipients: earlier }: Delivery,
@@ -251,7 +251,7 @@ function failureOfDestination(
   return accepted > 0 || state.type === 'manual' || !isOfDestination(failure) ? undefined : failure;
 }
 
-/** A failure of the sender's own blocks until an attempt reaches the destination, however that ends. One that is aborted finds out nothing. */
+/** A failure on the sender's side blocks until an attempt reaches the destination, with any outcome. An aborted attempt changes nothing. */
 function nextHindrance(hindered: Hindrance | null, failure: Failure | null, at: Instant): Hindrance | null {
   if (failure === null || isOfDestination(failure)) return null;
   return failure.class === 'aborted' ? hindered : { by: failure.class, since: hindered?.since ?? at };
@@ -284,7 +284,7 @@ function runAfterAttempt(queue: DeliveringQueue, before: QueuedDelivery, after: 
   return withRowsBehind({ ...queue, runs: queue.runs.without(orderKey), stalled }, run.waiting);
 }
 
-/** A failed redelivery waits behind its run again. If what it waited for has ended meanwhile, nothing else would release it. */
+/** A failed redelivery waits behind its run again. If the notification before it has finished since, nothing else would release it. */
 function runAfterRedelivery(
   queue: DeliveringQueue,
   { orderKey, state }: Delivery,
@@ -312,7 +312,7 @@ function recorded(queue: HeldQueue, { count, position, released }: Recorded): He
   return released.size === 0 ? noted : withReleased(noted, released);
 }
 
-/** What was written for a later attempt becomes due by then; changes of other writers are only in the store. */
+/** The due time of stored deliveries after a write; changes of other writers are only in the store. */
 function nextDueAfter({ nextDue, doubtful }: DeliveringQueue, written: readonly Outcome[]): Instant | null {
   let next = nextDue;
   for (const { before, event, after } of written) {
@@ -329,7 +329,7 @@ function withReleased(queue: DeliveringQueue, released: Recorded['released']): D
   const releases = new Set(queue.releases);
   let { nextDue } = queue;
   for (const [key, head] of released) {
-    // Rows that are not written yet could not be released: with the next write they can.
+    // Unwritten rows cannot be released; the next write does it.
     if (head === null && queue.outcomes.some((outcome) => isPutBehind(outcome, key))) continue;
     releases.delete(key);
     runs = runs.without(key);

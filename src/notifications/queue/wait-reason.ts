@@ -2,16 +2,16 @@ import type { Instant } from '../../shared/instant.js';
 import type { Delivery } from '../delivery/delivery.js';
 import type { QueueRecord } from './queue-record.js';
 
-/** What holds a pending delivery up. */
+/** Why a delivery is pending. */
 export const waitReasons = ['paused', 'retry', 'breaker', 'order', 'rate', 'queue', 'engine'] as const;
 /** One of `waitReasons`. */
 export type WaitReason = (typeof waitReasons)[number];
 
-/** How fast a destination may be sent to. */
+/** The rate limit of a destination. */
 export interface Pace {
-  /** Attempts per second; 0 is no limit. */
+  /** Attempts per second; 0 means unlimited. */
   readonly rate: number;
-  /** Until when its hook asked to be left alone, in the queues' time; null when it did not. */
+  /** The end of the pause that its hook asked for, in queue time; null without one. */
   readonly heldUntil: Instant | null;
 }
 
@@ -22,7 +22,7 @@ export interface Pace {
  * * `retry`: its last attempt failed; the next one is due at `until`.
  * * `breaker`: its destination failed repeatedly, and there are no attempts until then.
  * * `order`: an earlier notification of its run is not finished.
- * * `rate`: the rate limit of the destination, and others are before it; with `until`, its hook asked to be left alone until then.
+ * * `rate`: the rate limit of the destination, and others are before it; with `until`, its hook asked for a pause until then.
  * * `queue`: others are before it, and an engine is working on them.
  * * `engine`: no engine works on its queue; with `until`, one may when the lease of the last one ends.
  *
@@ -44,7 +44,7 @@ export function waitOf(
 
 type Wait = NonNullable<ReturnType<typeof waitOf>>;
 
-/** What ends with time: the hook that asked to be left alone, the breaker, or the wait for another attempt, whichever is last. */
+/** The reason that ends last: the hook's pause, the breaker, or the wait for a retry. */
 function timedWait(
   state: Extract<Delivery['state'], { type: 'waiting' | 'manual' }>,
   queue: QueueRecord,
@@ -56,7 +56,7 @@ function timedWait(
   return heldUntil !== null && heldUntil > others ? { reason: 'rate', until: heldUntil } : scheduled;
 }
 
-/** What holds back an attempt of the schedule, which one that a person asked for does not wait for. */
+/** The reason that blocks a scheduled attempt; a requested redelivery ignores it. */
 function scheduledWait(
   { attempted, dueAt }: Extract<Delivery['state'], { type: 'waiting' }>,
   { breaker }: QueueRecord,

@@ -9,12 +9,12 @@ import type { EngineContext } from '../context/engine-context.js';
 import { contentHash } from './content-hash.js';
 import { invalidAccess } from './invalid-access.js';
 
-/** Why `putPolicy` stores nothing. */
+/** Errors of `putPolicy`. */
 export type PutPolicyError = PermissionDenied | InvalidAccess | StorageError;
 
 /**
- * Makes a policy or replaces it; the tokens that name it have its rights from the next call on. Only management callers may do
- * this. Gives the index of the write.
+ * Creates or replaces a policy; its tokens have the new rights from the next call on. Only management callers may do
+ * this. Returns the index of the write.
  */
 export function putPolicy(
   context: EngineContext,

@@ -10,11 +10,11 @@ import type { EngineContext } from '../context/engine-context.js';
 import { contentHash } from './content-hash.js';
 import { invalidAccess } from './invalid-access.js';
 
-/** Why `putRole` stores nothing. */
+/** Errors of `putRole`. */
 export type PutRoleError = PermissionDenied | InvalidAccess | StorageError;
 
 /**
- * Makes a role, or replaces the one with the given ID. Its name must be unique and its policies must exist. Only management callers may do
+ * Creates a role, or replaces the one with the given ID. Its name must be unique and its policies must exist. Only management callers may do
  * this.
  */
 export function putRole(

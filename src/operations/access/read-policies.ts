@@ -12,13 +12,13 @@ import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsNamed } from '../waiting/watched-rows.js';
 
-/** Which policies `listPolicies` gives, and whether it waits for a change. */
+/** Selects the policies of `listPolicies`, and whether it waits for a change. */
 export interface ListPoliciesInput extends ListRequest {
   /** Waits for a change after an index; answers at once when absent. */
   readonly waiting?: Waiting;
 }
 
-/** A page of the policies, by name: all for a management caller, its own for any other. Index: that of the policies. */
+/** A page of the policies, by name: all for a management caller, the caller's policies for any other. Index: that of the policies. */
 export function listPolicies(
   context: EngineContext,
   caller: Principal,
@@ -36,7 +36,7 @@ export function listPolicies(
   return answerList(context, input, list, input.waiting);
 }
 
-/** The policies that the caller's token names, by name; those that are not there are left out. */
+/** The existing policies of the caller's token, by name. */
 export function listOwnPolicies(
   context: EngineContext,
   caller: Principal,
@@ -57,7 +57,7 @@ export function listOwnPolicies(
   return answerQuery(context, query, waiting);
 }
 
-/** One policy; undefined when there is none. A caller reads only what its token names. */
+/** One policy; undefined when there is none. A caller without management rights reads only those of its token. */
 export function readPolicy(
   context: EngineContext,
   caller: Principal,

@@ -12,13 +12,13 @@ import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsNamed } from '../waiting/watched-rows.js';
 
-/** Which roles `listRoles` gives, and whether it waits for a change. */
+/** Selects the roles of `listRoles`, and whether it waits for a change. */
 export interface ListRolesInput extends ListRequest {
   /** Waits for a change after an index; answers at once when absent. */
   readonly waiting?: Waiting;
 }
 
-/** A page of the roles, by ID: all for a management caller, its own for any other. Index: that of the roles. */
+/** A page of the roles, by ID: all for a management caller, the caller's roles for any other. Index: that of the roles. */
 export function listRoles(
   context: EngineContext,
   caller: Principal,
@@ -39,7 +39,7 @@ export function listRoles(
 /** A role by its ID or its name. */
 export type RoleReference = { readonly id: string } | { readonly name: string };
 
-/** One role; undefined when there is none. A caller reads only the roles of its own token, and is not reported whether others exist. */
+/** One role; undefined when there is none. A caller reads only the roles of its token, and cannot find out whether others exist. */
 export function readRole(
   context: EngineContext,
   caller: Principal,

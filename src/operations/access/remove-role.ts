@@ -7,7 +7,7 @@ import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
-/** Removes a role; the tokens that have it lose its policies. Only management callers may do this. Gives the index of the write. */
+/** Removes a role; the tokens that have it lose its policies. Only management callers may do this. Returns the index of the write. */
 export function removeRole(
   context: EngineContext,
   caller: Principal,

@@ -1,6 +1,6 @@
 /*
- * Strings that only the holder of a secret can read: AES-256-GCM with the SHA-256 of a label and the secret as key. The secret is random
- * and used for one string, so the key needs no stretching, and the label keeps it apart from the digest by which the secret is found.
+ * Encrypts strings with a secret: AES-256-GCM with the SHA-256 of a label and the secret as key. The secret is random
+ * and used for one string, so the key needs no stretching; the label makes it differ from the digest by which the secret is looked up.
  */
 
 const algorithm = 'aes-256-gcm';
@@ -15,7 +15,7 @@ export function sealBySecret(plain: string, secret: string): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
 }
 
-/** Undefined when the secret is another one, or the text was changed. */
+/** Undefined for another secret or a modified ciphertext. */
 export function openBySecret(text: string, secret: string): string | undefined {
   const crypto = process.getBuiltinModule('node:crypto');
   const bytes = Buffer.from(text, 'base64');

@@ -5,8 +5,8 @@ import { readWorkload } from '../books/workload-rules.js';
 import type { EngineContext } from '../context/engine-context.js';
 
 /**
- * The principal of a task: it may read the variables of its own job, group and task, and has the rights that the policies for
- * its job grant. The caller of this function must have verified the identity of the task.
+ * The principal of a task: it may read the variables of its job, group and task, and has the rights that the policies for
+ * its job grant. Verify the task's identity before calling this.
  */
 export function workloadCaller(context: EngineContext, workload: Workload): ResultAsync<Principal, StorageError> {
   return context.storage.read((view) => readWorkload(view, workload));

@@ -24,7 +24,7 @@ import { readAllocationChecks, readAllocationStats, restartAllocation, signalAll
 import { collectAllocation, collectOnNodes, readHostUsage } from './steer-node.js';
 import { stopAllocation } from './stop-allocation.js';
 
-/** The operations of the orders to nodes. */
+/** The operations of commands for allocations. */
 export const allocationCommandBindings: Bindings<typeof allocationCommandCalls> = {
   stop: (context, caller, { id, ...options }) => stopAllocation(context, caller, { ...options, allocationId: id }),
   restart: (context, caller, { id, ...input }) => restartAllocation(context, caller, { ...input, allocationId: id }),
@@ -44,7 +44,7 @@ export const allocationCommandBindings: Bindings<typeof allocationCommandCalls> 
       ),
 };
 
-/** The operations of the orders for whole nodes. */
+/** The operations of commands for whole nodes. */
 export const nodeCommandBindings: Bindings<typeof nodeCommandCalls> = {
   stats: (context, caller, input) => readHostUsage(context, caller, input),
   collect: (context, caller, input) => collectOnNodes(context, caller, input),
@@ -104,7 +104,7 @@ async function* bytesOf(outputs: AsyncIterable<CommandOutput>): AsyncGenerator<U
   for await (const output of outputs) if (output.type === 'piece') yield output.bytes;
 }
 
-/** Readers, and what lies between them and this server, take a stream for dead that is silent for long. */
+/** Clients and proxies drop a stream that is silent for long. */
 const heartbeat = second;
 
 function framesOf(
@@ -122,8 +122,8 @@ async function* itemsOf(outputs: AsyncIterable<CommandOutput>): AsyncGenerator<S
 type Opened = (socket: MessageSocket) => Promise<void>;
 
 /**
- * Begins the command before the socket is there, so that a refusal closes it; what the client sends reaches it from the
- * time when the socket is handed over.
+ * Starts the command before the socket is open, so that a refusal closes the socket; the client's messages reach the command once
+ * the socket is handed over.
  */
 function conversation(
   signal: AbortSignal,

@@ -20,7 +20,7 @@ import { performOnNode } from '../node-commands/perform-on-node.js';
 
 export type AllocationCommandError = CommandRefused | PermissionDenied | StorageError;
 
-/** The other side of a command: the caller's input, and a signal that aborts when the caller goes away. */
+/** The caller's side of a command: its input, and a signal that aborts when the caller disconnects. */
 export interface Conversation {
   readonly input?: AsyncIterable<CommandInput>;
   readonly signal?: AbortSignal;
@@ -33,12 +33,12 @@ export function findAllocation(
   id: string,
   anyOf: readonly Capability[],
 ): ResultAsync<Allocation, AllocationCommandError> {
-  // A caller without any right does not learn what exists.
+  // A caller without any right must not learn which allocations exist.
   if (!allows(caller, everyNamespace, anyOf)) return errAsync({ type: 'permission_denied' });
   return lookUpAllocation(context, caller, id, anyOf);
 }
 
-/** The same, but an unknown allocation is reported to every caller, as clients expect where they open a conversation. */
+/** The same, but every caller learns that an allocation is unknown, as clients of sockets expect. */
 export function lookUpAllocation(
   context: EngineContext,
   caller: Principal,
@@ -59,7 +59,7 @@ export function unknownAllocation(id: string): CommandRefused {
   return commandRefused('not_found', `Unknown allocation "${id}"`);
 }
 
-/** Has the node of the allocation carry out a command. */
+/** Sends a command to the node of the allocation. */
 export function askNode(
   context: EngineContext,
   allocation: Pick<Allocation, 'NodeID'>,
@@ -69,7 +69,7 @@ export function askNode(
   return performOnNode(context, allocation.NodeID, { command, input, signal });
 }
 
-/** The same for a command that can continue for days: when the caller loses the right, it ends with a refusal as its last output. */
+/** The same for a long-running command: when the caller loses the right, it ends with a refusal as its last output. */
 export function askNodeWhileAllowed(
   context: EngineContext,
   permission: Permission,
@@ -82,7 +82,7 @@ export function askNodeWhileAllowed(
   );
 }
 
-/** For commands that answer one value. */
+/** For commands that return one value. */
 export function askNodeOnce<T>(
   context: EngineContext,
   allocation: Pick<Allocation, 'NodeID'>,
@@ -106,7 +106,7 @@ async function* noInput(): AsyncGenerator<CommandInput> {
 
 const never = new AbortController().signal;
 
-/** The message for an ID that no allocation can have. */
+/** The message for an invalid allocation ID. */
 export function lookupFault(id: string): CommandRefused | undefined {
   if (isUuid(id)) return undefined;
   const fault = id.length === 36 ? 'Invalid UUID' : 'UUID must be 36 characters';

@@ -12,11 +12,11 @@ import { execInputsFrom } from './exec-inputs.js';
 
 /*
  * The messages of a command that runs over a socket (job interface, sockets): JSON objects with base64 data. The input is
- * `{"stdin":{"data":…,"close":true}}` and `{"tty_size":{"height":…,"width":…}}`; an object with neither is a sign of life. The output
+ * `{"stdin":{"data":…,"close":true}}` and `{"tty_size":{"height":…,"width":…}}`; an object with neither is a heartbeat. The output
  * is `{"stdout":{"data":…}}`, `{"stdout":{"close":true}}`, the same of `stderr`, and last `{"exited":true,"result":{…}}`.
  */
 
-/** Passes the output of a command on until it has exited or the client goes away. */
+/** Passes on the output of a command until it exits or the client disconnects. */
 export async function sendOutput(socket: MessageSocket, outputs: AsyncIterable<CommandOutput>): Promise<void> {
   for await (const output of outputs) {
     if (output.type === 'failed') return socket.close(1011, output.message);
@@ -42,7 +42,7 @@ function messageOf(output: CommandOutput): object | undefined {
   }
 }
 
-/** What the client sends; ends when the client does, or with the first message that is invalid. */
+/** The client's input; ends with the connection or the first invalid message. */
 export async function* inputOf(socket: MessageSocket): AsyncGenerator<CommandInput> {
   for await (const message of socket.messages) {
     const text = typeof message === 'string' ? message : new TextDecoder().decode(message);
@@ -61,7 +61,7 @@ function base64From(bytes: Uint8Array): string {
   return btoa(characters);
 }
 
-/** A command as clients write it: a JSON list of strings; null stands for an empty list, and for an empty string. */
+/** The command from a JSON list of strings; null means an empty list, and inside it an empty string. */
 export function commandFrom(text = ''): Result<readonly string[], CommandRefused> {
   const fault = jsonFaultIn(text);
   if (fault !== undefined) return noCommand(jsonFaultText(text, fault));
@@ -80,7 +80,7 @@ function noCommand(fault: string): Result<never, CommandRefused> {
   return err(callerFailed('invalid', `failed to marshal command into json: ${fault}`));
 }
 
-/** Whether a terminal is asked for; an empty string says nothing. */
+/** Whether a terminal is requested; an empty string counts as absent. */
 export function terminalFrom(text = ''): Result<boolean, CommandRefused> {
   const value = text === '' ? false : parseBoolean(text);
   return value === undefined ? err(callerFailed('invalid', noBooleanText('tty', text))) : ok(value);

@@ -6,8 +6,8 @@ import { isBase64 } from '../../shared/text-values.js';
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * The inputs in one message of a client, or the reason for which the socket is closed. Of several JSON values only the first
- * counts, names may be in any case, null is the same as absent, and unknown members are ignored.
+ * The inputs in one message of a client, or the reason for closing the socket. Only the first JSON value
+ * counts, names are case-insensitive, null means absent, and unknown members are ignored.
  */
 export function execInputsFrom(text: string): Result<CommandInput[], string> {
   return firstValueOf(text)
@@ -52,7 +52,7 @@ function sizeFrom(size: Members): Result<CommandInput, string> {
   return ok({ type: 'resize', rows: countFrom(size['height']), columns: countFrom(size['width']) });
 }
 
-/** What is absent, and what no terminal can have, is 0. */
+/** Absent and impossible sizes become 0. */
 function countFrom(value: unknown): number {
   return typeof value === 'number' && value >= 0 && value <= 0xffff ? value : 0;
 }
@@ -65,7 +65,7 @@ function objectFrom(value: unknown, type: string): Result<Members, string> {
   return ok(Object.fromEntries(members.map(([name, member]) => [name.toLowerCase(), member])));
 }
 
-/** Most messages are one value and nothing else: only for others is its end looked for. */
+/** Most messages are a single value: its end is searched for only in others. */
 function firstValueOf(text: string): Result<unknown, string> {
   try {
     return ok(JSON.parse(text));
@@ -77,7 +77,7 @@ function firstValueOf(text: string): Result<unknown, string> {
   }
 }
 
-/** The offset of what makes a string no base64 (RFC 4648, section 4, padded; line ends not counted); undefined when it is. */
+/** The offset of the first base64 error (RFC 4648, section 4, padded; line ends not counted); undefined for valid base64. */
 function base64Fault(data: string): number | undefined {
   const text = data.replace(/[\r\n]/g, '');
   if (isBase64(text)) return undefined;

@@ -16,11 +16,11 @@ import { type AllocationCommandError, askNode, askNodeOnce, askNodeWhileAllowed,
 
 interface FileQuery {
   readonly allocationId: string;
-  /** Below the allocation's folder. */
+  /** Relative to the allocation's folder. */
   readonly path: string;
 }
 
-/** What lies in a folder of an allocation. Needs `read-fs`. */
+/** The entries of a folder of an allocation. Needs `read-fs`. */
 export function listAllocationFiles(
   context: EngineContext,
   caller: Principal,
@@ -54,7 +54,7 @@ export function readAllocationFile(
   );
 }
 
-/** The bytes of a file in pieces, and those that are added to it. Needs `read-fs`. */
+/** The bytes of a file in chunks, and those appended later. Needs `read-fs`. */
 export function streamAllocationFile(
   context: EngineContext,
   caller: Principal,
@@ -67,7 +67,7 @@ export function streamAllocationFile(
   );
 }
 
-/** The output of a task, from the files that it is kept in. Needs `read-logs` or `read-fs`. */
+/** The output of a task, across its log files. Needs `read-logs` or `read-fs`. */
 export function streamTaskLogs(
   context: EngineContext,
   caller: Principal,
@@ -98,7 +98,7 @@ interface Stream {
   readonly command: NodeCommand & { readonly follow: boolean };
 }
 
-/** What is followed ends when the caller loses the right; what is read to its end was permitted when it was asked for. */
+/** A followed file ends when the caller loses the right; a finite read is completed. */
 function streamFromNode(
   context: EngineContext,
   { caller, anyOf }: { readonly caller: Principal; readonly anyOf: readonly Capability[] },

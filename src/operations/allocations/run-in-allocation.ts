@@ -21,7 +21,7 @@ interface ExecInput extends Conversation {
   readonly terminal?: boolean;
 }
 
-/** Runs a command beside a task, with the task's environment and folder. Needs `alloc-exec`. */
+/** Runs a command with a task's environment and folder. Needs `alloc-exec`. */
 export function execInAllocation(
   context: EngineContext,
   caller: Principal,
@@ -51,7 +51,7 @@ function runOnNode(
   return askNodeWhileAllowed(context, permission, { allocation, command: exec }, conversation);
 }
 
-// The drivers run commands without isolation: a command beside a task has access to the node itself.
+// The drivers run commands without isolation: the command can access the whole node.
 function mayRun(caller: Principal, { Namespace }: Allocation): boolean {
   return allows(caller, Namespace, ['alloc-exec']) && allows(caller, Namespace, ['alloc-node-exec']);
 }
@@ -69,7 +69,7 @@ function execFault(
   return notRunning(allocation, task);
 }
 
-/** For a task that its node has not reported yet, or whose end it has reported. For others the node has newer information. */
+/** Refuses tasks that are unreported or reported as ended. For all others the node decides, which has newer information. */
 function notRunning(allocation: Allocation, task: string): CommandRefused | undefined {
   const state = allocation.TaskStates?.[task];
   if (state === undefined) return commandRefused('not_found', `task "${task}" not started yet.`);

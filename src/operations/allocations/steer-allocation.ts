@@ -8,7 +8,7 @@ interface RestartAllocationInput {
   readonly allocationId: string;
   /** Absent: every task that runs. */
   readonly task?: string;
-  /** Every task from its beginning, those that have ended too. */
+  /** Restarts every task, including ended ones. */
   readonly all?: boolean;
 }
 
@@ -45,7 +45,7 @@ export function signalAllocation(
   });
 }
 
-/** What the tasks of an allocation use at present. Needs `read-job`. */
+/** The current resource usage of an allocation's tasks. Needs `read-job`. */
 export function readAllocationStats(
   context: EngineContext,
   caller: Principal,
@@ -61,7 +61,7 @@ export function readAllocationStats(
   );
 }
 
-/** The newest results of the checks of an allocation's services, by their ids. Needs `read-job`. */
+/** The newest results of the checks of an allocation's services, by their IDs. Needs `read-job`. */
 export function readAllocationChecks(
   context: EngineContext,
   caller: Principal,

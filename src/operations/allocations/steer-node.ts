@@ -6,8 +6,8 @@ import type { EngineContext } from '../context/engine-context.js';
 import { type AllocationCommandError, askNodeOnce, findAllocation, unknownAllocation } from './ask-node.js';
 
 /**
- * Removes what is left of an allocation that has ended on its node. Needs `submit-job` or `gc-allocation`; without them it is as if there
- * were no such allocation.
+ * Removes the folder of an ended allocation from its node. Needs `submit-job` or `gc-allocation`; without them the allocation is
+ * reported as unknown.
  */
 export function collectAllocation(
   context: EngineContext,
@@ -24,7 +24,7 @@ export function collectAllocation(
     .map(() => undefined);
 }
 
-/** What the host of a node uses at present; without a node, of the one that is connected here. Needs `node:read`. */
+/** The current resource usage of a node's host; without a node ID, of the one that is connected here. Needs `node:read`. */
 export function readHostUsage(
   context: EngineContext,
   caller: Principal,
@@ -37,7 +37,7 @@ export function readHostUsage(
   return askNodeOnce<HostUsage>(context, { NodeID: asked }, { type: 'host_stats' });
 }
 
-/** Removes what is left of all allocations that have ended on a node, or on all nodes connected here. Needs `node:write`. */
+/** Removes the folders of all ended allocations from a node, or from all nodes connected here. Needs `node:write`. */
 export function collectOnNodes(
   context: EngineContext,
   caller: Principal,

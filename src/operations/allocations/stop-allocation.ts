@@ -18,18 +18,18 @@ interface StopAllocationInput {
   readonly allocationId: string;
   /** Ends its tasks without their shutdown delays. */
   readonly noShutdownDelay?: boolean;
-  /** What replaces it counts as rescheduled. */
+  /** The replacement counts as rescheduled. */
   readonly reschedule?: boolean;
 }
 
 export interface StoppedAllocation {
-  /** The evaluation that ends the allocation and replaces it. */
+  /** The evaluation that stops and replaces the allocation. */
   readonly evalId: string;
   readonly index: number;
 }
 
 /**
- * Has the scheduler end an allocation and place another one, where the job still wants it (job interface, stopping an
+ * Stops an allocation, and lets the scheduler replace it if the job still needs it (job interface, stopping an
  * allocation). Needs `alloc-lifecycle` in the allocation's namespace.
  */
 export function stopAllocation(
@@ -38,7 +38,7 @@ export function stopAllocation(
   input: StopAllocationInput,
 ): ResultAsync<StoppedAllocation, AllocationCommandError> {
   const { allocationId: id } = input;
-  // A caller without any right does not learn what exists.
+  // A caller without any right must not learn which allocations exist.
   if (!allows(caller, everyNamespace, ['alloc-lifecycle'])) return errAsync({ type: 'permission_denied' });
   const fault = lookupFault(id);
   if (fault !== undefined) return errAsync(fault);

@@ -9,7 +9,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { callerWithin, isOfTokenStore, presentedSecret, rememberPresented } from './presented-secret.js';
 import { rulebookOf, tokenRowOf } from './token-rows.js';
 
-/** Index of the newest write to what callers get their rights from. */
+/** Index of the newest write to the tables that rights come from. */
 export function rightsIndex(view: ReadView): number {
   return Math.max(view.tableIndex(tokens), view.tableIndex(policies), view.tableIndex(roles));
 }
@@ -20,7 +20,7 @@ interface CallerNow {
   readonly token?: StoredToken | undefined;
 }
 
-/** A caller with the rights that it has in this view; undefined when its token was removed. Others than those of the token store stay. */
+/** A caller with its rights in this view; undefined when its token was removed. Callers from outside the token store are unchanged. */
 function callerIn(view: ReadView, caller: Principal): CallerNow | undefined {
   if (!isOfTokenStore(caller)) return { principal: caller };
   const secret = presentedSecret(caller);
@@ -38,13 +38,13 @@ function isOver(token: StoredToken | undefined, context: EngineContext): boolean
   return token !== undefined && isExpired(token, context.clock.now());
 }
 
-/** The caller with the rights that it has in this view; undefined when its token has been removed or has expired. */
+/** The caller with its rights in this view; undefined when its token was removed or has expired. */
 export function callerNow(context: EngineContext, view: ReadView, caller: Principal): CallerNow | undefined {
   const found = callerIn(view, caller);
   return isOver(found?.token, context) ? undefined : found;
 }
 
-/** The caller of a call that has waited, with the rights that it has by then; undefined when its token is not valid any more. */
+/** The caller of a call that has waited, with its current rights; undefined when its token is no longer valid. */
 export function callerAfterWaiting(
   context: EngineContext,
   caller: Principal,
@@ -53,8 +53,8 @@ export function callerAfterWaiting(
 }
 
 /**
- * Returns a function that says for a view whether the caller still has the token and the rights that it began with. It costs a comparison
- * of numbers as long as no token, policy or role changes.
+ * Returns a function that checks in a view whether the caller still has its initial token and rights. It compares
+ * two numbers as long as no token, policy or role changes.
  */
 export function standingOf(context: EngineContext, caller: Principal): (view: ReadView) => boolean {
   if (!isOfTokenStore(caller)) return () => true;

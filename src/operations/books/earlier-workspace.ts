@@ -5,23 +5,23 @@ import { workspaces } from '../../notifications/workspace.js';
 import type { ReadView } from '../../ports/storage.js';
 
 /*
- * A workspace may have been removed and created again with its ID. What was accepted for the earlier one is kept until its time in the log is
- * over, but does not belong to the present one: the index of the write that created the row of the workspace divides them (decision 017).
+ * A workspace may have been removed and created again with the same ID. Events of the earlier one are kept until their retention ends,
+ * but do not belong to the current one: the index of the write that created the workspace's row separates them (decision 017).
  */
 
-/** The lowest sequence that an event of the workspace can have; no event has it when there is no such workspace. */
+/** The lowest possible sequence of the workspace's events; higher than all when the workspace does not exist. */
 export function firstSequenceIn(view: ReadView, workspaceId: string): number {
   const row = view.get(workspaces, [workspaceId]);
   return row === undefined ? Number.MAX_SAFE_INTEGER : firstSequenceOf(row.createIndex);
 }
 
-/** Whether what a write with the index began belongs to the workspace as it is now, and not to an earlier one or one that was removed. */
+/** Whether records of a write with this index belong to the current workspace, not to an earlier or removed one. */
 export function isOfPresentWorkspace(view: ReadView, workspaceId: string, createIndex: number): boolean {
   const row = view.get(workspaces, [workspaceId]);
   return row !== undefined && createIndex >= row.createIndex;
 }
 
-/** Whether the caller may administer an event and its deliveries. Those of an earlier or a removed workspace are left to the host. */
+/** Whether the caller may administer an event and its deliveries. Only management callers may for those of an earlier or removed workspace. */
 export function mayAdminister(
   view: ReadView,
   caller: Principal,

@@ -1,7 +1,7 @@
 import { defaultNamespace, type Namespace, namespaces } from '../../jobs/namespaces/namespace.js';
 import type { ReadView } from '../../ports/storage.js';
 
-/** A namespace; `default` exists whether it was ever stored or not. */
+/** A namespace; `default` always exists, even if not stored. */
 export function readNamespace(view: ReadView, name: string): Namespace | undefined {
   const stored = view.get(namespaces, [name])?.record;
   return stored ?? (name === defaultNamespace.Name ? defaultNamespace : undefined);

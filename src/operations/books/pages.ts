@@ -9,8 +9,8 @@ interface PagesQuery<T> extends Pick<ListQuery, 'index' | 'prefix' | 'textPrefix
 }
 
 /**
- * The records of a table in the order of an index, or of their keys, as far as the view of each page shows them. There is one page at
- * least, which may be empty.
+ * The records of a table in the order of an index, or of their keys, in pages; each page reads the then current view. There is at least
+ * one page, which may be empty.
  */
 export function* pagesOf<T>(
   view: () => ReadView,
@@ -25,7 +25,7 @@ export function* pagesOf<T>(
     const last = page.at(-1);
     if (last === undefined || page.length < size) return;
     const key = keyOf(last);
-    // The first key behind it.
+    // The first key after it.
     from = [...key.slice(0, -1), `${key.at(-1)}\u0000`];
   }
 }

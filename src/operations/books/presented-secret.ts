@@ -7,7 +7,7 @@ interface Presented {
 
 const presented = new WeakMap<Principal, Presented>();
 
-/** Remembers the secret by which a principal was found, for as long as this process keeps the principal. It is shown to its holder only. */
+/** Stores the secret by which a principal was authenticated, as long as the principal is in memory. It is shown to its holder only. */
 export function rememberPresented(principal: Principal, secret: string | undefined): void {
   presented.set(principal, { secret });
 }
@@ -17,12 +17,12 @@ export function presentedSecret(principal: Principal): string | undefined {
   return presented.get(principal)?.secret;
 }
 
-/** Whether the token store authenticated this caller, with or without a token. How others are authenticated is up to the host. */
+/** Whether the token store authenticated this caller, with or without a token. The host authenticates all others. */
 export function isOfTokenStore(principal: Principal): boolean {
   return presented.has(principal);
 }
 
-/** The same caller within a trace. A copy of a principal that is made in another way is not recognised as the holder of its token. */
+/** The same caller within a trace. Use this to copy a principal: other copies are not recognised as holders of their token. */
 export function callerWithin(caller: Principal, traceparent: string): Principal {
   const traced = { ...caller, traceparent };
   const found = presented.get(caller);

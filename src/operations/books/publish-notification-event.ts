@@ -20,14 +20,14 @@ import type { Settings } from '../../settings.js';
 import type { Instant } from '../../shared/instant.js';
 import { firstSequenceIn } from './earlier-workspace.js';
 
-/** An event with the workspace it belongs to. */
+/** An event and its workspace. */
 type PublishableEvent = NotificationEvent & {
   readonly workspaceId: string;
-  /** A second event with the same key in the same workspace is the first one again. */
+  /** A second event with the same key in the same workspace counts as a repetition of the first. */
   readonly idempotencyKey?: string;
 };
 
-/** What became of an event: the notifications that it causes are stored when this is given. */
+/** The outcome of publishing an event; its notifications are stored. */
 export interface PublishedEvent {
   /** `ne-` and 16 characters. */
   readonly eventId: string;
@@ -39,11 +39,11 @@ export interface PublishedEvent {
   /** If it notifies no configuration: each configuration of the workspace with the reasons, as in `explainEvent`. */
   readonly explanations: readonly Explanation[];
   /**
-   * New deliveries that wait in the fullest of the queues that it entered, about; 0 for a few. If it grows, the sender is
-   * faster than a destination.
+   * Approximate number of deliveries that wait for their first attempt in the longest queue that it entered; 0 when small. If it grows,
+   * the sender is faster than a destination.
    */
   readonly backlog: number;
-  /** The idempotency key was known: nothing was written, and the ids are those of the first event. */
+  /** The idempotency key was used before: nothing was written, and the IDs are those of the first event. */
   readonly repeated: boolean;
 }
 
@@ -52,7 +52,7 @@ interface UnknownWorkspace {
   readonly workspaceId: string;
 }
 
-/** The time, and where identifiers and settings come from. */
+/** Time, identifiers and settings. */
 interface PublishEnvironment {
   readonly now: Instant;
   readonly ids: Ids;
@@ -62,9 +62,9 @@ interface PublishEnvironment {
 }
 
 /**
- * Writes the event with the list of the configurations that it notifies, inside the caller's transaction: what caused the event
- * and its notifications become durable together or not at all. One row, whatever the number of configurations; a queue without
- * a lease is woken.
+ * Writes the event with the list of its configurations inside the caller's transaction: the cause of the event
+ * and its notifications become durable together or not at all. One row for any number of configurations; queues without
+ * a lease are woken.
  */
 export function publishNotificationEvent(
   view: WriteView,
@@ -94,7 +94,7 @@ export function publishNotificationEvent(
     ...(environment.trace === undefined ? {} : { traceparent: environment.trace }),
   };
   view.put(events, stored);
-  // Wall time, for a time of the queues: that is never too late, because ages are measured by whichever clock is behind.
+  // Wall time used as queue time: never too late, because ages are measured by the clock that is behind.
   const endsAt = environment.now + environment.settings.notifications.delivery.maximumAge;
   const backlog = Math.max(0, ...notified.map(({ id }) => wakeQueue(view, id, endsAt)));
   const explanations = notified.length === 0 ? explain(event, workspace, present) : [];
@@ -114,7 +114,7 @@ function summaryOf({ id, workspaceId, trigger, notified }: StoredEvent) {
   return { eventId: id, workspaceId, trigger, deliveryIds };
 }
 
-/** After the events that this write has put already. */
+/** The next sequence after those of this write. */
 function nextSequence(view: WriteView): number {
   const first = firstSequenceOf(view.index);
   if (view.tableIndex(events) < view.index) return first;
@@ -143,8 +143,8 @@ function surroundingsOf(
 }
 
 /**
- * Makes sure that an engine processes the configuration's queue. An engine that has its lease finds new events on its own.
- * Returns the number of waiting deliveries. `endsAt` is when the new delivery is over by its age.
+ * Ensures that an engine processes the configuration's queue. A lease holder finds new events on its own.
+ * Returns the number of waiting deliveries. `endsAt` is when the new delivery expires.
  */
 function wakeQueue(view: WriteView, configurationId: string, endsAt: Instant): number {
   const queue = view.get(queues, [configurationId])?.record;
@@ -154,7 +154,7 @@ function wakeQueue(view: WriteView, configurationId: string, endsAt: Instant): n
   return queue.backlog ?? 0;
 }
 
-/** The event that was accepted with the key, as long as that is cached. */
+/** The event accepted with this key, as long as the key is kept. */
 export function firstWithKey(
   view: ReadView,
   { now, settings }: Pick<PublishEnvironment, 'now' | 'settings'>,

@@ -7,8 +7,8 @@ import { type ServiceRegistration, serviceRegistrations } from '../../services/s
 import { readAllocationJob } from './jobs/job-rows.js';
 
 /**
- * Brings the catalogue up to date with what allocations offer. The services of groups come first: those of tasks have an index of
- * their own behind it, as clients of Nomad know them. Called last in a write, whose later rows would have that index too.
+ * Updates the catalogue with the services of allocations. The services of groups come first: those of tasks have a separate, later
+ * index, as in Nomad. Call this last in a write, because later rows would have that index too.
  */
 export function registerServices(view: WriteView, allocations: readonly Allocation[]): void {
   const changes = allocations.map((allocation) => changesOf(view, allocation));
@@ -50,7 +50,7 @@ function putRegistration(view: WriteView, { registration, before }: Changed): vo
   view.put(serviceRegistrations, { ...registration, CreateIndex, ModifyIndex: view.index });
 }
 
-/** Takes an allocation that is to end, or has ended, out of the catalogue. */
+/** Removes an ending or ended allocation from the catalogue. */
 export function withdrawServices(view: WriteView, allocation: Allocation): void {
   if (isServing(allocation)) return;
   for (const { Namespace, ServiceName, ID } of registrationsIn(view, allocation.ID)) {
@@ -64,7 +64,7 @@ function registrationsIn(view: WriteView, allocationId: string): ServiceRegistra
     .map(({ record }) => record);
 }
 
-/** Undefined when the job's version, its group or the node is not kept any more. */
+/** Undefined when the job's version, its group or the node is no longer kept. */
 function servingOf(view: WriteView, allocation: Allocation): Serving | undefined {
   const job = readAllocationJob(view, allocation)?.record;
   const group = job?.TaskGroups.find(({ Name }) => Name === allocation.TaskGroup);

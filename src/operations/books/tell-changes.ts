@@ -40,7 +40,7 @@ const TOPICS: ReadonlyMap<string, Topic> = new Map(
 interface Changed {
   readonly topic: Topic;
   readonly key: Key;
-  /** The row that the transaction found. */
+  /** The row before the transaction. */
   readonly before: Row<unknown> | undefined;
   readonly after: unknown;
   /** Of the last change. */
@@ -50,7 +50,7 @@ interface Changed {
 /** Changed rows of one transaction by table and key, in the order of their first change. */
 export type Changes = Map<string, Changed>;
 
-/** Records a row as it was before its first change and as it is after the last one. */
+/** Records a row before its first and after its last change. */
 export function noteChange<R>(
   changes: Changes,
   view: WriteView,
@@ -74,16 +74,16 @@ export function changedJobs(
     .map(({ before, after }) => ({ before: before?.record as Job | undefined, after: after as Job | undefined }));
 }
 
-/** Transactions between two looks for what is kept no longer. */
+/** Transactions between two removals of old notices. */
 const lookEvery = 32;
 
-/** Removed of each table in one transaction at most. */
+/** The most rows of each table removed in one transaction. */
 const removedAtOnce = 256;
 
 /**
  * Writes the notices of a transaction in the same transaction, so that changes and events are stored together and every process
- * over the store can stream them. `cause`: what the transaction is about, if its changes do not show it. A notice contains no record; records that are overwritten are kept in another table. Notices
- * older than the last `kept` transactions are removed.
+ * over the store can stream them. `cause`: the subject of the transaction, if its changes do not show it. A notice contains no record;
+ * overwritten records are kept in another table. Notices older than the last `kept` transactions are removed.
  */
 export function tellChanges(view: WriteView, changes: Changes, kept: number, cause?: Cause): void {
   if (changes.size === 0 || kept <= 0) return;
@@ -103,7 +103,7 @@ export function tellChanges(view: WriteView, changes: Changes, kept: number, cau
   }
 }
 
-/** One for each index that the transaction has taken, by index. */
+/** One for each index of the transaction, by index. */
 function batchesOf(changes: readonly Changed[], cause: Cause | undefined): readonly NoticeBatch[] {
   const byIndex = new Map<number, StateChange[]>();
   for (const { topic, before, after, index } of changes) {
@@ -121,8 +121,8 @@ function batchesOf(changes: readonly Changed[], cause: Cause | undefined): reado
 }
 
 /**
- * The version that the transaction overwrites may still be needed for earlier notices; a version that it removes is needed for
- * its own.
+ * Keeps the version that the transaction overwrites, because earlier notices may need it, or the one it removes, because its own
+ * notice needs it.
  */
 function keepEarlier(view: WriteView, { topic, key, before, after, index }: Changed, kept: number): void {
   if (before === undefined) return;
@@ -132,7 +132,7 @@ function keepEarlier(view: WriteView, { topic, key, before, after, index }: Chan
   if (after === undefined && isToldWhenRemoved(topic)) view.put(earlierRecords, { ...earlier, Index: index });
 }
 
-/** The event of a notice, with the record as its transaction left it. */
+/** The event of a notice, with the record as of its transaction. */
 export function eventOfNotice(view: ReadView, notice: Notice, index: number): ClusterEvent {
   const key = keyOf(notice);
   const row = view.get<unknown>(TABLES[notice.Topic] as Table<unknown>, key);
@@ -143,7 +143,7 @@ export function eventOfNotice(view: ReadView, notice: Notice, index: number): Cl
   return eventFrom(notice, index, earlier === undefined ? null : shownRecord(view, notice.Topic, then));
 }
 
-/** The key of the record that a notice is about. The name of a service is the second of its filter keys. */
+/** The key of a notice's record. The name of a service is the second of its filter keys. */
 function keyOf({ Topic: topic, Namespace, Key: key, FilterKeys }: Notice): Key {
   if (topic === 'Job') return [Namespace, key];
   return topic === 'Service' ? [Namespace, FilterKeys?.[1] ?? '', key] : [key];
@@ -154,7 +154,7 @@ interface Kept {
   readonly modifyIndex: number;
 }
 
-/** A record as reads of it show it, without what is secret. */
+/** A record without its secrets, as in reads. */
 function shownRecord(view: ReadView, topic: Topic, { record, modifyIndex }: Kept): unknown {
   switch (topic) {
     case 'Allocation':

@@ -3,13 +3,13 @@ import type { CipherError } from '../../ports/cipher.js';
 import type { StoredText, StoredVariable, VariableItems } from '../../variables/variable.js';
 import type { EngineContext } from '../context/engine-context.js';
 
-/** Items as they are kept: sealed when the host gave a cipher. */
+/** Items for storage: encrypted when the host gave a cipher. */
 export function sealItems(context: EngineContext, items: VariableItems): StoredText {
   const plain = JSON.stringify(items);
   return context.cipher === undefined ? { plain } : { sealed: context.cipher.seal(plain) };
 }
 
-/** The items in the clear. Fails when they were sealed with a key that the host no longer provides. */
+/** The items in the clear. Fails when they were encrypted with a key that the host no longer provides. */
 export function openItems(context: EngineContext, { items }: StoredVariable): Result<VariableItems, CipherError> {
   const opened: Result<string, CipherError> =
     'plain' in items ? ok(items.plain) : (context.cipher?.open(items.sealed) ?? noCipher());

@@ -9,7 +9,7 @@ import { changeOrMoment } from '../waiting/change-or-moment.js';
 import { callerNow, rightsIndex } from './caller-standing.js';
 import { isOfTokenStore } from './presented-secret.js';
 
-/** Who gets the items, and the right without which they end. */
+/** The caller, and the right whose loss ends the items. */
 export interface Permission {
   readonly caller: Principal;
   readonly isAllowed: (caller: Principal) => boolean;
@@ -17,13 +17,13 @@ export interface Permission {
 
 const rightsTables = [tokens, policies, roles];
 
-/** Pause before the rights are read again when the store fails. */
+/** Pause before rights are read again after a store failure, in milliseconds. */
 const pauseAfterFailure = second;
 
 /**
- * Items that can continue for days, such as the output of a command or a file that is followed: they end when their caller's token is
- * removed or expires, or the right is withdrawn. `begin` gets a signal that aborts then, or with `signal`. `onLoss` is the last item when
- * the right was lost. A caller that the host authenticates keeps the rights that it came with.
+ * Long-running items, such as the output of a command or a followed file: they end when the caller's token is
+ * removed or expires, or the right is withdrawn. `begin` gets a signal that aborts then, or with `signal`. `onLoss` is the last item after
+ * a loss of the right. A caller authenticated by the host keeps its initial rights.
  */
 export function whileAllowed<T, E>(
   context: EngineContext,
@@ -47,7 +47,7 @@ export function whileAllowed<T, E>(
 }
 
 interface Ending<T> {
-  /** Whether the right was lost; false when the items ended before. */
+  /** Whether the right was lost before the items ended. */
   readonly loss: Promise<boolean>;
   readonly end: () => void;
   readonly release: () => void;

@@ -3,7 +3,7 @@ import type { Principal, Workload } from '../../access/principal.js';
 import { workloadPrincipal } from '../../access/token-principal.js';
 import type { ReadView } from '../../ports/storage.js';
 
-/** The caller that a task is when it acts for itself, by the policies of one time. */
+/** The principal of a task, by the policies of one view. */
 export function readWorkload(view: ReadView, workload: Workload): Principal {
   const { namespace, jobId } = workload;
   const candidates = ['', jobId].flatMap((job) =>

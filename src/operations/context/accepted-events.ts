@@ -12,11 +12,11 @@ import type { ReadView, Row, TableName, WriteView } from '../../ports/storage.js
  * durable, and the read is omitted.
  */
 
-/** What deliveries depend on besides their own rows. */
+/** The tables that deliveries depend on, in addition to their rows. */
 export const deliveryTables: readonly TableName[] = [events, queues, hookHolds, configurations, workspaces, users];
 const surroundings: readonly TableName[] = [queues, hookHolds, configurations, workspaces, users];
 
-/** The events of one durable write, which has changed nothing else that deliveries depend on. */
+/** The events of one durable write that changed none of `deliveryTables` otherwise. */
 export interface AcceptedEvents {
   readonly rows: readonly Row<StoredEvent>[];
   /** Index of the last change of `deliveryTables` before this write, and after it. */
@@ -36,25 +36,25 @@ export class AcceptedEventsFeed {
     };
   }
 
-  tell(accepted: AcceptedEvents): void {
+  emit(accepted: AcceptedEvents): void {
     this.#listener?.(accepted);
   }
 }
 
-/** Notes the events that one run of a write's work puts. */
+/** Collects the events that one run of a write's work puts. */
 export class AcceptedEventsNote {
   #before: number | undefined;
   readonly #sequences: number[] = [];
   #changesOld = false;
 
-  /** To be called before the event is put. */
+  /** Call this before the event is put. */
   note(view: WriteView, { sequence }: StoredEvent): void {
     this.#before ??= indexOf(view, deliveryTables);
     this.#changesOld ||= sequence < firstSequenceOf(view.index);
     this.#sequences.push(sequence);
   }
 
-  /** At the end of the work; undefined when there is none, or the write has changed other things that deliveries depend on. */
+  /** The collected events at the end of the work; undefined when there are none, or the write changed other rows of `deliveryTables`. */
   finish(view: WriteView): AcceptedEvents | undefined {
     const before = this.#before;
     if (before === undefined || this.#changesOld || indexOf(view, surroundings) > before) return undefined;

@@ -2,7 +2,7 @@ import type { Result } from 'neverthrow';
 import type { StorageError } from '../../ports/storage.js';
 import type { KnownCluster } from '../books/scheduling/known-cluster.js';
 
-/** What an engine knows of the cluster, from one decision to the next. */
+/** The engine's cache of the cluster, kept between decisions. */
 export class ClusterMemory {
   #known: KnownCluster | undefined;
   #reading: Promise<Result<undefined, StorageError>> | undefined;
@@ -12,7 +12,7 @@ export class ClusterMemory {
     return this.#known;
   }
 
-  /** Reads it, or what has changed. Whoever asks meanwhile gets the same reading. */
+  /** Reads it, or its changes. Concurrent callers share one reading. */
   learn(read: () => Promise<Result<undefined, StorageError>>): Promise<Result<undefined, StorageError>> {
     this.#reading ??= read().finally(() => {
       this.#reading = undefined;
@@ -20,7 +20,7 @@ export class ClusterMemory {
     return this.#reading;
   }
 
-  /** Takes what was read from a committed state, or made by a write that has succeeded, unless something newer is known. */
+  /** Stores a cluster of a committed state, unless a newer one is cached. */
   remember(known: KnownCluster): void {
     const before = this.#known;
     const isOlder =

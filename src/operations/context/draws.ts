@@ -3,7 +3,7 @@ import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { EngineContext } from './engine-context.js';
 
-/** The time and the identifiers of one commit, in the order in which its work draws them: every run gets the same ones. */
+/** The generated values of a commit, time and identifiers, in the order in which its work asks for them: every run gets the same ones. */
 export class Draws implements Ids {
   readonly #context: Pick<EngineContext, 'clock' | 'ids'>;
   readonly #drawn = new Map<IdKind, string[]>();

@@ -22,11 +22,11 @@ import type { EvaluationTraces } from './traces.js';
 import type { Turns } from './turns.js';
 
 /**
- * What every operation works with. `Engine` is one of these with a start and a stop, and only `createEngine` makes one. Members marked
- * as internal are left out of the published types: they are state of the process that operations share.
+ * The context of every operation. `Engine` extends it with start and stop; only `createEngine` creates one. Members marked
+ * as internal are left out of the published types: they are process state shared by operations.
  */
 export interface EngineContext {
-  /** All state of the engine. */
+  /** Holds all state of the engine. */
   readonly storage: Storage;
   /** The engine's clock. */
   readonly clock: Clock;
@@ -36,13 +36,13 @@ export interface EngineContext {
   readonly delivery: HttpDelivery;
   /** Absent: e-mail destinations can be configured, and their deliveries fail with `mail_unavailable`. */
   readonly mailer: Mailer | undefined;
-  /** Absent: messages are sent as they are made. */
+  /** Absent: messages are sent unchanged. */
   readonly transform: Transform | undefined;
-  /** Absent: secrets are stored as they are. */
+  /** Absent: secrets are stored in the clear. */
   readonly cipher: Cipher | undefined;
-  /** Where measurements go. */
+  /** Receives measurements. */
   readonly observer: Observer;
-  /** If absent, no spans are created. A `traceparent` of a call is passed on even so. */
+  /** If absent, no spans are created; a call's `traceparent` is still passed on. */
   readonly tracer: Tracer | undefined;
   /** @internal Spans of evaluations that have begun. */
   readonly traces: EvaluationTraces;
@@ -52,40 +52,40 @@ export interface EngineContext {
   readonly feed: LogFeed;
   /** The defaults with the overrides that the engine was made with. */
   readonly settings: Settings;
-  /** What the host requires of jobs: its functions, and the rules of its settings. */
+  /** The host's requirements on jobs: its functions, and the rules of its settings. */
   readonly policies: readonly JobPolicy[];
-  /** Where facts are listened to. */
+  /** Emits facts to listeners. */
   readonly events: EngineEmitter;
   /** @internal Reads that wait for a change. */
   readonly parked: ParkedQueries;
   /** @internal The agents of nodes that are connected to this engine. */
   readonly agents: NodeSwitch;
-  /** @internal Nodes that are alive because their agents serve in this process, without heartbeats. */
+  /** @internal Nodes whose agents run in this process: alive without heartbeats. */
   readonly ownNodes: Set<string>;
   /** @internal The functions that runners in this process can run, by node. */
   readonly functions: Map<string, readonly string[]>;
-  /** @internal What was read of nodes and allocations, as long as it is still so. */
+  /** @internal Cached nodes and allocations. */
   readonly cluster: ClusterMemory;
   /** @internal Turns of the event loop for work in parts. */
   readonly turns: Turns;
-  /** @internal Instants by which intervals are measured, as the wall clock would show them now. */
+  /** @internal Converts times of intervals to current wall time. */
   readonly presentTimes: PresentTimes;
-  /** @internal What this engine has accepted for its delivery loop. */
+  /** @internal Events accepted by this engine, for its delivery loop. */
   readonly accepted: AcceptedEventsFeed;
   /** @internal When this engine last failed to reach its store, by the monotonic clock: messages sent to this engine since then may have been missed. */
   readonly outages: { lastAt: Milliseconds };
   /**
-   * @internal Names this engine in the leases of delivery queues and in relayed commands; another engine over the same store has
-   * another one.
+   * @internal Identifies this engine in leases of delivery queues and in relayed commands; unique among the engines of a
+   * store.
    */
   readonly owner: string;
 }
 
-/** A background loop: runs until the signal aborts, resolves then, and survives being killed between any two steps. */
+/** A background loop: runs until the signal aborts, then resolves. It must tolerate a kill between any two steps. */
 export interface BackgroundLoop {
-  /** How the loop is called in logs and in `loop.failed`. */
+  /** The name of the loop in logs and in `loop.failed`. */
   readonly name: string;
-  /** An exception is logged, and the loop begins again after a second. */
+  /** Runs the loop. An exception is logged, and the loop is restarted after a second. */
   run(context: EngineContext, signal: AbortSignal): Promise<void>;
 }
 

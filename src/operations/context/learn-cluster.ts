@@ -7,8 +7,8 @@ import { steppedWork, stepsInTurns } from './steps-in-turns.js';
 const never = new AbortController().signal;
 
 /**
- * Makes sure that the engine knows the cluster. The first time it is read in turns of the event loop, which takes seconds for 100,000
- * live allocations; later, each decision brings it up to date with what has changed. An aborted signal ends a reading that this call
+ * Ensures that the cluster is cached. The first time it is read in turns of the event loop, which takes seconds for 100,000
+ * live allocations; later, each decision applies the changes. An aborted signal ends a reading that this call
  * began, without a result.
  */
 export function learnCluster(
@@ -20,7 +20,7 @@ export function learnCluster(
     : okAsync<undefined, StorageError>(undefined);
 }
 
-/** Brings what the engine knows of the cluster up to date in turns of the event loop, for when that takes longer than a write should. */
+/** Updates the cached cluster in turns of the event loop, when that takes longer than a write should. */
 export function refreshCluster(
   context: EngineContext,
   signal: AbortSignal = never,

@@ -15,7 +15,7 @@ export interface LogEntry {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** The maximum of entries that wait for a slow reader; it gets the number of entries that were dropped beyond them. */
+/** The most entries that wait for a slow reader; beyond them it gets the number of dropped entries. */
 const mostWaiting = 512;
 const heartbeat = 10_000;
 
@@ -26,7 +26,7 @@ interface Reader {
   wake: () => void;
 }
 
-/** The log of the host and the readers of the monitor. Entries are kept only for present readers. */
+/** The log of the host and the readers of the monitor. Entries are kept only for connected readers. */
 export class LogFeed implements Logger {
   readonly #host: Logger;
   readonly #clock: Clock;
@@ -39,33 +39,33 @@ export class LogFeed implements Logger {
 
   debug(fields: LogEntry['fields'], message: string): void {
     this.#host.debug(fields, message);
-    this.#tell('debug', fields, message);
+    this.#emit('debug', fields, message);
   }
 
   info(fields: LogEntry['fields'], message: string): void {
     this.#host.info(fields, message);
-    this.#tell('info', fields, message);
+    this.#emit('info', fields, message);
   }
 
   warn(fields: LogEntry['fields'], message: string): void {
     this.#host.warn(fields, message);
-    this.#tell('warn', fields, message);
+    this.#emit('warn', fields, message);
   }
 
   error(fields: LogEntry['fields'], message: string): void {
     this.#host.error(fields, message);
-    this.#tell('error', fields, message);
+    this.#emit('error', fields, message);
   }
 
-  /** A fact, which the host's log does not contain. Costs nothing without readers. */
+  /** Emits a fact to the readers of the monitor, not to the host's log. Costs nothing without readers. */
   trace(fields: unknown, message: string): void {
     if (this.#readers.size === 0) return;
-    this.#tell('trace', typeof fields === 'object' && fields !== null ? { ...fields } : {}, message);
+    this.#emit('trace', typeof fields === 'object' && fields !== null ? { ...fields } : {}, message);
   }
 
-  /** An entry for the readers of the monitor, which the host's log does not contain. Its fields are made for readers only. */
+  /** Emits an entry to the readers of the monitor, not to the host's log. Its fields are computed only if there are readers. */
   note(level: LogLevel, fields: () => LogEntry['fields'], message: string): void {
-    if (this.#readers.size > 0) this.#tell(level, fields(), message);
+    if (this.#readers.size > 0) this.#emit(level, fields(), message);
   }
 
   /** The entries from now on, of the level or above; `undefined` is a heartbeat, sent at once and every 10 seconds. */
@@ -104,7 +104,7 @@ export class LogFeed implements Logger {
     return reader.waiting.length > 0;
   }
 
-  #tell(level: LogLevel, fields: LogEntry['fields'], message: string): void {
+  #emit(level: LogLevel, fields: LogEntry['fields'], message: string): void {
     const rank = logLevels.indexOf(level);
     for (const reader of this.#readers) {
       if (rank < reader.least) continue;

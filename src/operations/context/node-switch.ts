@@ -35,12 +35,12 @@ export class NodeSwitch {
     return this.#performers.has(nodeId);
   }
 
-  /** The connections at present; another map after each change. */
+  /** The current connections; each change creates a new map. */
   connections(): ReadonlyMap<string, CommandPerformer> {
     return this.#performers;
   }
 
-  /** Resolves when the connections are other ones than these, or when the signal aborts. */
+  /** Resolves when the connections differ from these, or when the signal aborts. */
   changed(known: ReadonlyMap<string, CommandPerformer>, signal: AbortSignal): Promise<void> {
     if (this.#performers !== known || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {

@@ -2,33 +2,33 @@ import { ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import type { EngineContext } from './engine-context.js';
 
-/** The milliseconds of one turn; the number of its steps where the clock stands still. */
+/** The length of a turn in milliseconds, and the number of its steps if the clock stands still. */
 const turnMs = 2;
 const stepsInTurn = 64;
 /**
- * After so many interruptions the work is done in one turn: a store behind a network interrupts it at each row that is not fetched yet, and
+ * After this many interruptions the work is done in one turn: a store behind a network interrupts it at each unfetched row, and
  * would do so in every turn.
  */
 const endsTurns = 2;
 
-/** Reading and deciding in steps, each of them in the view that was given last: a view ends with its run. */
+/** Work in steps, each in the latest view: a view is valid only during its run. */
 export interface SteppedWork<T> {
-  /** Takes the next step in the view. After the last one, and after a step that has thrown, it is the first step again. */
+  /** Runs the next step in the view. After the last step, and after one that threw, it starts again. */
   next(view: ReadView): IteratorResult<void, T>;
-  /** How many steps have thrown: a store interrupts a work so, to run it again. */
+  /** How many steps have thrown: a store interrupts work in this way to run it again. */
   readonly interruptions: () => number;
 }
 
 /**
- * Work whose steps read from the view of their turn. `stepsOver` may be called again, because a store may run again what was begun or done:
- * whatever the steps change outside has to allow that.
+ * Work whose steps read from the view of their turn. `stepsOver` may be called again, because a store may rerun the work:
+ * side effects of the steps must allow that.
  */
 export function steppedWork<T>(stepsOver: (current: () => ReadView) => Generator<void, T>): SteppedWork<T> {
   let steps: Generator<void, T> | undefined;
   let view: ReadView | undefined;
   let interruptions = 0;
   const current = (): ReadView => {
-    if (view === undefined) throw new Error('work in steps goes on without a view');
+    if (view === undefined) throw new Error('a step read the store after its view was closed');
     return view;
   };
   return {
@@ -50,8 +50,8 @@ export function steppedWork<T>(stepsOver: (current: () => ReadView) => Generator
 }
 
 /**
- * Goes through the steps in turns of the event loop, so that everything else continues in between. Gives undefined when the signal
- * aborts. Nothing is written, and a turn may find another state than the one before: whoever uses the result looks what has changed.
+ * Runs the steps in turns of the event loop, so that other work continues in between. Returns undefined when the signal
+ * aborts. Nothing is written, and the state may change between turns: the caller must check for changes.
  */
 export async function stepsInTurns<T>(
   context: EngineContext,

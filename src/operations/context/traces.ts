@@ -1,10 +1,10 @@
 import type { TracedSpan, Tracer } from '../../ports/tracer.js';
 import type { Instant } from '../../shared/instant.js';
 
-/** The maximum of evaluations whose cause is kept; the oldest are removed first. */
+/** The most evaluations whose cause is kept; the oldest are removed first. */
 const mostRemembered = 10_000;
 
-/** What an evaluation comes from. */
+/** The cause of an evaluation. */
 interface Cause {
   readonly traceparent: string;
   readonly at: Instant;
@@ -30,7 +30,7 @@ export class EvaluationTraces {
   }
 }
 
-/** The spans of one write's launches: each begins a separate trace. A work that runs again finds those of its first run. */
+/** The spans of one write's launches: each begins a separate trace. Reruns of the work reuse those of the first run. */
 export class LaunchSpans {
   readonly #tracer: Tracer | undefined;
   readonly #spans = new Map<string, TracedSpan>();

@@ -1,11 +1,11 @@
 /**
- * Turns of the event loop for background work that is done in parts. Each round of the loop gives one turn, in the order in which they
- * were asked for, so that the time of two works never adds up to one long block.
+ * Turns of the event loop for background work in parts. Each round of the loop grants one turn, in the order of
+ * requests, so that several works never block one round together.
  */
 export class Turns {
   readonly #waiting: (() => void)[] = [];
 
-  /** Resolves when it is the caller's turn. Its part ends with its next wait for anything else. */
+  /** Resolves at the caller's turn, which ends at its next `await` of anything else. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#waiting.push(resolve) === 1) setImmediate(this.#give);

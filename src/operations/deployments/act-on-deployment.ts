@@ -11,31 +11,31 @@ import { applyJobConsequences } from '../books/jobs/job-consequences.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
-/** The deployment that an operation is about. */
+/** The deployment of an operation. */
 export interface DeploymentReference {
   readonly deploymentId: string;
 }
 
-/** What an action on a deployment has led to. */
+/** The result of an action on a deployment. */
 export interface ChangedDeployment {
-  /** Empty when nothing has to be considered. */
+  /** Empty without an evaluation. */
   readonly evalId: string;
   /** Index at which the evaluation was created; 0 when there is none. */
   readonly evalCreateIndex: number;
   /** Index of the last change of the deployment. */
   readonly deploymentModifyIndex: number;
-  /** The version that the job went back to; null when it did not. */
+  /** The version to which the job was reverted; null without a revert. */
   readonly revertedJobVersion: number | null;
   /** Index of the write; 0 when nothing was written. */
   readonly index: number;
 }
 
-/** Why an action on a deployment changes nothing: missing rights, no such deployment, or a state in which it is not possible. */
+/** Errors of actions on deployments: missing rights, an unknown deployment, or a state that does not allow the action. */
 export type ActOnDeploymentError = PermissionDenied | DeploymentNotFound | DeploymentError | StorageError;
 
 type Refusal = Exclude<ActOnDeploymentError, StorageError>;
 
-/** Moves a deployment by an event. The caller needs the right in the deployment's own namespace. */
+/** Applies an event to a deployment. The caller needs the right in the deployment's namespace. */
 export function actOnDeployment(
   context: EngineContext,
   caller: Principal,

@@ -10,7 +10,7 @@ import {
   deploymentFor,
 } from './act-on-deployment.js';
 
-/** Marks a deployment as failed. When one of its groups reverts automatically, the job goes back to its last stable version. */
+/** Marks a deployment as failed. When one of its groups has auto-revert, the job is reverted to its last stable version. */
 export function failDeployment(
   context: EngineContext,
   caller: Principal,
@@ -20,13 +20,13 @@ export function failDeployment(
   return actOnDeployment(context, caller, { ...input, capabilities }, () => ({ type: 'fail' }));
 }
 
-/** What `pauseDeployment` does to which deployment. */
+/** The input of `pauseDeployment`. */
 export interface PauseDeploymentInput extends DeploymentReference {
-  /** False resumes it: the time to make progress starts over. */
+  /** False resumes it and restarts the progress deadline. */
   readonly pause: boolean;
 }
 
-/** Pauses a deployment, or resumes it. While it is paused nothing of its job is replaced or added for it. */
+/** Pauses or resumes a deployment. While it is paused, no allocations of its job are replaced or added. */
 export function pauseDeployment(
   context: EngineContext,
   caller: Principal,
@@ -37,13 +37,13 @@ export function pauseDeployment(
   return actOnDeployment(context, caller, { ...input, capabilities }, () => ({ type }));
 }
 
-/** The deployment whose canaries are accepted, and in which groups. */
+/** The deployment and groups whose canaries are promoted. */
 export interface PromoteDeploymentInput extends DeploymentReference {
-  /** The groups of which the canaries are accepted; all when absent. Groups that the deployment does not have are passed over. */
+  /** The groups to promote; all when absent. Unknown groups are ignored. */
   readonly groups?: readonly string[];
 }
 
-/** Accepts the canaries of a deployment: the allocations of the older version are replaced. All canaries must be healthy. */
+/** Promotes the canaries of a deployment: the allocations of the older version are replaced. All canaries must be healthy. */
 export function promoteDeployment(
   context: EngineContext,
   caller: Principal,
@@ -58,7 +58,7 @@ export function promoteDeployment(
   );
 }
 
-/** IDs of allocations of a deployment that are declared healthy or unhealthy. */
+/** Allocations of a deployment to set healthy or unhealthy. */
 export interface SetAllocationHealthInput extends DeploymentReference {
   /** IDs of allocations. */
   readonly healthy?: readonly string[];
@@ -66,7 +66,7 @@ export interface SetAllocationHealthInput extends DeploymentReference {
   readonly unhealthy?: readonly string[];
 }
 
-/** Sets the health of allocations, for groups whose health is checked by hand. An unhealthy one fails the deployment. */
+/** Sets the health of allocations, for groups whose health is checked manually. An unhealthy one fails the deployment. */
 export function setAllocationHealth(
   context: EngineContext,
   caller: Principal,
@@ -82,8 +82,8 @@ export function setAllocationHealth(
 }
 
 /**
- * Lets a deployment continue that waits for other regions. There is only one region, so no deployment waits and nothing changes. A
- * deployment that is over is refused.
+ * Unblocks a deployment that waits for other regions. There is only one region, so no deployment waits and nothing changes. An
+ * ended deployment is refused.
  */
 export function unblockDeployment(
   context: EngineContext,

@@ -21,9 +21,9 @@ import type { BackgroundLoop, EngineContext } from '../context/engine-context.js
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
 import { changeOrMoment } from '../waiting/change-or-moment.js';
 
-/** While deployments are under way they are considered no more often than this, however busy the cluster is. */
+/** The shortest time between two checks of active deployments, in milliseconds. */
 const pause = second / 4;
-/** Looking takes no more than a part of the time: after each look the loop pauses for so many times what it took. */
+/** After each check the loop pauses for this multiple of the check's duration, to limit its share of the CPU. */
 const pauseFactor = 4;
 
 /**
@@ -55,7 +55,7 @@ interface Seen {
   readonly next: Instant | undefined;
 }
 
-/** Undefined when the store failed, or the signal aborted. */
+/** Undefined after a store failure or an abort. */
 async function judgeOnce(context: EngineContext, signal: AbortSignal): Promise<Seen | undefined> {
   const seen = await lookInTurns(context, timesOf(context, readings(context)), signal);
   if (seen.isErr()) return failed(context, seen.error.message);

@@ -3,17 +3,17 @@ import type { NoticeBatch } from '../../events/event-records.js';
 import type { ReadView } from '../../ports/storage.js';
 import { eventOfNotice } from '../books/tell-changes.js';
 
-/** Transactions whose events are kept. Readers that are up to date read the same few. */
+/** The most transactions whose events are cached. Up-to-date readers share the same few. */
 const keptBatches = 64;
-/** A transaction with more events is not kept: they would hold its records in memory. */
+/** A transaction with more events is not cached: its records would stay in memory. */
 const mostEvents = 100;
 
-/** The events of the newest transactions: each is made, and can be printed, once for all streams that report it. */
+/** The events of the newest transactions: each is created, and can be serialised, once for all streams. */
 export class SharedEvents {
-  /** By the index of the transaction; undefined where nobody has wanted the event yet. The oldest first. */
+  /** By index of the transaction, oldest first; undefined for an event that no stream has read yet. */
   readonly #made = new Map<number, (ClusterEvent | undefined)[]>();
 
-  /** The events that a reader wants of a transaction. */
+  /** The events of a transaction that a reader selects. */
   batchFor(view: ReadView, { Index, Notices }: NoticeBatch, wants: (notice: Notice) => boolean): EventBatch {
     const made = this.#madeOf(Index, Notices.length);
     const Events: ClusterEvent[] = [];

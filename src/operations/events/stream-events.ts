@@ -15,28 +15,28 @@ import { SharedEvents } from './shared-events.js';
 export interface StreamEventsInput {
   /** Topics with keys, as `Job:web`; everything when absent or empty. */
   readonly topics?: readonly string[];
-  /** The first index that is wanted; the oldest that is kept when 0 or absent, the newest when nothing is as new. */
+  /** The first index of the stream; the oldest kept one when 0 or absent, the newest when it is in the future. */
   readonly index?: number;
-  /** `default` when absent; `*` for all that the caller may read. */
+  /** `default` when absent; `*` for all namespaces that the caller may read. */
   readonly namespace?: string;
 }
 
-/** Events that came together, or that some before `Index` may be missing: they are no longer kept. */
+/** Events of one transaction, or the notice that events before `Index` may be missing because they are no longer kept. */
 export type StreamedEvents =
   | EventBatch
   | { readonly Index: number; readonly Events: readonly never[]; readonly Missed: true };
 
-/** How long nothing may happen before a sign of life. */
+/** The longest silence before a heartbeat, in milliseconds. */
 const heartbeat = 30 * second;
 
-/** Batches that are read at once. A reader that does not ask for more holds no more than these. */
+/** Batches read at once. A slow reader holds no more than these in memory. */
 const readAtOnce = 64;
 
 /**
  * The changes of the cluster, each with its transaction; `undefined` is a heartbeat, at once and every half minute. A reader
  * that reconnects with the index after the last one that it received misses nothing that is still kept
  * (`settings.events.kept`); otherwise it gets `Missed`. Ends when the signal aborts, the store closes, or the caller's token is
- * removed, expires or gets other rights: of what comes after that nothing is sent.
+ * removed, expires or changes its rights: no later events are sent.
  */
 export function streamEvents(
   context: EngineContext,
@@ -58,7 +58,7 @@ export function streamEvents(
     });
 }
 
-/** Topics of what is in a namespace. Nodes are a separate area; everything else, and everything at once, is for management. */
+/** Topics of objects in namespaces. Nodes are a separate area; all other topics, and `*`, require management rights. */
 const OF_JOBS: ReadonlySet<string> = new Set(['Job', 'Evaluation', 'Allocation', 'Deployment', 'Service']);
 
 function authoriseTopics(
@@ -85,7 +85,7 @@ function wantsOf(caller: Principal, subscription: Subscription, namespace: strin
 
 interface Reading {
   readonly batches: readonly EventBatch[];
-  /** Index of the oldest transaction whose events are certainly kept. */
+  /** Index of the oldest transaction whose events are all kept. */
   readonly keptFrom: number;
   readonly latest: number;
   /** Whether the caller still has the rights that the stream began with. */
@@ -93,9 +93,9 @@ interface Reading {
 }
 
 interface EventsAsked {
-  /** The first index that is wanted. */
+  /** The first index to send. */
   readonly from: number;
-  /** Whether the reader has read before, so that events which are not kept any more are missed. */
+  /** Whether the reader resumes, so that it must be notified of events that are no longer kept. */
   readonly tellsGaps: boolean;
   readonly wants: (notice: Notice) => boolean;
   readonly stands: (view: ReadView) => boolean;

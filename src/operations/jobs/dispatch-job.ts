@@ -22,35 +22,35 @@ import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './registration/accepts-registrations.js';
 import { takeDispatchOf, withinQuota } from './registration/keep-quota.js';
 
-/** The parameterized job that is dispatched, and what its instance gets. */
+/** The parameterized job to dispatch, with payload and metadata of the instance. */
 export interface DispatchJobInput extends JobReference {
   /** Standard base64; its decoded bytes are limited (job interface, Limits). */
   readonly payload?: string | null;
-  /** Values for the keys that the job requires or allows; others are refused. */
+  /** Values for the job's required and optional keys; others are refused. */
   readonly meta?: Readonly<Record<string, string>> | null;
-  /** Put between the parent's ID and the time in the ID of the instance. */
+  /** Part of the instance's ID, between the parent's ID and the time. */
   readonly idPrefixTemplate?: string;
-  /** A second dispatch with the same token gives the instance that the first one made. */
+  /** A second dispatch with the same token returns the instance of the first. */
   readonly idempotencyToken?: string;
-  /** 0 and absent take the parent's. */
+  /** The parent's when 0 or absent. */
   readonly priority?: number;
 }
 
-/** The instance that a dispatch made, or that an earlier dispatch with the same token made. */
+/** The instance of a dispatch, or of an earlier dispatch with the same token. */
 export interface DispatchedJob {
   /** ID of the instance. */
   readonly dispatchedJobId: string;
-  /** Empty when no evaluation was made: the token was known, or the instance is periodic. */
+  /** Empty without an evaluation: the token was used before, or the instance is periodic. */
   readonly evalId: string;
   /** Index at which the evaluation was created; 0 when there is none. */
   readonly evalCreateIndex: number;
-  /** Index of the write that made the instance. */
+  /** Index of the write that created the instance. */
   readonly jobCreateIndex: number;
   /** Index of the write. */
   readonly index: number;
 }
 
-/** Why `dispatchJob` makes no instance. */
+/** Errors of `dispatchJob`. */
 export type DispatchJobError =
   | PermissionDenied
   | JobNotFound
@@ -61,12 +61,12 @@ export type DispatchJobError =
   | RegistrationsDisabled
   | StorageError;
 
-/** Longest strings that are taken: they become part of IDs and keys. */
+/** Longest accepted strings, in characters: they become part of IDs and keys. */
 const maximumTextLength = 1024;
 
 /**
- * Makes an instance of a parameterized job (job interface, dispatch). The token is looked up and the instance is made
- * in one transaction: when several callers race with one token, all of them get the same instance.
+ * Creates an instance of a parameterized job (job interface, dispatch). The token is looked up and the instance is created
+ * in one transaction: concurrent callers with one token all get the same instance.
  */
 export function dispatchJob(
   context: EngineContext,
@@ -127,7 +127,7 @@ function dispatchWithin(
   const kept = withinQuota(tx, undefined, child).andThen(() => takeDispatchOf(tx, child.Namespace));
   if (kept.isErr()) return err(kept.error);
   const { index } = tx;
-  tx.tell('job.dispatched', { namespace: parent.Namespace, parentId: parent.ID, jobId: child.ID, index });
+  tx.emit('job.dispatched', { namespace: parent.Namespace, parentId: parent.ID, jobId: child.ID, index });
   const { evaluation } = writeRegistration(
     tx,
     { type: 'created', job: child },

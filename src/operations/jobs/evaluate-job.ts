@@ -17,16 +17,16 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { Registered } from './registration/register-job.js';
 
-/** The job that the scheduler is to consider again. */
+/** The job to evaluate. */
 export interface EvaluateJobInput extends JobReference {
-  /** Replaces failed allocations at once, whatever their reschedule policy is. */
+  /** Replaces failed allocations immediately, regardless of their reschedule policy. */
   readonly forceReschedule?: boolean;
 }
 
-/** Why `evaluateJob` makes no evaluation. */
+/** Errors of `evaluateJob`. */
 export type EvaluateJobError = PermissionDenied | JobNotFound | EvaluationRefused | StorageError;
 
-/** Has the scheduler consider a job (job interface, create evaluation). The answer's `jobModifyIndex` is the ModifyIndex. */
+/** Creates an evaluation of a job (job interface, create evaluation). The answer's `jobModifyIndex` is the ModifyIndex. */
 export function evaluateJob(
   context: EngineContext,
   caller: Principal,

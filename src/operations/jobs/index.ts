@@ -1,7 +1,7 @@
 /*
- * Operations on jobs, and the reads of what the scheduler makes of them. Each takes the engine, the caller and one input
- * record. Reads give an `Answer` (index and value) and wait when asked to; a value of `undefined` means that there is no
- * such thing, with the index that a reader has to wait for. Rows carry their JSON text, to be relayed as it is.
+ * Operations on jobs, and reads of their evaluations, allocations and deployments. Each takes the engine, the caller and one input
+ * record. Reads return an `Answer` (index and value) and can wait for a change; the value `undefined` means that the object does
+ * not exist, with the index to wait for. Rows carry their JSON text, to be passed on without parsing.
  */
 
 export type { JobReference } from '../../jobs/job-reference.js';

@@ -29,7 +29,7 @@ export interface RevertJobInput extends JobReference {
   readonly enforcePriorVersion?: number | null;
 }
 
-/** Why `revertJob` registers nothing. */
+/** Errors of `revertJob`. */
 export type RevertJobError =
   | PermissionDenied
   | JobNotFound

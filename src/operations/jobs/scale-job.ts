@@ -39,7 +39,7 @@ export interface ScaleJobInput extends JobReference {
   readonly count?: number | null;
   /** Kept with the scaling event, for people. */
   readonly message?: string;
-  /** Describes what prevents scaling; true says that `message` does. */
+  /** Why scaling failed; true if `message` says it. */
   readonly error?: string | boolean;
   /** Kept with the scaling event, for programs. */
   readonly meta?: Readonly<Record<string, unknown>> | null;
@@ -51,7 +51,7 @@ export interface ScaleJobInput extends JobReference {
   readonly jobModifyIndex?: number;
 }
 
-/** Why `scaleJob` changes nothing. */
+/** Errors of `scaleJob`. */
 export type ScaleJobError =
   | PermissionDenied
   | InvalidRequest
@@ -137,7 +137,7 @@ function requestOf(input: ScaleJobInput, upstream: boolean): ScaleRequest {
 function writeScaled(tx: Transaction, previous: Job, job: Job): WrittenRegistration {
   const { Namespace: namespace, ID: jobId, Version: version } = job;
   const source = tx.get(jobSubmissions, [namespace, jobId, previous.Version])?.record;
-  tx.tell('job.registered', { namespace, jobId, version, index: tx.index });
+  tx.emit('job.registered', { namespace, jobId, version, index: tx.index });
   const evaluates = { triggeredBy: 'job-scaling', ownIndex: true } as const;
   return writeRegistration(tx, { type: 'updated', job, previous }, evaluates, source);
 }

@@ -10,11 +10,11 @@ import { putJobVersion } from '../books/jobs/job-stub-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
-/** The version of a job that is declared stable or not. Automatic reverts go back to the latest stable one. */
+/** The version of a job to mark as stable or not. Auto-revert uses the latest stable one. */
 export interface SetJobStabilityInput extends JobReference {
   /** A version that is still kept. */
   readonly version: number;
-  /** Whether automatic reverts may go back to it. */
+  /** Whether auto-revert may use it. */
   readonly stable: boolean;
 }
 

@@ -23,13 +23,13 @@ import { faultOfPriority } from './registration/register-job.js';
 import { removeLeftAllocations } from './remove-left-allocations.js';
 import { skipDelaysInParts, skipShutdownDelays } from './skip-shutdown-delays.js';
 
-/** The job that is stopped, and how. */
+/** The job to stop, and how. */
 export interface StopJobInput extends JobReference {
-  /** Removes the job and everything of it at once; else it is kept, stopped, until it is collected. */
+  /** Removes the job and all its records immediately; otherwise the stopped job is kept until garbage collection. */
   readonly purge?: boolean;
-  /** Priority of the evaluation; 0 and absent take the job's. */
+  /** Priority of the evaluation; the job's when 0 or absent. */
   readonly evalPriority?: number;
-  /** Ends the allocations without the delays that their groups and tasks ask for. */
+  /** Stops the allocations without the shutdown delays of their groups and tasks. */
   readonly noShutdownDelay?: boolean;
 }
 
@@ -72,7 +72,7 @@ export function stopJob(
     const job = readJobRow(tx, namespace, input.jobId)?.record;
     if (job === undefined) return ok({ answer: nothingStopped, rest: undefined });
     const { index } = tx;
-    tx.tell('job.stopped', { namespace, jobId: job.ID, purged: purge, index });
+    tx.emit('job.stopped', { namespace, jobId: job.ID, purged: purge, index });
     const { evaluation, rest } = purge ? purgeJob(tx, job, input) : keepStopped(tx, job, input);
     const answer = { evalId: evaluation?.ID ?? '', evalCreateIndex: index, jobModifyIndex: index, index };
     return ok({ answer, rest });

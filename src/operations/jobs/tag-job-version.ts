@@ -12,7 +12,7 @@ import { putJobVersion } from '../books/jobs/job-stub-rows.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
-/** The version of a job that gets a name. */
+/** The version of a job to tag. */
 export interface TagJobVersionInput extends JobReference {
   /** 1 to 1000 characters, unique among the versions of the job. */
   readonly name: string;
@@ -29,13 +29,13 @@ export interface TaggedVersion extends JobVersionTag {
   readonly index: number;
 }
 
-/** Why `tagJobVersion` changes nothing. */
+/** Errors of `tagJobVersion`. */
 export type TagJobVersionError = PermissionDenied | InvalidRequest | TagRefused | VersionNotFound | StorageError;
 
 const maximumNameLength = 1000;
 const maximumDescriptionLength = 10_000;
 
-/** Names a version, which keeps it from being pruned (job interface, version tags). A version has one tag at most. */
+/** Tags a version, which protects it from pruning (job interface, version tags). A version has at most one tag. */
 export function tagJobVersion(
   context: EngineContext,
   caller: Principal,
@@ -64,7 +64,7 @@ export function tagJobVersion(
   }).map(({ index, value }) => ({ ...value, index }));
 }
 
-/** Takes a name away from the version that has it. */
+/** Removes a tag from its version. */
 export function untagJobVersion(
   context: EngineContext,
   caller: Principal,

@@ -47,7 +47,7 @@ interface LargeRecords<R> {
 interface Swept {
   /** Of the store when it began: a record that has changed since may be ready now. */
   readonly index: number;
-  /** When the next record that has ended comes of age; undefined when none is left. */
+  /** When the next ended record reaches its threshold; undefined when none is left. */
   readonly next: Instant | undefined;
 }
 
@@ -60,7 +60,7 @@ const page = 32;
 const removedAtOnce = 8;
 
 /**
- * Removes what has ended and is older than its threshold: jobs with everything of them, evaluations with their allocations, deployments,
+ * Removes ended records that are older than their threshold: jobs with all their records, evaluations with their allocations, deployments,
  * nodes. Works through the tables page by page, in turns of the event loop. Each removal is decided again in its write, so nothing that is
  * in use again is removed.
  */
@@ -181,7 +181,7 @@ function jobCollection({ job: keep, failedRun }: CollectionThresholds): Collecti
       for (const { record } of own) tx.remove(evaluations, [record.ID]);
       tx.cause = 'JobBatchDeregistered';
       removeJob(tx, job);
-      tx.tell('job.stopped', { namespace: job.Namespace, jobId: job.ID, purged: true, index: tx.index });
+      tx.emit('job.stopped', { namespace: job.Namespace, jobId: job.ID, purged: true, index: tx.index });
     },
   };
 }

@@ -18,9 +18,9 @@ import type { EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
 
 /**
- * Counts the summaries of all jobs anew. Totals over the life of a job (complete, failed, lost, dead instances) may be greater than what is
- * still kept, and never fall. Counting is done in turns of the event loop, and each summary that differs is written on its own: when the
- * process is killed in between, the others are as they were.
+ * Recomputes the summaries of all jobs. Lifetime totals (complete, failed, lost, dead instances) may exceed the number of kept
+ * records, and never fall. Counting runs in turns of the event loop, and each changed summary is a separate write: if the
+ * process is killed in between, the others are unchanged.
  */
 export function reconcileSummaries(
   context: EngineContext,

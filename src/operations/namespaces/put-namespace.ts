@@ -14,27 +14,27 @@ import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
-/** All that is known of a namespace: what is left out is removed from it. */
+/** A complete namespace: omitted members are cleared. */
 export interface NamespaceInput {
   /** 1 to 128 letters, digits and hyphens. */
   readonly name: string;
   /** At most 256 characters, for people. */
   readonly description?: string;
-  /** What jobs in the namespace may use; null and absent allow everything. */
+  /** Restrictions of jobs in the namespace; null and absent allow everything. */
   readonly capabilities?: NamespaceCapabilities | null;
   /** Names and values for people and programs; null and absent: none. */
   readonly meta?: Readonly<Record<string, string>> | null;
 }
 
-/** Why `putNamespace` stores nothing. */
+/** Errors of `putNamespace`. */
 export type PutNamespaceError =
   | PermissionDenied
   | Extract<NamespaceError, { type: 'invalid_namespace' }>
   | StorageError;
 
 /**
- * Makes a namespace, or replaces what is known of it. Only management callers may do this. Gives the index of the write. Nothing is
- * written when nothing changes: a service can state its namespaces at every start.
+ * Creates or replaces a namespace. Only management callers may do this. Returns the index of the write. Without a change nothing is
+ * written: a service can declare its namespaces at every start.
  */
 export function putNamespace(
   context: EngineContext,

@@ -10,7 +10,7 @@ import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
-/** Why `removeNamespace` leaves the namespace as it is. */
+/** Errors of `removeNamespace`. */
 export type RemoveNamespaceError =
   | PermissionDenied
   | Exclude<NamespaceError, { type: 'invalid_namespace' }>
@@ -42,7 +42,7 @@ export function removeNamespace(
   }).map(({ index }) => ({ index }));
 }
 
-/** In words that clients recognise: they ask again until the jobs and allocations have ended. */
+/** A message that clients match: they retry until the jobs and allocations have ended. */
 function useOf(view: ReadView, name: string): string | undefined {
   if (view.list(jobs, { prefix: [name] }).some(({ record }) => record.Status !== 'dead')) return 'non-terminal jobs';
   // An allocation of a stopped job runs until its node has ended it.

@@ -91,7 +91,7 @@ async function* conversation(
       yield output;
     }
   } catch (error) {
-    // The caller has gone; that is no failure.
+    // The caller has left, so nothing is reported.
     if (signal.aborted) return;
     // Readers of files learn from the error that they have not read to the end.
     if (command.type !== 'exec') throw error;

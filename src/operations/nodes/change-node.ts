@@ -36,7 +36,7 @@ export function changeNode(
     decide(before, { now: tx.now, index: tx.index }).map((after) => {
       if (after === before) return unchanged(tx, []);
       tx.put(nodes, after);
-      tx.tell('node.changed', { nodeId, status: after.Status });
+      tx.emit('node.changed', { nodeId, status: after.Status });
       if (isReadyNode(before) || !isReadyNode(after)) return { ...unchanged(tx, []), nodeModifyIndex: tx.index };
       signalCapacity(tx);
       return changed(tx, after);

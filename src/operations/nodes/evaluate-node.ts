@@ -21,7 +21,7 @@ export interface EvaluatedNode extends ChangedNode {
   readonly datacenter: string;
 }
 
-/** Has the scheduler consider every job that the node concerns. */
+/** Creates evaluations of all jobs that the node affects. */
 export function evaluateNode(
   context: EngineContext,
   caller: Principal,

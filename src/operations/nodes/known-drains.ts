@@ -27,8 +27,8 @@ const readInStep = 16;
 const changesInWrite = 64;
 
 /**
- * What the drain loop knows of the allocations on drained nodes, and of those of the services that wait to leave them: a few members of
- * each, as of a write. A look reads what has changed since then, whatever the size of the jobs.
+ * The drain loop's cache of allocations on drained nodes, and of those of services that wait to leave them: a few members of
+ * each, as of a write. A check reads only the changes since then, independent of the size of the jobs.
  */
 export class KnownDrains {
   /** Index of the last write of the allocations that is known; undefined while nothing is known. */
@@ -47,7 +47,7 @@ export class KnownDrains {
     this.#changed = false;
   }
 
-  /** Everything is read anew at the next look. */
+  /** Drops the cache: everything is read again at the next check. */
   forget(): void {
     this.#index = undefined;
     this.#nodes.clear();

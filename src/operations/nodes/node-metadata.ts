@@ -18,10 +18,10 @@ import type { EngineContext } from '../context/engine-context.js';
 import { onlyNode } from '../context/only-node.js';
 import { withNode } from './change-node.js';
 
-/** Why the meta of a node cannot be read or changed. */
+/** Errors of reading and changing a node's metadata. */
 export type NodeMetadataError = PermissionDenied | NodeNotFound | NodeRefused | StorageError;
 
-/** The meta of a node; without an ID, of the one that is connected here. Needs `node:read`. */
+/** The metadata of a node; without an ID, of the one that is connected here. Needs `node:read`. */
 export function readNodeMetadata(
   context: EngineContext,
   caller: Principal,
@@ -40,8 +40,8 @@ export function readNodeMetadata(
 }
 
 /**
- * Sets and removes names of a node's meta: they are in force at once, stay when its agent registers again, and jobs that may want the
- * node are considered. Needs `node:write`.
+ * Sets and removes metadata of a node, effective immediately and kept when its agent registers again. Jobs that may use the
+ * node are evaluated. Needs `node:write`.
  */
 export function applyNodeMetadata(
   context: EngineContext,
@@ -55,7 +55,7 @@ export function applyNodeMetadata(
       const document = documentOf(stored);
       tx.put(nodeMetadata, stored);
       tx.put(nodes, { ...node, Meta: document.Meta, ModifyIndex: tx.index });
-      tx.tell('node.changed', { nodeId: node.ID, status: node.Status });
+      tx.emit('node.changed', { nodeId: node.ID, status: node.Status });
       if (isReadyNode(node)) {
         signalCapacity(tx);
         evaluateForNode(tx, node);

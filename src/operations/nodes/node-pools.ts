@@ -34,7 +34,7 @@ import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { noRows, rowsNamed } from '../waiting/watched-rows.js';
 
-/** All that is known of a node pool: what is left out is removed from it. */
+/** A complete node pool: omitted members are cleared. */
 export interface NodePoolInput {
   /** 1 to 128 letters, digits, hyphens and underscores. */
   readonly name: string;
@@ -42,18 +42,18 @@ export interface NodePoolInput {
   readonly description?: string;
   /** Names and values for people and programs; null and absent: none. */
   readonly meta?: Readonly<Record<string, string>> | null;
-  /** What differs from the installation; null and absent: nothing. */
+  /** Overrides of the installation's scheduler configuration; null and absent: none. */
   readonly schedulerConfiguration?: {
-    /** `binpack`, `spread`, or empty: as the installation has it. */
+    /** `binpack` or `spread`; the installation's when empty. */
     readonly SchedulerAlgorithm?: string;
-    /** Null: as the installation has it. */
+    /** The installation's when null. */
     readonly MemoryOversubscriptionEnabled?: boolean | null;
   } | null;
   /** Lifetime of the identities of its nodes; 0 and absent: a day. This server issues none. */
   readonly nodeIdentityTtl?: Milliseconds;
 }
 
-/** Makes a pool, or replaces what is known of it; the built-in ones cannot be changed. Gives the index of the write. */
+/** Creates or replaces a pool; the built-in ones cannot be changed. Returns the index of the write. */
 export function putNodePool(
   context: EngineContext,
   caller: Principal,

@@ -16,18 +16,18 @@ import type { EngineContext } from '../context/engine-context.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 
-/** What is left out is set to its default: the configuration is replaced as a whole. */
+/** A complete configuration: omitted members get their defaults. */
 export interface SchedulerConfigurationInput
   extends Partial<
     Omit<SchedulerConfiguration, 'SchedulerAlgorithm' | 'PreemptionConfig' | 'CreateIndex' | 'ModifyIndex'>
   > {
   /** `binpack` when absent. */
   readonly SchedulerAlgorithm?: string;
-  /** Types of jobs that are left out preempt nothing; absent and null: none does. */
+  /** Job types that may preempt; none when absent or null. Omitted types may not. */
   readonly PreemptionConfig?: Partial<PreemptionConfig> | null;
 }
 
-/** How placements are chosen in the whole installation. */
+/** The scheduler configuration of the whole installation. */
 export function readSchedulerConfiguration(
   context: EngineContext,
   caller: Principal,
@@ -46,7 +46,7 @@ export function readSchedulerConfiguration(
   return answerQuery(context, query, waiting);
 }
 
-/** Replaces the configuration; with `checkIndex` only when it was last changed there: `updated` reports. */
+/** Replaces the configuration; with `checkIndex` only if that is the index of its last change. `updated`: whether it was replaced. */
 export function setSchedulerConfiguration(
   context: EngineContext,
   caller: Principal,
@@ -73,7 +73,7 @@ export function setSchedulerConfiguration(
       CreateIndex: before.CreateIndex,
       ModifyIndex: tx.index,
     });
-    // Work that waits for room may fit under another configuration.
+    // Blocked evaluations may be placeable under the new configuration.
     signalCapacity(tx);
     return ok({ updated: true, index: tx.index });
   }).map(({ value }) => value);

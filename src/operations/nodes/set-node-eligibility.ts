@@ -4,14 +4,14 @@ import { decideEligibility } from '../../scheduler/nodes/eligibility.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type ChangedNode, type ChangeNodeError, changeNode } from './change-node.js';
 
-/** The node that may take new allocations, or may not. */
+/** The node and its new eligibility. */
 export interface SetNodeEligibilityInput {
   readonly nodeId: string;
   /** `eligible` or `ineligible`. */
   readonly eligibility: string;
 }
 
-/** Lets a node take new allocations, or not. What runs on it is left alone. The index is 0 when that was so already. */
+/** Sets whether a node is eligible for new allocations; running ones are unaffected. The index is 0 without a change. */
 export function setNodeEligibility(
   context: EngineContext,
   caller: Principal,

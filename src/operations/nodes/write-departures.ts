@@ -52,9 +52,9 @@ interface DrainPart {
 }
 
 /**
- * Marks the allocations that leave, and ends drains, in parts, each in a turn of the event loop of its own. A part is written only if what it
- * was decided on is still so, whoever has written since; `conflict`: the rest has to be decided again. After each part every job of which
- * allocations were marked has an evaluation that was not begun before.
+ * Marks the allocations that leave, and ends drains, in parts, each in a separate turn of the event loop. A part is written only if the
+ * records it was decided on are unchanged, whoever has written since; `conflict`: the rest must be decided again. After each part every
+ * job with marked allocations has an evaluation that has not begun.
  */
 export async function writeDepartures(
   context: EngineContext,
@@ -199,7 +199,7 @@ function endDrain(tx: Transaction, nodeId: string): void {
   const node = tx.get(nodes, [nodeId])?.record;
   if (node === undefined) return;
   tx.put(nodes, completeDrain(node, { now: tx.now, index: tx.index }));
-  tx.tell('node.changed', { nodeId, status: node.Status });
+  tx.emit('node.changed', { nodeId, status: node.Status });
 }
 
 /** One evaluation for the allocations of a job that leave at once. Gives its ID while it waits for more of them. */

@@ -15,7 +15,7 @@ export function launchWithin(tx: Transaction, parent: Job, at: number): Evaluati
   const { evaluation } = writeRegistration(tx, registration, { triggeredBy: 'periodic-job' }, undefined);
   if (present === undefined) {
     const { Namespace: namespace, ID: parentId } = parent;
-    tx.tell('job.launched', { namespace, parentId, jobId: child.ID, index: tx.index });
+    tx.emit('job.launched', { namespace, parentId, jobId: child.ID, index: tx.index });
   }
   return evaluation;
 }

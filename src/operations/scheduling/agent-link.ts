@@ -19,19 +19,19 @@ import { heartbeatNode, registerNode } from './register-node.js';
 import { reportAllocations } from './report-allocations.js';
 import { leaveNode } from './take-node-down.js';
 
-/** What the agent of a node works with. */
+/** The context of a node's agent. */
 export interface AgentPorts {
   /** The agent's connection to its server. */
   readonly link: AgentLink;
-  /** All times of the agent. */
+  /** The agent's clock. */
   readonly clock: Clock;
   /** New identifiers and random numbers. */
   readonly ids: Ids;
-  /** Where the agent reports what the operators of its host should know. */
+  /** Receives log entries for the operators of the host. */
   readonly logger: Logger;
 }
 
-/** What the agent of this process need not do. */
+/** Options of the link of an in-process agent. */
 export interface AgentPortsOptions {
   /**
    * `false` where no other process works on the store: the node counts as alive as long as its agent serves, and no heartbeat is stored

@@ -210,7 +210,7 @@ function paused(progress: Progress): Work {
   return { ...progress, worked: false, nextDue: undefined };
 }
 
-/** A failure that repeats itself is reported once: there are ten tries a second, for as long as it takes. */
+/** Logs a repeated failure once, because the loop retries ten times a second. */
 function noteStore(context: EngineContext, troubles: Troubles, done: Result<unknown, StorageError>): void {
   const error = done.isErr() ? done.error.message : undefined;
   if (error !== undefined && error !== troubles.storeFailure) {

@@ -59,7 +59,7 @@ async function sweep(context: EngineContext, before: SilenceWatch): Promise<Swee
   if (seen.isErr()) return failed(context, seen.error.message);
   if (seen.value.silent.length === 0) return seen.value;
   const written = await commit(context, hostPrincipal, (tx) => {
-    // Judged again on what is stored now, and by the time at which it is stored: this process may have been stopped in between.
+    // Checked again on the stored heartbeats at the time of this write: the process may have been suspended since the first check.
     const judged = observeHeartbeats(watch, heartbeatsOf(context, tx), ttl, tx.monotonic);
     for (const { nodeId } of judged.silent) takeForDown(tx, nodeId);
     return ok<Sweep, never>({ watch: judged.watch, next: judged.next, index: tx.index });

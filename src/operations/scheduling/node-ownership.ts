@@ -10,11 +10,11 @@ import type { Transaction } from '../commit.js';
 export interface NodeClaimant {
   /** A new string for each start of an agent. */
   readonly instance: string;
-  /** A hash of what it and its successors from the same folder have in common; absent without a folder. */
+  /** A hash shared by all agents of the same folder; absent without a folder. */
   readonly folder?: string;
 }
 
-/** Makes the process the agent of the node, unless another one is and lives. */
+/** Makes the process the agent of the node, unless another live process is. */
 export function takeNode(
   tx: Transaction,
   nodeId: string,
@@ -36,7 +36,7 @@ export function isAgentOf(view: ReadView, nodeId: string, instance: string | und
 
 function nodeTaken(nodeId: string): NodeTaken {
   const message =
-    `another agent looks after the node ${nodeId} and is alive: give each agent a node ID and a directory of its own. ` +
-    'An agent that replaces one that is gone can register when the server takes the node for down';
+    `another live agent owns the node ${nodeId}: give each agent its own node ID and directory. ` +
+    'A replacement for a dead agent can register once the server marks the node down';
   return { type: 'node_taken', message };
 }

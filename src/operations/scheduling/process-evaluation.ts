@@ -204,7 +204,7 @@ export function failEvaluation(tx: Transaction, evaluation: Evaluation, descript
 }
 
 function tellFinished(tx: Transaction, { Namespace, ID, JobID, Status }: Evaluation): void {
-  tx.tell('evaluation.finished', { namespace: Namespace, evaluationId: ID, jobId: JobID, status: Status });
+  tx.emit('evaluation.finished', { namespace: Namespace, evaluationId: ID, jobId: JobID, status: Status });
 }
 
 interface Plan extends DecidedPart {

@@ -87,7 +87,7 @@ function register(
   assignOpenAllocations(tx, node.ID, unassigned);
   if (before?.Status !== 'ready') {
     evaluateForNode(tx, node, { returns: before?.Status === 'disconnected' });
-    tx.tell('node.changed', { nodeId: node.ID, status: 'ready' });
+    tx.emit('node.changed', { nodeId: node.ID, status: 'ready' });
   }
   return ok(undefined);
 }

@@ -116,7 +116,7 @@ function evaluationsAfter(
 }
 
 function tellChange(tx: Transaction, { Namespace, ID, JobID, ClientStatus }: Allocation): void {
-  tx.tell('allocation.changed', { namespace: Namespace, allocationId: ID, jobId: JobID, clientStatus: ClientStatus });
+  tx.emit('allocation.changed', { namespace: Namespace, allocationId: ID, jobId: JobID, clientStatus: ClientStatus });
 }
 
 /** The allocations that the node keeps although the server does not know them on this node. */

@@ -45,5 +45,5 @@ export function takeNodeDown(
   };
   tx.put(nodes, lost);
   evaluateForNode(tx, lost);
-  tx.tell('node.changed', { nodeId: node.ID, status });
+  tx.emit('node.changed', { nodeId: node.ID, status });
 }

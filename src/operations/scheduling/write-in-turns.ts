@@ -23,8 +23,8 @@ type WrittenPlan<T> = {
 );
 
 /**
- * Writes a plan in parts, each in a turn of the event loop of its own. After each part any engine can decide the evaluation again on what
- * is stored. `atEnd` runs in the write that ends the evaluation.
+ * Writes a plan in parts, each in a separate turn of the event loop. After each part any engine can decide the evaluation again on the
+ * stored state. `atEnd` runs in the write that ends the evaluation.
  */
 export async function writeInTurns<T>(
   context: EngineContext,

@@ -32,7 +32,7 @@ interface SearchInput {
   readonly context: string;
 }
 
-/** What was found, and the highest index of what was searched. */
+/** The matches, and the highest index of the searched tables. */
 type Found<T> = T & { readonly index: number };
 
 type SearchError = SearchRefused | PermissionDenied | StorageError;
@@ -53,7 +53,7 @@ export function search(
   return searched(context, caller, input, { may: prefixRight, look });
 }
 
-/** The names that have a string somewhere in them, what stands inside jobs among them (job interface, search). */
+/** The names that contain a string, including those of groups, tasks and services inside jobs (job interface, search). */
 export function fuzzySearch(
   context: EngineContext,
   caller: Principal,

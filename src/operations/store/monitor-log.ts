@@ -14,7 +14,7 @@ import { ownAddress } from '../context/own-address.js';
 import { memberOf } from './describe-agent.js';
 
 export interface MonitorLogInput {
-  /** The least level that is wanted: `trace`, `debug`, `info`, `warn` or `error`, in any case; `info` when absent. */
+  /** The lowest level: `trace`, `debug`, `info`, `warn` or `error`, in any case; `info` when absent. */
   readonly level?: string;
   /** The server whose log it is; must be this one. */
   readonly serverId?: string;
@@ -24,7 +24,7 @@ export interface MonitorLogInput {
 
 type MonitorError = PermissionDenied | InvalidRequest | CommandRefused | StorageError;
 
-/** What is logged from now on, as it is; `undefined` is a sign of life. Needs `agent:read`. Ends when the signal aborts or the caller loses the right. */
+/** The log entries from now on; `undefined` is a heartbeat. Needs `agent:read`. Ends when the signal aborts or the caller loses the right. */
 export function monitorLog(
   context: EngineContext,
   caller: Principal,

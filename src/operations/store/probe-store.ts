@@ -6,7 +6,7 @@ import { table } from '../../shared/table.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
-/** A row that is written only to see that rows can be written. One for each engine over the store. */
+/** A row written only to test that the store is writable. One for each engine over the store. */
 interface StoreProbe {
   readonly ID: string;
   readonly WrittenAt: Instant;
@@ -16,11 +16,11 @@ const storeProbes = table<StoreProbe>('store_probes', (probe) => [probe.ID]);
 
 /**
  * Writes a row and waits until it is durable: an engine whose store can be read and not written (disk full, read-only,
- * locked by another process) cannot do its work. No reader waits for the table, so nobody is woken by it.
+ * locked by another process) cannot do its work. No reader waits for the table, so no reader is woken.
  */
 export function probeStore(context: EngineContext): ResultAsync<void, StorageError> {
   return commit(context, hostPrincipal, (tx) => {
-    // The owner's name is new in every process: what earlier ones left is cleared away.
+    // Every process has a new owner name, so rows of earlier ones are removed.
     for (const { record } of tx.list(storeProbes)) tx.remove(storeProbes, [record.ID]);
     tx.put(storeProbes, { ID: context.owner, WrittenAt: tx.now });
     return ok(undefined);

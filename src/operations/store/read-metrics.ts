@@ -37,8 +37,8 @@ export interface Metrics {
 }
 
 /**
- * The state of the scheduler and what the engine's observer has kept; with `prometheus` as a string for its scrapes. It reports nothing about any
- * single job or destination.
+ * The state of the scheduler and the observer's measurements; with `prometheus` in its text format. It reveals nothing about
+ * single jobs or destinations.
  */
 export function readMetrics(
   context: EngineContext,

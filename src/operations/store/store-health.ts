@@ -3,7 +3,7 @@ import { second } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { probeStore } from './probe-store.js';
 
-/** Everybody may ask, and a check costs a write: within this time all callers get the same result. */
+/** How long a result is reused, in milliseconds: unauthenticated callers may ask, and a check costs a write. */
 const validFor = second;
 /** A store that takes longer for one row is not ready; in the host's wall time, whatever clock the engine has. */
 const patience = 2 * second;
@@ -17,7 +17,7 @@ interface Known {
 
 const known = new WeakMap<EngineContext['storage'], Known>();
 
-/** Whether the engine's store can be written. Never rejects. */
+/** Whether the engine's store is writable. Never rejects. */
 export function storeHealth(context: EngineContext, maximumAge = validFor): Promise<Health> {
   const now = context.clock.monotonic();
   const last = known.get(context.storage);

@@ -9,13 +9,13 @@ import type { EngineContext } from '../context/engine-context.js';
 export interface VariableWritten {
   /** The index of the write; for a conflict that of the variable. */
   readonly index: number;
-  /** Nothing was written: `value` is the variable that stood in the way. */
+  /** Nothing was written: `value` is the conflicting variable. */
   readonly conflict: boolean;
   /** The variable after the write, or, for a conflict, as it is. */
   readonly value: VariableDocument;
 }
 
-/** The variable that stands in the way, with its items only for a caller that may read them. */
+/** The conflicting variable, with its items only for a caller that may read them. */
 export function conflictAnswer(
   context: EngineContext,
   tx: Transaction,

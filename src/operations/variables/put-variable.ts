@@ -17,31 +17,31 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
-/** A variable with its items, with a condition for the write and what becomes of the lock. */
+/** A variable with its items, the check-and-set index, and an action on the lock. */
 export interface PutVariableInput {
   /** `default` when absent. */
   readonly namespace?: string;
   readonly path: string;
-  /** May be left out when the lock alone is meant. */
+  /** Optional for an action on the lock alone. */
   readonly items?: VariableItems;
-  /** The index that the variable must have; 0 for one that must not exist. */
+  /** Check-and-set: the write succeeds only if the variable still has this index; 0: only if it does not exist. */
   readonly cas?: number;
-  /** What to do with its lock. */
+  /** The action on its lock. */
   readonly lock?: 'acquire' | 'release';
   /** The lock that the caller holds. */
   readonly lockId?: string;
   /** Nanoseconds; 15 seconds when absent. */
   readonly ttl?: number;
-  /** Nanoseconds after the loss of the lock in which nobody can acquire it; 15 seconds when absent. */
+  /** Nanoseconds after the loss of the lock in which it cannot be acquired; 15 seconds when absent. */
   readonly lockDelay?: number;
 }
 
-/** Why `putVariable` stores nothing. A conflict is not an error: the answer reports it. */
+/** Errors of `putVariable`. A conflict is not an error: the result contains it. */
 export type PutVariableError = PermissionDenied | InvalidVariable | ItemsMissing | StorageError;
 
 /**
- * Makes a variable or replaces its items, and acquires or releases its lock with them. Another index or another holder's lock is reported
- * as a conflict with the present variable, whose items only a caller that may read them gets.
+ * Creates a variable or replaces its items, and acquires or releases its lock. Another index or another holder's lock gives a
+ * conflict with the current variable; its items are included only if the caller may read them.
  */
 export function putVariable(
   context: EngineContext,

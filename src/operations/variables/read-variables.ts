@@ -18,7 +18,7 @@ import type { Answer } from '../waiting/parked-queries.js';
 import { noRows, rowsUnder } from '../waiting/watched-rows.js';
 import { momentOf } from './moment.js';
 
-/** Which variables `listVariables` gives, and whether it waits for a change. */
+/** Selects the variables of `listVariables`, and whether it waits for a change. */
 export interface ListVariablesInput extends ListRequest {
   /** `default` when absent; `*` for all. */
   readonly namespace?: string;

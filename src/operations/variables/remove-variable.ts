@@ -11,16 +11,16 @@ import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
-/** The variable that is removed, on condition of its index. */
+/** The variable to remove, with its check-and-set index. */
 export interface RemoveVariableInput {
   /** `default` when absent. */
   readonly namespace?: string;
   readonly path: string;
-  /** The index that the variable must have. */
+  /** Check-and-set: the removal succeeds only if the variable still has this index. */
   readonly cas?: number;
 }
 
-/** Removes a variable; one that is not there is removed already. A locked one is in conflict, as is one with another index. */
+/** Removes a variable; idempotent. A locked one, or another index, gives a conflict. */
 export function removeVariable(
   context: EngineContext,
   caller: Principal,

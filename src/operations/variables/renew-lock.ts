@@ -12,16 +12,16 @@ import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
-/** The lock whose time to live starts over. */
+/** The lock to renew. */
 export interface RenewLockInput {
   /** `default` when absent. */
   readonly namespace?: string;
   readonly path: string;
-  /** The ID that acquiring the lock gave. */
+  /** The lock ID from its acquisition. */
   readonly lockId: string;
 }
 
-/** Lets the time to live of a lock that the caller holds begin again. The variable itself stays as it was, its index too. */
+/** Restarts the time to live of the caller's lock. The variable and its index are unchanged. */
 export function renewLock(
   context: EngineContext,
   caller: Principal,

@@ -9,19 +9,19 @@ import type { Answer, BlockingQuery, Snapshot } from './parked-queries.js';
 export interface Waiting {
   /** Wait until the answer's index is greater than this; 0 or absent answers at once. */
   readonly after?: number;
-  /** How long; absent or not positive means the default, and more than the maximum means the maximum. */
+  /** The longest wait, in milliseconds: the default when absent or not positive; at most the maximum. */
   readonly wait?: Milliseconds;
-  /** Wait for as long as it takes: for a reader in this process, which no connection breaks off. */
+  /** Wait without a limit: for readers in this process. */
   readonly isPatient?: boolean;
-  /** Receives a function that ends the wait, for a reader that goes away. */
+  /** Receives a function that ends the wait, for a reader that disconnects. */
   readonly whenCancelled?: (cancel: () => void) => void;
-  /** Who waits. The queries of different callers run in turn when a write concerns many of them. */
+  /** The waiting caller. When a write affects many queries, those of different callers take turns. */
   readonly owner?: string;
-  /** Called when rights of callers have changed during the wait: the answer may contain more than the caller may read by then. */
+  /** Called when rights have changed during the wait: the answer may contain more than the caller may still read. */
   readonly whenRightsChanged?: () => void;
 }
 
-/** Answers a query at once, or when its index has passed `after`, or when the wait is over: then with the last answer. */
+/** Answers a query immediately, when its index exceeds `after`, or at the end of the wait with the last answer. */
 export function answerQuery<T>(
   context: EngineContext,
   query: BlockingQuery<T>,
@@ -45,7 +45,7 @@ export function answerQuery<T>(
   );
 }
 
-/** Waits as a read does whose answer never changes, such as that of a list that is always empty. Index: 1. */
+/** A blocking query that only ever times out, such as that of a list that is always empty. Index: 1. */
 export function readNothing(context: EngineContext, waiting: Waiting = {}): ResultAsync<Answer<void>, StorageError> {
   return answerQuery(context, nothing, waiting);
 }
@@ -79,7 +79,7 @@ interface Asked<T> {
 /** Resolves at once with a newer answer, else when the query's readers are answered: nothing lies between that and the reader. */
 function answerOrPark<T>(context: EngineContext, query: BlockingQuery<T>, asked: Asked<T>): void {
   const { after, waiting, answer, snapshot, resolve } = asked;
-  // A stop meanwhile has answered everybody who waited.
+  // The engine was stopped in between: all waiting readers were answered.
   if (answer.index > after || context.parked.releases !== asked.releases) {
     resolve(ok(answer));
     return;
@@ -92,7 +92,7 @@ function answerOrPark<T>(context: EngineContext, query: BlockingQuery<T>, asked:
   context.parked.park(query, { current: answer, snapshot }, wait);
 }
 
-/** The wait and a random extra of up to a sixteenth, so that many readers do not all come back at once. */
+/** The wait plus a random extra of up to a sixteenth, so that many readers do not return at once. */
 function waitWithJitter(context: EngineContext, wait: Milliseconds | undefined): Milliseconds {
   const { maximumWait, defaultWait } = context.settings.queries;
   const asked = wait === undefined || wait <= 0 ? defaultWait : Math.min(wait, maximumWait);

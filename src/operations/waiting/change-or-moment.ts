@@ -3,12 +3,12 @@ import type { Instant } from '../../shared/instant.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { untilFirst } from './until-first.js';
 
-/** What a loop sleeps for. */
+/** The conditions that wake a loop. */
 interface Awaited {
   /** Wakes when a write after `index` has changed one of these. */
   readonly tables: readonly TableName[];
   readonly index: number;
-  /** Wakes at this time of the wall clock, if any, and at the latest after the time until then, in case the clock is set back. */
+  /** Wakes at this wall time, if any, and at the latest after the duration until then, in case the clock is set back. */
   readonly moment: Instant | undefined;
 }
 

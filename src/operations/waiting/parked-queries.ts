@@ -5,21 +5,21 @@ import type { Milliseconds } from '../../shared/duration.js';
 import { Slices } from './slices.js';
 import { changedAfter, type RowChange, type Watch, WatchIndex } from './watched-rows.js';
 
-/** One answer of a query: the same object for every reader that it wakes, so that it can be printed once. */
+/** One answer of a query: the same object for every reader that it wakes, so that it is serialised once. */
 export interface Answer<T> {
-  /** Index of the last write that changed what the query considers; at least 1. */
+  /** Index of the last write that changed the query's inputs; at least 1. */
   readonly index: number;
   /** The result of the query at that index. */
   readonly value: T;
 }
 
-/** The index of an answer that nobody waits for, such as an error: greater than every index that a reader can have. */
+/** The index of an answer that is returned immediately, such as an error: greater than every index of a reader. */
 export const atOnce = Number.MAX_SAFE_INTEGER;
 
 export interface BlockingQuery<T> {
   /**
-   * Equal keys mean equal queries: they share one run and one answer. Must name everything that `run` depends on. Asked for only
-   * when a reader waits: a function where the key has to be printed.
+   * Queries with equal keys share one run and one answer. The key must contain everything that `run` depends on. It is computed only
+   * when a reader waits: pass a function if it must be serialised.
    */
   readonly key: string | (() => string);
   /** The tables that can change the answer, or the parts of them that can. */
@@ -33,10 +33,10 @@ type Outcome<T> = Result<Answer<T>, StorageError>;
 
 interface Waiter {
   readonly after: number;
-  /** On the monotonic clock; infinite for a reader that waits for as long as it takes. */
+  /** On the monotonic clock; infinite for a reader without a limit. */
   readonly deadline: Milliseconds;
   group: Group | undefined;
-  /** Of the snapshot with which the wait began. */
+  /** Of the first snapshot of the wait. */
   readonly mark: number;
   readonly whenRightsChanged: (() => void) | undefined;
   readonly resolve: (outcome: Outcome<unknown>) => void;
@@ -60,13 +60,13 @@ export interface Snapshot {
   readonly mark: number;
 }
 
-/** How long a query waits for an index greater than `after`, and who is answered. */
+/** A reader that waits for an index greater than `after`, and its deadline. */
 interface ParkedWait<T> {
   readonly after: number;
   /** The caller: queries of different callers run in turn. */
   readonly owner: string;
   readonly deadline: Milliseconds;
-  /** Receives a function that gives up the wait. */
+  /** Receives a function that cancels the wait. */
   readonly whenCancelled?: ((cancel: () => void) => void) | undefined;
   /** Called before `resolve` when the answer is of a snapshot with another mark. */
   readonly whenRightsChanged?: (() => void) | undefined;
@@ -74,25 +74,25 @@ interface ParkedWait<T> {
   readonly resolve: (outcome: Outcome<T>) => void;
 }
 
-/** A write of this process: the indexes that it took, both included, and what it changed. */
+/** A write of this process: its first and last index, and its changes. */
 interface OwnWrite {
   readonly from: number;
   readonly to: number;
   readonly changes: readonly RowChange[];
 }
 
-/** How long the queries of one turn of the event loop may take, beyond the last one. */
+/** Milliseconds after which no further query begins in a turn of the event loop. */
 const turnLength: Milliseconds = 2;
 /** Writes of this process that are kept beyond one that is not of it; if they are more, all count as writes of another process. */
 const mostOwnWrites = 10_000;
-/** Queries of one turn at most: a clock that stands still, as in tests, does not limit them. */
+/** The most queries of one turn: a clock that stands still, as in tests, does not limit them. */
 const mostInTurn = 64;
 
 /**
- * Readers that wait for a change. A write runs each distinct query that watches one of the changed rows once, whatever the number of its
- * readers, and answers those whose index has passed. Queries run for a few milliseconds in each turn of the event loop, those of each
- * caller in turn, so that many of them hold up neither writes nor the queries of others. Writes of other processes are known by the
- * tables that they changed only: after one, all queries over these tables run.
+ * Readers that wait for a change. After a write, each distinct query that watches a changed row runs once for all its
+ * readers, and those whose index was passed are answered. Queries run for a few milliseconds in each turn of the event loop, round robin
+ * over callers, so that many queries delay neither writes nor the queries of others. Of writes of other processes only the
+ * changed tables are known: all queries over these tables run.
  */
 export class ParkedQueries {
   readonly #storage: Storage;
@@ -107,7 +107,7 @@ export class ParkedQueries {
   #isRunning = false;
   #watching: AbortController | undefined;
   #alarm: { readonly at: Milliseconds; readonly controller: AbortController } | undefined;
-  /** All writes up to this index have made the groups due that they concern. A group that parks with an older snapshot is due at once. */
+  /** All affected groups of writes up to this index have been marked as due. A group that parks with an older snapshot is due immediately. */
   #seen = 0;
   /** The newest write that has made groups due. */
   #newest = 0;
@@ -122,12 +122,12 @@ export class ParkedQueries {
     this.#tables = tables;
   }
 
-  /** Whether anybody waits. Otherwise writes need not note their changes. */
+  /** Whether there are waiting readers. Otherwise writes need not record their changes. */
   get isWatching(): boolean {
     return this.#watching !== undefined;
   }
 
-  /** Whether anybody waits for changes of rows of a table. */
+  /** Whether readers wait for changes of rows of a table. */
   isWatched(table: TableName): boolean {
     return this.#watched.has(table);
   }
@@ -177,12 +177,12 @@ export class ParkedQueries {
     this.#advance();
   }
 
-  /** How often all readers were answered. One that came before and is still reading must not wait after that. */
+  /** How often all readers were answered. A reader that began before and is still reading must not wait afterwards. */
   get releases(): number {
     return this.#releases;
   }
 
-  /** Answers every reader with what it has; the engine is stopping. */
+  /** Answers every reader with its latest answer, because the engine is stopping. */
   release(): void {
     this.#releases += 1;
     for (const group of [...this.#groups.values()]) {
@@ -271,7 +271,7 @@ export class ParkedQueries {
     }
   }
 
-  /** Writes up to this index were not all made by this process: what they changed is not known. */
+  /** Not all writes up to this index were made by this process: their changes are unknown. */
   #foreignWrite(reached: number): void {
     this.#seen = reached;
     this.#newest = Math.max(this.#newest, reached);

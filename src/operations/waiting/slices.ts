@@ -1,15 +1,15 @@
 import type { Clock } from '../../ports/clock.js';
 import type { Milliseconds } from '../../shared/duration.js';
 
-/** How long the readers of one slice may keep the event loop. */
+/** How long the readers of one slice may block the event loop, in milliseconds. */
 const target: Milliseconds = 2;
 const first = 32;
 const smallest = 8;
 const largest = 96;
 
 /**
- * Cuts the answers of many readers into slices, one for each turn of the event loop. What an answer costs is known only when its
- * turn is over, as most of it is done by promises: slices become smaller when a turn took longer than `target`, larger when shorter.
+ * Divides the answers of many readers into slices, one for each turn of the event loop. The cost of an answer is known only after its
+ * turn, because most of it runs in promises: slices shrink when a turn took longer than `target`, and grow when shorter.
  */
 export class Slices {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -33,7 +33,7 @@ export class Slices {
     await new Promise((resolve) => setImmediate(resolve));
     const now = this.#clock.monotonic();
     const took = now - this.#began;
-    // A clock that stands still, as in tests, says nothing about the cost.
+    // With a clock that stands still, as in tests, the cost is unknown.
     if (took > 0) this.#size = within(Math.round((this.#answered * target) / took));
     this.#answered = 0;
     this.#began = now;

@@ -1,6 +1,6 @@
 /**
- * The value of a promise, or undefined when the signal aborts first. Nothing of the promise is kept at the signal once it has settled: a
- * signal may live much longer than each of the promises that are waited for.
+ * The value of a promise, or undefined when the signal aborts first. The listener is removed from the signal once the promise has settled: a
+ * signal may live much longer than each promise.
  */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {

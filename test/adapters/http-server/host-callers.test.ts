@@ -21,10 +21,10 @@ describe('a caller that the host gives', () => {
   });
 
   it.each([
-    ['a text', 'ada', 'a principal is an object such as hostPrincipal, not a text'],
+    ['a text', 'ada', 'a principal is an object such as hostPrincipal, not a string'],
     ['true', true, 'a principal is an object such as hostPrincipal, not true or false'],
-    ['an empty object', {}, 'accessor is missing: it takes a text'],
-    ['management as a text', { ...limited, management: 'false' }, 'management takes true or false, got a text'],
+    ['an empty object', {}, 'accessor is missing: it takes a string'],
+    ['management as a text', { ...limited, management: 'false' }, 'management takes true or false, got a string'],
     ['management as a number', { ...limited, management: 1 }, 'management takes true or false, got 1'],
     ['no namespaces', { ...limited, namespaces: undefined }, 'namespaces is missing'],
     ['namespaces in a map', { ...limited, namespaces: new Map() }, 'namespaces takes an object'],

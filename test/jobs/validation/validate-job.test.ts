@@ -237,7 +237,7 @@ describe('errors', () => {
     [ofGroup({ Update: { Stagger: 0 } }), 'stagger must be longer than 0'],
     [{ Type: 'batch', ...ofGroup({ Migrate: {} }) }, 'takes no migrate block'],
     [ofGroup({ Migrate: { HealthCheck: 'manual' } }), 'migrate: health_check must be'],
-    [ofGroup({ Scaling: {} }), 'a maximum that is not negative is needed'],
+    [ofGroup({ Scaling: {} }), 'the maximum must not be negative'],
     [ofGroup({ Count: 9, Scaling: { Min: 1, Max: 3 } }), 'the count 9 is above the maximum 3'],
     [ofGroup({ Count: 2, Scaling: { Min: 3, Max: 1 } }), 'the maximum 1 is below the minimum 3'],
     [ofGroup({ Tasks: [task, task] }), 'task "t": the name is used twice'],

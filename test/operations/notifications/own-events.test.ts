@@ -337,7 +337,7 @@ describe('the types that the service itself reports', () => {
   test('cannot be sent', async () => {
     const { engine, send } = await world();
     const refused = await mustFail(send({ trigger: 'signalbox.destination.failing' }));
-    expect(refused).toMatchObject({ faults: [{ message: expect.stringContaining('reported by the service itself') }] });
+    expect(refused).toMatchObject({ faults: [{ message: expect.stringContaining('emitted by Signalbox only') }] });
     await engine.stop();
   });
 

@@ -23,13 +23,13 @@ const dispatchErrors = [
   'registrations_disabled',
 ] as const;
 
-/** Making instances of parameterized jobs. */
+/** Dispatches of parameterized jobs. */
 export const dispatchCalls = {
-  /** Makes an instance of a parameterized job. */
+  /** Dispatches an instance of a parameterized job. */
   dispatch: write({
     path: '/v1/job/{job_id}/dispatch',
     access: inNamespaceOf('body', 'dispatch-job'),
-    summary: 'Makes an instance of a parameterized job',
+    summary: 'Dispatches an instance of a parameterized job',
     args: ['jobId'],
     inputs: {
       jobId: repeatedInBody(jobId, { name: 'JobID', required: false, what: 'job ID' }),
@@ -43,11 +43,11 @@ export const dispatchCalls = {
     answer: dispatched,
   }),
 
-  /** Makes an instance of a parameterized job from a payload that is sent as it is. */
+  /** Dispatches an instance of a parameterized job with the request body as its payload. */
   dispatchPayload: write({
     path: '/v1/job/{job_id}/dispatch/payload',
     access: inNamespace('dispatch-job'),
-    summary: 'Makes an instance of a parameterized job from a payload that is sent as it is',
+    summary: 'Dispatches an instance of a parameterized job with the request body as its payload',
     args: ['jobId', 'payload'],
     inputs: { jobId, payload: withDefault(asBytes(), new Uint8Array()), idempotencyToken },
     errors: dispatchErrors,

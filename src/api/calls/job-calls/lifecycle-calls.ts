@@ -10,11 +10,11 @@ import { registered } from './forms.js';
 
 /** Evaluating and stopping jobs. */
 export const lifecycleCalls = {
-  /** Has the scheduler consider the job. */
+  /** Creates an evaluation of the job. */
   evaluate: write({
     path: '/v1/job/{job_id}/evaluate',
     access: inNamespaceOf('body', 'submit-job', 'evaluate-job'),
-    summary: 'Has the scheduler look at the job',
+    summary: 'Creates an evaluation of the job',
     args: ['jobId'],
     inputs: {
       jobId: jobIdTwice,

@@ -17,7 +17,7 @@ const statuses: AnswerForm<Indexed<PageOf<JobStatusEntry>>, Indexed<PageOf<JobSt
 const { prefix: _, ...statusInputs } = pageInputs;
 const includeChildren = inQuery('include_children', strictBoolean, 'Also the instances that other jobs made');
 
-/** A body names jobs, even if it names none: it is refused then. */
+/** The jobs in the body; a body without jobs is refused. */
 const namedJobs = {
   jobs: member('Jobs', jsonList(jsonObject({ id: member('ID', jsonText), namespace: member('Namespace', jsonText) }))),
 };
@@ -57,22 +57,22 @@ export const jobListCalls = {
     answer: rowPage<JobListStub>('JobListStub'),
   }),
 
-  /** What jobs are doing at present, the one that changed last first. */
+  /** The current status of jobs, last changed first. */
   statuses: read({
     path: '/v1/jobs/statuses',
     access: inNamespace('read-job'),
-    summary: 'What jobs are doing at present, the one that changed last first',
+    summary: 'The current status of jobs, last changed first',
     inputs: { ...statusInputs, includeChildren },
     errors: filterFaults,
     answer: statuses,
   }),
 
-  /** The same for the given jobs. A request without a body asks for all of a namespace. */
+  /** The same for the given jobs, or without a body for all of a namespace. */
   statusesOf: read({
     methods: ['POST'],
     path: '/v1/jobs/statuses',
     access: inNamespaceOf('record', 'read-job'),
-    summary: 'What the named jobs are doing at present; all of a namespace where there is no body',
+    summary: 'The current status of the given jobs, or without a body of all jobs of a namespace',
     args: ['jobs'],
     inputs: {
       jobs: judgedByOperation(inMembers<NamedJobs, typeof namedJobs>(namedJobs, jobsNamed)),

@@ -55,11 +55,11 @@ export const registrationCalls = {
     answer: registered,
   }),
 
-  /** The job that a specification in HCL describes; nothing is stored. */
+  /** Parses a specification in HCL into a job; nothing is stored. */
   parse: write({
     path: '/v1/jobs/parse',
     access: inNamespace('parse-job', 'submit-job'),
-    summary: 'The job that a specification in HCL describes; nothing is stored',
+    summary: 'Parses a specification in HCL into a job; nothing is stored',
     args: ['source'],
     inputs: {
       source: withDefault(inBody('JobHCL', jsonText), ''),
@@ -71,11 +71,11 @@ export const registrationCalls = {
     answer: computed<ParsedJob>('SubmittedJob', ({ job }) => job),
   }),
 
-  /** What a registration would find wrong with a job; nothing is stored. */
+  /** Validates a job as a registration would; nothing is stored. */
   validate: write({
     path: '/v1/validate/job',
     access: inNamespaceOf('record', 'read-job'),
-    summary: 'What a registration would find wrong with a job; nothing is stored',
+    summary: 'Validates a job as a registration would; nothing is stored',
     args: ['job'],
     inputs: {
       job: jobDocument,

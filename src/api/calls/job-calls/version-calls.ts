@@ -58,13 +58,13 @@ export const versionCalls = {
   }),
 } as const;
 
-/** Names of versions. */
+/** Tags of versions. */
 export const versionTagCalls = {
-  /** Names a version, which keeps it. */
+  /** Tags a version, which protects it from garbage collection. */
   tagVersion: write({
     path: '/v1/job/{job_id}/versions/{name}/tag',
     access: inNamespace('submit-job', 'tag-job-version'),
-    summary: 'Names a version, which keeps it',
+    summary: 'Tags a version, which protects it from garbage collection',
     args: ['jobId', 'name'],
     inputs: {
       jobId,
@@ -77,12 +77,12 @@ export const versionTagCalls = {
     answer: tagged<TaggedVersion>(({ index, ...tag }) => ({ ...tag, Index: index, ...inlinedMetadata })),
   }),
 
-  /** Takes the name away from its version. */
+  /** Removes the tag from its version. */
   untagVersion: write({
     methods: ['DELETE'],
     path: '/v1/job/{job_id}/versions/{name}/tag',
     access: inNamespace('submit-job', 'tag-job-version'),
-    summary: 'Takes the name away from its version',
+    summary: 'Removes the tag from its version',
     args: ['jobId', 'name'],
     inputs: { jobId, name: inPath('name', text) },
     errors: ['invalid_request', 'tag_refused', 'version_not_found'],

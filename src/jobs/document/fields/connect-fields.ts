@@ -97,7 +97,7 @@ export const exposePathBlock = block('ExposePath', {
 
 export const exposeBlock = block('ExposeConfig', {
   Paths: many(exposePathBlock),
-  // An older spelling of `Paths`.
+  // The older name of `Paths`.
   Path: inputOnly(many(exposePathBlock)),
 });
 
@@ -132,7 +132,7 @@ export const sidecarProxyBlock = block('SidecarProxy', {
   LocalServiceAddress: text,
   LocalServicePort: integer,
   Expose: one(exposeBlock),
-  // An older spelling of `Expose`.
+  // The older name of `Expose`.
   ExposeConfig: inputOnly(one(exposeBlock)),
   Upstreams: many(upstreamBlock),
   TransparentProxy: one(transparentProxyBlock),

@@ -189,7 +189,7 @@ export function keyed<F extends FieldSet>(
   return { kind: 'block_map', unset: null, stored: 'null', block: of };
 }
 
-/** The stored form keeps null, because "not given" means something of its own there. */
+/** The stored form keeps null, because "not given" differs in meaning from any value. */
 export function keptNull<A, S>(field: Field<A, S>): Field<A, S | null> {
   return { ...retyped(field), stored: 'null' };
 }

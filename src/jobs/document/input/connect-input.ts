@@ -32,7 +32,7 @@ export interface GatewayInput {
 
 /** Settings of the proxy that is the gateway. The block `proxy` of a job specification. */
 export interface GatewayProxyInput {
-  /** How long a connection may take to open. A text such as `30s`, or nanoseconds. Default: `5s`. */
+  /** How long a connection may take to open. A string such as `30s`, or nanoseconds. Default: `5s`. */
   readonly ConnectTimeout?: DurationInput | null;
   /** Listens on the service's tagged addresses. */
   readonly EnvoyGatewayBindTaggedAddresses?: boolean | null;
@@ -269,12 +269,12 @@ export interface SidecarTaskInput {
   readonly Resources?: ResourcesInput | null;
   /** Names and values for the task. */
   readonly Meta?: { readonly [name: string]: string } | null;
-  /** How long the proxy may take to end. A text such as `30s`, or nanoseconds. Default: `5s`. */
+  /** How long the proxy may take to end. A string such as `30s`, or nanoseconds. Default: `5s`. */
   readonly KillTimeout?: DurationInput | null;
   /** How much of the output is kept. */
   readonly LogConfig?: LogConfigInput | null;
   /**
-   * How long the proxy runs on after the service was taken out of the catalogue. A text such as `30s`, or
+   * How long the proxy runs on after the service was taken out of the catalogue. A string such as `30s`, or
    * nanoseconds. Default: `0s`.
    */
   readonly ShutdownDelay?: DurationInput | null;

@@ -20,7 +20,7 @@ export interface WorkloadIdentityInput {
   readonly Filepath?: string | null;
   /** The service that the identity stands for. Filled in. */
   readonly ServiceName?: string | null;
-  /** How long a token is valid. It never expires when left out. A text such as `30s`, or nanoseconds. */
+  /** How long a token is valid. It never expires when left out. A string such as `30s`, or nanoseconds. */
   readonly TTL?: DurationInput | null;
   /** Names of further claims of the token. */
   readonly ExtraClaims?: readonly string[] | null;

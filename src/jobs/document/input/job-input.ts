@@ -5,25 +5,25 @@ import type { MigrateStrategyInput, ReschedulePolicyInput, UpdateStrategyInput }
 import type { TaskGroupInput } from './task-group-input.js';
 
 /**
- * What is to run, and how. The block `job` of a job specification. In every block a field that is null counts as
- * not given, durations are texts or nanoseconds, and a field that does not exist is reported as a warning.
- * docs/job-specification.md describes the blocks.
+ * What is to run, and how. The block `job` of a job specification. In every block a null field counts as not given,
+ * durations are strings or nanoseconds, and an unknown field is reported as a warning. docs/job-specification.md
+ * describes the blocks.
  */
 export interface JobInput {
-  /** Registers the job as a stopped one: nothing of it runs. Default: `false`. */
+  /** Registers the job in the stopped state: no allocations run. Default: `false`. */
   readonly Stop?: boolean | null;
-  /** The region that the job runs in; `global` is the region of the server that is asked. Default: `global`. */
+  /** The region that the job runs in; `global` is the region of the called server. Default: `global`. */
   readonly Region?: string | null;
   /** The namespace, which separates the IDs and rights of jobs. Default: `default`. */
   readonly Namespace?: string | null;
   /**
-   * What the job is known by in its namespace. May have slashes; not spaces, and not the name of an operation at
-   * its end.
+   * Identifies the job in its namespace. May contain slashes, but no spaces; must not end with the name of an
+   * operation.
    */
   readonly ID?: string | null;
   /** Set by the server; ignored in a submission. */
   readonly ParentID?: string | null;
-  /** A name for people, which need not be unique; the ID when left out. */
+  /** A display name, not necessarily unique; the ID when left out. */
   readonly Name?: string | null;
   /**
    * `service` runs until it is stopped, `batch` until it is done, `system` on every node, `sysbatch` once on every
@@ -32,10 +32,7 @@ export interface JobInput {
   readonly Type?: 'service' | 'batch' | 'system' | 'sysbatch' | null;
   /** From 1 to 100. Work of a higher priority is placed first. Default: `50`. */
   readonly Priority?: number | null;
-  /**
-   * @deprecated Has no effect here: plans never conflict with each other, and what finds no room waits. Default:
-   * `false`.
-   */
+  /** @deprecated Has no effect: plans never conflict, and allocations without room wait. Default: `false`. */
   readonly AllAtOnce?: boolean | null;
   /** Names of datacenters whose nodes may run the job; `*` stands for any part of a name. All when left out. */
   readonly Datacenters?: readonly string[] | null;
@@ -48,17 +45,20 @@ export interface JobInput {
   readonly Constraints?: readonly ConstraintInput[] | null;
   /** Rules that a node should satisfy. */
   readonly Affinities?: readonly AffinityInput[] | null;
-  /** Attributes over whose values allocations are spread. */
+  /** Attributes whose values allocations are spread over. */
   readonly Spreads?: readonly SpreadInput[] | null;
-  /** The groups of tasks that the job consists of. At least one is needed. */
+  /** The task groups of the job; at least one. */
   readonly TaskGroups?: readonly TaskGroupInput[] | null;
   /** How running allocations are replaced when the job changes; every group inherits it. */
   readonly Update?: UpdateStrategyInput | null;
   /** Runs the job in several regions. Refused here. */
   readonly Multiregion?: MultiregionInput | null;
-  /** Launches instances of the job by the clock. For batch and sysbatch jobs. */
+  /** Launches instances of the job on a schedule. For batch and sysbatch jobs. */
   readonly Periodic?: PeriodicConfigInput | null;
-  /** Makes the job a template whose instances are dispatched with a payload and meta. For batch and sysbatch jobs. */
+  /**
+   * Makes the job a template for instances that are dispatched with a payload and meta. For batch and sysbatch
+   * jobs.
+   */
   readonly ParameterizedJob?: ParameterizedJobConfigInput | null;
   /** The policy of groups that have none. */
   readonly Reschedule?: ReschedulePolicyInput | null;
@@ -68,13 +68,13 @@ export interface JobInput {
   readonly Dispatched?: boolean | null;
   /** Set by the server; ignored in a submission. */
   readonly DispatchIdempotencyToken?: string | null;
-  /** Given at dispatch, as base64. A registration with one is refused. */
+  /** The payload of a dispatch, as base64; refused in a registration. */
   readonly Payload?: string | null;
   /** Names and values for the job. Tasks find them as `NOMAD_META_<name>` in their environment. */
   readonly Meta?: { readonly [name: string]: string } | null;
   /** @deprecated Ignored. */
   readonly ConsulNamespace?: string | null;
-  /** Kept with the job. There is no Vault here. */
+  /** Stored with the job, without effect: Signalbox does not support Vault. */
   readonly VaultNamespace?: string | null;
   /** Set by the server; ignored in a submission. */
   readonly NomadTokenID?: string | null;
@@ -84,10 +84,7 @@ export interface JobInput {
   readonly StatusDescription?: string | null;
   /** Set by the server; ignored in a submission. Default: `false`. */
   readonly Stable?: boolean | null;
-  /**
-   * The number of the version. Kept when it is ahead of the stored one; else the next number is taken. Default:
-   * `0`.
-   */
+  /** The number of the version. Used if it is greater than the stored one; otherwise the next number. Default: `0`. */
   readonly Version?: number | null;
   /** Set by the server; ignored in a submission. */
   readonly SubmitTime?: number | null;
@@ -99,7 +96,7 @@ export interface JobInput {
   readonly JobModifyIndex?: number | null;
   /** A description and links for web interfaces. */
   readonly UI?: JobUIConfigInput | null;
-  /** A name for this version, which keeps it from being pruned. */
+  /** A tag for this version, which protects it from pruning. */
   readonly VersionTag?: JobVersionTagInput | null;
 }
 
@@ -113,7 +110,7 @@ export interface MultiregionInput {
 
 /** How a change moves from region to region. The block `strategy` of a job specification. */
 export interface MultiregionStrategyInput {
-  /** How many regions are updated at the same time; 0 is all. Default: `0`. */
+  /** How many regions are updated at the same time; 0 means all. Default: `0`. */
   readonly MaxParallel?: number | null;
   /** What a failed region does to the others: `fail_all`, `fail_local`, or nothing. */
   readonly OnFailure?: string | null;
@@ -121,7 +118,7 @@ export interface MultiregionStrategyInput {
 
 /** One region of the job. The block `region` of a job specification. */
 export interface MultiregionRegionInput {
-  /** The region, as its servers are configured. */
+  /** The name of the region in the configuration of its servers. */
   readonly Name?: string | null;
   /** The count of groups that have the count 0. Default: `1`. */
   readonly Count?: number | null;
@@ -135,7 +132,7 @@ export interface MultiregionRegionInput {
 
 /** Launches an instance of the job at every time of a schedule. The block `periodic` of a job specification. */
 export interface PeriodicConfigInput {
-  /** Whether the job is launched by the clock. Default: `true`. */
+  /** Whether the schedule is active. Default: `true`. */
   readonly Enabled?: boolean | null;
   /** One cron expression. Use `Specs`. */
   readonly Spec?: string | null;
@@ -146,12 +143,9 @@ export interface PeriodicConfigInput {
   readonly Specs?: readonly string[] | null;
   /** Always `cron`. Default: `cron`. */
   readonly SpecType?: string | null;
-  /** Leaves a launch out while an earlier instance still runs. Default: `false`. */
+  /** Skips a launch while an earlier instance still runs. Default: `false`. */
   readonly ProhibitOverlap?: boolean | null;
-  /**
-   * The name in the IANA database of the time zone that the expressions are in, such as `Europe/Berlin`. Default:
-   * `UTC`.
-   */
+  /** The time zone of the expressions: a name of the IANA database, such as `Europe/Berlin`. Default: `UTC`. */
   readonly TimeZone?: string | null;
 }
 
@@ -162,9 +156,9 @@ export interface PeriodicConfigInput {
 export interface ParameterizedJobConfigInput {
   /** Whether a dispatch has a payload: `optional`, `required` or `forbidden`. */
   readonly Payload?: 'optional' | 'required' | 'forbidden' | null;
-  /** Names of meta that a dispatch must give. */
+  /** Meta keys that a dispatch must set. */
   readonly MetaRequired?: readonly string[] | null;
-  /** Names of meta that a dispatch may give. */
+  /** Meta keys that a dispatch may set. */
   readonly MetaOptional?: readonly string[] | null;
 }
 
@@ -172,7 +166,7 @@ export interface ParameterizedJobConfigInput {
 export interface JobUIConfigInput {
   /** A string in Markdown of at most 1000 bytes. */
   readonly Description?: string | null;
-  /** Links beside the description. */
+  /** Links below the description. */
   readonly Links?: readonly JobUILinkInput[] | null;
 }
 
@@ -180,7 +174,7 @@ export interface JobUIConfigInput {
 export interface JobUILinkInput {
   /** The text of the link. */
   readonly Label?: string | null;
-  /** Where it leads. */
+  /** The target of the link. */
   readonly URL?: string | null;
 }
 
@@ -190,6 +184,6 @@ export interface JobVersionTagInput {
   readonly Name?: string | null;
   /** A string of at most 1000 bytes. */
   readonly Description?: string | null;
-  /** When the tag was given, in nanoseconds since 1970. */
+  /** When the tag was set, in nanoseconds since 1970. */
   readonly TaggedTime?: number | null;
 }

@@ -12,7 +12,7 @@ export interface NetworkResourceInput {
   readonly IP?: string | null;
   /** The name of the host inside of the network. No effect in mode `host`. */
   readonly Hostname?: string | null;
-  /** @deprecated Has no effect any more. */
+  /** @deprecated Has no effect. */
   readonly MBits?: number | null;
   /** How names are looked up inside of the network. No effect in mode `host`. */
   readonly DNS?: DNSConfigInput | null;

@@ -8,25 +8,25 @@ import type { JsonValue } from '../fields/field-table.js';
  * `update` of a job specification.
  */
 export interface UpdateStrategyInput {
-  /** @deprecated Has no effect any more. A text such as `30s`, or nanoseconds. Default: `30s`. */
+  /** @deprecated Has no effect. A string such as `30s`, or nanoseconds. Default: `30s`. */
   readonly Stagger?: DurationInput | null;
   /** How many allocations are replaced at the same time. 0 replaces all at once, without a deployment. Default: `1`. */
   readonly MaxParallel?: number | null;
   /** What makes an allocation healthy: `checks` of its services, `task_states`, or `manual`. Default: `checks`. */
   readonly HealthCheck?: 'checks' | 'task_states' | 'manual' | null;
   /**
-   * How long an allocation must be healthy before the next one is replaced. A text such as `30s`, or nanoseconds.
+   * How long an allocation must be healthy before the next one is replaced. A string such as `30s`, or nanoseconds.
    * Default: `10s`.
    */
   readonly MinHealthyTime?: DurationInput | null;
-  /** How long an allocation may take to become healthy. A text such as `30s`, or nanoseconds. Default: `5m0s`. */
+  /** How long an allocation may take to become healthy. A string such as `30s`, or nanoseconds. Default: `5m0s`. */
   readonly HealthyDeadline?: DurationInput | null;
   /**
    * How long a deployment may go without a newly healthy allocation. 0 fails it with the first unhealthy one. A
-   * text such as `30s`, or nanoseconds. Default: `10m0s`.
+   * string such as `30s`, or nanoseconds. Default: `10m0s`.
    */
   readonly ProgressDeadline?: DurationInput | null;
-  /** Goes back to the last stable version when the deployment fails. Default: `false`. */
+  /** Reverts to the last stable version when the deployment fails. Default: `false`. */
   readonly AutoRevert?: boolean | null;
   /** Promotes canaries as soon as all are healthy. Default: `false`. */
   readonly AutoPromote?: boolean | null;
@@ -40,9 +40,12 @@ export interface MigrateStrategyInput {
   readonly MaxParallel?: number | null;
   /** What makes a moved allocation healthy: `checks` or `task_states`. Default: `checks`. */
   readonly HealthCheck?: 'checks' | 'task_states' | null;
-  /** How long it must be healthy before the next one is moved. A text such as `30s`, or nanoseconds. Default: `10s`. */
+  /**
+   * How long it must be healthy before the next one is moved. A string such as `30s`, or nanoseconds. Default:
+   * `10s`.
+   */
   readonly MinHealthyTime?: DurationInput | null;
-  /** How long it may take to become healthy. A text such as `30s`, or nanoseconds. Default: `5m0s`. */
+  /** How long it may take to become healthy. A string such as `30s`, or nanoseconds. Default: `5m0s`. */
   readonly HealthyDeadline?: DurationInput | null;
 }
 
@@ -57,13 +60,13 @@ export interface ScalingPolicyInput {
   readonly Type?: 'horizontal' | 'vertical_cpu' | 'vertical_mem' | null;
   /** @deprecated Ignored. */
   readonly Namespace?: string | null;
-  /** What is scaled. Namespace, job, group and task are filled in. */
+  /** The scaled object. The server fills in namespace, job, group and task. */
   readonly Target?: { readonly [name: string]: string } | null;
-  /** The policy, as the autoscaler reads it. */
+  /** The policy for the autoscaler. */
   readonly Policy?: { readonly [name: string]: JsonValue } | null;
-  /** The least value; the count of the group when left out. Default: `1`. */
+  /** The smallest value; the count of the group when left out. Default: `1`. */
   readonly Min?: number | null;
-  /** The greatest value. Needed. */
+  /** The largest value. Required. */
   readonly Max?: number | null;
   /** Whether the autoscaler may change the value. Default: `true`. */
   readonly Enabled?: boolean | null;
@@ -76,49 +79,52 @@ export interface ScalingPolicyInput {
 /** How often a failed task is started again on its node. The block `restart` of a job specification. */
 export interface RestartPolicyInput {
   /**
-   * How many restarts within the interval. 2 for service and system jobs, 3 for batch and sysbatch jobs when left
-   * out. Default: `2`.
+   * The number of restarts within the interval. When left out, 2 for service and system jobs, 3 for batch and
+   * sysbatch jobs. Default: `2`.
    */
   readonly Attempts?: number | null;
   /**
-   * The time in which restarts are counted. 30 minutes or 24 hours when left out. A text such as `30s`, or
+   * The time in which restarts are counted. 30 minutes or 24 hours when left out. A string such as `30s`, or
    * nanoseconds. Default: `30m0s`.
    */
   readonly Interval?: DurationInput | null;
   /**
-   * How long a restart waits, with up to a quarter more by chance. A text such as `30s`, or nanoseconds. Default:
+   * How long a restart waits, plus a random quarter at most. A string such as `30s`, or nanoseconds. Default:
    * `15s`.
    */
   readonly Delay?: DurationInput | null;
   /**
-   * What happens when there are no attempts left: `fail` the allocation, or `delay` until the interval is over.
-   * Default: `fail`.
+   * What happens when no attempts are left: `fail` the allocation, or `delay` until the interval is over. Default:
+   * `fail`.
    */
   readonly Mode?: 'fail' | 'delay' | null;
-  /** Renders the templates anew before a restart. Default: `false`. */
+  /** Renders the templates again before a restart. Default: `false`. */
   readonly RenderTemplates?: boolean | null;
 }
 
 /** What happens to allocations on a node that is out of reach. The block `disconnect` of a job specification. */
 export interface DisconnectStrategyInput {
-  /** How long an allocation is waited for before it counts as lost. A text such as `30s`, or nanoseconds. */
+  /**
+   * How long a disconnected allocation may take to return before it is lost. A string such as `30s`, or
+   * nanoseconds.
+   */
   readonly LostAfter?: DurationInput | null;
-  /** How long a node that is out of reach lets the allocation run. A text such as `30s`, or nanoseconds. */
+  /** How long a disconnected node keeps the allocation running. A string such as `30s`, or nanoseconds. */
   readonly StopOnClientAfter?: DurationInput | null;
-  /** Whether another allocation runs in its place meanwhile. Default: `true`. */
+  /** Whether a replacement runs in the meantime. Default: `true`. */
   readonly Replace?: boolean | null;
   /**
-   * Which one stays when the node is back: `best_score`, `longest_running`, `keep_original` or `keep_replacement`.
-   * Default: `best_score`.
+   * Which one is kept when the node returns: `best_score`, `longest_running`, `keep_original` or
+   * `keep_replacement`. Default: `best_score`.
    */
   readonly Reconcile?: 'best_score' | 'longest_running' | 'keep_original' | 'keep_replacement' | null;
 }
 
 /** When a failing check restarts the task. The block `check_restart` of a job specification. */
 export interface CheckRestartInput {
-  /** After how many failed checks in a row the task is restarted. 0 is never. */
+  /** The number of consecutive failed checks after which the task is restarted; 0 disables it. */
   readonly Limit?: number | null;
-  /** How long checks do not count after the task started. A text such as `30s`, or nanoseconds. Default: `1s`. */
+  /** How long checks are ignored after the start of the task. A string such as `30s`, or nanoseconds. Default: `1s`. */
   readonly Grace?: DurationInput | null;
   /** Counts a warning as passing. */
   readonly IgnoreWarnings?: boolean | null;
@@ -128,7 +134,7 @@ export interface CheckRestartInput {
 export interface ConsulInput {
   /** The namespace of the catalogue. */
   readonly Namespace?: string | null;
-  /** The cluster of the catalogue. Only `default` is available here. Default: `default`. */
+  /** The cluster of the catalogue. Only `default` is supported. Default: `default`. */
   readonly Cluster?: string | null;
   /** The partition that a node must be in. */
   readonly Partition?: string | null;
@@ -137,11 +143,11 @@ export interface ConsulInput {
 /** Disk that the tasks of the group share. The block `ephemeral_disk` of a job specification. */
 export interface EphemeralDiskInput {
   /**
-   * Prefers the node that the replaced allocation was on, and there gives its `alloc/data` and each `local` folder
-   * to the replacement. Default: `false`.
+   * Prefers the node of the replaced allocation; on it, the replacement gets its `alloc/data` and each `local`
+   * folder. Default: `false`.
    */
   readonly Sticky?: boolean | null;
-  /** MB that are set aside for the allocation, logs included. At least 10. Default: `300`. */
+  /** MB reserved for the allocation, including logs; at least 10. Default: `300`. */
   readonly SizeMB?: number | null;
   /**
    * As `Sticky`, on the same node. Data is not copied to another node, where the disk is empty: use a volume.
@@ -155,19 +161,19 @@ export interface EphemeralDiskInput {
  * specification.
  */
 export interface ReschedulePolicyInput {
-  /** How many new placements within the interval, when they are not unlimited. Default: `0`. */
+  /** The number of replacements within the interval, unless unlimited. Default: `0`. */
   readonly Attempts?: number | null;
-  /** The time in which placements are counted. A text such as `30s`, or nanoseconds. Default: `0s`. */
+  /** The time in which replacements are counted. A string such as `30s`, or nanoseconds. Default: `0s`. */
   readonly Interval?: DurationInput | null;
   /**
-   * How long the first new placement waits; at least 5 seconds. A text such as `30s`, or nanoseconds. Default:
+   * How long the first replacement waits; at least 5 seconds. A string such as `30s`, or nanoseconds. Default:
    * `30s`.
    */
   readonly Delay?: DurationInput | null;
   /** How the delay grows: `constant`, `exponential` or `fibonacci`. Default: `exponential`. */
   readonly DelayFunction?: 'constant' | 'exponential' | 'fibonacci' | null;
-  /** The longest delay. A text such as `30s`, or nanoseconds. Default: `1h0m0s`. */
+  /** The longest delay. A string such as `30s`, or nanoseconds. Default: `1h0m0s`. */
   readonly MaxDelay?: DurationInput | null;
-  /** Places the allocation anew for as long as it fails. Default: `true`. */
+  /** Replaces the allocation as often as it fails. Default: `true`. */
   readonly Unlimited?: boolean | null;
 }

@@ -21,7 +21,7 @@ export interface ResourcesInput {
   readonly MemoryMaxMB?: number | null;
   /** @deprecated Ignored: the disk is asked for in the group. */
   readonly DiskMB?: number | null;
-  /** @deprecated Has no effect any more. */
+  /** @deprecated Has no effect. */
   readonly IOPS?: number | null;
   /** @deprecated Out of date: networks belong into the group. */
   readonly Networks?: readonly NetworkResourceInput[] | null;

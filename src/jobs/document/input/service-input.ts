@@ -17,11 +17,11 @@ export interface ServiceInput {
   /** The label of a port, or its number. */
   readonly PortLabel?: string | null;
   /**
-   * Which address Consul registers: `auto`, `host`, `driver`, `alloc` or `alloc_ipv6`. The built-in catalogue takes
+   * Which address Consul registers: `auto`, `host`, `driver`, `alloc` or `alloc_ipv6`. The built-in catalogue uses
    * that of the port. Default: `auto`.
    */
   readonly AddressMode?: 'auto' | 'host' | 'driver' | 'alloc' | 'alloc_ipv6' | null;
-  /** An address of your own. Needs the mode `auto`. */
+  /** A custom address. Needs the mode `auto`. */
   readonly Address?: string | null;
   /** Lets others change the tags in Consul. */
   readonly EnableTagOverride?: boolean | null;
@@ -29,7 +29,7 @@ export interface ServiceInput {
   readonly Tags?: readonly string[] | null;
   /** Tags while the allocation is a canary. */
   readonly CanaryTags?: readonly string[] | null;
-  /** How the health of the service is found out. */
+  /** The health checks of the service. */
   readonly Checks?: readonly ServiceCheckInput[] | null;
   /** The policy of checks that have none. */
   readonly CheckRestart?: CheckRestartInput | null;
@@ -63,7 +63,7 @@ export interface ServiceInput {
 
 /** A health check of the service. The block `check` of a job specification. */
 export interface ServiceCheckInput {
-  /** A name for people. */
+  /** A display name. */
   readonly Name?: string | null;
   /** `http`, `tcp`, `grpc` or `script`; only the first two with the provider `nomad`. */
   readonly Type?: 'http' | 'tcp' | 'grpc' | 'script' | null;
@@ -75,23 +75,23 @@ export interface ServiceCheckInput {
   readonly Path?: string | null;
   /** `http` or `https`. */
   readonly Protocol?: string | null;
-  /** The port to ask at; the service's when left out. */
+  /** The port to check; the service's when left out. */
   readonly PortLabel?: string | null;
-  /** Lets the check through the proxy of the mesh. */
+  /** Exposes the path of the check through the proxy of the mesh. */
   readonly Expose?: boolean | null;
-  /** Which address Consul asks: `host`, `driver`, `alloc` or `alloc_ipv6`. */
+  /** Which address Consul checks: `host`, `driver`, `alloc` or `alloc_ipv6`. */
   readonly AddressMode?: 'host' | 'driver' | 'alloc' | 'alloc_ipv6' | null;
   /** @deprecated Ignored. */
   readonly Advertise?: string | null;
-  /** The time between two checks; at least 1 second. A text such as `30s`, or nanoseconds. */
+  /** The time between two checks; at least 1 second. A string such as `30s`, or nanoseconds. */
   readonly Interval?: DurationInput | null;
-  /** How long one check may take; at least 1 second. A text such as `30s`, or nanoseconds. */
+  /** How long one check may take; at least 1 second. A string such as `30s`, or nanoseconds. */
   readonly Timeout?: DurationInput | null;
-  /** The state before the first check: `passing`, `warning` or `critical`. */
+  /** The status before the first check: `passing`, `warning` or `critical`. */
   readonly InitialStatus?: 'passing' | 'warning' | 'critical' | null;
   /** Notes for people. */
   readonly Notes?: string | null;
-  /** The name that the certificate must have. */
+  /** The expected name in the certificate. */
   readonly TLSServerName?: string | null;
   /** Accepts any certificate. */
   readonly TLSSkipVerify?: boolean | null;
@@ -101,9 +101,9 @@ export interface ServiceCheckInput {
   readonly Method?: string | null;
   /** Restarts the task when the check keeps failing. */
   readonly CheckRestart?: CheckRestartInput | null;
-  /** The service that a grpc check asks for. */
+  /** The service that a grpc check queries. */
   readonly GRPCService?: string | null;
-  /** Asks through TLS. */
+  /** Uses TLS. */
   readonly GRPCUseTLS?: boolean | null;
   /** The task that a script check runs in. */
   readonly TaskName?: string | null;

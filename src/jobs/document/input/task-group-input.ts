@@ -20,7 +20,7 @@ import type { TaskInput } from './task-input.js';
 export interface TaskGroupInput {
   /** Unique in the job, at most 128 bytes. */
   readonly Name?: string | null;
-  /** How many allocations of the group run. 0 is none. Default: `1`. */
+  /** The number of allocations of the group; may be 0. Default: `1`. */
   readonly Count?: number | null;
   /**
    * How running allocations are replaced when the job changes; what is left out is taken from the job. For service
@@ -29,25 +29,25 @@ export interface TaskGroupInput {
   readonly Update?: UpdateStrategyInput | null;
   /** How allocations leave a draining node. For service jobs. */
   readonly Migrate?: MigrateStrategyInput | null;
-  /** Rules that a node must satisfy, beside those of the job. */
+  /** Rules that a node must satisfy, in addition to those of the job. */
   readonly Constraints?: readonly ConstraintInput[] | null;
   /** Bounds for the count, and the policy of an autoscaler. */
   readonly Scaling?: ScalingPolicyInput | null;
-  /** How often a failed task is started again on its node. */
+  /** How often a failed task is restarted on its node. */
   readonly RestartPolicy?: RestartPolicyInput | null;
-  /** What happens to allocations whose node is out of reach. */
+  /** What happens to allocations of a disconnected node. */
   readonly Disconnect?: DisconnectStrategyInput | null;
-  /** The tasks that run together on one node. At least one without a lifecycle is needed. */
+  /** The tasks, which run together on one node; at least one without a lifecycle. */
   readonly Tasks?: readonly TaskInput[] | null;
   /** The disk that the tasks of an allocation share. */
   readonly EphemeralDisk?: EphemeralDiskInput | null;
-  /** Names and values for the group; they win over those of the job. */
+  /** Names and values for the group; they override those of the job. */
   readonly Meta?: { readonly [name: string]: string } | null;
   /** How often a failed allocation is replaced. For service and batch jobs. */
   readonly ReschedulePolicy?: ReschedulePolicyInput | null;
   /** Rules that a node should satisfy. */
   readonly Affinities?: readonly AffinityInput[] | null;
-  /** Attributes over whose values the allocations of the group are spread. */
+  /** Attributes whose values the allocations of the group are spread over. */
   readonly Spreads?: readonly SpreadInput[] | null;
   /** The network that the tasks share, and their ports. */
   readonly Networks?: readonly NetworkResourceInput[] | null;
@@ -58,20 +58,20 @@ export interface TaskGroupInput {
   /** Volumes that the tasks can mount, by name. */
   readonly Volumes?: { readonly [label: string]: VolumeRequestInput } | null;
   /**
-   * How long tasks run on after their services were taken out of the catalogue. A text such as `30s`, or
+   * How long tasks keep running after their services were removed from the catalogue. A string such as `30s`, or
    * nanoseconds.
    */
   readonly ShutdownDelay?: DurationInput | null;
   /**
-   * How long an allocation may run before it is ended. For batch and sysbatch jobs. A text such as `30s`, or
+   * How long an allocation may run before it is ended. For batch and sysbatch jobs. A string such as `30s`, or
    * nanoseconds.
    */
   readonly MaxRunDuration?: DurationInput | null;
-  /** @deprecated Has no effect any more: use `Disconnect`. A text such as `30s`, or nanoseconds. */
+  /** @deprecated Has no effect: use `Disconnect`. A string such as `30s`, or nanoseconds. */
   readonly StopAfterClientDisconnect?: DurationInput | null;
-  /** @deprecated Has no effect any more: use `Disconnect`. A text such as `30s`, or nanoseconds. */
+  /** @deprecated Has no effect: use `Disconnect`. A string such as `30s`, or nanoseconds. */
   readonly MaxClientDisconnect?: DurationInput | null;
-  /** @deprecated Has no effect any more: use `Disconnect`. */
+  /** @deprecated Has no effect: use `Disconnect`. */
   readonly PreventRescheduleOnLost?: boolean | null;
 }
 
@@ -83,11 +83,11 @@ export interface VolumeRequestInput {
   readonly Type?: 'host' | 'csi' | null;
   /** The name of the volume on the node, or its ID. */
   readonly Source?: string | null;
-  /** Mounts it for reading only. */
+  /** Mounts it read-only. */
   readonly ReadOnly?: boolean | null;
-  /** Keeps an allocation with the volume that it had. */
+  /** Keeps an allocation with its volume. */
   readonly Sticky?: boolean | null;
-  /** Who may use the volume at the same time, such as `single-node-writer`. */
+  /** Which concurrent uses are allowed, such as `single-node-writer`. */
   readonly AccessMode?:
     | 'single-node-reader-only'
     | 'single-node-writer'

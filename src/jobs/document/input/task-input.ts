@@ -57,7 +57,7 @@ export interface TaskInput {
   readonly Lifecycle?: TaskLifecycleInput | null;
   /** Names and values for the task; they win over those of the group and the job. */
   readonly Meta?: { readonly [name: string]: string } | null;
-  /** How long the task may take to end before it is killed. A text such as `30s`, or nanoseconds. Default: `5s`. */
+  /** How long the task may take to end before it is killed. A string such as `30s`, or nanoseconds. Default: `5s`. */
   readonly KillTimeout?: DurationInput | null;
   /** How much of the output is kept. */
   readonly LogConfig?: LogConfigInput | null;
@@ -66,7 +66,7 @@ export interface TaskInput {
   /** Ends the other tasks of the group when this one ends. */
   readonly Leader?: boolean | null;
   /**
-   * How long the task runs on after its services were taken out of the catalogue. A text such as `30s`, or
+   * How long the task runs on after its services were taken out of the catalogue. A string such as `30s`, or
    * nanoseconds.
    */
   readonly ShutdownDelay?: DurationInput | null;

@@ -82,7 +82,7 @@ export interface TemplateInput {
   /** Renders only before the task starts. Default: `false`. */
   readonly Once?: boolean | null;
   /**
-   * A random wait of at most this long before the change has its effect. A text such as `30s`, or nanoseconds.
+   * A random wait of at most this long before the change has its effect. A string such as `30s`, or nanoseconds.
    * Default: `5s`.
    */
   readonly Splay?: DurationInput | null;
@@ -98,7 +98,7 @@ export interface TemplateInput {
   readonly RightDelim?: string | null;
   /** Reads the rendered text as `NAME=value` lines for the environment. Default: `false`. */
   readonly Envvars?: boolean | null;
-  /** @deprecated Has no effect any more. A text such as `30s`, or nanoseconds. Default: `0s`. */
+  /** @deprecated Has no effect. A string such as `30s`, or nanoseconds. Default: `0s`. */
   readonly VaultGrace?: DurationInput | null;
   /** Waits until changes have settled before rendering. */
   readonly Wait?: WaitConfigInput | null;
@@ -112,7 +112,7 @@ export interface ChangeScriptInput {
   readonly Command?: string | null;
   /** Its arguments. */
   readonly Args?: readonly string[] | null;
-  /** How long it may run. A text such as `30s`, or nanoseconds. Default: `5s`. */
+  /** How long it may run. A string such as `30s`, or nanoseconds. Default: `5s`. */
   readonly Timeout?: DurationInput | null;
   /** Ends the task when the script fails. Default: `false`. */
   readonly FailOnError?: boolean | null;
@@ -122,9 +122,9 @@ export interface ChangeScriptInput {
 
 /** How long a rendered file must be quiet before it is used. The block `wait` of a job specification. */
 export interface WaitConfigInput {
-  /** How long to wait for further changes before the template is rendered. A text such as `30s`, or nanoseconds. */
+  /** How long to wait for further changes before the template is rendered. A string such as `30s`, or nanoseconds. */
   readonly Min?: DurationInput | null;
-  /** The longest such wait. A text such as `30s`, or nanoseconds. */
+  /** The longest such wait. A string such as `30s`, or nanoseconds. */
   readonly Max?: DurationInput | null;
 }
 
@@ -170,7 +170,7 @@ export interface CSIPluginConfigInput {
   readonly MountDir?: string | null;
   /** Where the plugin mounts volumes. Not below `MountDir`. Default: `/local/csi`. */
   readonly StagePublishBaseDir?: string | null;
-  /** How long the plugin may take to answer. A text such as `30s`, or nanoseconds. Default: `30s`. */
+  /** How long the plugin may take to answer. A string such as `30s`, or nanoseconds. Default: `30s`. */
   readonly HealthTimeout?: DurationInput | null;
 }
 

@@ -40,7 +40,7 @@ export const placementTexts: readonly BlockTexts[] = [
     MemoryMaxMB:
       'MB of memory that the task may use beyond that while the node has them; -1 is no limit. Needs memory oversubscription.',
     DiskMB: 'Ignored: the disk is asked for in the group.',
-    IOPS: 'Has no effect any more.',
+    IOPS: 'Has no effect.',
     Networks: 'Out of date: networks belong into the group.',
     Devices: 'Devices that the node must have.',
     NUMA: 'Where on the processor the cores should be. Refused here, but for the affinity `none`.',
@@ -62,7 +62,7 @@ export const placementTexts: readonly BlockTexts[] = [
     CIDR: 'Ignored.',
     IP: 'Ignored.',
     Hostname: 'The name of the host inside of the network. No effect in mode `host`.',
-    MBits: 'Has no effect any more.',
+    MBits: 'Has no effect.',
     DNS: 'How names are looked up inside of the network. No effect in mode `host`.',
     ReservedPorts: 'Ports of the node with a number of your choice.',
     DynamicPorts: 'Ports of the node with a number that is chosen at placement.',

@@ -128,7 +128,7 @@ export const taskTexts: readonly BlockTexts[] = [
     LeftDelim: 'What an expression begins with.',
     RightDelim: 'What it ends with.',
     Envvars: 'Reads the rendered text as `NAME=value` lines for the environment.',
-    VaultGrace: 'Has no effect any more.',
+    VaultGrace: 'Has no effect.',
     Wait: 'Waits until changes have settled before rendering.',
     ErrMissingKey: 'Fails when the template asks for a key that is not there.',
   }),

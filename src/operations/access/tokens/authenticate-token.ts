@@ -9,7 +9,7 @@ import { rememberPresented } from '../../books/presented-secret.js';
 import { rulebookOf, tokenRowOf } from '../../books/token-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
-/** The principal of the token with this secret; undefined when there is none, or when it has expired. */
+/** The principal of the token with this secret; undefined when it is unknown or expired. */
 export function authenticateToken(
   context: EngineContext,
   secret: string,
@@ -23,7 +23,7 @@ export function authenticateToken(
   });
 }
 
-/** Callers that one authenticator keeps. */
+/** The most callers that one authenticator caches. */
 const remembered = 1000;
 
 interface Remembered {
@@ -42,7 +42,7 @@ interface Remembered {
 export function tokenAuthenticator(
   context: EngineContext,
 ): (secret: string | undefined) => ResultAsync<Principal | undefined, StorageError> {
-  /** By secret, which is in the memory with its principal anyway: a known one is not hashed again. */
+  /** By secret, to avoid hashing it again; the secret is in memory with its principal anyway. */
   let known = new Map<string, Remembered>();
   let nobody: Principal | undefined;
   let rulesAt = '';

@@ -9,9 +9,9 @@ import { bootstrapManagementToken } from './bootstrap-management-token.js';
 import { tokenLookup } from './token-lookup.js';
 
 /**
- * `bootstrapManagementToken` as the interface answers it: the token with its secret. Only a store that has never held a token gets one, since
- * the caller is not authenticated: one whose management tokens were removed or have expired has its operator. The cost does not depend on
- * the number of tokens. A given secret is a UUID.
+ * `bootstrapManagementToken` for the HTTP interface: returns the token with its secret. Works only on a store that has never held a token,
+ * since the caller is not authenticated: if all management tokens were removed or have expired, the operator must act. The cost does not
+ * depend on the number of tokens. A given secret must be a UUID.
  */
 export function bootstrapFirstToken(
   context: EngineContext,
@@ -39,7 +39,7 @@ export function bootstrapFirstToken(
     );
 }
 
-/** The index of a table that was never written. */
+/** The index of an unwritten table. */
 const indexOfEmptyStore = 1;
 
 function done(index: number): BootstrapDone {

@@ -10,7 +10,7 @@ import { type IssuedToken, tokenInfo } from './put-token.js';
 
 /**
  * Creates a management token if the store has none, and returns it, once; undefined if there is one already. Two
- * processes that start together on one store create one token. The secret is random unless one is given, which should be as long.
+ * processes that start together on one store create one token. The secret is random unless given; a given one should be as long.
  */
 export function bootstrapManagementToken(
   context: EngineContext,

@@ -14,14 +14,14 @@ import type { ListRequest } from '../../listing/list-request.js';
 import type { Waiting } from '../../waiting/blocking-query.js';
 import { tokenLookup } from './token-lookup.js';
 
-/** Which tokens `listTokenStubs` gives, and whether it waits for a change. */
+/** Selects the tokens of `listTokenStubs`, and whether it waits for a change. */
 export interface ListTokenStubsInput extends ListRequest {
   /** Waits for a change after an index; answers at once when absent. */
   readonly waiting?: Waiting;
 }
 
 /**
- * A page of the tokens, without their secrets: in the order of creation, or of accessors when there is a prefix. Only management callers
+ * A page of the tokens, without secrets, in order of creation, or with a prefix in order of accessors. Only management callers
  * may do this. Index: that of the tokens.
  */
 export function listTokenStubs(
@@ -75,7 +75,7 @@ function byAccessor(
   };
 }
 
-/** From the start, or from behind the last row: `[...key, null]` is just behind a key. */
+/** The first key of the page: `[...key, null]` sorts directly after a key. */
 function rangeOf(first: Key | undefined, behind: Key | undefined, reverse: boolean): ListQuery {
   if (behind !== undefined) return reverse ? { to: behind, reverse } : { from: [...behind, null] };
   if (first === undefined) return { reverse };

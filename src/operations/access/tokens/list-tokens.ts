@@ -6,7 +6,7 @@ import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { type TokenInfo, tokenInfo } from './put-token.js';
 
-/** All tokens in the order of their accessors, without secrets. Only management callers may do this. */
+/** All tokens in order of accessors, without secrets. Only management callers may do this. */
 export function listTokens(
   context: EngineContext,
   caller: Principal,

@@ -16,11 +16,11 @@ import { tokenLookup } from './token-lookup.js';
 
 const denied: PermissionDenied = { type: 'permission_denied' };
 
-/** Expired ones that a new one takes away with it, so that none stay for ever. */
+/** Expired ones removed with each new one, so that they do not accumulate. */
 const removedAtOnce = 100;
 
 /**
- * Makes a one-time token for the caller's own token; it replaces the one before. Only callers that presented the secret of a stored token
+ * Creates a one-time token for the caller's token; it replaces the previous one. Only callers that presented the secret of a stored token
  * can do this.
  */
 export function createOneTimeToken(
@@ -49,7 +49,7 @@ function removeExpired(tx: Transaction): void {
   }
 }
 
-/** Gives the token, with its secret, that a one-time token was made for, and removes the one-time token. */
+/** Exchanges a one-time token: returns its token, with the secret, and removes the one-time token. */
 export function exchangeOneTimeToken(
   context: EngineContext,
   caller: Principal,

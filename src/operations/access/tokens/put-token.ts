@@ -12,8 +12,8 @@ import { contentHash } from '../content-hash.js';
 /** A token with its rights, as the host defines it for `putToken`. */
 export interface TokenInput {
   /**
-   * What the caller will present; a random one is made when absent. 1 to 256 visible ASCII characters; it is the
-   * only protection of what the token allows, so it should be long and random.
+   * The secret that callers present; random when absent. 1 to 256 visible ASCII characters. It is the
+   * only protection of the token's rights, so it should be long and random.
    */
   readonly secret?: string;
   /** For people; need not be unique. */
@@ -28,9 +28,9 @@ export interface TokenInput {
   readonly policies?: readonly string[];
 }
 
-/** A token as it may be shown: everything but the secret. */
+/** A token without its secret. */
 export interface TokenInfo {
-  /** Names the token; not secret. */
+  /** Identifies the token; not secret. */
   readonly accessor: string;
   readonly name: string;
   readonly management: boolean;
@@ -44,14 +44,14 @@ export interface TokenInfo {
   readonly createdAt: number;
 }
 
-/** The only time at which the secret can be read back. */
+/** A stored token with its secret, which cannot be read later. */
 export interface IssuedToken {
   readonly token: TokenInfo;
-  /** What the holder presents with each call. */
+  /** The secret to send with each call. */
   readonly secret: string;
 }
 
-/** The secret of a token cannot be used: it is not 1 to 256 visible ASCII characters. */
+/** The secret is invalid: it must be 1 to 256 visible ASCII characters. */
 export interface UnfitSecret {
   readonly type: 'unfit_secret';
   readonly message: string;
@@ -59,7 +59,7 @@ export interface UnfitSecret {
 
 /**
  * Stores a token; one with the same secret is replaced and keeps its accessor. Only management callers may do this.
- * The secret itself is not stored, unless the host gave a cipher: then encrypted.
+ * The secret is stored only if the host gave a cipher, encrypted.
  */
 export function putToken(
   context: EngineContext,
@@ -108,7 +108,7 @@ function statedRights(
   return policies.length === 0 && existing?.policies === undefined ? rights : { ...rights, policies };
 }
 
-/** What may be shown of a stored token. */
+/** A stored token without its secret. */
 export function tokenInfo(token: StoredToken): TokenInfo {
   const { accessor, name, management, namespaces, workspaces, policies = [], createdAt } = token;
   return { accessor, name, management, namespaces, workspaces, policies, createdAt };

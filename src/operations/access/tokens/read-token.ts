@@ -35,7 +35,7 @@ export function readToken(
 }
 
 /**
- * The caller's own token: the anonymous token for a caller that presented none, undefined for a caller that is known in another way, such
+ * The caller's token: the anonymous token for a caller without one, undefined for a caller that was authenticated in another way, such
  * as the host.
  */
 export function readOwnToken(

@@ -8,7 +8,7 @@ import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
 /**
- * Removes a token by its accessor; its secret is then unknown. Only management callers may do this. Gives the index of the
+ * Revokes a token by its accessor. Only management callers may do this. Returns the index of the
  * write.
  */
 export function removeToken(

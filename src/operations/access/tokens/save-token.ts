@@ -17,11 +17,11 @@ import { invalidAccess } from '../invalid-access.js';
 import { shownSecret } from './shown-secret.js';
 import { tokenLookup } from './token-lookup.js';
 
-/** What is asked of a token. */
+/** The requested members of a token. */
 export interface SaveTokenInput {
-  /** The token to change; absent makes a new one. One that is not there is made when a `secret` comes with it. */
+  /** The token to change; absent creates a new one. With a `secret`, a missing token is created. */
   readonly accessor?: string;
-  /** The secret of a client token that is brought along with its accessor, both UUIDs. A token that exists keeps its own. */
+  /** The secret of an imported client token, with its accessor; both are UUIDs. An existing token keeps its secret. */
   readonly secret?: string;
   /** For people; need not be unique. */
   readonly name: string;
@@ -29,11 +29,11 @@ export interface SaveTokenInput {
   readonly type: string;
   /** Names of policies, which need not exist. Null and absent: none. */
   readonly policies?: readonly string[] | null;
-  /** Roles by ID or name, which exist. */
+  /** Existing roles, by ID or name. */
   readonly roles?: readonly { readonly id?: string; readonly name?: string }[] | null;
   /**
-   * Of a node token: the node that it belongs to; the first one that registers with it when absent. A change keeps what is
-   * not given.
+   * Of a node token: its node; when absent, the first one that registers with it. A change without this member keeps
+   * the stored value.
    */
   readonly nodeId?: string;
   /** Of a node token: the pool of its node; `default` when absent. */
@@ -42,18 +42,18 @@ export interface SaveTokenInput {
   readonly workspaces?: Readonly<Record<string, string>>;
   /** Kept and shown. An installation is one region, so it has no effect. */
   readonly global?: boolean;
-  /** How long the token lasts; an `expiresAt` beside it wins. */
+  /** Lifetime of the token, in milliseconds; `expiresAt` takes precedence. */
   readonly lifetime?: Milliseconds;
-  /** From then on the token is not accepted; absent: it never expires, unless there is a `lifetime`. */
+  /** From this time on the token is refused; absent: it never expires, unless there is a `lifetime`. */
   readonly expiresAt?: Instant;
 }
 
-/** Why `saveToken` stores nothing. */
+/** Errors of `saveToken`. */
 export type SaveTokenError = PermissionDenied | InvalidAccess | StorageError;
 
 /**
- * Makes a token with a random secret, or one that is brought along, or changes what one may do: its secret, its scope over regions and its expiry stay as they were.
- * Only management callers may do this. The answer holds the secret as far as it can be shown: always for a new token.
+ * Creates a token, with a random or an imported secret, or changes the rights of one: its secret, region scope and expiry are kept.
+ * Only management callers may do this. The result has the secret if it can be shown: always for a new token.
  */
 export function saveToken(
   context: EngineContext,
@@ -93,7 +93,7 @@ function uploadedSecret({ accessor, secret }: SaveTokenInput): string | undefine
   return accessor === undefined ? undefined : secret;
 }
 
-/** What is wrong with a token that comes with an accessor and a separate secret; undefined when nothing is. */
+/** The fault of an imported token with accessor and secret; undefined when it is valid. */
 function unfitUpload(tx: Transaction, accessor: string, { secret, type }: SaveTokenInput): string | undefined {
   if (secret === undefined || type === 'node') return `cannot find token ${accessor.slice(0, 64)}`;
   if (type === 'management') return 'a management token cannot be uploaded';
@@ -173,7 +173,7 @@ function nodeOf({ node }: StoredToken, { nodeId, nodePool }: SaveTokenInput): No
   return { ...(id === undefined ? {} : { id }), pool: nodePool ?? node?.pool ?? 'default' };
 }
 
-/** The IDs of the roles asked for, each once; undefined when none were. */
+/** The IDs of the requested roles, without duplicates; undefined when none were requested. */
 function rolesOf(
   tx: Transaction,
   { roles: asked }: SaveTokenInput,
@@ -188,7 +188,7 @@ function rolesOf(
   return ok([...found]);
 }
 
-/** By its ID when one is given, else by its name. */
+/** Looks the role up by its ID, if given, otherwise by its name. */
 function findRole(
   tx: Transaction,
   { id = '', name = '' }: NonNullable<SaveTokenInput['roles']>[number],

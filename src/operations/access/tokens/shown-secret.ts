@@ -2,8 +2,8 @@ import type { StoredToken } from '../../../access/tokens.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
 /**
- * The secret of a token as its own holder or a management caller may see it: the one that was just presented, or the one that the store
- * keeps sealed. Empty when the store keeps none or its key is gone.
+ * The secret of a token, for its holder or a management caller: the presented one, or the stored one,
+ * decrypted. Empty when the store has none or its key is missing.
  */
 export function shownSecret(context: EngineContext, token: StoredToken, presented: string | undefined): string {
   if (presented !== undefined) return presented;

@@ -4,16 +4,16 @@ import { hour, minute } from '../../../shared/duration.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
 import { changeOrMoment } from '../../waiting/change-or-moment.js';
 
-/** Tokens removed in one write, so that other writers get their turn. */
+/** The most tokens removed in one write, so that other writers are not delayed. */
 const batch = 500;
-/** After the first of them is due, so that one write removes those that follow soon. */
+/** Delay after the first is due, so that one write removes several. */
 const pause = 5 * minute;
 /** How long an expired token can still be read by management callers. */
 const kept = hour;
 
 /**
- * Removes tokens an hour after they expired. They are refused from their expiry on, whether they are still stored or not. Every
- * write decides on what it reads, so several processes may run it on one store.
+ * Removes tokens an hour after their expiry. They are refused from their expiry on, even while stored. Every
+ * write decides on the rows it reads, so several processes may run this loop on one store.
  */
 export const tokenExpiryLoop: BackgroundLoop = {
   name: 'token-expiry',

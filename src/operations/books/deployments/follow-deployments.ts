@@ -7,13 +7,13 @@ import type { Transaction } from '../../commit.js';
 import type { AllocationChange } from '../jobs/job-runs.js';
 import { moveDeployment } from './move-deployment.js';
 
-/** What deployments have put in a write. */
+/** The rows that deployments have put in a write. */
 interface FollowedDeployments {
   readonly evaluations: readonly Evaluation[];
   readonly allocations: readonly AllocationChange[];
 }
 
-/** Counts changed allocations in their deployments, and moves on the deployments for which that matters. */
+/** Counts changed allocations in their deployments, and applies the resulting transitions. */
 export function followDeployments(tx: Transaction, changes: readonly AllocationChange[]): FollowedDeployments {
   const touched = new Map<string, { readonly deployment: Deployment; readonly changed: readonly Allocation[] }>();
   for (const { before, after } of changes) {
@@ -35,7 +35,7 @@ export function followDeployments(tx: Transaction, changes: readonly AllocationC
   };
 }
 
-/** It has just failed in a group that the deployment does not count. */
+/** Whether it has just failed in a group outside of the deployment. */
 function failsNow(deployment: Deployment, before: Allocation | undefined, after: Allocation): boolean {
   return before?.ClientStatus !== 'failed' && failsOutside(deployment, after);
 }

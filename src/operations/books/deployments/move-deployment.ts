@@ -24,7 +24,7 @@ import { newEvaluation } from '../scheduling/new-evaluation.js';
 import { putAllocation } from '../scheduling/put-allocation.js';
 import { putEvaluation } from '../scheduling/put-evaluation.js';
 
-/** What an event of a deployment has put. */
+/** The rows put by a transition of a deployment. */
 export interface MovedDeployment {
   readonly deployment: Deployment;
   readonly evaluation: Evaluation | undefined;
@@ -33,12 +33,12 @@ export interface MovedDeployment {
   readonly revertedVersion: number | undefined;
 }
 
-/** How many of a job's newest evaluations are read to find out up to which index it was evaluated. */
+/** The number of a job's newest evaluations that are read to find the index up to which it was evaluated. */
 const newestEvaluations = 10;
 
 /**
- * Moves a deployment on and writes what follows: changed allocations, the job as it was before, an evaluation. The caller applies the
- * consequences for jobs. `always` asks for an evaluation even where one is due anyway, for callers that are reported which one it is.
+ * Applies a transition of a deployment and writes its effects: changed allocations, the reverted job, an evaluation. The caller applies
+ * the consequences for jobs. `always` creates an evaluation even if one is due anyway, for callers that return its ID.
  */
 export function moveDeployment(
   tx: Transaction,
@@ -58,7 +58,7 @@ export function moveDeployment(
 /** A deployment without its allocations, of which there may be many. */
 export type WatchedHead = Pick<WatchedDeployment, 'deployment' | 'job' | 'version'>;
 
-/** Undefined when its job is gone. */
+/** Undefined when its job was removed. */
 export function watchedHead(view: ReadView, deployment: Deployment): WatchedHead | undefined {
   const { Namespace, JobID, JobVersion } = deployment;
   const job = readJobRow(view, Namespace, JobID)?.record;
@@ -66,7 +66,7 @@ export function watchedHead(view: ReadView, deployment: Deployment): WatchedHead
   return { deployment, job, version: readJobVersion(view, Namespace, JobID, JobVersion)?.record ?? job };
 }
 
-/** Everything that the rules of a deployment consider; undefined when its job is gone. */
+/** The inputs of the rules of a deployment; undefined when its job was removed. */
 export function watchedDeployment(view: ReadView, deployment: Deployment): WatchedDeployment | undefined {
   const { ID, Namespace, JobID } = deployment;
   const head = watchedHead(view, deployment);
@@ -126,7 +126,7 @@ function write(
   if (changed) {
     tx.put(deployments, deployment);
     const { ID: deploymentId, Namespace: namespace, JobID: jobId, Status: status } = deployment;
-    if (status !== stored?.Status) tx.tell('deployment.status', { namespace, deploymentId, jobId, status });
+    if (status !== stored?.Status) tx.emit('deployment.status', { namespace, deploymentId, jobId, status });
   }
   const changes = step.allocations.map((after) => ({ before: tx.get(allocations, [after.ID])?.record, after }));
   for (const change of changes) putAllocation(tx, change.before, change.after);
@@ -139,7 +139,7 @@ function write(
   };
 }
 
-/** Registers the job again as it was; undefined when it is not to be. */
+/** Reverts the job by a registration; undefined without a revert. */
 function revert(
   tx: Transaction,
   job: Job,

@@ -6,7 +6,7 @@ import { isRemembered } from '../../../scheduler/snapshot.js';
 import { finish } from '../../../scheduler/steps.js';
 import type { Key } from '../../../shared/table.js';
 
-/** The parts of a job that say which of its allocations still matter. */
+/** The members of a job that decide which of its allocations are relevant. */
 type JobOfAllocations = Pick<Job, 'Namespace' | 'ID' | 'Version' | 'CreateIndex' | 'Type' | 'TaskGroups'>;
 
 interface WhoseAllocations {
@@ -16,15 +16,15 @@ interface WhoseAllocations {
 }
 
 /**
- * A job's allocations that still matter, by ID: those that their nodes have not finished with, and of the ended ones those that were
- * not replaced, as far as decisions consider them. How many allocations the job has had in all does not matter.
- * `nodes`: how many nodes there are at most.
+ * A job's allocations that decisions depend on, by ID: those unfinished on their nodes, and ended ones that were
+ * not replaced. The cost does not depend on the job's total number of allocations.
+ * `nodes`: an upper bound of the number of nodes.
  */
 export function readCurrentAllocations(view: ReadView, whose: WhoseAllocations, nodes: number): Allocation[] {
   return finish(currentAllocationsInSteps(() => view, whose, nodes, Number.POSITIVE_INFINITY));
 }
 
-/** The same, `page` of them in a step, each step from the view that is current by then. */
+/** The same in steps of `page` allocations, each from the view that is then current. */
 export function* currentAllocationsInSteps(
   view: () => ReadView,
   { namespace, jobId, job }: WhoseAllocations,
@@ -36,7 +36,7 @@ export function* currentAllocationsInSteps(
   const open = yield* read('open');
   if (job === undefined) return open;
   const count = wantedAllocations(job, nodes);
-  // A batch job does not repeat what it has completed in this version, so each of those allocations counts.
+  // A batch job does not repeat work completed in this version, so all those allocations count.
   const complete =
     job.Type === 'batch'
       ? yield* read('complete', [-job.Version])
@@ -46,7 +46,7 @@ export function* currentAllocationsInSteps(
   return [...open, ...[...complete, ...failed].filter((ended) => isRemembered(ended, job))].sort(byId);
 }
 
-/** Those of the present registration of a job: its outcome and its readiness depend on them. */
+/** Those of the current registration of a job: its outcome and readiness depend on them. */
 export function readAllocationsOfRun(view: ReadView, job: JobOfAllocations): Allocation[] {
   const everywhere = job.Type === 'system' || job.Type === 'sysbatch';
   const nodeCount = everywhere ? view.list(nodes).length : 0;
@@ -69,7 +69,7 @@ function* inPages(view: () => ReadView, prefix: Key, limit: number, page: number
   }
 }
 
-/** The first key of `current_by_job` behind that of an allocation. */
+/** The first key of `current_by_job` after that of an allocation. */
 function keyBehind({ Namespace, JobID, ClientStatus, JobVersion, CreateIndex, ID }: Allocation): Key {
   const behind = `${ID}\u0000`;
   if (!isClientTerminal({ ClientStatus })) return [Namespace, JobID, 'open', behind];
@@ -77,10 +77,10 @@ function keyBehind({ Namespace, JobID, ClientStatus, JobVersion, CreateIndex, ID
   return [Namespace, JobID, state, -JobVersion, -CreateIndex, behind];
 }
 
-/** Ended ones that decide nothing on their own, such as those of services that count as history. */
+/** How many ended allocations are read that only count as history, such as those of services. */
 const few = 64;
 
-/** How many allocations the job wants in all, at most. */
+/** An upper bound of the number of allocations that the job wants. */
 export function wantedAllocations({ Type, TaskGroups }: Pick<Job, 'Type' | 'TaskGroups'>, nodes: number): number {
   if (Type === 'system' || Type === 'sysbatch') return nodes * TaskGroups.length;
   return TaskGroups.reduce((sum, { Count }) => sum + Count, 0);

@@ -11,19 +11,19 @@ import { readJobRow } from './job-rows.js';
 import { type AllocationChange, endRun, followRun } from './job-runs.js';
 import { completeJobStubs, putJob, putJobStub } from './job-stub-rows.js';
 
-/** What a write has put, after all of it has been put. */
+/** The rows that a write has put, complete. */
 interface SchedulingChanges {
   readonly evaluations?: readonly Evaluation[];
   readonly allocations?: readonly AllocationChange[];
-  /** More of the same plan is to come. */
+  /** Further parts of the same plan follow. */
   readonly unfinished?: true;
 }
 
 /**
- * Everything that follows for jobs from evaluations and allocations that this write has put: summary counters, blocked
+ * Applies the consequences for jobs of the evaluations and allocations that this write has put: summary counters, blocked
  * evaluations that a success makes needless, job status, the parent's counters, and run events.
  *
- * Call it once, at the end of the write: a status considers all rows, so a write that ends an allocation and puts the
+ * Call it once, at the end of the write: a status depends on all rows, so a write that ends an allocation and puts the
  * evaluation that replaces it must have put both.
  */
 export function applyJobConsequences(tx: Transaction, changes: SchedulingChanges): void {
@@ -52,7 +52,7 @@ export function recomputeJobStatus(tx: Transaction, namespace: string, jobId: st
 }
 
 /**
- * What follows for a job from the removal of evaluations: without anything else it is dead, even if it has none left, and its
+ * The consequences for a job of removed evaluations: without other live rows it is dead, even if it has none left, and its
  * run is canceled.
  */
 export function followRemovedEvaluations(tx: Transaction, namespace: string, jobId: string): void {
@@ -68,10 +68,10 @@ function putStatus(tx: Transaction, job: Job, status: Job['Status']): void {
   const { Namespace: namespace, ID: jobId } = job;
   putJob(tx, { ...job, Status: status, ModifyIndex: tx.index });
   moveChild(tx, job, job.Status, status);
-  tx.tell('job.status', { namespace, jobId, status, index: tx.index });
+  tx.emit('job.status', { namespace, jobId, status, index: tx.index });
 }
 
-/** The status that the stored rows give a job now. `wasEvaluated`: it has had evaluations, even if none is stored. */
+/** The status of a job from the stored rows. `wasEvaluated`: it has had evaluations, even if none is stored. */
 export function currentStatus(tx: Transaction, job: Job, wasEvaluated = false): Job['Status'] {
   const prefix = [job.Namespace, job.ID];
   return jobStatusOf(job, {
@@ -82,7 +82,7 @@ export function currentStatus(tx: Transaction, job: Job, wasEvaluated = false): 
   });
 }
 
-/** Moves a child between its parent's counters; `before` is undefined for a new child. Nothing when the parent is gone. */
+/** Moves a child between its parent's counters, if the parent exists; `before` is undefined for a new child. */
 export function moveChild(
   tx: Transaction,
   child: Pick<Job, 'Namespace' | 'ParentID'>,
@@ -145,7 +145,7 @@ function countChanges(tx: Transaction, touched: TouchedJob): JobSummary | undefi
   return putSummary(tx, stored, summary);
 }
 
-/** Everything that the job wanted was placed. */
+/** Whether all wanted allocations were placed. */
 function succeeded(evaluation: Evaluation): boolean {
   return evaluation.Status === 'complete' && Object.keys(evaluation.FailedTGAllocs ?? {}).length === 0;
 }

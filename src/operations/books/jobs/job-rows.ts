@@ -18,7 +18,7 @@ export function readJobVersion(
   return current?.record.Version === version ? current : view.get(jobVersions, [namespace, jobId, version]);
 }
 
-/** The version that an allocation belongs to; undefined when it is no longer kept, or the job was registered anew. */
+/** The version of an allocation; undefined when it is no longer kept, or the job was purged and registered again. */
 export function readAllocationJob(
   view: ReadView,
   allocation: {
@@ -33,7 +33,7 @@ export function readAllocationJob(
 }
 
 /**
- * Selects the records of the present registration of a job. Selects all of them if `all` is set or the job no longer exists.
+ * Selects the records of the current registration of a job. Selects all of them if `all` is set or the job no longer exists.
  */
 export function ofPresentRegistration(
   view: ReadView,

@@ -31,8 +31,8 @@ export interface AllocationChange {
 }
 
 /**
- * Begins the run of a job version or instance that was just put: the run of the version before it, if it had not ended,
- * is canceled. Does nothing for jobs that report to no workspace.
+ * Begins the run of a newly put job version or instance, and cancels the unfinished run of the previous version.
+ * Does nothing for jobs that report to no workspace.
  */
 export function beginRun(tx: Transaction, job: Job): void {
   if (tx.settings.runNotifications.length === 0) return;
@@ -56,7 +56,7 @@ export function beginRun(tx: Transaction, job: Job): void {
   publish(tx, run, [runCreated]);
 }
 
-/** The job was stopped, purged or replaced: a run that had not ended is canceled, and nothing more is reported about it. */
+/** Cancels the unfinished run of a stopped, purged or replaced job; nothing more is reported about it. */
 export function endRun(tx: Transaction, namespace: string, jobId: string): void {
   if (tx.settings.runNotifications.length === 0) return;
   const run = tx.get(jobRuns, [namespace, jobId])?.record;
@@ -65,14 +65,14 @@ export function endRun(tx: Transaction, namespace: string, jobId: string): void 
   publish(tx, run, advanceRun(run.stage, { type: 'stopped' }).events);
 }
 
-/** What a write has brought to a job. */
+/** The changes of a job in a write. */
 interface JobProgress {
   readonly job: Job;
   readonly summary: JobSummary | undefined;
   /** Of the job's allocations. */
   readonly changes: readonly AllocationChange[];
   readonly died: boolean;
-  /** More of the same plan is to come: only then it is known whether all of the job is up. */
+  /** Further parts of the same plan follow: only after them it is known whether all of the job is up. */
   readonly unfinished: boolean;
 }
 
@@ -94,7 +94,7 @@ export function followRun(tx: Transaction, progress: JobProgress): void {
   publish(tx, run, events, failed ? failureOfRun(tx, job, run, changes) : undefined);
 }
 
-/** In the order in which a run goes through them. */
+/** In the order of a run. */
 function observationsOf(
   tx: Transaction,
   run: JobRun,
@@ -130,18 +130,18 @@ function hasStarted(allocation: Allocation): boolean {
   return Object.values(allocation.TaskStates ?? {}).some((task) => task.StartedAt !== null);
 }
 
-/** The node gave up on it although it was still wanted. */
+/** Failed on its node although it was still wanted. */
 function failedForGood({ before, after }: AllocationChange): boolean {
   return after.ClientStatus === 'failed' && before?.ClientStatus !== 'failed' && after.DesiredStatus === 'run';
 }
 
-/** Whether the counters allow that all of the job runs. As long as they do not, its allocations need not be read. */
+/** Whether all of the job can be running according to the counters. If not, its allocations need not be read. */
 function mayHaveComeUp(job: Job, summary: JobSummary | undefined): boolean {
   if (summary === undefined || job.Type === 'system') return true;
   return job.TaskGroups.every((group) => (summary.Summary[group.Name]?.Running ?? 0) >= group.Count);
 }
 
-/** Of what has just changed, else of what the job has. */
+/** The failure among the allocations changed in this write, otherwise among all of the job. */
 function failureOfRun(
   tx: Transaction,
   job: Job,
@@ -157,7 +157,7 @@ function failureOfRun(
 /** With a link to the output of the failed task. */
 function withOutput({ settings }: Transaction, failure: RunFailure): RunFailure {
   const { task, allocationId } = failure;
-  // The default is the address of no server.
+  // The default is a placeholder, not the address of a server.
   if (task === null || settings.notifications.publicOrigin === defaultSettings.notifications.publicOrigin)
     return failure;
   return { ...failure, outputUrl: errorOutputUrl(settings.notifications, allocationId, task) };
@@ -167,7 +167,7 @@ const endStatuses: ReadonlySet<RunStatus> = new Set(['applied', 'planned_and_fin
 
 function tellEnd(tx: Transaction, run: JobRun, status: RunStatus): void {
   const { namespace, jobId, runId, workspaceId, createdAt, traceparent = null } = run;
-  tx.tell('run.ended', { namespace, jobId, runId, workspaceId, status, createdAt, endedAt: tx.now, traceparent });
+  tx.emit('run.ended', { namespace, jobId, runId, workspaceId, status, createdAt, endedAt: tx.now, traceparent });
 }
 
 function outcomeOf({ outcome }: RunEvent): Pick<RunOfJob, 'outcome'> {
@@ -200,6 +200,6 @@ function publish(tx: Transaction, run: JobRun, events: readonly RunEvent[], fail
     });
     if (published.isErr()) continue;
     const { eventId, workspaceId, trigger, deliveryIds } = published.value;
-    tx.tell('notification.event', { eventId, workspaceId, trigger, deliveryIds });
+    tx.emit('notification.event', { eventId, workspaceId, trigger, deliveryIds });
   }
 }

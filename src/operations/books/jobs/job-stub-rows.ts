@@ -7,8 +7,8 @@ import type { ReadView, WriteView } from '../../../ports/storage.js';
 import { readAllocationsOfRun } from './job-allocations.js';
 
 /**
- * Whether every job has its stub, as it is now. Each write of a job or a summary writes the stub too, so the stubs are behind
- * only where something else has written: a version of this software that knew no stubs.
+ * Whether every job has an up-to-date stub. Each write of a job or a summary writes the stub too, so stubs are outdated
+ * only after writes of an earlier version of this software without stubs.
  */
 export function hasCurrentStubs(view: ReadView): boolean {
   const stubs = view.tableIndex(jobStubs);
@@ -16,12 +16,12 @@ export function hasCurrentStubs(view: ReadView): boolean {
 }
 
 /**
- * Brings the stubs up to date where they are behind. Every write that is about to change a job or a summary begins with it;
- * it reads all jobs in the first such write on a store that was used without stubs, and none ever after.
+ * Updates outdated stubs. Every write that changes a job or a summary begins with it;
+ * it reads all jobs in the first such write on a store that was used without stubs, and none later.
  */
 export function completeJobStubs(view: WriteView): void {
   if (hasCurrentStubs(view)) return;
-  // The write has changed a job already: it began with this function too, and puts the stub after the job.
+  // The write has already changed a job: it began with this function too, and puts the stub after the job.
   if (view.tableIndex(jobs) === view.index || view.tableIndex(jobSummaries) === view.index) return;
   for (const { record } of view.list(jobStubs)) {
     const key = [record.Namespace, record.ID];
@@ -45,7 +45,7 @@ export function putJobVersion(view: WriteView, version: Job, isCurrent: boolean)
   else view.put(jobVersions, version);
 }
 
-/** Stores what lists show of a job; `summary` is the job's own. Called after every write of either. */
+/** Stores the list entry of a job; `summary` is that of the job. Called after every write of either. */
 export function putJobStub(view: WriteView, job: Job, summary: JobSummary | undefined): void {
   view.put(jobStubs, jobListStub(job, summary, false, outcomeOf(view, job)));
 }

@@ -3,7 +3,7 @@ import { scheduleLaunches } from '../../../jobs/periodic/decide-launch.js';
 import { periodicLaunches } from '../../../jobs/periodic/periodic-launch.js';
 import type { Transaction } from '../../commit.js';
 
-/** Keeps the launches of a job that was just put: they are counted from now on, or end when the clock launches it no more. */
+/** Updates the launch record of a newly put job: launches count from now on, or end if the job is no longer periodic. */
 export function followSchedule(tx: Transaction, job: Job): void {
   const record = scheduleLaunches(job, tx.now);
   if (record === undefined) forgetSchedule(tx, job);

@@ -4,7 +4,7 @@ import { jobs } from '../../../jobs/job-record.js';
 import { type QuotaUsage, quotaUsages } from '../../../jobs/namespaces/quota-usage.js';
 import type { ReadView, WriteView } from '../../../ports/storage.js';
 
-/** A job that a transaction changes: what it was and what it is. */
+/** A job before and after a transaction. */
 interface ChangedJob {
   readonly before: Job | undefined;
   readonly after: Job | undefined;
@@ -41,7 +41,7 @@ function countAnew(view: WriteView): void {
   for (const [namespace, demand] of demands) putUsage(view, namespace, demand);
 }
 
-/** What the live jobs of a namespace ask for. Asked before the transaction changes any job. */
+/** The total request of a namespace's live jobs. Read it before the transaction changes any job. */
 export function usageOf(view: ReadView, namespace: string): Demand {
   if (view.tableIndex(quotaUsages) >= view.tableIndex(jobs)) {
     return demandFrom(view.get(quotaUsages, [namespace])?.record);

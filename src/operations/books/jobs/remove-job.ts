@@ -14,16 +14,16 @@ import { endRun } from './job-runs.js';
 import { completeJobStubs, removeJobStub } from './job-stub-rows.js';
 import { forgetSchedule } from './periodic-launches.js';
 
-/** Allocations that one write removes. */
+/** The most allocations that one write removes. */
 export const allocationsAtOnce = 16;
 
-/** It has more allocations than one write should remove. */
+/** Whether the job has more allocations than one write should remove. */
 export function isLargeJob(view: ReadView, { Namespace, ID }: Job): boolean {
   const own = { index: 'by_job', prefix: [Namespace, ID], limit: allocationsAtOnce + 1 };
   return view.list(allocations, own).length > allocationsAtOnce;
 }
 
-/** Removes a job with everything of it but its evaluations and, when it is a large one, its allocations. */
+/** Removes a job with all its records except its evaluations and, for a large job, its allocations. */
 export function removeJob(tx: Transaction, job: Job): void {
   const key = [job.Namespace, job.ID];
   endRun(tx, job.Namespace, job.ID);

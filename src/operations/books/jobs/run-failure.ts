@@ -13,13 +13,13 @@ export function failureOf(allocations: readonly Allocation[]): RunFailure | unde
   return output === undefined || output.task !== task ? failure : { ...failure, output: output.text };
 }
 
-/** The first that failed; where none did, as in one that took too long, the one whose output the node has sent. */
+/** The first failed task; without one, as after a timeout, the task whose output the node has sent. */
 function failedTaskOf({ TaskStates, FailureOutput }: Allocation) {
   const [task, state] = Object.entries(TaskStates ?? {}).find(([, { Failed }]) => Failed) ?? [];
   return { task: task ?? FailureOutput?.task ?? null, end: endOf(state?.Events ?? []) };
 }
 
-/** Null for a task that did not exit, or not by a signal. */
+/** Null for a task that did not exit, or that exited without a signal. */
 function exitOf(end: TaskEvent | undefined): Pick<RunFailure, 'exitCode' | 'signal'> {
   if (end?.Type !== 'Terminated') return { exitCode: null, signal: null };
   return { exitCode: end.ExitCode, signal: end.Signal > 0 ? end.Signal : null };
@@ -36,7 +36,7 @@ function lastFailed(allocations: readonly Allocation[]): Allocation | undefined 
   );
 }
 
-/** What ended a task: its exit, or what kept it from having one. */
+/** The event that ended a task: its exit, or the failure to run it. */
 function endOf(events: readonly TaskEvent[]): TaskEvent | undefined {
   return events.findLast(({ Type }) => Type === 'Terminated') ?? events.findLast(({ FailsTask }) => FailsTask);
 }

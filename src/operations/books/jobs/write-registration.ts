@@ -17,15 +17,15 @@ import { completeJobStubs, putJobStub } from './job-stub-rows.js';
 import { followSchedule } from './periodic-launches.js';
 
 export interface WrittenRegistration {
-  /** The row as stored. */
+  /** The stored row. */
   readonly job: Job;
   /** None for a parent of instances. */
   readonly evaluation: Evaluation | undefined;
 }
 
 /**
- * Stores what was decided about a job, with everything that belongs to it, in the caller's transaction: the evaluation,
- * the version that it replaces, the source, the summary, its status and its run.
+ * Stores a decided registration in the caller's transaction: the job, the evaluation,
+ * the replaced version, the source, the summary, status and run.
  */
 export function writeRegistration(
   tx: Transaction,
@@ -38,12 +38,12 @@ export function writeRegistration(
   const evaluation = isLauncher(decided) || apart ? undefined : evaluationOf(tx, registration, evaluationOptions);
   if (evaluation !== undefined) putEvaluation(tx, evaluation);
   if (registration.type === 'unchanged') {
-    // A parent has no evaluations: nothing at all is written for it.
+    // A parent has no evaluations: nothing is written for it.
     if (evaluation !== undefined) recomputeJobStatus(tx, decided.Namespace, decided.ID);
     return { job: decided, evaluation };
   }
   const previous = registration.type === 'updated' ? registration.previous : undefined;
-  // The evaluation is already there, so that the job is stored once, with the status that it has at the end of the write.
+  // The evaluation is stored first, so that the job is stored once, with its final status.
   const job: Job = { ...decided, Status: statusAfter(tx, registration, evaluation) };
   completeJobStubs(tx);
   tx.put(jobs, job);
@@ -73,7 +73,7 @@ function evaluationOf(tx: Transaction, { type, job }: Registration, options: Eva
   return unnamed;
 }
 
-/** Of a new job nothing is stored but its evaluation, which decides its status. */
+/** The status of a new job depends only on its evaluation: nothing else is stored of it. */
 function statusAfter(tx: Transaction, { type, job }: Registration, evaluation: Evaluation | undefined): Job['Status'] {
   return type === 'created' && evaluation !== undefined && job.Type !== 'system' ? 'pending' : currentStatus(tx, job);
 }
@@ -121,7 +121,7 @@ function countGroups(tx: Transaction, job: Job): JobSummary {
   return first;
 }
 
-/** A parent that was purged and is registered again finds the children that it had. */
+/** A purged parent that is registered again regains its children. */
 function withPresentChildren(tx: Transaction, job: Job, summary: JobSummary): JobSummary {
   if (!isLauncher(job)) return summary;
   const children = tx.list(jobs, { index: 'by_parent', prefix: [summary.Namespace, summary.JobID] });
@@ -129,7 +129,7 @@ function withPresentChildren(tx: Transaction, job: Job, summary: JobSummary): Jo
 }
 
 function tellStatus(tx: Transaction, { Namespace: namespace, ID: jobId, Status: status }: Job): void {
-  tx.tell('job.status', { namespace, jobId, status, index: tx.index });
+  tx.emit('job.status', { namespace, jobId, status, index: tx.index });
 }
 
 function followStatus(tx: Transaction, job: Job, before: Job['Status'] | undefined): void {

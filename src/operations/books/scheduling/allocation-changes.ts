@@ -2,14 +2,14 @@ import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';
 import { capacitySignals } from '../../../scheduler/capacity-signal.js';
 
-/* For what is kept of the allocations as of a write: what has changed since then. */
+/* The changes of allocations since a write, to update cached views of them. */
 
-/** Live allocations were removed after the write. It is not known which. */
+/** Live allocations were removed after the write; which ones is unknown. */
 export function wereRemoved(view: ReadView, since: number): boolean {
   return (view.get(capacitySignals, ['removal'])?.record.index ?? 0) > since;
 }
 
-/** The changes since the write are not enough: live allocations were removed after it, or the store is another one. */
+/** The changes since the write are incomplete: live allocations were removed after it, or the store is another one. */
 export function isTooOld(view: ReadView, since: number): boolean {
   return wereRemoved(view, since) || view.tableIndex(allocations) < since;
 }

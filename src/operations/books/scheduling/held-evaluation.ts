@@ -4,22 +4,22 @@ import { isoFromInstant } from '../../../shared/instant.js';
 import type { Transaction } from '../../commit.js';
 import { putEvaluation } from './put-evaluation.js';
 
-/** How long an evaluation waits for the last part when the engine ends in between. */
+/** How long an evaluation waits for the last part if the engine ends in between. */
 const longestWait = 10 * second;
 
 interface Held {
-  /** The evaluation that an earlier part has put, if there was one. */
+  /** The evaluation put by an earlier part, if any. */
   readonly heldId: string | undefined;
-  /** Called when that one does not wait any more. */
+  /** Called when that evaluation no longer waits. */
   readonly make: () => Evaluation;
-  /** More parts are to come. */
+  /** Further parts follow. */
   readonly unfinished: boolean;
 }
 
 /**
- * Puts the one evaluation of a job for changes that are written in several parts. Until the last part it waits: what would be decided meanwhile
- * would not hold. It is there from the first part on, so that an engine that ends in between leaves it to the next one. Gives its ID while
- * it waits.
+ * Puts the single evaluation of a job for changes that are written in several parts. It waits until the last part, because an earlier
+ * decision would be outdated. It is stored with the first part, so that another engine continues if this one ends in between. Returns
+ * its ID while it waits.
  */
 export function putHeldEvaluation(tx: Transaction, { heldId, make, unfinished }: Held): string | undefined {
   const held = heldId === undefined ? undefined : heldEvaluation(tx, heldId);
@@ -35,13 +35,13 @@ export function putHeldEvaluation(tx: Transaction, { heldId, make, unfinished }:
   return evaluation.ID;
 }
 
-/** After the last part: the evaluation is due, unless its time has come before. */
+/** After the last part: makes the evaluation due, unless it already is. */
 export function releaseEvaluation(tx: Transaction, heldId: string): void {
   const held = heldEvaluation(tx, heldId);
   if (held !== undefined) putEvaluation(tx, released(tx, held));
 }
 
-/** Undefined when its time has come meanwhile, or somebody has canceled it. */
+/** Undefined when it has become due or was canceled in the meantime. */
 function heldEvaluation(tx: Transaction, id: string): Evaluation | undefined {
   const evaluation = tx.get(evaluations, [id])?.record;
   return evaluation?.Status === 'pending' && evaluation.WaitUntil !== undefined ? evaluation : undefined;

@@ -13,14 +13,14 @@ import { finish, type Steps } from '../../../scheduler/steps.js';
 import { pagesOf } from '../pages.js';
 import { changedSince, isTooOld, nextChanges } from './allocation-changes.js';
 
-/** The cluster as of certain writes of the tables that it is made of. */
+/** A cached cluster, with the indexes of its tables. */
 export interface KnownCluster {
   readonly nodesIndex: number;
   readonly allocationsIndex: number;
   readonly cluster: Cluster;
 }
 
-/** The cluster as the view shows it: what is known of it, with what has changed since. */
+/** The cluster of the view: the cached one with the changes since. */
 export function clusterAt(view: ReadView, known: KnownCluster | undefined): KnownCluster {
   const nodesIndex = view.tableIndex(nodes);
   const allocationsIndex = view.tableIndex(allocations);
@@ -33,10 +33,10 @@ export function clusterAt(view: ReadView, known: KnownCluster | undefined): Know
   return { nodesIndex, allocationsIndex, cluster };
 }
 
-/** Changes of allocations that are caught up with in one write; more of them in turns of the event loop, before the write. */
+/** The most changed allocations that are applied within a write; more are applied before it, in turns of the event loop. */
 const changesInWrite = 64;
 
-/** Bringing what is known up to date takes longer than a write should. */
+/** Whether updating the cached cluster takes longer than a write should. */
 export function needsTurns(view: ReadView, known: KnownCluster | undefined): boolean {
   if (known === undefined || isTooOld(view, known.allocationsIndex)) return true;
   if (view.tableIndex(allocations) === known.allocationsIndex) return false;
@@ -44,7 +44,7 @@ export function needsTurns(view: ReadView, known: KnownCluster | undefined): boo
   return changed.length > changesInWrite;
 }
 
-/** The cluster after a write of the view that has put these allocations and no others. */
+/** The cluster after a write that put these allocations and no others. */
 export function clusterAfter(
   known: KnownCluster,
   changes: readonly AllocationChange[],
@@ -61,19 +61,19 @@ function withChanged(cluster: Cluster, rows: readonly Row<Allocation>[]): Cluste
   );
 }
 
-/** Records in memory at once: of each, the cluster keeps a twentieth. */
+/** Records read at once; the cluster keeps about a twentieth of each. */
 const readInStep = 16;
 
 /**
- * Brings what is known up to date in steps, or reads the cluster where nothing is known or the changes are not enough. Each step reads from
- * the view that is current by then.
+ * Updates the cached cluster in steps, or reads it anew when nothing is cached or the changes are incomplete. Each step reads from
+ * the then current view.
  */
 export function* clusterInSteps(view: () => ReadView, known?: KnownCluster | undefined): Steps<KnownCluster> {
   const caughtUp = known === undefined ? undefined : yield* caughtUpInSteps(view, known);
   return caughtUp ?? (yield* readInSteps(view));
 }
 
-/** Undefined when the changes are not enough. The nodes stay as they were known. */
+/** Undefined when the changes are incomplete. The nodes are not updated. */
 function* caughtUpInSteps(view: () => ReadView, known: KnownCluster): Steps<KnownCluster | undefined> {
   let { cluster, allocationsIndex } = known;
   while (!isTooOld(view(), known.allocationsIndex)) {
@@ -88,8 +88,8 @@ function* caughtUpInSteps(view: () => ReadView, known: KnownCluster): Steps<Know
 }
 
 /**
- * Reads the cluster in steps. The result is as of its first step: what views show that came later is partly in it, and `clusterAt`
- * finds the rest.
+ * Reads the cluster in steps. Its index is that of the first step: it contains some of the later changes, and `clusterAt`
+ * applies the rest.
  */
 function* readInSteps(view: () => ReadView): Steps<KnownCluster> {
   const allocationsIndex = view().tableIndex(allocations);
@@ -112,7 +112,7 @@ function* readInSteps(view: () => ReadView): Steps<KnownCluster> {
   return { nodesIndex, allocationsIndex, cluster: clusterOfUses(present, uses) };
 }
 
-/** With the nodes as they are in the view, of which only changed ones are parsed, and with what uses those that were not known. */
+/** With the nodes of the view, of which only changed ones are parsed, and with the usage of new ones. */
 function withPresentNodes(view: ReadView, { cluster, nodesIndex }: KnownCluster): Cluster {
   const present = view.list(nodes);
   const put = present.filter(({ modifyIndex }) => modifyIndex > nodesIndex).map(({ record }) => record);

@@ -7,13 +7,13 @@ import { wantedAllocations } from '../jobs/job-allocations.js';
 
 interface JobOfPlan {
   readonly whose: Pick<Evaluation, 'Namespace' | 'JobID'>;
-  /** As it is planned; undefined when it is gone. */
+  /** The planned job; undefined when it was removed. */
   readonly job: Job | undefined;
-  /** How many nodes there are. */
+  /** The number of nodes. */
   readonly nodes: number;
 }
 
-/** The job has or wants more than `atMost` allocations, as far as its counters report: deciding on it takes longer than a write should. */
+/** Whether the job has or wants more than `atMost` allocations by its counters: deciding on it takes longer than a write should. */
 export function isLarge(view: ReadView, { whose, job, nodes }: JobOfPlan, atMost: number): boolean {
   if (!Number.isFinite(atMost)) return false;
   if (job !== undefined && !job.Stop && wantedAllocations(job, nodes) > atMost) return true;

@@ -9,15 +9,15 @@ export interface EvaluationOptions {
   readonly priority?: number;
   /** The job's when absent. */
   readonly type?: string;
-  /** The node whose change calls for it, and the index of that change. */
+  /** The node whose change triggers it, and the index of that change. */
   readonly node?: { readonly id: string; readonly index: number };
-  /** The deployment that calls for it. */
+  /** The deployment that triggers it. */
   readonly deploymentId?: string;
-  /** The evaluation of a registration takes an index after that of the job; otherwise it shares it. */
+  /** Whether it has an index after that of the job, as for a registration; otherwise it shares the job's. */
   readonly ownIndex?: boolean;
 }
 
-/** Evaluations that come from a request about the job name the specification that it was made for; those that come from what happens do not. */
+/** Whether it names the specification that it was created for: only evaluations from requests about the job do. */
 const namesSpecification: ReadonlySet<EvaluationTrigger> = new Set([
   'job-register',
   'job-deregister',
@@ -26,7 +26,7 @@ const namesSpecification: ReadonlySet<EvaluationTrigger> = new Set([
   'alloc-stop',
 ]);
 
-/** A pending evaluation of a job, made by the write that calls for it. */
+/** A new pending evaluation of a job. */
 export function newEvaluation(
   tx: Transaction,
   job: Pick<Job, 'Namespace' | 'ID' | 'Priority' | 'Type' | 'JobModifyIndex'>,

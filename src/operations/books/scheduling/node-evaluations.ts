@@ -20,10 +20,10 @@ interface NodeEvaluationOptions {
 }
 
 /**
- * Has every job evaluated that a change of the node concerns: those with unfinished allocations on it, and the system jobs that run on
- * every node of its pool and datacenter. One evaluation for each. `returns`: the node was disconnected; jobs that have waited for it are
- * evaluated when it reports their allocations. `apart`: the evaluations get a separate index, behind that of what was put before.
- * `nodeIndex`: when the node has changed; with this write when absent.
+ * Creates an evaluation of every job that a change of the node affects: those with unfinished allocations on it, and the system jobs
+ * of its pool and datacenter. `returns`: the node was disconnected; jobs that have waited for it are
+ * evaluated when it reports their allocations. `apart`: the evaluations get a separate index, after that of earlier rows.
+ * `nodeIndex`: index of the node's change; that of this write when absent.
  */
 export function evaluateForNode(
   tx: Transaction,
@@ -65,7 +65,7 @@ export function* jobsOnNode(
     if (first === undefined) return;
     const { Namespace: namespace, JobID: jobId } = first.record;
     yield { namespace, jobId };
-    // The first key behind those of the job.
+    // The first key after those of the job.
     from = [nodeId, namespace, `${jobId}\u0000`];
   }
 }

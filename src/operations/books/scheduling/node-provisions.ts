@@ -3,8 +3,8 @@ import type { ReadView } from '../../../ports/storage.js';
 import { nodes, provisionOf } from '../../../scheduler/node.js';
 
 /**
- * Returns a function that gives those of some needs that the most suitable node does not meet; none while there are no nodes. Nodes are
- * read as far as the questions require, each once.
+ * Returns a function for the needs that the best matching node does not meet; none while there are no nodes. Nodes are
+ * read on demand, each once.
  */
 export function unmetByNodes(view: ReadView): (needs: readonly TaskNeed[]) => readonly TaskNeed[] {
   const known: (string | undefined)[] = [];
@@ -20,14 +20,14 @@ export function unmetByNodes(view: ReadView): (needs: readonly TaskNeed[]) => re
   };
 }
 
-/** Reads one more, if there is one. */
+/** Reads the next one, if any. */
 function read<T>(from: Iterator<T>, into: T[]): boolean {
   const next = from.next();
   if (next.done !== true) into.push(next.value);
   return next.done !== true;
 }
 
-/** The different declarations of nodes about what they provide, each once. Most installations have one or two. */
+/** The distinct provisions of nodes. Most installations have one or two. */
 function* provisions(view: ReadView): Generator<string | undefined> {
   for (let from: readonly string[] = []; ; ) {
     const [row] = view.list(nodes, { index: 'by_provision', from, limit: 1 });

@@ -12,9 +12,9 @@ import type { SchedulingSnapshot } from '../../../scheduler/snapshot.js';
 import { readJobRow } from '../jobs/job-rows.js';
 import { changedSince, wereRemoved } from './allocation-changes.js';
 
-/** What a plan was decided on, as far as another write may have changed it since. */
+/** The mutable inputs of a plan. */
 export interface PlanBasis {
-  /** Index of the last write that the plan knows of. */
+  /** Index of the last write that the plan has seen. */
   readonly index: number;
   readonly evaluation: Evaluation;
   readonly snapshot: SchedulingSnapshot;
@@ -22,16 +22,16 @@ export interface PlanBasis {
   readonly existing: ReadonlyMap<string, Allocation>;
 }
 
-/** Tables of which a plan may depend on every row. They seldom change. */
+/** Tables that a plan may depend on as a whole. They seldom change. */
 const lookedAtWhole = [nodes, nodePools, schedulerConfigurations];
 
-/** What other writes have done since a plan was decided, as far as that leaves most of it true. */
+/** Changes by other writes since a plan was decided that leave most of it valid. */
 export interface PlanWatch {
-  /** Index of the last write that was considered; the plan's own parts are among those. */
+  /** Index of the last write checked; these include the plan's own parts. */
   readonly since: number;
-  /** Allocations of the job that their nodes have reported. */
+  /** Allocations of the job with new reports of their nodes. */
   readonly reported: ReadonlySet<string>;
-  /** Nodes that allocations of other jobs use more of. */
+  /** Nodes whose usage by other jobs has grown. */
   readonly crowded: ReadonlySet<string>;
 }
 
@@ -40,8 +40,8 @@ export function watchOf({ index }: Pick<PlanBasis, 'index'>): PlanWatch {
 }
 
 /**
- * What has been done up to now. Undefined when the view does not show any more what the plan was decided on: the evaluation, the job, its
- * deployments, what the scheduler has decided about its allocations, the nodes.
+ * The changes since the plan was decided. Undefined when one of its inputs has changed: the evaluation, the job, its
+ * deployments, the scheduler's decisions about its allocations, the nodes.
  */
 export function lookAgain(view: ReadView, basis: PlanBasis, watch: PlanWatch): PlanWatch | undefined {
   const { evaluation } = basis;
@@ -49,7 +49,7 @@ export function lookAgain(view: ReadView, basis: PlanBasis, watch: PlanWatch): P
   return changed > watch.since ? undefined : lookAtSituation(view, { whose: evaluation, ...basis.snapshot }, watch);
 }
 
-/** What the scheduler considers, as it was: `job` is undefined where there was none. */
+/** The scheduler's inputs before: `job` is undefined if there was none. */
 interface Situation extends Pick<SchedulingSnapshot, 'job' | 'cluster'> {
   readonly whose: Pick<Evaluation, 'Namespace' | 'JobID'>;
 }
@@ -59,13 +59,13 @@ export function lookAtSituation(view: ReadView, seen: Situation, watch: PlanWatc
   const { since } = watch;
   if (lookedAtWhole.some((table) => view.tableIndex(table) > since)) return undefined;
   if (!isSameJob(view, seen) || deploymentsChanged(view, seen.whose, since)) return undefined;
-  // It is not known on which nodes removed allocations were.
+  // The nodes of removed allocations are unknown.
   if (wereRemoved(view, since)) return undefined;
   return lookAtAllocations(view, seen, watch);
 }
 
 /**
- * The part can be written as it was decided. An evaluation does not end with a plan that did not know of a report, since reports ask for
+ * Whether the part can be written as decided. An evaluation must not end with a plan that has not seen a report, since reports create
  * no evaluation while one is open.
  */
 export function allows({ reported, crowded }: PlanWatch, { allocations: own, last }: PlanPart): boolean {
@@ -73,7 +73,7 @@ export function allows({ reported, crowded }: PlanWatch, { allocations: own, las
   return !own.some(({ ID, NodeID }) => reported.has(ID) || crowded.has(NodeID));
 }
 
-/** Its status follows from its allocations, and nothing is decided by it. */
+/** Ignores the status of the job: it follows from its allocations, and no decision depends on it. */
 function isSameJob(view: ReadView, { whose, job }: Situation): boolean {
   const now = readJobRow(view, whose.Namespace, whose.JobID)?.record;
   if (now === undefined || job === undefined) return now === job;
@@ -106,7 +106,7 @@ function lookAtAllocations(view: ReadView, { whose, cluster }: Situation, watch:
   return { since: view.index, reported, crowded };
 }
 
-/** It uses what it used, or nothing any more. */
+/** Whether its usage is unchanged or has ended. */
 function usesNoMore(cluster: Cluster, allocation: Allocation): boolean {
   const uses = useOf(allocation);
   if (uses === undefined) return true;

@@ -14,8 +14,8 @@ import { nodeUsages } from '../../../scheduler/node-usage.js';
 import { withdrawServices } from '../service-rows.js';
 
 /**
- * Stores an allocation and keeps its node's usage and work up to date. Capacity that it frees is signalled to the blocked evaluations.
- * Every write of an allocation goes through here or through `removeAllocation`.
+ * Stores an allocation, updates its node's usage and work, and unblocks evaluations if it frees capacity.
+ * Every write of an allocation goes through this function or `removeAllocation`.
  */
 export function putAllocation(view: WriteView, before: Allocation | undefined, after: Allocation): void {
   view.put(allocations, after);
@@ -24,7 +24,7 @@ export function putAllocation(view: WriteView, before: Allocation | undefined, a
   withdrawServices(view, after);
 }
 
-/** Removes an allocation, and what it used, as a purge does. */
+/** Removes an allocation and its usage, as in a purge. */
 export function removeAllocation(view: WriteView, allocation: Allocation): void {
   view.remove(allocations, [allocation.ID]);
   signalRemoval(view, isClientTerminal(allocation) ? allocation.ModifyIndex : view.index);
@@ -36,12 +36,12 @@ export function removeAllocation(view: WriteView, allocation: Allocation): void 
   withdrawServices(view, { ...allocation, DesiredStatus: 'stop' });
 }
 
-/** Wakes the blocked evaluations, because resources may be free now. */
+/** Unblocks evaluations, because resources may be free now. */
 export function signalCapacity(view: WriteView): void {
   view.put(capacitySignals, { name: 'capacity', index: view.index });
 }
 
-/** What is known of the usage as of an earlier write than this one may still contain what was removed. */
+/** Marks caches from before this index as outdated: they may contain removed allocations. */
 function signalRemoval(view: WriteView, index: number): void {
   const before = view.get(capacitySignals, ['removal'])?.record.index ?? 0;
   if (index > before) view.put(capacitySignals, { name: 'removal', index });
@@ -55,7 +55,7 @@ function assign(view: WriteView, before: Allocation | undefined, after: Allocati
   else if (after !== undefined) view.remove(nodeAssignments, [after.NodeID, after.ID]);
 }
 
-/** Of a node that was removed no rows say that allocations are gone: when its agent registers again, it gets a complete list. */
+/** A removed node gets no rows about removed allocations: when its agent registers again, it gets a complete list. */
 function isKnown(view: WriteView, nodeId: string): boolean {
   return view.get(nodes, [nodeId]) !== undefined;
 }

@@ -3,7 +3,7 @@ import { blockedRequirements } from '../../../scheduler/blocked/blocked-requirem
 import { type Evaluation, evaluations } from '../../../scheduler/evaluation.js';
 
 /**
- * Stores an evaluation. `requirements`: what a blocked one waits for (`requirementNames`). Every write of an evaluation goes through here.
+ * Stores an evaluation. `requirements`: what a blocked one waits for (`requirementNames`). Every write of an evaluation goes through this function.
  */
 export function putEvaluation(view: WriteView, evaluation: Evaluation, requirements: readonly string[] = []): void {
   view.put(evaluations, evaluation);
@@ -15,13 +15,13 @@ export function putEvaluation(view: WriteView, evaluation: Evaluation, requireme
   }
 }
 
-/** Removes an evaluation, and what it waits for. */
+/** Removes an evaluation and its requirements. */
 export function removeEvaluation(view: WriteView, evaluationId: string): void {
   view.remove(evaluations, [evaluationId]);
   forgetRequirements(view, evaluationId, []);
 }
 
-/** What it no longer waits for. */
+/** Removes the requirements that it no longer waits for. */
 function forgetRequirements(view: WriteView, evaluationId: string, requirements: readonly string[]): void {
   for (const { record } of view.list(blockedRequirements, { prefix: [evaluationId] })) {
     if (!requirements.includes(record.requirement))

@@ -8,8 +8,8 @@ import { nodeOwners } from '../../../scheduler/nodes/node-owner.js';
 import type { Transaction } from '../../commit.js';
 
 /**
- * Removes a node and what the store has of it. What belongs to allocations stays until they are over or collected: an agent that is
- * still alive comes back, continues with what is unfinished, and ends what it lost.
+ * Removes a node and its rows. Rows of its allocations stay until these have ended or are collected: an agent that is
+ * still alive registers again, continues unfinished allocations, and ends those that were lost.
  */
 export function removeNode(tx: Transaction, nodeId: string): void {
   tx.remove(nodes, [nodeId]);
@@ -23,5 +23,5 @@ export function removeNode(tx: Transaction, nodeId: string): void {
   }
   const used = tx.get(nodeUsages, [nodeId])?.record;
   if (used !== undefined && sameCapacity(used, noCapacity)) tx.remove(nodeUsages, [nodeId]);
-  tx.tell('node.changed', { nodeId, status: 'purged' });
+  tx.emit('node.changed', { nodeId, status: 'purged' });
 }

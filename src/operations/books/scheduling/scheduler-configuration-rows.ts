@@ -5,7 +5,7 @@ import {
   schedulerConfigurations,
 } from '../../../scheduler/scheduler-configuration.js';
 
-/** The configuration; the default one as long as none was ever set. */
+/** The configuration; the default one until one is set. */
 export function readSchedulerConfiguration(view: ReadView): SchedulerConfiguration {
   return view.get(schedulerConfigurations, ['configuration'])?.record ?? defaultSchedulerConfiguration;
 }

@@ -13,7 +13,7 @@ import { readJobRow, readJobVersion } from '../jobs/job-rows.js';
 import { readNodePool } from '../node-pool-rows.js';
 import { readSchedulerConfiguration } from './scheduler-configuration-rows.js';
 
-/** What an evaluation is decided on. `cluster` is that of the view. `stopwatch` as in the snapshot. */
+/** The inputs of deciding an evaluation. `cluster` is that of the view; `stopwatch` as in the snapshot. */
 export function readSchedulingSnapshot(
   view: ReadView,
   evaluation: Evaluation,
@@ -24,16 +24,16 @@ export function readSchedulingSnapshot(
 }
 
 const everything = Number.POSITIVE_INFINITY;
-/** Allocations that are read in one step of work that is done in turns: about a millisecond. */
+/** Allocations read in one step of work in turns: about a millisecond. */
 export const readInStep = 16;
 
-/** What a snapshot is made with, besides what is read. */
+/** The parameters of a snapshot. */
 interface SnapshotParts extends Pick<SchedulingSnapshot, 'cluster' | 'stopwatch' | 'index'> {
   /** Allocations that are read in one step. */
   readonly page: number;
 }
 
-/** The same in steps, each from the view that is current then. The write of the decision checks what has changed meanwhile. */
+/** The same in steps, each from the then current view. The write of the decision checks for changes in between. */
 export function* snapshotInSteps(
   view: () => ReadView,
   { Namespace, JobID, AnnotatePlan }: Evaluation,
@@ -57,7 +57,7 @@ export function* snapshotInSteps(
   };
 }
 
-/** What a batch job has finished in earlier versions decides nothing, and counts in a plan among what stays as it is. */
+/** Work that a batch job completed in earlier versions has no effect on decisions; a plan counts it as unchanged. */
 function withFinished(view: ReadView, job: Job | undefined, own: readonly Allocation[]): readonly Allocation[] {
   if (job?.Type !== 'batch') return own;
   const known = new Set(own.map(({ ID }) => ID));
@@ -68,10 +68,10 @@ function withFinished(view: ReadView, job: Job | undefined, own: readonly Alloca
   return [...own, ...finished];
 }
 
-/** A plan is made while nothing else is. */
+/** The most earlier allocations counted: a plan with them is decided alone, without other work. */
 const countedAtMost = 10_000;
 
-/** The newest ones and active ones; earlier ones are not needed. */
+/** The newest and the active ones; earlier ones are not needed. */
 function deploymentsOf(view: ReadView, key: Key): Deployment[] {
   const newest = view.list(deployments, { index: 'by_job', prefix: key, reverse: true, limit: newestDeployments });
   const active = view.list(deployments, { index: 'active', prefix: key });
@@ -81,7 +81,7 @@ function deploymentsOf(view: ReadView, key: Key): Deployment[] {
 
 const newestDeployments = 8;
 
-/** The job's stored versions that its allocations still run, or that a deployment has brought out. */
+/** The job's stored versions that its allocations still run, or that a deployment has rolled out. */
 function versionsOf(
   view: ReadView,
   job: Job | undefined,

@@ -18,7 +18,7 @@ import { namespacedSource } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import { type ListRead, type NamespaceQuery, readList, showsOutcomes, visibilityOf } from './read-query.js';
 
-/** Which jobs `listJobs` gives, and whether it waits for a change. */
+/** Selects the jobs of `listJobs`, and whether it waits for a change. */
 export interface ListJobsInput extends NamespaceQuery, ListRequest {
   /** Adds each job's meta. */
   readonly meta?: boolean;
@@ -26,10 +26,10 @@ export interface ListJobsInput extends NamespaceQuery, ListRequest {
   readonly pool?: string;
 }
 
-/** A job as a list shows it, with its JSON text, which is to be relayed as it is. */
+/** A job's list entry, with its JSON text. */
 export interface ListedJob {
   readonly record: JobListStub;
-  /** The JSON text of the record, to be relayed as it is. */
+  /** The JSON text of the record, to be passed on without parsing. */
   readonly text: string;
 }
 

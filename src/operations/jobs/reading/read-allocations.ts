@@ -35,7 +35,7 @@ import {
 } from './read-query.js';
 import { faultOfLookUp, type RecordQuery } from './record-query.js';
 
-/** Which allocations `listAllocations` gives and with which members, and whether it waits for a change. */
+/** Selects the allocations of `listAllocations` and their members, and whether it waits for a change. */
 export interface ListAllocationsInput extends NamespaceQuery, ListRequest, AllocationStubOptions {}
 
 /** The allocations of a namespace, or of all that the caller may read. Index: that of the allocations table. */

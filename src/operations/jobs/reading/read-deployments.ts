@@ -20,7 +20,7 @@ import {
 } from './read-query.js';
 import { type RecordQuery, readRecord } from './record-query.js';
 
-/** Which deployments `listDeployments` gives, and whether it waits for a change. */
+/** Selects the deployments of `listDeployments`, and whether it waits for a change. */
 export interface ListDeploymentsInput extends NamespaceQuery, ListRequest {}
 
 /** The deployments of a namespace, or of all that the caller may read. Index: that of the deployments table. */
@@ -44,8 +44,8 @@ export function listDeployments(
 }
 
 /**
- * One deployment; undefined when there is none, and when it is in a namespace where the caller may not read: nothing reports the two
- * apart.
+ * One deployment; undefined when it does not exist or is in a namespace that the caller may not read: the two cases are
+ * indistinguishable.
  */
 export function readDeployment(
   context: EngineContext,

@@ -21,7 +21,7 @@ import {
 } from './read-query.js';
 import { type RecordQuery, readRecord } from './record-query.js';
 
-/** Which evaluations `listEvaluations` gives, and whether it waits for a change. */
+/** Selects the evaluations of `listEvaluations`, and whether it waits for a change. */
 export interface ListEvaluationsInput extends NamespaceQuery, ListRequest {
   /** Exact status. */
   readonly status?: string;

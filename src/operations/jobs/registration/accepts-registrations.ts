@@ -5,7 +5,7 @@ import type { Transaction } from '../../commit.js';
 
 /**
  * Passes unless the configuration of the scheduler has RejectJobRegistration and the caller is not management (job interface, operator
- * scheduler configuration). Existing clients know the text.
+ * scheduler configuration). Existing clients match the message.
  */
 export function acceptsRegistrations(tx: Transaction): Result<void, RegistrationsDisabled> {
   if (tx.caller.management || !readSchedulerConfiguration(tx).RejectJobRegistration) return ok(undefined);

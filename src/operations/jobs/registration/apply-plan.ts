@@ -6,8 +6,8 @@ import { authoriseRegistration, type Registered, type RegisterJobError, register
 import { checkSeal, type PlanOutdated, type PlanSeal } from './sealed-plan.js';
 
 /**
- * Registers a job exactly as it was planned: only if nothing that the plan was decided on has changed since, so that the effect is the
- * planned one. In a busy installation a plan is soon outdated; make another one then.
+ * Registers a planned job only if the plan's inputs are unchanged, so that the effect is as
+ * planned. In a busy installation a plan is soon outdated: create another one then.
  */
 export function applyPlan(
   context: EngineContext,

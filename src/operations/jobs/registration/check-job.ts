@@ -13,7 +13,7 @@ import { readNodePool } from '../../books/node-pool-rows.js';
 import { unmetByNodes } from '../../books/scheduling/node-provisions.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
-/** The warnings about a document, or all its faults in one error: those of its own and those against its context. */
+/** The warnings about a job document, or all its faults in one error: first the document alone, then against the stored state. */
 export function checkJob(
   view: ReadView,
   job: Job,

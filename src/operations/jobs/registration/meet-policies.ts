@@ -5,7 +5,7 @@ import type { InvalidJob, PolicyRefused } from '../../../jobs/errors.js';
 import type { Transaction } from '../../commit.js';
 import { checkJob } from './check-job.js';
 
-/** The warnings of the host's policies about a job that is to be registered, or all their refusals in one error. */
+/** The warnings of the host's policies about a job to register, or all their refusals in one error. */
 export function meetPolicies(
   tx: Transaction,
   job: Job,

@@ -19,11 +19,11 @@ export interface ParseJobSourceInput {
   readonly variables?: string;
   /** Fills unset fields with their defaults. */
   readonly canonicalize?: boolean;
-  /** Reads the text in the literal mode for version 1 of the language. */
+  /** Parses the source in the literal mode for version 1 of the language. */
   readonly hcl1?: boolean;
 }
 
-/** The source is no job specification; `message` has every problem with its position. */
+/** The source is not a valid job specification; `message` lists every problem with its position. */
 export interface UnreadableSource {
   readonly type: 'unreadable_source';
   /** All errors and warnings, with their positions. */

@@ -28,25 +28,25 @@ import { type PlanSeal, sealOf } from './sealed-plan.js';
 /** An evaluation that is not made: it belongs to no write. */
 export type PlannedEvaluation = Omit<Evaluation, 'SnapshotIndex' | 'CreateIndex' | 'ModifyIndex'>;
 
-/** What a registration would result in now (job interface, plan). Nothing of it is stored. */
+/** The effect that a registration would have now (job interface, plan). Nothing is stored. */
 export interface JobPlan {
   /** Counts of what would happen to each group, and the allocations that would be preempted. */
   readonly annotations: PlanAnnotations | null;
-  /** Groups that found no room, with the reasons; null when all did. */
+  /** Groups that could not be placed, with the reasons; null when all were placed. */
   readonly failedPlacements: Readonly<Record<string, AllocationMetric>> | null;
-  /** Index of the specification that is registered now: register with it to be sure that the plan still holds. 0 for a new job. */
+  /** Index of the current specification: pass it as `jobModifyIndex` with `enforceIndex` to register only if the job is unchanged. 0 for a new job. */
   readonly jobModifyIndex: number;
-  /** Evaluations that would come after, such as the one that waits for room; null when there are none. */
+  /** Follow-up evaluations, such as a blocked one; null when there are none. */
   readonly createdEvaluations: readonly PlannedEvaluation[] | null;
   /** Null unless asked for. */
   readonly diff: JobDiff | null;
-  /** RFC 3339; null for a job that the clock does not launch. */
+  /** The next launch, RFC 3339; null for a job without a schedule. */
   readonly nextPeriodicLaunch: string | null;
-  /** What is questionable about the document, as one string; empty when nothing is. */
+  /** Warnings about the document, as one string; empty when there are none. */
   readonly warnings: string;
-  /** Index of the state that the plan was made on. */
+  /** Index of the state that the plan is based on. */
   readonly index: number;
-  /** For `applyPlan`: registers the job only if nothing has changed that the plan was decided on. */
+  /** For `applyPlan`: registers the job only if the plan's inputs are unchanged. */
   readonly seal: PlanSeal;
 }
 

@@ -36,26 +36,26 @@ import { functionWarnings } from './function-warnings.js';
 import { keepQuota, keptWarnings } from './keep-quota.js';
 import { checkDemands } from './meet-policies.js';
 
-/** A job document as a caller hands it over. */
+/** A submitted job document. */
 export interface JobDocumentInput {
   /**
-   * Its shape is checked, whatever its type says. Durations may be strings such as `30s`, and fields that do not exist are
-   * warned about.
+   * Checked at run time. Durations may be strings such as `30s`; unknown fields give
+   * warnings.
    */
   readonly job: JobInput;
-  /** The document came over the wire: durations are numbers there, and unknown fields are passed over, as clients expect. */
+  /** The document came over the wire: durations are numbers, and unknown fields are ignored, as clients expect. */
   readonly fromWire?: boolean;
 }
 
-/** A job to register, and the conditions under which it is registered. */
+/** A job to register, with conditions. */
 export interface RegisterJobInput extends JobDocumentInput {
-  /** The ID that the document must have, when the caller has named the job already. */
+  /** The ID that the document must have, if the request names the job. */
   readonly jobId?: string;
   /** Wins over the document's own. */
   readonly namespace?: string;
   /** Wins over the document's own. */
   readonly region?: string;
-  /** The source of the document, which is kept with the version; null and absent keep none. */
+  /** The source of the document, stored with the version; nothing is stored when null or absent. */
   readonly submission?: SubmissionInput | null;
   /** Registers only if `jobModifyIndex` is the job's current one; 0 asks for a new job. */
   readonly enforceIndex?: boolean;
@@ -67,7 +67,7 @@ export interface RegisterJobInput extends JobDocumentInput {
   readonly preserveResources?: boolean;
   /** Turns refusals of soft-mandatory policies into warnings; needs `policy-override`. */
   readonly policyOverride?: boolean;
-  /** Priority of the evaluation; 0 and absent take the job's. */
+  /** Priority of the evaluation; the job's when 0 or absent. */
   readonly evalPriority?: number;
 }
 
@@ -77,15 +77,15 @@ export interface Registered {
   readonly evalId: string;
   /** Index at which the evaluation was created; 0 when there is none. */
   readonly evalCreateIndex: number;
-  /** What a next registration with `enforceIndex` has to give. */
+  /** The `jobModifyIndex` for the next registration with `enforceIndex`. */
   readonly jobModifyIndex: number;
-  /** What is questionable about the document, as one string; empty when nothing is. */
+  /** Warnings about the document, as one string; empty when there are none. */
   readonly warnings: string;
   /** Index of the write. */
   readonly index: number;
 }
 
-/** Why `registerJob` stores nothing. For `invalid_job` all problems are listed. */
+/** Errors of `registerJob`. `invalid_job` lists all problems. */
 export type RegisterJobError =
   | PermissionDenied
   | DecodeError
@@ -206,7 +206,7 @@ function answerOf(decided: Registration, written: WrittenRegistration, warnings:
 }
 
 function tellRegistered(tx: Transaction, { Namespace: namespace, ID: jobId, Version: version }: Job): void {
-  tx.tell('job.registered', { namespace, jobId, version, index: tx.index });
+  tx.emit('job.registered', { namespace, jobId, version, index: tx.index });
 }
 
 function sourceOf(

@@ -9,7 +9,7 @@ import { nodes } from '../../../scheduler/node.js';
 import { nodePools } from '../../../scheduler/node-pool.js';
 import { schedulerConfigurations } from '../../../scheduler/scheduler-configuration.js';
 
-/** What a plan was decided on: the job as it would be registered, and the last changes of everything that counts for it. */
+/** The inputs of a plan: the job as it would be registered, and the last changes of all tables that the plan depends on. */
 export interface PlanSeal {
   /** As it would be stored. */
   readonly job: Job;
@@ -19,7 +19,7 @@ export interface PlanSeal {
   readonly indexes: Readonly<Record<string, number>>;
 }
 
-/** Something that the plan was decided on has changed since. */
+/** An input of the plan has changed since. */
 export interface PlanOutdated {
   readonly type: 'plan_outdated';
   /** The tables with newer changes. */

@@ -16,13 +16,13 @@ import { problemsOfJob } from './check-job.js';
 import { functionWarnings } from './function-warnings.js';
 import type { JobDocumentInput } from './register-job.js';
 
-/** What is wrong with a job, and what its author should know. */
+/** Errors and warnings about a job. */
 export interface ValidatedJob {
   /** One string for each part of the job that has problems; empty when the job could be registered. */
   readonly errors: readonly string[];
   /** All errors as one string; empty when there is none. */
   readonly error: string;
-  /** What is questionable about the job, as one string; empty when nothing is. */
+  /** Warnings about the job, as one string; empty when there are none. */
   readonly warnings: string;
 }
 

@@ -36,7 +36,7 @@ export interface CreateConfigurationRequest {
   readonly faults?: readonly FieldFault[];
 }
 
-/** Why `createNotificationConfiguration` creates nothing. */
+/** Errors of `createNotificationConfiguration`. */
 export type CreateConfigurationError = NotFound | InvalidAttributes | LimitReached | VerificationFailed | StorageError;
 
 /**
@@ -122,7 +122,7 @@ async function create<E extends { readonly type: string }>(
     };
     tx.put(configurations, configuration);
     addQueue(tx, id, workspaceId);
-    tx.tell('notification.configuration', { configurationId: id, workspaceId, change: 'created' });
+    tx.emit('notification.configuration', { configurationId: id, workspaceId, change: 'created' });
     return ok(viewConfiguration(context, tx, configuration, workspace.value));
   });
   return written.map(({ value }) => value);

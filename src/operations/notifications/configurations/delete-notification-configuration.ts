@@ -30,5 +30,5 @@ export function removeConfiguration(
 ): void {
   tx.remove(configurations, [configurationId]);
   cancelUnfinished(tx, configurationId, 'configuration_deleted');
-  tx.tell('notification.configuration', { configurationId, workspaceId, change: 'deleted' });
+  tx.emit('notification.configuration', { configurationId, workspaceId, change: 'deleted' });
 }

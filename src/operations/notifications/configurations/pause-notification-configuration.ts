@@ -9,9 +9,9 @@ import { setPaused } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 
 /**
- * Events continue being accepted for the configuration, and nothing is sent until it is resumed; what is under way ends. A
- * redelivery that is asked for by name is sent. Deliveries keep their age: one that gets older than `maximumAge` meanwhile ends
- * as `dead` with the reason `expired`, and can be recovered afterwards.
+ * Pauses a configuration: events are still accepted, but nothing is sent until it is resumed; attempts in progress are completed, and
+ * requested redeliveries are sent. Deliveries still age: one that becomes older than `maximumAge` ends
+ * as `dead` with the reason `expired`, and can be recovered later.
  */
 export function pauseNotificationConfiguration(
   context: EngineContext,
@@ -21,7 +21,7 @@ export function pauseNotificationConfiguration(
   return setPause(context, caller, request, true);
 }
 
-/** Sends what has gathered, in its order. */
+/** Resumes a configuration: its backlog is sent in order. */
 export function resumeNotificationConfiguration(
   context: EngineContext,
   caller: Principal,
@@ -42,7 +42,7 @@ function setPause(
     const { configuration, workspace } = found.value;
     if (setPaused(tx, configurationId, paused)) {
       const change = paused ? 'paused' : 'resumed';
-      tx.tell('notification.configuration', { configurationId, workspaceId: workspace.id, change });
+      tx.emit('notification.configuration', { configurationId, workspaceId: workspace.id, change });
     }
     return ok(viewConfiguration(context, tx, configuration, workspace));
   }).map(({ value }) => value);

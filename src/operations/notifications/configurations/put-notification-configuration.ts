@@ -20,7 +20,7 @@ import {
   updateNotificationConfiguration,
 } from './update-notification-configuration.js';
 
-/** Why `putNotificationConfiguration` stores nothing. */
+/** Errors of `putNotificationConfiguration`. */
 export type PutConfigurationError = CreateConfigurationError | UpdateConfigurationError;
 
 type Present =
@@ -29,9 +29,9 @@ type Present =
   | { readonly type: 'other'; readonly id: string };
 
 /**
- * Creates the configuration of this name in the workspace, or changes it into what is stated, so that a service can declare its
- * configurations at every start. One that is as stated already is neither written nor verified. Of several with the same
- * name the oldest is meant.
+ * Creates the configuration of this name in the workspace, or updates it to match, so that a service can declare its
+ * configurations at every start. An unchanged one is neither written nor verified. Of several with the same
+ * name the oldest is updated.
  */
 export function putNotificationConfiguration(
   context: EngineContext,
@@ -41,7 +41,7 @@ export function putNotificationConfiguration(
   return new ResultAsync(put(context, caller, request));
 }
 
-/** Processes that start together and declare the same are in each other's way; the last of so many tries reports it. */
+/** The number of attempts: processes that declare the same configuration at once conflict; the last conflict is returned. */
 const mostTries = 4;
 
 async function put(

@@ -35,7 +35,7 @@ import { openOptions, openSecret, sealOptions, sealSecret } from './stored-secre
 import { fatesOf, lossOf, type SecretFates, verificationObstacle } from './unreadable-secrets.js';
 import { openRetiredTokens, verifyDestination } from './verify-destination.js';
 
-/** What is changed of a configuration. */
+/** The changes of a configuration. */
 export interface UpdateConfigurationRequest {
   readonly configurationId: string;
   /** A `ConfigurationInput`; absent members keep their value. */
@@ -44,13 +44,13 @@ export interface UpdateConfigurationRequest {
   readonly faults?: readonly FieldFault[];
 }
 
-/** Why `updateNotificationConfiguration` changes nothing. */
+/** Errors of `updateNotificationConfiguration`. */
 export type UpdateConfigurationError = NotFound | InvalidAttributes | VerificationFailed | Conflict | StorageError;
 
 /**
- * Changes a configuration. When a verification is needed (see `decideUpdate`) and fails, nothing is saved. A change that
- * somebody else makes while the verification is under way is not overwritten: this update then starts again from it,
- * once, and gives `conflict` when that happens again.
+ * Changes a configuration. If a required verification (see `decideUpdate`) fails, nothing is saved. A concurrent change
+ * during the verification is not overwritten: the update then starts again from it,
+ * once, and returns `conflict` after a second one.
  */
 export function updateNotificationConfiguration(
   context: EngineContext,
@@ -178,7 +178,7 @@ function writeUpdate(
   if (present.enabled && !next.enabled) cancelUnfinished(tx, present.id, 'configuration_disabled');
   else if (next.enabled && (response !== null || !present.enabled)) closeBreaker(tx, present.id);
   const { id: configurationId, workspaceId } = present;
-  tx.tell('notification.configuration', { configurationId, workspaceId, change: 'updated' });
+  tx.emit('notification.configuration', { configurationId, workspaceId, change: 'updated' });
   return ok(viewConfiguration(context, tx, next, found.value.workspace));
 }
 

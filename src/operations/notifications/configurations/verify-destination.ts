@@ -100,8 +100,8 @@ export function certificateOf({ clientCertificate }: SecretOptions): Pick<Delive
 }
 
 /**
- * Sends the test mail to each recipient. Nobody to send to is a failure, and so is one recipient who is refused; the message says who
- * was, and who got the mail. Without a mail server the rest is not tried.
+ * Sends the test mail to each recipient. It fails without recipients, and if one is refused; the message lists refused
+ * and successful recipients. If the mail server is unavailable, the rest is skipped.
  */
 export async function verifyRecipients(
   context: EngineContext,

@@ -78,7 +78,7 @@ async function verify(
         if (response.successful) closeBreaker(tx, id);
       }
       const { workspaceId } = present.configuration;
-      tx.tell('notification.configuration', { configurationId: id, workspaceId, change: 'verified' });
+      tx.emit('notification.configuration', { configurationId: id, workspaceId, change: 'verified' });
       return viewConfiguration(context, tx, next, present.workspace);
     }),
   );

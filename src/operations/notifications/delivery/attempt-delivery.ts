@@ -18,7 +18,7 @@ import type { OpenDestination } from './load-destination.js';
 import { silentAttempt } from './silent-attempt.js';
 
 /**
- * Makes one attempt. It never throws, and rejects only for causes other than the destination: a message that cannot be made, or a
+ * Makes one attempt. It never throws, and rejects only for causes other than the destination: a message that cannot be rendered, or a
  * transport that rejects.
  */
 export async function attemptDelivery(
@@ -71,7 +71,7 @@ function transformed(
   const { workspaceId } = event;
   try {
     const next: unknown = transform({ configurationId: id, workspaceId, trigger, event: event.event, body });
-    // Of an async function by mistake: its rejection, which nobody awaits, would end the process.
+    // The transform is async by mistake: an unhandled rejection of its promise would end the process.
     if (next instanceof Promise) next.catch(() => undefined);
     return typeof next === 'string' ? ok(next) : err('The transform of the service gave no text');
   } catch (error) {
@@ -136,7 +136,7 @@ interface SentTo {
   readonly secrets: Secrets;
 }
 
-/** What an HTTP answer means. */
+/** The report of an HTTP response. */
 function reportOf(
   { clock, settings }: EngineContext,
   { kind }: Delivery,

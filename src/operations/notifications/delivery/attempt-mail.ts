@@ -9,7 +9,7 @@ import { beginAttempt } from './attempt-span.js';
 import type { OpenDestination } from './load-destination.js';
 import { silentAttempt } from './silent-attempt.js';
 
-/** What an attempt needs beside the delivery and its destination. */
+/** The context of an attempt, in addition to the delivery and its destination. */
 export interface AttemptInputs {
   /** Null when it is no longer stored. */
   readonly event: StoredEvent | null;
@@ -18,8 +18,8 @@ export interface AttemptInputs {
 }
 
 /**
- * One message per recipient that has not had one. Addresses that are refused for good are tried again only when a person asks for it;
- * when nobody is left to try again for, it has delivered if anybody got it.
+ * Sends one message to each recipient without one. Permanently refused addresses are retried only by a redelivery;
+ * when no recipient is left to retry, the delivery succeeds if at least one got the message.
  */
 export async function attemptMail(
   context: EngineContext,
@@ -65,8 +65,8 @@ async function mailWaiting(
 }
 
 /**
- * Who gets a mail in this attempt, and what became of the others before. A redelivery asks again those who refused; when all of the
- * recipients have had theirs, it is for all of them.
+ * The recipients of this attempt, and the earlier results of the others. A redelivery retries refused recipients; when all
+ * recipients have got the mail, it goes to all of them again.
  */
 function addressees<R extends { readonly userId: string }>(
   { state, recipients: told = [] }: Delivery,
@@ -79,7 +79,7 @@ function addressees<R extends { readonly userId: string }>(
   return isAsked && recipients.length === 0 ? { recipients: all, earlier: [] } : { recipients, earlier };
 }
 
-/** Who has had a mail has had it, also when it could not be sent once more. */
+/** An earlier success is kept, even if the mail could not be sent once more. */
 function withoutLoss(result: RecipientResult, { recipients = [] }: Delivery): RecipientResult {
   if (result.outcome === 'accepted') return result;
   const had = recipients.find(({ userId, outcome }) => userId === result.userId && outcome === 'accepted');

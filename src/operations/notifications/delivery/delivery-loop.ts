@@ -17,10 +17,10 @@ import { brokenReport, observeAttempt, reportTurn } from './observe.js';
 import { runTurn, type TurnOutcome, type TurnResult } from './record-turn.js';
 
 /**
- * Delivers what is due. Every configuration has a queue; an engine leases queues, decides over them in memory (see
- * `transitionQueue` and `dispatch`), and writes what came of it in turns, one write for everything since the last one.
- * Killed at any point, it leaves leases that run out and deliveries that are still due: only attempts that were under way
- * or not written yet are repeated.
+ * Sends due deliveries. Every configuration has a queue; an engine leases queues, decides on them in memory (see
+ * `transitionQueue` and `dispatch`), and writes the outcomes in turns, one write for everything since the last one.
+ * If it is killed, its leases expire and unfinished deliveries stay due: only attempts that were in progress
+ * or not yet written are repeated.
  */
 export const deliveryLoop: BackgroundLoop = {
   name: 'notification-deliveries',
@@ -46,7 +46,7 @@ export const deliveryLoop: BackgroundLoop = {
   },
 };
 
-/** The timeline as the first engine on it has found it, or as this one does. */
+/** The stored timeline of the first engine on it, or a new one. */
 async function joinTimeline({ clock, storage }: EngineContext): Promise<Timeline> {
   const { timeline } = clock;
   const found: Timeline = { timeline, offset: clock.now() - clock.monotonic() };
@@ -74,7 +74,7 @@ async function deliver(loop: Loop, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** What has ended since the last round. */
+/** Applies the attempts that ended since the last round. */
 function takeIn({ work, now, context }: Loop): void {
   for (const incoming of work.incoming.splice(0)) {
     const { configurationId, sequence } = incoming;
@@ -95,7 +95,7 @@ function takeIn({ work, now, context }: Loop): void {
   }
 }
 
-/** Takes over what the last turn came to. False when the store is closed and nothing more can be done. */
+/** Applies the result of the last turn. False when the store is closed. */
 function endTurn(loop: Loop, stopping: boolean): boolean {
   const end = loop.turn?.end ?? null;
   if (end === null) return true;
@@ -129,7 +129,7 @@ function applyTurn({ work, now, context }: Loop, turns: readonly TurnQueue[], re
   reportTurn(context, result, work);
 }
 
-/** Starts what may start now. */
+/** Starts the attempts that are allowed now. */
 async function startReady(loop: Loop): Promise<void> {
   const { work, context } = loop;
   const now = loop.now();
@@ -180,7 +180,7 @@ function applyOutcome(work: DeliveryWork, outcome: TurnOutcome, released: boolea
   if (touched || cancelled || autoDisabled) work.reopen(configurationId, row.record, at);
 }
 
-/** Makes the attempt; what comes of it waits for the next round. */
+/** Makes the attempt; its outcome is applied in the next round. */
 function start(
   { work, context, bell, stopping }: Loop,
   configurationId: string,
@@ -210,7 +210,7 @@ function start(
   );
 }
 
-/** Begins to write what has to be written, unless a turn is being written already. */
+/** Begins to write a turn if one is needed, unless one is being written. */
 function beginTurn(loop: Loop, stopping: boolean): void {
   const { work, context } = loop;
   const now = loop.now();
@@ -249,6 +249,6 @@ async function rest(loop: Loop, stopping: boolean): Promise<void> {
   const next = Math.min(Math.max(toWrite, loop.pausedUntil), toStart);
   const toRead = !stopping && (work.changed || work.hungry.size > 0);
   if (!toRead && next > now) await bell.rest(next);
-  // What ends together is worked on together.
+  // Attempts that end together are applied together.
   await new Promise((resolve) => setImmediate(resolve));
 }

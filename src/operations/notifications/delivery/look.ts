@@ -15,32 +15,32 @@ import type { DeliveryWork, Held } from './delivery-work.js';
 import { loadDestination } from './load-destination.js';
 import { readPortion } from './read-queues.js';
 
-/** What a scan at the store has found, for the loop to take over. */
+/** The result of a scan of the store, to be applied by the loop. */
 interface Look {
-  /** Queues that changed by it. */
+  /** Queues changed by it. */
   readonly held: readonly Held[];
-  /** Up to here the events have been handed to the queues. */
+  /** The sequence up to which events were passed to the queues. */
   readonly tail: number;
-  /** There are events beyond the tail. */
+  /** Whether there are events beyond the tail. */
   readonly more: boolean;
-  /** Index of the last change of what deliveries depend on. */
+  /** Index of the last change of the tables that deliveries depend on. */
   readonly reached: number;
   /** Index of the last change of the queues, and of what destinations are made of. */
   readonly queuesIndex: number;
   readonly configurationsIndex: number;
-  /** When the next queue in the store comes up. */
+  /** When the next stored queue is due. */
   readonly nextWake: Instant | null;
-  /** Hooks that are left alone, when that has changed; and the index of that change. */
+  /** Paused hooks, if they have changed, with the index of the change. */
   readonly holds: readonly HookHold[];
   readonly holdsIndex: number;
 }
 
-/** Events handed on in one look. */
+/** The most events passed on in one scan. */
 const mostEvents = 512;
 
 /**
- * Reads on one snapshot what has changed for the queues in memory: new events, queues and configurations that somebody
- * else has changed (only when `settled`: no turn of this engine is being written), and the next part of queues that have
+ * Reads in one snapshot the changes for the queues in memory: new events, queues and configurations changed by other
+ * writers (only when `settled`: no turn of this engine is being written), and the next part of queues that have
  * run low. Changes nothing.
  */
 export function look(
@@ -58,7 +58,7 @@ export function look(
     foreign || changedAt !== work.configurationsIndex
       ? work.held.keys()
       : new Set([...work.hungry, ...arrivals.keys()]);
-  const scene: LookScene = { context, view, work, now };
+  const scene: ScanContext = { context, view, work, now };
   const held: Held[] = [];
   for (const configurationId of concerned) {
     const before = work.held.get(configurationId);
@@ -78,8 +78,8 @@ export function look(
 }
 
 /**
- * Takes over what this process has accepted, without a scan at the store: the queues with the new deliveries. Nothing when
- * something else has changed since the last look; then the store has to be asked.
+ * Applies events accepted by this process without a scan of the store: returns the queues with the new deliveries, or null when
+ * there were other changes since the last scan; then the store must be read.
  */
 export function handOver(work: DeliveryWork, accepted: AcceptedEvents, ordered: boolean): readonly Held[] | null {
   if (work.changed || work.tail === null || accepted.before > work.known) return null;
@@ -90,21 +90,21 @@ export function handOver(work: DeliveryWork, accepted: AcceptedEvents, ordered: 
   );
 }
 
-/** What a scan at the store works with. */
-interface LookScene {
+/** The context of a scan of the store. */
+interface ScanContext {
   readonly context: EngineContext;
   readonly view: ReadView;
   readonly work: DeliveryWork;
   readonly now: Instant;
 }
 
-/** When the first queue in line is to be considered. */
+/** When the first waiting queue is due. */
 function nextWakeOf(view: ReadView): Look['nextWake'] {
   const first = view.list(queues, { index: 'by_wake', limit: 1 })[0]?.record;
   return first === undefined ? null : (first.lease?.until ?? first.wakeAt);
 }
 
-/** The new events since the last look, and up to which sequence they were read; `more` when there are others. */
+/** The events since the last scan, and the sequence up to which they were read; `more`: whether there are others. */
 function readTail(view: ReadView, from: number | null): { rows: readonly StoredEvent[]; tail: number; more: boolean } {
   const rows = from === null ? [] : view.list(events, { from: [from + 1], limit: mostEvents }).map((row) => row.record);
   const last = rows.at(-1);
@@ -135,7 +135,7 @@ function moved(held: Held, event: Parameters<typeof transitionQueue>[1], work: D
   return { ...held, queue: transitionQueue(held.queue, event, work.rules) };
 }
 
-/** The queue as somebody else has left it, when it was changed. */
+/** The queue after a change by another writer. */
 function withoutForeignChanges(context: EngineContext, view: ReadView, held: Held, work: DeliveryWork): Held {
   const row = view.get(queues, [held.queue.configurationId]);
   if (row?.modifyIndex === held.rowIndex) return held;
@@ -144,7 +144,7 @@ function withoutForeignChanges(context: EngineContext, view: ReadView, held: Hel
   return { ...next, rowIndex: row.modifyIndex };
 }
 
-function withDestination({ context, view, work }: LookScene, held: Held): Held {
+function withDestination({ context, view, work }: ScanContext, held: Held): Held {
   const destination = loadDestination(context, view, held.queue.configurationId);
   const next: Held = { ...held, destination, loadedAt: view.index };
   if (destination.type !== 'closed') return next;
@@ -152,7 +152,7 @@ function withDestination({ context, view, work }: LookScene, held: Held): Held {
   return moved(next, { type: 'closed', cancellation }, work);
 }
 
-function withPortion({ context, view, work, now }: LookScene, held: Held): Held {
+function withPortion({ context, view, work, now }: ScanContext, held: Held): Held {
   const { queue }: { queue: HeldQueue } = held;
   if (queue.type === 'lost' || !wantsMore(queue, now, work.rules)) return held;
   const ordered = context.settings.notifications.delivery.ordering !== 'none';

@@ -15,11 +15,11 @@ export interface Loop {
   readonly bell: Waker;
   /** Aborted when the engine stops. */
   readonly stopping: AbortSignal;
-  /** The queues' time. */
+  /** Queue time. */
   readonly now: () => Instant;
-  /** The turn that is being written, and what it came to. */
+  /** The turn being written, and its result. */
   turn: { end: TurnEnd | null } | null;
-  /** No turn before this time: the store has failed. */
+  /** No turn before this time, after a store failure. */
   pausedUntil: Instant;
 }
 

@@ -45,7 +45,7 @@ function observeDestination(
   if (before.type === 'lost' || after.type === 'lost') return;
   const { configurationId, workspaceId } = after;
   const about = { configuration: configurationId, workspace: workspaceId };
-  const tell = (change: 'failing' | 'recovered' | 'breaker_opened' | 'breaker_closed'): void =>
+  const notify = (change: 'failing' | 'recovered' | 'breaker_opened' | 'breaker_closed'): void =>
     emit(context, 'notification.destination', { configurationId, workspaceId, change });
   const failure = report.failure?.class;
   if (before.failingSince === null && after.failingSince !== null) {
@@ -53,20 +53,20 @@ function observeDestination(
       { ...about, failure, status: report.attempt.status },
       'A notification destination began to fail',
     );
-    tell('failing');
+    notify('failing');
   }
   if (before.failingSince !== null && after.failingSince === null) {
     const failingSince = isoFromInstant(before.failingSince);
     context.logger.info({ ...about, failingSince }, 'A notification destination works again');
-    tell('recovered');
+    notify('recovered');
   }
   observeHindrance(context, before, after, report);
   if (isOpen(before) === isOpen(after)) return;
   context.observer.count('signalbox.notification.breaker.changes', 1, { kind, to: isOpen(after) ? 'open' : 'closed' });
-  tell(isOpen(after) ? 'breaker_opened' : 'breaker_closed');
+  notify(isOpen(after) ? 'breaker_opened' : 'breaker_closed');
 }
 
-/** Reports when a fault of the sender's own, such as that of its proxy, keeps notifications from a destination. It is no failure of that. */
+/** Reports failures on the sender's side, such as those of its proxy, that block a destination. They do not count as its failures. */
 function observeHindrance(
   context: EngineContext,
   before: ServedQueue,

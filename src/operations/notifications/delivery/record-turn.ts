@@ -33,15 +33,15 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { type HeldRow, type KeptRow, keepOrGiveBack, type TurnQueue, type TurnScene } from './keep-queue.js';
 
 /*
- * One turn is one write for everything that the loop has to store: outcomes of attempts, what follows from them for their
- * queues, leases taken, renewed and given back. The functions here read the queues in memory and change nothing in them,
- * because a store may run a write again; the loop applies what they give after the commit.
+ * A turn is one write of everything that the loop must store: outcomes of attempts, the changes of their
+ * queues, and leases that are acquired, renewed or released. The functions here do not change the queues in memory,
+ * because a store may rerun a write; the loop applies their results after the commit.
  */
 
 interface TurnRequest {
   readonly now: Instant;
   readonly queues: readonly TurnQueue[];
-  /** Queues to take at most, besides these, which this engine has. */
+  /** The most further queues to lease. */
   readonly claim: number;
   readonly held: ReadonlySet<string>;
   /** Hooks that asked to be left alone. */
@@ -50,10 +50,10 @@ interface TurnRequest {
 
 export interface TurnOutcome {
   readonly queue: HeldQueue;
-  /** The row afterwards; null when this engine has the queue no longer. */
+  /** The row after the turn; null when this engine no longer holds the lease. */
   readonly held: KeptRow | null;
   readonly recorded: Recorded;
-  /** Somebody else had changed the queue or its rows. */
+  /** Whether another writer had changed the queue or its rows. */
   readonly touched: boolean;
   /** The cancellation has been carried out. */
   readonly cancelled: boolean;
@@ -239,7 +239,7 @@ function publishAlert(context: EngineContext, view: WriteView, queue: HeldQueue,
   if (published.isErr()) context.logger.warn({ configuration: configurationId }, 'An alert could not be published');
 }
 
-/** Takes queues that are due, those that were due first. */
+/** Leases due queues, earliest first. */
 function claim(context: EngineContext, view: WriteView, { now, claim: most, held }: TurnRequest): HeldRow[] {
   const due = view.list(queues, { index: 'by_wake', to: [now, null], limit: most });
   return due.flatMap(({ record }) => {

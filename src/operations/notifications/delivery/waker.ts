@@ -1,25 +1,25 @@
 import type { Clock } from '../../../ports/clock.js';
 import type { Instant } from '../../../shared/instant.js';
 
-/** Lets a loop rest until somebody wakes it or a time comes. */
+/** Lets a loop wait until `wake` or a point in time. */
 export interface Waker {
-  /** Ends the rest, or the next one when none is on. */
+  /** Ends the current wait, or the next one when there is none. */
   wake(): void;
-  /** How often `wake` was called since the last rest. */
+  /** How often `wake` was called since the last wait. */
   readonly calls: number;
   /** Resolves at the next `wake`, or when `now` has reached this time; with Infinity at the next `wake` alone. */
   rest(until: Instant): Promise<void>;
   close(): void;
 }
 
-/** A separate reason, because the default one is an exception with a stack. */
+/** A constant abort reason: the default one is an exception with a stack, which is expensive. */
 const superseded = 'superseded';
 
-/** `now` reports the time that rests are given in, which passes as the clock's monotonic time does. */
+/** `now` returns the time used by `rest`; it advances with the monotonic time of the clock. */
 export function waker(clock: Clock, now: () => Instant): Waker {
   let calls = 0;
   let resume: (() => void) | null = null;
-  /** One timer serves many rests: it is set anew only when it would ring too late. */
+  /** One timer serves many waits: it is reset only when it would fire too late. */
   let alarm: { readonly at: Instant; readonly controller: AbortController } | null = null;
 
   const wake = (): void => {

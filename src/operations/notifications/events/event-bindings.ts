@@ -101,7 +101,7 @@ function requestFrom(
   const text = (name: 'trigger' | 'configurationId', shown: string): string | undefined => {
     const value = given[name] ?? undefined;
     if (value === undefined || typeof value === 'string') return value;
-    refuse(shown, `${shown} must be a text`);
+    refuse(shown, `${shown} must be a string`);
     return undefined;
   };
   const trigger = text('trigger', 'trigger');

@@ -26,8 +26,8 @@ export type EventTypeView = Omit<EventType, 'createdAt' | 'updatedAt'> & {
 };
 
 /**
- * Registers a type of events, or changes it. Events that were accepted before keep what they were. Only management callers may do
- * this, and a service can do it at every start: nothing is written when nothing changes.
+ * Registers or changes an event type. Earlier events are unchanged. Only management callers may do
+ * this. A service can do it at every start: without a change nothing is written.
  */
 export function putEventType(
   context: EngineContext,
@@ -46,7 +46,7 @@ export function putEventType(
   }).map(({ value }) => value);
 }
 
-/** Removes a type: no more events of it are accepted. Those that were continue. */
+/** Removes a type: no more events of it are accepted. Earlier ones are still delivered. */
 export function removeEventType(
   context: EngineContext,
   caller: Principal,
@@ -59,7 +59,7 @@ export function removeEventType(
   ).map(() => undefined);
 }
 
-/** All registered types, by name. Whoever may report events anywhere may know them: they hold no data. */
+/** All registered types, by name. Readable with the right `events` on any workspace, because they hold no data. */
 export function listEventTypes(
   context: EngineContext,
   caller: Principal,
@@ -68,7 +68,7 @@ export function listEventTypes(
   return context.storage.read((view) => view.list(eventTypes, {}).map(({ record }) => viewEventType(record)));
 }
 
-/** One registered type. Whoever may report events anywhere may read it. */
+/** One registered type. Readable with the right `events` on any workspace. */
 export function showEventType(
   context: EngineContext,
   caller: Principal,

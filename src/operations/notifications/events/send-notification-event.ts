@@ -28,7 +28,7 @@ export type EventRequest = {
   | { readonly attributes: EventAttributes }
 );
 
-/** Why an event is not accepted. */
+/** Errors of `sendNotificationEvent`. */
 export type SendEventError = NotFound | InvalidAttributes | Conflict | StorageError;
 
 /**
@@ -56,7 +56,7 @@ export function sendNotificationEvent(
       return err(published.error.type === 'conflict' ? published.error : unknown);
     }
     const { eventId, trigger, deliveryIds } = published.value;
-    if (!published.value.repeated) tx.tell('notification.event', { eventId, workspaceId, trigger, deliveryIds });
+    if (!published.value.repeated) tx.emit('notification.event', { eventId, workspaceId, trigger, deliveryIds });
     return ok(published.value);
   }).andThen(({ value }) => slowedDown(context, value));
 }
@@ -135,7 +135,7 @@ function isIdempotencyKey(key: unknown): key is string | null {
 
 const faultOfKey: FieldFault = {
   pointer: '/data/attributes/idempotency_key',
-  message: `idempotency_key must be a text of 1 to ${eventLimits.idempotencyKey} characters`,
+  message: `idempotency_key must be a string of 1 to ${eventLimits.idempotencyKey} characters`,
 };
 
 /**

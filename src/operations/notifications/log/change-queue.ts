@@ -36,10 +36,10 @@ export function closeBreaker(tx: Transaction, configurationId: string): void {
   const isFailing = breaker.type === 'open' || breaker.failures > 0 || failingSince !== null;
   if (!isFailing && hindered === undefined) return;
   tx.put(queues, withBreakerClosed(queue));
-  const tell = (change: 'recovered' | 'breaker_closed'): void =>
-    tx.tell('notification.destination', { configurationId, workspaceId, change });
-  if (failingSince !== null) tell('recovered');
-  if (breaker.type === 'open') tell('breaker_closed');
+  const emit = (change: 'recovered' | 'breaker_closed'): void =>
+    tx.emit('notification.destination', { configurationId, workspaceId, change });
+  if (failingSince !== null) emit('recovered');
+  if (breaker.type === 'open') emit('breaker_closed');
 }
 
 /** Sends nothing from now on, or continues. Gives whether that is a change. */

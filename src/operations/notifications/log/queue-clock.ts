@@ -3,11 +3,11 @@ import type { ReadView } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
-/** The two times of a time: what people read, and what waits of queues are measured by. */
+/** One point in time by both clocks: wall time for display, and queue time for waits. */
 export interface QueueClock {
   readonly wall: Instant;
   readonly queue: Instant;
-  /** A time of the queues' time for people. */
+  /** Queue time as wall time, for display. */
   shown(moment: Instant): Instant;
 }
 

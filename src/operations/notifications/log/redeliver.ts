@@ -19,8 +19,8 @@ import { touchQueue } from './change-queue.js';
 import { type DeliverySummary, summariseDelivery } from './delivery-view.js';
 
 /**
- * Asks for one more attempt, whatever became of the delivery. It keeps the event's id, is signed with the present secret,
- * passes a breaker that is open, and when it fails everything is as it was before: no schedule starts again.
+ * Requests one more attempt, whatever the outcome of the delivery. It keeps the event's ID, is signed with the current secret,
+ * and ignores an open breaker. If it fails, the state before is restored: no schedule is restarted.
  */
 export function redeliver(
   context: EngineContext,
@@ -68,7 +68,7 @@ export interface RecoverRequest {
   readonly outcome?: RecoverableOutcome;
 }
 
-/** What `recoverDeliveries` has done; the deliveries are sent by the delivery loop. */
+/** The result of `recoverDeliveries`; the delivery loop sends the deliveries. */
 export interface Recovered {
   /** Deliveries that are sent again. */
   readonly count: number;
@@ -78,10 +78,10 @@ export interface Recovered {
   readonly reached: Instant | null;
 }
 
-/** Rows changed in one write, so that other writers get their turn. */
+/** The most rows changed in one write, so that other writers are not delayed. */
 const recoverBatch = 500;
 
-/** Redelivers what ended without success in a span of time, oldest first, up to the limit of the settings. */
+/** Re-sends the failed deliveries of a time range, oldest first, up to the limit of the settings. */
 export function recoverDeliveries(
   context: EngineContext,
   caller: Principal,

@@ -8,8 +8,8 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { type ExportedTable, exportedTables } from './exported-tables.js';
 
 /*
- * An export is text in lines of JSON: a header, for each table a line and then a line for each of its rows, and a last line, without
- * which it is not whole.
+ * An export is JSON lines: a header, for each table a line and then a line for each of its rows, and a last line, without
+ * which it is incomplete.
  */
 
 /** The version of the form; raised when a reader of the old form would misread the new one. */
@@ -34,16 +34,16 @@ interface ExportEnd {
   readonly rows: number;
 }
 
-/** Takes the text of an export, piece by piece. */
+/** Receives an export, chunk by chunk. */
 export type ExportSink = (text: string) => void;
 
 /**
- * Writes what the store holds, as of one time, as a string that `readStoreExport` and `testEngine({ from })` of `signalbox/testing` take.
- * Gives the number of rows. Secrets are left out: tokens, variables, sources of jobs, destinations with what they sign with, and
- * addresses of users. Jobs are in it with their environment and payloads. Management only.
+ * Writes one snapshot of the store in the form that `readStoreExport` and `testEngine({ from })` of `signalbox/testing` accept.
+ * Returns the number of rows. Secrets are left out: tokens, variables, sources of jobs, URLs and signing secrets of destinations, and
+ * addresses of users. Jobs are included with their environment and payloads. Management only.
  *
- * `open` is called when reading begins, and again when it has to begin anew; what earlier sinks took is void then. The store is read
- * in one turn of the event loop: a server with many records should have it done by another process, as `signalbox export` does.
+ * `open` is called when reading begins, and again at each restart; discard the output of earlier sinks then. The store is read
+ * in one turn of the event loop: for a server with many records, run it in another process, as `signalbox export` does.
  */
 export function exportStore(
   context: Pick<EngineContext, 'storage' | 'clock'>,

@@ -3,7 +3,7 @@ import type { RecordContents, StoreContents, TableContents } from '../../../stor
 import { exportFormat } from './export-store.js';
 import { exportedTables } from './exported-tables.js';
 
-/** A string that is not a whole export of this version's form. */
+/** The string is not a complete export in this version's format. */
 export interface InvalidExport {
   readonly type: 'invalid_export';
   /** From 1; one beyond the last line when the string ends too early. */
@@ -14,7 +14,7 @@ export interface InvalidExport {
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** What an export of `exportStore` holds, for `memoryStorage({ contents })`. Refuses what is cut off, or of another form. */
+/** The contents of an export of `exportStore`, for `memoryStorage({ contents })`. Refuses truncated exports and other formats. */
 export function readStoreExport(text: string): Result<StoreContents, InvalidExport> {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();

@@ -12,22 +12,22 @@ import {
   throughKinds,
 } from './sealed-records.js';
 
-/** Whether the keys of the engine fit the secrets of its store. */
+/** Whether the engine's keys can decrypt the secrets in its store. */
 export interface StoredSecretsCheck {
-  /** Notification configurations and variables with a string that cannot be opened with the keys that the engine has. */
+  /** Notification configurations and variables that the engine's keys cannot decrypt. */
   readonly unreadable: number;
   /** The first of them. */
   readonly example: string | null;
   /**
-   * Readable records, tokens among them, that `resealStoredSecrets` would write anew; and one more if the last call was interrupted before
-   * the store had overwritten what was replaced.
+   * Readable records, including tokens, that `resealStoredSecrets` would encrypt again; plus one if its last call was interrupted before
+   * the store had overwritten the replaced data.
    */
   readonly outdated: number;
 }
 
 /**
- * Whether the engine can read what its store holds. With a missing key nothing could be delivered to the configurations that it
- * sealed, and no task could read the variables, so a service looks before it starts.
+ * Checks that the engine can decrypt the secrets in its store. Without a key, nothing can be delivered to its
+ * configurations, and no task can read its variables, so call this before the service starts.
  */
 export function checkStoredSecrets(context: EngineContext): ResultAsync<StoredSecretsCheck, StorageError> {
   const nothing: StoredSecretsCheck = { unreadable: 0, example: null, outdated: 0 };

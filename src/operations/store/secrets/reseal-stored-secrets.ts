@@ -8,11 +8,11 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { isOutdated, pieceOf, replacedSecrets, type SealedRecords, throughKinds } from './sealed-records.js';
 
 /**
- * Encrypts with the cipher's current key what the store holds in the clear or encrypted with another key: tokens and URLs of destinations,
- * items of variables, secrets of tokens. When it resolves, the medium of the store does not contain what was replaced any more
- * (`Storage.overwriteRemoved`); the call that follows an interrupted one completes that. Afterwards the other keys are needed for backups
- * only, if all processes on the store have the same current key. What cannot be decrypted stays as it is. Versions and indexes that clients
- * see in the records do not change. Returns the number of records that were written.
+ * Encrypts all secrets that are in the clear or encrypted with another key with the cipher's current key: tokens and URLs of destinations,
+ * items of variables, secrets of tokens. When it resolves, the replaced data is gone from the store's medium
+ * (`Storage.overwriteRemoved`); the next call completes an interrupted one. Afterwards the other keys are needed for backups
+ * only, if all processes on the store have the same current key. Undecryptable secrets are unchanged, as are the versions and indexes that
+ * clients see in the records. Returns the number of records written.
  */
 export function resealStoredSecrets(context: EngineContext): ResultAsync<number, StorageError> {
   const resealed = context.cipher === undefined ? okAsync(0) : resealAll(context);

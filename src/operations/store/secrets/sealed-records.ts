@@ -55,7 +55,7 @@ const sealedTokens: SealedRecords<StoredToken> = {
   },
 };
 
-/** That records were encrypted anew, and what they replaced may still be in the medium of the store. */
+/** Marks that records were encrypted again, and that the replaced data may still be on the store's medium. */
 interface ReplacedSecrets {
   readonly id: 'secrets';
 }

@@ -75,13 +75,13 @@ it('a second agent with the ID of a node is refused while the first lives, also 
   const started = await runService();
   const second = agent('second');
   expect(await second.ended).toMatchObject({ code: 1 });
-  expect(second.error()).toContain(`another agent looks after the node ${nodeId} and is alive`);
+  expect(second.error()).toContain(`another live agent owns the node ${nodeId}`);
   // As on another host, where the lock tells nothing.
   execFileSync('cp', ['-a', folder('first'), folder('copy')]);
   rmSync(folder('copy/lock'));
   const copy = agent('copy');
   expect(await copy.ended).toMatchObject({ code: 1 });
-  expect(copy.error()).toContain('another agent looks after the node');
+  expect(copy.error()).toContain('another live agent owns the node');
   expect(first.process.exitCode).toBe(null);
   expect([starts(), isGone(Number(started))]).toEqual([[started], false]);
 });
@@ -109,7 +109,7 @@ it('an agent takes over the node of one that is silent, which ends what it runs 
   await registered(second);
   first.process.kill('SIGCONT');
   expect(await first.ended).toMatchObject({ code: 1 });
-  expect(first.error()).toContain('another agent looks after the node');
+  expect(first.error()).toContain('another live agent owns the node');
   expect(isGone(Number(started))).toBe(true);
   await until(() => starts().length === 2);
   expect(second.process.exitCode).toBe(null);
