@@ -256,7 +256,10 @@ describe('rendering', () => {
 /* Messages become events of the task, which more people may read than the variables. */
 describe('a message about a value that is not written in the template', () => {
   it.each([
-    ['{{ with nomadVar "app/db" }}{{ .password | parseInt }}{{ end }}', '1:44: the string is not a whole number of 64 bits'],
+    [
+      '{{ with nomadVar "app/db" }}{{ .password | parseInt }}{{ end }}',
+      '1:44: the string is not a whole number of 64 bits',
+    ],
     ['{{ with nomadVar "app/db" }}{{ parseBool .password }}{{ end }}', '1:32: the string is not a truth value'],
     ['{{ with nomadVar "app/db" }}{{ print "[" .user | parseFloat }}{{ end }}', '1:50: the string is not a number'],
     ['{{ with nomadVar "app/db" }}{{ "x" | regexMatch (print "[" .password) }}{{ end }}', '1:38: the pattern is no'],
