@@ -31,7 +31,7 @@ type Groups = ReadonlyMap<number, ReadonlyMap<number, Sample>>;
  */
 export async function groupUsage(group: number): Promise<TaskUsage> {
   if (process.platform !== 'linux') return noUsage;
-  const { before, last } = await latestSamples();
+  const { before, last } = await samplesWith(group);
   const processes = [...(last.get(group) ?? [])].map(([pid, { user, system, pages, began, at }]): ProcessUsage => {
     const same = before?.get(group)?.get(pid);
     const earlier = same?.began === began ? same : { user: 0, system: 0, at: began };
@@ -59,6 +59,18 @@ interface Samples {
 
 let samples: Promise<Samples> | undefined;
 let requestedAt = 0;
+
+/** A group that began after the latest sample gets a separate sample, which callers who ask meanwhile share. */
+async function samplesWith(group: number): Promise<Samples> {
+  const present = await latestSamples();
+  if (present.last.has(group)) return present;
+  young ??= processGroups().finally(() => {
+    young = undefined;
+  });
+  return { before: present.last, last: await young };
+}
+
+let young: Promise<Groups> | undefined;
 
 function latestSamples(): Promise<Samples> {
   requestedAt = performance.now();

@@ -31,5 +31,12 @@ it.skipIf(process.platform !== 'linux')(
     // The next sample comes by the second: then the share is that of the last second, in which the processes continued.
     await expect.poll(async () => (await groupUsage(pid)).userPercent !== first?.userPercent).toBe(true);
     expect((await groupUsage(pid)).processes).toHaveLength(2);
+
+    // One that began after the latest sample is measured all the same.
+    const late = spawn('/bin/sh', ['-c', 'echo up; sleep 600'], { detached: true });
+    await once(late.stdout, 'data');
+    const used = await Promise.all([groupUsage(late.pid ?? 0), groupUsage(late.pid ?? 0)]);
+    process.kill(-(late.pid ?? 0), 'SIGKILL');
+    expect(used.map(({ residentBytes }) => residentBytes > 0)).toEqual([true, true]);
   },
 );
