@@ -13,6 +13,7 @@ export type {
 } from '../agent/link/node-command.js';
 export type {
   AllocationReport,
+  FailureOutput,
   NodeDescription,
   NodeReport,
   NodeWork,

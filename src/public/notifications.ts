@@ -46,6 +46,7 @@ export type {
   NotificationEvent,
   RunEvent,
   RunFailure,
+  RunOfJob,
 } from '../notifications/events/event.js';
 export type { EventAttributes } from '../notifications/events/event-attributes.js';
 export { customEventAttributes, type EventType, type EventTypeInput } from '../notifications/events/event-type.js';

@@ -91,11 +91,11 @@ export interface CommandRefused {
    * The kind of a failure that the caller caused. `invalid`: the request has an invalid value. `not_found`: it names something that does not
    * exist. `state`: the current state of the task, allocation or node does not allow it. Absent: the server or the node failed.
    */
-  readonly reason?: FaultOfCaller;
+  readonly reason?: 'invalid' | 'not_found' | 'state';
   readonly message: string;
 }
 
-type FaultOfCaller = 'invalid' | 'not_found' | 'state';
+type FaultOfCaller = NonNullable<CommandRefused['reason']>;
 
 /**
  * Carries out a command. Resolves when it has started. It continues while its output is read, and ends when the iterator is

@@ -114,7 +114,10 @@ describe('signalbox backup', () => {
       '-e',
       `new (require('better-sqlite3'))(${JSON.stringify(store)}).exec('CREATE TABLE other (a)')`,
     ]);
-    expect(await backup(file)).toMatchObject({ code: 1, error: expect.stringContaining('without a store') });
+    expect(await backup(file)).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('contains no Signalbox store'),
+    });
     expect(await backup(join(folder, 'none/copy'))).toMatchObject({ error: expect.stringContaining('no folder') });
     expect(readdirSync(folder)).toEqual(['store.sqlite']);
   });
