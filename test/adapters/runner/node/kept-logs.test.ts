@@ -9,9 +9,9 @@ import { diskTaskMemory } from '../../../../adapters/runner/disk/task-memory.js'
 import { FinishedAllocations, type KeptFinished } from '../../../../adapters/runner/node/finished-allocations.js';
 import { day, hour } from '../../../../src/shared/duration.js';
 
-const cleanups: (() => void)[] = [];
-afterEach(() => {
-  for (const cleanup of cleanups.splice(0)) cleanup();
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
 const quiet = (): void => undefined;
@@ -19,9 +19,13 @@ const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 
 function node(keep: Partial<KeptFinished> = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-kept-'));
-  cleanups.push(() => rmSync(directory, { recursive: true, force: true }));
   const clock = manualClock();
   const background = new Background(logger);
+  cleanups.push(async () => {
+    // Folders are removed in the background, also those that the last lines of a test have asked for.
+    await background.settled();
+    rmSync(directory, { recursive: true, force: true });
+  });
   const memory = diskTaskMemory(directory, new NoteKeeper(clock, logger, background));
   const options = {
     memory,

@@ -22,7 +22,7 @@ afterEach(async () => {
 
 function folder(): string {
   const directory = mkdtempSync(join(tmpdir(), 'signalbox-provisions-'));
-  cleanups.push(() => rmSync(directory, { recursive: true, force: true }));
+  cleanups.push(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
   return directory;
 }
 
