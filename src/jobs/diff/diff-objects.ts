@@ -74,11 +74,12 @@ export function changesOf(rule: BlockRule, old: Item | null, next: Item | null, 
   const parts = (rule.parts ?? []).map(({ of, diff }) => ({ of, objects: diff(old, next, detail) }));
   const objects = parts.flatMap((part) => part.objects);
   if (!detail.complete) return { fields, objects };
+  const flat = rule.fields(old ?? next ?? {});
   const isShown = (name: string): boolean => {
     if (rule.ignored?.includes(name) === true) return true;
     if ((old === null || next === null) && rule.filled?.includes(name) === true) return true;
     const showing = parts.find(({ of }) => of.includes(name));
-    return showing === undefined ? showsField(rule, old, next, name) : showing.objects.some(showsChange);
+    return showing === undefined ? showsField(rule, flat, [old, next], name) : showing.objects.some(showsChange);
   };
   const omitted = omittedChanges(old, next, isShown, contextual);
   return {
@@ -88,13 +89,20 @@ export function changesOf(rule: BlockRule, old: Item | null, next: Item | null, 
   };
 }
 
-/** Whether the scalars that a rule reads depend on this field. */
-function showsField({ fields }: BlockRule, old: Item | null, next: Item | null, name: string): boolean {
+/** Whether the scalars that a rule reads depend on this field. `flat`: those of the block of the old side, or of the only one. */
+function showsField(
+  { fields }: BlockRule,
+  flat: Flat,
+  [old, next]: readonly [Item | null, Item | null],
+  name: string,
+): boolean {
   const block = old ?? next ?? {};
-  const flat = fields(block);
-  const changed = fields({ ...block, [name]: old === null || next === null ? null : next[name] });
-  const names = [...new Set([...flat.keys(), ...changed.keys()])];
-  return names.some((each) => (flat.get(each) ?? '') !== (changed.get(each) ?? ''));
+  const other = old === null || next === null ? null : next[name];
+  // Most rules read a field as it is, under its name.
+  if (flat.get(name) === String(block[name]) && String(block[name]) !== String(other ?? '')) return true;
+  const changed = fields({ ...block, [name]: other });
+  const differs = (each: string): boolean => (flat.get(each) ?? '') !== (changed.get(each) ?? '');
+  return [...flat.keys()].some(differs) || [...changed.keys()].some(differs);
 }
 
 function flatOf(rule: BlockRule, item: Item | null): Flat {

@@ -110,10 +110,10 @@ describe('signalbox backup', () => {
     writeFileSync(store, 'not a database, but long enough to be read as one '.repeat(20));
     expect(await backup(file)).toMatchObject({ code: 1, error: expect.stringContaining('cannot be copied') });
     rmSync(store);
-    execFileSync(process.execPath, [
-      '-e',
-      `new (require('better-sqlite3'))(${JSON.stringify(store)}).exec('CREATE TABLE other (a)')`,
-    ]);
+    // The driver that this Node has.
+    const driver = "process.getBuiltinModule?.('node:sqlite')?.DatabaseSync ?? require('better-sqlite3')";
+    const made = `new (${driver})(${JSON.stringify(store)}).exec('CREATE TABLE other (a)')`;
+    execFileSync(process.execPath, ['-e', made]);
     expect(await backup(file)).toMatchObject({
       code: 1,
       error: expect.stringContaining('contains no Signalbox store'),
