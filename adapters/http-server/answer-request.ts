@@ -80,8 +80,8 @@ function answerAdmitted(
     const traced = { engine: parts.engine, request, route: route.path, caller };
     return withinTrace(traced, (within) => answerTo(within, found, parts, asked));
   }
-  const told = isForUpstream(route, parts, asked) ? refusedToken(route.path, tokenFrom(request) ?? '') : undefined;
-  return told ?? refusal(parts.engine, asked, admission, route);
+  const worded = isForUpstream(route, parts, asked) ? refusedToken(route.path, tokenFrom(request) ?? '') : undefined;
+  return worded ?? refusal(parts.engine, asked, admission, route);
 }
 
 /** Clients of Nomad expect its order of checks: errors in a small body precede a missing right. */

@@ -15,13 +15,11 @@ export function validateLifecycles(group: TaskGroup, job: Pick<Job, 'Type'>, rep
   if (group.Update?.HealthCheck === 'checks') validateHealthChecks(group, report);
 }
 
-/** The end of the leader ends the other tasks. */
+/** The end of the leader ends the other tasks. A prestart task as leader is accepted, as recorded answers of Nomad have it. */
 function validateLeader(task: Task, jobType: string, report: Report): void {
   if (!runsBriefly(task)) return;
   const hook = task.Lifecycle?.Hook;
-  if (hook === 'prestart') {
-    report('a prestart task without sidecar cannot be the leader: its end would end the main tasks before they start');
-  } else if (hook === 'poststop') {
+  if (hook === 'poststop') {
     report('a poststop task cannot be the leader: it starts when the other tasks have ended');
   } else if (hook === 'poststart' && (jobType === 'service' || jobType === 'system')) {
     report('a poststart task without sidecar cannot be the leader: its end would end the main tasks');

@@ -68,6 +68,7 @@ describe('a valid job has no errors', () => {
     ['a service with a check', ofCheck({})],
     ['a service whose name is interpolated', ofService({ Name: `web-\${attr.x}` })],
     ['a count of 0', ofGroup({ Count: 0 })],
+    ['a leader that is a prestart task', beside({ Leader: true, Lifecycle: { Hook: 'prestart' } })],
     ['a leader that is a sidecar', beside({ Leader: true, Lifecycle: { Hook: 'prestart', Sidecar: true } })],
     [
       'a leader of a batch job that follows the main task',
@@ -322,16 +323,11 @@ describe('errors', () => {
     [ofTask({ Actions: repeated(2, { Name: 'a', Command: 'x' }) }), 'used more than once'],
     [ofTask({ DispatchPayload: { File: '../../../x' } }), 'dispatch_payload'],
     [ofTask({ Lifecycle: { Hook: 'x' } }), 'prestart, poststart or poststop'],
-    [beside({ Leader: true, Lifecycle: { Hook: 'prestart' } }), 'a prestart task without sidecar cannot be the leader'],
     [
       beside({ Leader: true, Lifecycle: { Hook: 'poststart' } }),
       'a poststart task without sidecar cannot be the leader',
     ],
     [beside({ Leader: true, Lifecycle: { Hook: 'poststop', Sidecar: true } }), 'a poststop task cannot be the leader'],
-    [
-      { Type: 'batch', ...beside({ Leader: true, Lifecycle: { Hook: 'prestart' } }) },
-      'a prestart task without sidecar cannot be the leader',
-    ],
     ...(['prestart', 'poststart', 'poststop'] as const).flatMap((Hook): [JobInput, string][] => [
       [
         beside({ Lifecycle: { Hook }, Services: [checked] }),
