@@ -107,6 +107,13 @@ const manyJobs = async (engine: Engine): Promise<void> => {
     await registerJob(engine, hostPrincipal, { job: sampleJob(id, { Meta: { k: 'v' } }) });
 };
 
+const twoJobs = { prepare: manyJobs, beside: { Jobs: [{ ID: 'a-job' }, { ID: 'b-job' }] } };
+
+const spareNodes = async (engine: Engine): Promise<void> => {
+  for (const id of ['a-node', 'b-node'])
+    await registerNode(engine, hostPrincipal, { ...nodeFrom(id), NodePool: 'spare' });
+};
+
 const poolJobs = async (engine: Engine): Promise<void> => {
   for (const id of ['a-job', 'b-job'])
     await registerJob(engine, hostPrincipal, { job: sampleJob(id, { NodePool: 'spare', Meta: { k: 'v' } }) });
@@ -222,7 +229,10 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     Meta: pair({ colour: 'blue' }, { colour: null }),
   },
   'tokens.exchangeOneTime': { OneTimeSecretID: pair(undefined, 'unknown') },
-  'tokens.bootstrap': { BootstrapSecret: pair(undefined, 'no UUID', { bodied: true, bootstraps: true }) },
+  'tokens.bootstrap': {
+    region: pair('global', 'elsewhere', { bootstraps: true }),
+    BootstrapSecret: pair(undefined, 'no UUID', { bodied: true, bootstraps: true }),
+  },
   'tokens.list': {
     per_page: pair('0', '1', { prepare: twoTokens }),
     reverse: pair('false', 'true', { prepare: twoTokens }),
@@ -245,8 +255,11 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
   'jobs.statusesOf': {
     Jobs: pair([{ ID: 'job' }], [{ ID: 'job' }, { ID: 'template' }]),
     IncludeChildren: pair(false, true, { prepare: childJob, beside: { Jobs: [{ ID: 'child' }] } }),
+    // With a list of jobs, a page has them all.
+    per_page: pair('0', '1', { prepare: manyJobs, beside: { Jobs: undefined } }),
+    reverse: pair('false', 'true', twoJobs),
     next_token: pair('', '1', { prepare: manyJobs }),
-    include_children: pair('false', 'true', { prepare: childJob }),
+    include_children: pair('false', 'true', { prepare: childJob, beside: { Jobs: [{ ID: 'child' }] } }),
   },
   'scaling.policy': { namespace: pair('default', 'spare', { caller: mayNotOverride }) },
   'scaling.policies': { prefix: pair('', 'zz'), job: pair('', 'nobody'), type: pair('', 'vertical') },
@@ -413,12 +426,12 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     reverse: pair('false', 'true'),
   },
   'nodePools.nodes': {
-    resources: pair('false', 'true'),
-    os: pair('false', 'true'),
-    filter: pair('', 'ID == "x"'),
-    ...pagesBeyond('zzz', async (engine) => {
-      await registerNode(engine, hostPrincipal, { ...nodeFrom('a-node'), NodePool: 'spare' });
-    }),
+    resources: pair('false', 'true', { prepare: spareNodes }),
+    os: pair('false', 'true', { prepare: spareNodes }),
+    filter: pair('', 'ID == "x"', { prepare: spareNodes }),
+    per_page: pair('0', '1', { prepare: spareNodes }),
+    reverse: pair('false', 'true', { prepare: spareNodes }),
+    next_token: pair('', 'zzz', { prepare: spareNodes }),
   },
   'nodePools.put': poolFields('made'),
   'nodePools.putNamed': poolFields('spare'),

@@ -39,7 +39,10 @@ import {
   tokenAuthenticator,
 } from '../../../src/index.js';
 import { setSchedulerConfiguration } from '../../../src/operations/nodes/index.js';
+import type { Storage, WriteView } from '../../../src/ports/storage.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../../src/services/service-registration.js';
+import type { Table } from '../../../src/shared/table.js';
+import type { StoreContents } from '../../../src/storage/store-contents.js';
 import { nodeFrom } from '../../support/nodes.js';
 import { pathValues, sampleJob } from './route-samples.js';
 
@@ -48,13 +51,14 @@ export function engineUnderTest(settings: SettingsOverrides = {}, logger?: Logge
   return engineOn(clock, settings, logger);
 }
 
-function engineOn(clock: ManualClock, settings: SettingsOverrides, logger: Logger | undefined): Engine {
-  const ports = {
-    storage: memoryStorage(),
-    clock,
-    ids: sequentialIds(),
-    delivery: recordingDelivery({ clock }),
-  };
+function engineOn(
+  clock: ManualClock,
+  settings: SettingsOverrides,
+  logger: Logger | undefined,
+  storage = memoryStorage(),
+  ids = sequentialIds(),
+): Engine {
+  const ports = { storage, clock, ids, delivery: recordingDelivery({ clock }) };
   return createEngine(logger === undefined ? ports : { ...ports, logger }, settings);
 }
 
@@ -66,13 +70,56 @@ export const everything = {
 /** The first caller gets the first token, if the engine has none. */
 export const bootstrapping = { access: 'token', bootstrap: true } as const;
 
+/** What `filledEngine` begins with, by its settings: filling one store takes as long as a hundred requests. */
+const filled = new Map<string, Promise<StoreContents>>();
+
 /** An engine with one of everything that a request can name; `pathValues` says what is called how. Nothing moves any more. */
 export async function filledEngine(settings: SettingsOverrides = {}, logger?: Logger): Promise<Engine> {
+  const key = JSON.stringify(settings);
+  const contents = await (filled.get(key) ?? filled.set(key, filledStore(settings)).get(key));
+  const storage = memoryStorage(contents === undefined ? {} : { contents });
+  const engine = engineOn(manualClock(contents?.at), settings, logger, storage, sequentialIds({ after: 1000 }));
+  engine.agents.attach(nodeId, answeringNode);
+  return engine;
+}
+
+const nodeId = '00000000-0000-4000-8000-00000000000a';
+
+async function filledStore(settings: SettingsOverrides): Promise<StoreContents> {
   const clock = manualClock();
-  const engine = engineOn(clock, settings, logger);
-  const { Status, StatusDescription, StatusUpdatedAt, CreateIndex, ModifyIndex, ...node } = nodeFrom(
-    '00000000-0000-4000-8000-00000000000a',
-  );
+  const tables = new Set<Table<unknown>>();
+  const storage = watchingTables(memoryStorage(), tables);
+  await fill(engineOn(clock, settings, undefined, storage), clock);
+  const contents = await storage.read((view) => ({
+    at: clock.now(),
+    index: view.index,
+    tables: [...tables].map((table) => ({
+      table,
+      index: view.tableIndex(table),
+      rows: view.list(table).map(({ record, createIndex, modifyIndex }) => ({ record, createIndex, modifyIndex })),
+    })),
+  }));
+  return contents._unsafeUnwrap();
+}
+
+/** The same store, which adds to `tables` each table that gets a row. */
+function watchingTables(storage: Storage, tables: Set<Table<unknown>>): Storage {
+  const watching = (view: WriteView): WriteView =>
+    new Proxy(view, {
+      get: (target, name) => {
+        const member = Reflect.get(target, name, target) as unknown;
+        if (name !== 'put') return typeof member === 'function' ? member.bind(target) : member;
+        return (table: Table<unknown>, record: unknown) => {
+          tables.add(table);
+          target.put(table, record);
+        };
+      },
+    });
+  return { ...storage, write: (work, ...rest) => storage.write((view) => work(watching(view)), ...rest) };
+}
+
+async function fill(engine: Engine, clock: ManualClock): Promise<void> {
+  const { Status, StatusDescription, StatusUpdatedAt, CreateIndex, ModifyIndex, ...node } = nodeFrom(nodeId);
   const roomy = { ...node.NodeResources, Disk: { DiskMB: 10_000 } };
   await registerNode(engine, hostPrincipal, { ...node, NodeResources: roomy });
   await putNamespace(engine, hostPrincipal, { name: 'spare' });
@@ -139,7 +186,6 @@ export async function filledEngine(settings: SettingsOverrides = {}, logger?: Lo
   const taskStates = { t: { ...pendingTask, State: 'running' as const, StartedAt: '2026-01-01T00:00:00Z' } };
   const report = { allocationId, clientStatus: 'running' as const, clientDescription: '', taskStates };
   await reportAllocations(engine, hostPrincipal, { nodeId: node.ID, reports: [report] });
-  engine.agents.attach(node.ID, answeringNode);
   await engine.storage.write((view) => {
     for (const id of ['web-1', 'web-2']) view.put(serviceRegistrations, registration(id, allocationId, node.ID));
     return ok(undefined);
@@ -167,7 +213,6 @@ export async function filledEngine(settings: SettingsOverrides = {}, logger?: Lo
   pathValues['recovery_id'] = recovery._unsafeUnwrap().id;
   pathValues['user_id'] = 'user-1';
   pathValues['delivery_id'] = event._unsafeUnwrap().deliveryIds[0] ?? '';
-  return engine;
 }
 
 function registration(ID: string, AllocID: string, NodeID: string): ServiceRegistration {
