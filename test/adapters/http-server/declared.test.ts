@@ -49,8 +49,8 @@ interface Pair {
   /** A query that is sent with both. */
   readonly query?: string;
   readonly caller?: Principal;
-  /** The body is sent though the route needs none. */
-  readonly bodied?: true;
+  /** Whether a body is sent; absent, when the route needs one. */
+  readonly bodied?: boolean;
   /** The engine has no token yet, and gives the first one. */
   readonly bootstraps?: true;
   /** Changes the engine before both. */
@@ -256,7 +256,7 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     Jobs: pair([{ ID: 'job' }], [{ ID: 'job' }, { ID: 'template' }]),
     IncludeChildren: pair(false, true, { prepare: childJob, beside: { Jobs: [{ ID: 'child' }] } }),
     // With a list of jobs, a page has them all.
-    per_page: pair('0', '1', { prepare: manyJobs, beside: { Jobs: undefined } }),
+    per_page: pair('0', '1', { prepare: manyJobs, bodied: false }),
     reverse: pair('false', 'true', twoJobs),
     next_token: pair('', '1', { prepare: manyJobs }),
     include_children: pair('false', 'true', { prepare: childJob, beside: { Jobs: [{ ID: 'child' }] } }),
@@ -626,7 +626,7 @@ async function outcome(route: Route, name: string, where: 'query' | 'body', give
     requestFrom({
       method: route.methods[0],
       target: query === '' ? sample : sample + (sample.includes('?') ? '&' : '?') + query,
-      ...(bodyFor(route) === undefined && given.bodied !== true ? {} : { body }),
+      ...((given.bodied ?? bodyFor(route) !== undefined) ? { body } : {}),
     }),
   );
   const answer = JSON.stringify({ status: response.status, body: response.body.toString(), headers: response.headers });
