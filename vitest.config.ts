@@ -30,6 +30,13 @@ const campaigns = [
   ...['test/adapters/sqlite/crash.test.ts', 'test/adapters/sqlite/delivery-crash.test.ts'],
 ];
 
+/** What is packed and documented, over the built package and whole programs of types. `npm run test:package` runs them. */
+const packaged = [
+  ...['package', 'docs', 'examples'].map((folder) => `test/${folder}/**/*.test.ts`),
+  ...['test/architecture/dropped-results.test.ts', 'test/architecture/unused-exports.test.ts'],
+  'test/adapters/http-server/generated-client.test.ts',
+];
+
 export default defineConfig({
   test: {
     globalSetup: ['test/global-setup.ts'],
@@ -38,12 +45,15 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
+    // Campaigns and the other versions of Node read what `npm test` has compiled.
+    experimental: { fsModuleCache: true },
     pool: 'forks',
     maxWorkers: '100%',
     projects: [
-      { extends: true, test: { name: 'rules', include: shared, exclude: alone, isolate: false } },
+      { extends: true, test: { name: 'rules', include: shared, exclude: [...alone, ...packaged], isolate: false } },
       { extends: true, test: { name: 'alone', include: alone } },
-      { extends: true, test: { name: 'adapters', include: ['test/**/*.test.ts'], exclude: [...shared, ...campaigns] } },
+      { extends: true, test: { name: 'adapters', include: ['test/**/*.test.ts'], exclude: [...shared, ...packaged, ...campaigns] } },
+      { extends: true, test: { name: 'package', include: packaged } },
       { extends: true, test: { name: 'campaigns', include: campaigns } },
     ],
   },
