@@ -52,7 +52,10 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'rules', include: shared, exclude: [...alone, ...packaged], isolate: false } },
       { extends: true, test: { name: 'alone', include: alone } },
-      { extends: true, test: { name: 'adapters', include: ['test/**/*.test.ts'], exclude: [...shared, ...packaged, ...campaigns] } },
+      {
+        extends: true,
+        test: { name: 'adapters', include: ['test/**/*.test.ts'], exclude: [...shared, ...packaged, ...campaigns] },
+      },
       { extends: true, test: { name: 'package', include: packaged } },
       { extends: true, test: { name: 'campaigns', include: campaigns } },
     ],
