@@ -126,8 +126,8 @@ const watchedTables: readonly TableName[] = [
 
 /**
  * An engine over the given ports. One process may have several, over one store or several: there is no global state,
- * and no signal handler is installed. Throws a TypeError for missing, unknown or mistyped ports and settings, and for a policy
- * rule with an invalid expression.
+ * and no signal handler is installed. The first one begins to load the operations and loops; calls wait for them. Throws a
+ * TypeError for missing, unknown or mistyped ports and settings, and for a policy rule with an invalid expression.
  */
 export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = {}): Engine {
   checkOptions('createEngine', ports, portTable);
