@@ -6,14 +6,14 @@ import { choiceProblem, listed, quoted } from './problem-texts.js';
 import { gatherProblems, type Problems, problemsOf, type Report, reportIf, textsByPart } from './problems.js';
 import { validateMesh } from './services/validate-mesh.js';
 import { validateGroup } from './validate-group.js';
+import { type InstallationContext, validateInstallation, validateSupported } from './validate-installation.js';
 import { validateJobId, validateName } from './validate-names.js';
 import { validateAffinities, validateConstraints, validateSpreads } from './validate-placement.js';
 import { validateJobStart } from './validate-start.js';
-import { type Surroundings, validateEdition, validateSurroundings } from './validate-surroundings.js';
 import { validateWork } from './validate-work.js';
 
 /** The host's data for checks of a job against its context. Absent members are not checked. */
-export interface ValidationContext extends Surroundings, WarningContext {
+export interface ValidationContext extends InstallationContext, WarningContext {
   /** Highest sum of all counts, 50 000 when left out. */
   readonly maximumCount?: number;
 }
@@ -43,13 +43,13 @@ export function validateJob(job: Job, context: ValidationContext = {}): JobProbl
     };
   }
   validateMesh(job, problems.report);
-  validateSurroundings(job, context, problems.report);
+  validateInstallation(job, context, problems.report);
   validateHead(job, problems);
   validateJobPlacement(job, problems);
   validateGroups(job, problems);
   validateKind(job, problems);
   validateTotals(job, context, problems.report);
-  validateEdition(job, problems.report);
+  validateSupported(job, problems.report);
   const warnings = gatherProblems();
   warnAboutJob(job, context, warnings);
   return {

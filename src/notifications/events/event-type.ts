@@ -13,9 +13,9 @@ export interface EventType {
   readonly name: string;
   /** For people; may be empty. */
   readonly description: string;
-  /** JSON Schema that the data of its events must fit; null takes any object. */
+  /** JSON Schema that the data of its events must match; null accepts any object. */
   readonly schema: Readonly<Record<string, unknown>> | null;
-  /** Data that fits; null when none was given. */
+  /** Data that matches the schema; null when none was given. */
   readonly example: Readonly<Record<string, unknown>> | null;
   /** The body for a generic destination: the data alone, or in an envelope with type, time and workspace. */
   readonly body: 'envelope' | 'data';
@@ -35,9 +35,9 @@ export interface EventTypeInput {
   readonly name: string;
   /** At most 4096 characters, for people; empty when absent. */
   readonly description?: string | undefined;
-  /** The JSON Schema that the data of events must meet; null and absent: anything. */
+  /** The JSON Schema that the data of events must match; null or absent accepts any object. */
   readonly schema?: Readonly<Record<string, unknown>> | null | undefined;
-  /** Data of an event, for people and tests; it must meet the schema. */
+  /** Example data of an event, for people and tests; it must match the schema. */
   readonly example?: Readonly<Record<string, unknown>> | null | undefined;
   /** The form of the body for generic destinations, `envelope` when absent: see `EventType`. */
   readonly body?: 'envelope' | 'data' | undefined;
@@ -65,7 +65,7 @@ function schemaAndExampleFaults(schema: EventType['schema'], example: EventType[
   const problems = problemsOfSchema({ schema });
   if (problems.length > 0 || example === null) return problems;
   if (jsonOf(example) !== null) return dataFaults(schema, example, '/data/attributes/example');
-  return [{ pointer: '/data/attributes/example', message: 'example must be JSON, and not nested too deep' }];
+  return [{ pointer: '/data/attributes/example', message: 'example must be JSON without cycles or very deep nesting' }];
 }
 
 function isShortText(value: unknown, most: number): boolean {
@@ -76,7 +76,7 @@ function nameProblem(name: unknown): string | null {
   if (typeof name !== 'string' || !namePattern.test(name) || name.length > eventTypeLimits.name) {
     return 'must be words of letters, digits and _, joined by dots, such as order.created';
   }
-  return name.startsWith(servicePrefix) || triggerFromSpelling(name) !== undefined ? 'belongs to the service' : null;
+  return name.startsWith(servicePrefix) || triggerFromSpelling(name) !== undefined ? 'is reserved for Signalbox' : null;
 }
 
 /** The type to store, based on the existing one. All faults are reported. */
@@ -124,7 +124,7 @@ function strayFaults(attributes: Readonly<Record<string, unknown>>): readonly Fi
 function dataProblem(data: unknown): string | null {
   if (typeof data !== 'object' || Array.isArray(data)) return 'must be an object';
   const text = jsonOf(data);
-  if (text === null) return 'must be JSON, and not nested too deep';
+  if (text === null) return 'must be JSON without cycles or very deep nesting';
   return text.length > eventTypeLimits.data ? `must have at most ${eventTypeLimits.data} characters as JSON` : null;
 }
 

@@ -19,7 +19,7 @@ import { keepWaits, type WallOffset } from './keep-waits.js';
 import { type BegunEvaluation, beginEvaluation, failEvaluation } from './process-evaluation.js';
 import { writeInTurns } from './write-in-turns.js';
 
-/** Processes the pending evaluations, by turns of their namespaces, and blocked ones when there is new room. */
+/** Processes pending evaluations, round robin over their namespaces, and blocked ones when capacity was freed. */
 export const evaluationLoop: BackgroundLoop = {
   name: 'evaluations',
   run: async (context, signal) => {
@@ -27,7 +27,7 @@ export const evaluationLoop: BackgroundLoop = {
     let progress: Progress = { pass: firstPass, offset: undefined, refreshed: false, turn: firstTurn };
     let turnBegan = context.clock.monotonic();
     while (!signal.aborted) {
-      // A store in memory commits without a turn of the event loop.
+      // An in-memory store commits without yielding to the event loop.
       if (context.clock.monotonic() - turnBegan > turnMs) {
         await context.turns.next();
         turnBegan = context.clock.monotonic();
@@ -48,66 +48,66 @@ export const evaluationLoop: BackgroundLoop = {
   },
 };
 
-/** Other work has its turn after so many milliseconds of evaluations. */
+/** Milliseconds of evaluations after which the loop yields to other work. */
 const turnMs = 2;
 
-/** After a write that failed, in milliseconds. */
+/** Pause after a failed write, in milliseconds. */
 const pauseAfterFailure = 100;
 
-/** The number of plans of an evaluation that may be discarded because something has changed; after that it is decided in its write. */
+/** How many plans of an evaluation may be discarded because their inputs changed; after that it is decided within its write. */
 const plansInTurns = 2;
 
-/** What the write was working on, for the case that it fails. */
+/** The evaluation that the write was processing, in case it fails. */
 interface Attempt {
   evaluation: Evaluation | undefined;
 }
 
-/** Whose evaluation was taken last, so that the next one is of another namespace. */
+/** The namespace of the last processed evaluation, so that the next comes from another one. */
 interface Turn {
   readonly namespace: string;
-  /** It had waited for a time. */
+  /** Whether it was a delayed evaluation. */
   readonly waited: boolean;
 }
 
 const firstTurn: Turn = { namespace: '', waited: false };
 
-/** What one write leaves to the next. */
+/** State that one write passes to the next. */
 interface Progress {
   readonly pass: BlockedPass;
   readonly turn: Turn;
   readonly offset: WallOffset | undefined;
-  /** The cluster was just brought up to date in turns: whatever has changed since is read in the write. */
+  /** Whether the cluster was just updated in steps: the write reads the few changes since. */
   readonly refreshed: boolean;
 }
 
-/** What a write begins with. */
+/** The state at the start of a write. */
 interface Start extends Progress {
   readonly known: KnownCluster | undefined;
 }
 
 interface Work extends Progress {
   readonly worked: boolean;
-  /** When the next evaluation that waits for a time is due. */
+  /** When the next delayed evaluation is due. */
   readonly nextDue: Instant | undefined;
-  /** The cluster after the work; `unread` when the work needs it and the engine does not know it, or what is known is too old. */
+  /** The cluster after the work; `unread` when the work needs it and the engine's cache is missing or too old. */
   readonly cluster?: KnownCluster | 'unread';
-  /** Something has changed since the plan was begun: nothing of it was written, or not all. The evaluation is to be decided again. */
-  readonly conflict?: 'fruitless' | 'partial';
-  /** The plan that has to be finished outside of the write, and the entry that led to it. */
+  /** The plan's inputs have changed since it was begun: none of it was written, or not all. The evaluation must be decided again. */
+  readonly conflict?: 'no_progress' | 'partial';
+  /** The plan to finish outside the write, and the entry that led to it. */
   readonly begun?: (BegunEvaluation & Pick<NextBlocked, 'entry'>) | undefined;
 }
 
 interface Indexed {
-  /** Of the last write. */
+  /** Index of the last write. */
   readonly index: number;
 }
 
 type Step = (Work & Indexed) | 'failed';
 
 /**
- * One evaluation: in one write, or for a large job decided and written in turns of the event loop. A failure of the store does not count
- * against the evaluation: the write is repeated until it succeeds. An evaluation whose processing throws is given up after some attempts,
- * so that it does not hold up the others.
+ * Processes one evaluation: in one write, or, for a large job, decided and written in steps between which the event loop runs. A failure of
+ * the store does not count against the evaluation: the write is repeated until it succeeds. An evaluation whose processing throws is given up
+ * after some attempts, so that it does not block the others.
  */
 async function workOnce(
   context: EngineContext,
@@ -150,15 +150,15 @@ function noteOutcome(
   { ID }: Evaluation,
   { worked, conflict, took }: Work & { readonly took: number },
 ): void {
-  if (conflict === 'fruitless') conflicts.count(ID);
-  if (conflict === 'fruitless' || !worked) return;
+  if (conflict === 'no_progress') conflicts.count(ID);
+  if (conflict === 'no_progress' || !worked) return;
   faults.forget(ID);
   conflicts.forget(ID);
   if (conflict === 'partial') return;
   context.observer.record('signalbox.evaluation.duration', took, {});
 }
 
-/** Processes what is due, or only begins it where that takes longer than a write should. */
+/** Processes the due evaluation, or only begins it if that takes longer than a write should. */
 function takeNext(tx: Transaction, troubles: Troubles, { known, ...progress }: Start, attempt: Attempt): Work {
   if (readSchedulerConfiguration(tx).PauseEvalBroker) return paused(progress);
   const offset = keepWaits(tx, progress.offset);
@@ -174,7 +174,7 @@ function takeNext(tx: Transaction, troubles: Troubles, { known, ...progress }: S
   attempt.evaluation = evaluation;
   const { evaluationAttempts, decidedAtOnce } = tx.settings.scheduling;
   if (troubles.faults.of(evaluation.ID) >= evaluationAttempts) {
-    failEvaluation(tx, evaluation, 'The evaluation failed every time it was tried');
+    failEvaluation(tx, evaluation, 'The evaluation failed at every attempt');
     return { ...idle, pass: passAfter(tx, next), worked: true };
   }
   const inTurns = troubles.conflicts.of(evaluation.ID) < plansInTurns;
@@ -184,7 +184,7 @@ function takeNext(tx: Transaction, troubles: Troubles, { known, ...progress }: S
   return { ...idle, cluster: taken.cluster, pass: passAfter(tx, next), worked: true };
 }
 
-/** Decides the rest of a plan in turns and writes it in parts, unless something that it was decided on has changed. */
+/** Decides the rest of a plan in steps and writes it in parts, unless one of its inputs has changed. */
 async function finishInTurns(
   context: EngineContext,
   { begun, ...work }: Work & { readonly begun: NonNullable<Work['begun']> },
@@ -194,18 +194,18 @@ async function finishInTurns(
   if (decided.isErr()) return err(decided.error);
   const { index } = begun;
   if (signal.aborted) return ok({ ...work, index });
-  if (decided.value === undefined) return ok({ ...work, index, worked: true, conflict: 'fruitless' });
+  if (decided.value === undefined) return ok({ ...work, index, worked: true, conflict: 'no_progress' });
   const atEnd = (tx: Transaction): BlockedPass => passAfter(tx, { pass: work.pass, entry: begun.entry });
   const written = await writeInTurns(context, decided.value, signal, atEnd);
   return written.map((plan) => {
     const done = { ...work, cluster: plan.cluster, index: plan.index };
     if (plan.end === 'complete') return { ...done, pass: plan.atEnd, worked: true };
     if (plan.end === 'stopped') return done;
-    return { ...done, worked: true, conflict: plan.parts === 0 ? 'fruitless' : 'partial' };
+    return { ...done, worked: true, conflict: plan.parts === 0 ? 'no_progress' : 'partial' };
   });
 }
 
-/** Evaluations stay as they are until the configuration changes; room that is freed meanwhile is noticed then. */
+/** Evaluations are left unchanged until the configuration changes; capacity freed in the meantime is noticed then. */
 function paused(progress: Progress): Work {
   return { ...progress, worked: false, nextDue: undefined };
 }
@@ -224,8 +224,8 @@ function logFailure(context: EngineContext, { evaluation }: Attempt, error: stri
 }
 
 /**
- * The evaluation whose turn it is. Those whose time to wait for has come, and those without such a time, take turns; of the latter,
- * their namespaces in the order of their names, each with its most urgent one: no namespace waits for the queue of another.
+ * The next evaluation. Delayed evaluations that are due alternate with the others; those are taken round robin over the namespaces,
+ * by name, each with its evaluation of highest priority, so that no namespace waits for another one's queue.
  */
 function nextPending(
   view: ReadView,
@@ -239,7 +239,7 @@ function nextPending(
   return { due: pending ?? (isDue ? waiting?.record : undefined), nextDue };
 }
 
-/** The most urgent one of the namespace that comes after the given one, else of the first. */
+/** The evaluation of highest priority of the namespace after the given one, or of the first. */
 function nextOfNamespaces(view: ReadView, last: string): Evaluation | undefined {
   const query = { index: 'due', prefix: ['pending'], limit: 1 };
   const [next = view.list(evaluations, query)[0]] = view.list(evaluations, {

@@ -1,19 +1,19 @@
-/** Evaluations that are counted at once; of those that come later the ones that were counted first are forgotten. */
+/** The maximum number of counted evaluations; beyond it the oldest are dropped. */
 const mostCounted = 1000;
 
-/** What went wrong with the evaluations that an engine has tried, as far as it tries them again. */
+/** The failures of evaluations that an engine will retry. */
 export class Troubles {
-  /** How often the work of an evaluation has thrown. */
+  /** How often the processing of an evaluation has thrown. */
   readonly faults = new Counts();
-  /** How often the plan of an evaluation did not hold any more. */
+  /** How often the plan of an evaluation was outdated. */
   readonly conflicts = new Counts();
-  /** How the store failed at the last try; undefined when it did not. */
+  /** How the store failed at the last attempt; undefined when it did not. */
   storeFailure: string | undefined;
 }
 
 /**
- * Numbers by ID. Somebody else may end what is counted here, such as another engine or a newer evaluation of the job, and nobody reports: so
- * there are never more than a thousand.
+ * Counts by ID. Another engine, or a newer evaluation of the job, may end a counted evaluation unnoticed, so the number of entries is
+ * bounded.
  */
 class Counts {
   readonly #counts = new Map<string, number>();
@@ -22,7 +22,7 @@ class Counts {
     return this.#counts.size;
   }
 
-  /** How often it was counted since it was last forgotten. */
+  /** The count since it was last reset. */
   of(id: string): number {
     return this.#counts.get(id) ?? 0;
   }

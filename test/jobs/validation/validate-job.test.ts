@@ -390,7 +390,7 @@ describe('errors', () => {
   });
 });
 
-describe('the surroundings', () => {
+describe('the installation', () => {
   test.each<[string, JobInput, ValidationContext, string]>([
     ['namespace', { Namespace: 'x' }, { hasNamespace: (name) => name === 'default' }, 'namespace "x" does not exist'],
     ['pool', { NodePool: 'x' }, { hasNodePool: () => false }, 'node pool "x" does not exist'],

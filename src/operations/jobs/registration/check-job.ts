@@ -40,10 +40,10 @@ export function faultsOrRefusal(
 
 /** Everything that is wrong or questionable about a document, on its own and against its context. Launches after `now` are checked. */
 export function problemsOfJob(view: ReadView, job: Job, settings: Settings, now: Instant): JobProblems {
-  return validateJob(job, { ...surroundings(view, job, settings), now });
+  return validateJob(job, { ...validationContext(view, job, settings), now });
 }
 
-function surroundings(view: ReadView, job: Job, settings: Settings): ValidationContext {
+function validationContext(view: ReadView, job: Job, settings: Settings): ValidationContext {
   const namespace = readNamespace(view, job.Namespace);
   const context: ValidationContext = {
     maximumCount: settings.jobs.maximumCount,

@@ -7,7 +7,7 @@ import { finish } from '../../../scheduler/steps.js';
 import { authorise } from '../../authorise.js';
 import { clusterAt, needsTurns } from '../../books/scheduling/known-cluster.js';
 import { isLarge } from '../../books/scheduling/large-jobs.js';
-import { lookAtSituation, watchOf } from '../../books/scheduling/plan-basis.js';
+import { inputChangesSince, watchOf } from '../../books/scheduling/plan-basis.js';
 import { readInStep } from '../../books/scheduling/scheduling-snapshot.js';
 import { rehearse, rehearseInSteps, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
@@ -121,5 +121,7 @@ async function plannedInTurns(
   const { registration } = request;
   const whose = { Namespace: registration.job.Namespace, JobID: registration.job.ID };
   const seen = { whose, job: plan.current, cluster: plan.known.cluster };
-  return context.storage.read((view) => (lookAtSituation(view, seen, watchOf(plan)) === undefined ? undefined : plan));
+  return context.storage.read((view) =>
+    inputChangesSince(view, seen, watchOf(plan)) === undefined ? undefined : plan,
+  );
 }

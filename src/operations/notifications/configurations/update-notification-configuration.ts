@@ -106,7 +106,7 @@ function decide(
 ): Result<Update, UpdateConfigurationError> {
   return findConfiguration(view, caller, request.configurationId).andThen(({ configuration, workspace }) => {
     const before = contentsOf(context, configuration);
-    const surroundings = {
+    const configurationContext = {
       organization: workspace.organization,
       findUser: (userId: string) => view.get(users, [userId])?.record,
       checkUrl: (url: string) => context.delivery.check(url),
@@ -114,7 +114,7 @@ function decide(
     };
     const fates = fatesOf(context, configuration, request.attributes);
     const loss = lossOf(fates, request.attributes);
-    return decideUpdate(before, request, surroundings, context.settings.notifications).andThen((decided) =>
+    return decideUpdate(before, request, configurationContext, context.settings.notifications).andThen((decided) =>
       loss === null ? ok({ configuration, before, fates, ...decided }) : err(loss),
     );
   });

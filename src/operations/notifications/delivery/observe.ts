@@ -60,28 +60,23 @@ function observeDestination(
     context.logger.info({ ...about, failingSince }, 'A notification destination works again');
     notify('recovered');
   }
-  observeHindrance(context, before, after, report);
+  observeBlockage(context, before, after, report);
   if (isOpen(before) === isOpen(after)) return;
   context.observer.count('signalbox.notification.breaker.changes', 1, { kind, to: isOpen(after) ? 'open' : 'closed' });
   notify(isOpen(after) ? 'breaker_opened' : 'breaker_closed');
 }
 
 /** Reports failures on the sender's side, such as those of its proxy, that block a destination. They do not count as its failures. */
-function observeHindrance(
-  context: EngineContext,
-  before: ServedQueue,
-  after: ServedQueue,
-  report: AttemptReport,
-): void {
+function observeBlockage(context: EngineContext, before: ServedQueue, after: ServedQueue, report: AttemptReport): void {
   const { configurationId: configuration, workspaceId: workspace } = after;
   const about = { configuration, workspace };
-  if (before.hindered === null && after.hindered !== null) {
+  if (before.blockage === null && after.blockage !== null) {
     const { class: failure, message: error } = report.failure ?? {};
-    context.logger.warn({ ...about, failure, error }, 'Notifications do not get as far as their destination');
+    context.logger.warn({ ...about, failure, error }, 'Notifications cannot be sent to their destination');
   }
-  if (before.hindered !== null && after.hindered === null) {
-    const hinderedSince = isoFromInstant(before.hindered.since);
-    context.logger.info({ ...about, hinderedSince }, 'Notifications get as far as their destination again');
+  if (before.blockage !== null && after.blockage === null) {
+    const hinderedSince = isoFromInstant(before.blockage.since);
+    context.logger.info({ ...about, hinderedSince }, 'Notifications reach their destination again');
   }
 }
 

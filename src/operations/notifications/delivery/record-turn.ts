@@ -259,7 +259,7 @@ function storeOutcomes(
   { owned, touched }: { readonly owned: boolean; readonly touched: boolean },
 ): void {
   for (const outcome of queue.outcomes) {
-    const trusted = owned && !touched && !queue.doubtful.has(outcome.before.delivery.sequence);
+    const trusted = owned && !touched && !queue.unconfirmed.has(outcome.before.delivery.sequence);
     storeOutcome(view, outcome, trusted, owned);
   }
 }

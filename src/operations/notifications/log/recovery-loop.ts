@@ -2,7 +2,7 @@ import { ok } from 'neverthrow';
 import { hostPrincipal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import { type Delivery, deliveries } from '../../../notifications/delivery/delivery.js';
-import { type Recovery, recoveries, turnedTo, withoutPresent } from '../../../notifications/delivery/recovery.js';
+import { type Recovery, recoveries, turnedTo, withoutCurrent } from '../../../notifications/delivery/recovery.js';
 import type { ListQuery, ReadView } from '../../../ports/storage.js';
 import { commit, type Transaction } from '../../commit.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
@@ -62,7 +62,7 @@ function step(tx: Transaction, recovery: Recovery): void {
     const room = enabled ? roomIn(tx, configurationId) : 0;
     if (enabled && room === 0) continue;
     const turned = turnedTo(recovery, configurationId);
-    tx.put(recoveries, enabled ? askedFor(tx, turned, { configurationId, room }) : withoutPresent(turned));
+    tx.put(recoveries, enabled ? askedFor(tx, turned, { configurationId, room }) : withoutCurrent(turned));
     return;
   }
 }
@@ -84,7 +84,7 @@ function askedFor(
   for (const delivery of taken) requestAttempt(tx, delivery);
   if (taken.length > 0) touchQueue(tx, configurationId);
   const asked = { ...recovery, redelivered: recovery.redelivered + taken.length, reached };
-  return taken.length < room && rows.length < readAtOnce ? withoutPresent(asked) : asked;
+  return taken.length < room && rows.length < readAtOnce ? withoutCurrent(asked) : asked;
 }
 
 /** The deliveries that the recovery is about, as many as there is room for, and the end of the last one considered. */

@@ -6,7 +6,7 @@ import { listed, quoted } from './problem-texts.js';
 import type { Report } from './problems.js';
 
 /** The installation's data for checks of a job against its context. Absent members are not checked. */
-export interface Surroundings {
+export interface InstallationContext {
   readonly hasNamespace?: (name: string) => boolean;
   /** Asked for every pool but the built-in `default` and `all`. */
   readonly hasNodePool?: (name: string) => boolean;
@@ -16,7 +16,7 @@ export interface Surroundings {
 }
 
 /** Checks against the state of the installation. */
-export function validateSurroundings(job: Job, context: Surroundings, report: Report): void {
+export function validateInstallation(job: Job, context: InstallationContext, report: Report): void {
   validateVaults(job, report);
   validateCatalogues(job, report);
   if (context.hasNamespace?.(job.Namespace) === false) report(`the namespace ${quoted(job.Namespace)} does not exist`);
@@ -81,7 +81,7 @@ function partitionProblem(group: TaskGroup, consul: ConsulBlock | null): string 
 }
 
 /** What is not available at all, reported once for the job. */
-export function validateEdition(job: Job, report: Report): void {
+export function validateSupported(job: Job, report: Report): void {
   for (const group of job.TaskGroups) for (const task of group.Tasks) validateVaultIdentity(task, report);
   const anyTask = (isSo: (task: Task) => boolean): boolean => job.TaskGroups.some(({ Tasks }) => Tasks.some(isSo));
   if (anyTask(({ Resources }) => (Resources.NUMA?.Affinity ?? 'none') !== 'none')) {
