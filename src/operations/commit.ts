@@ -14,8 +14,8 @@ import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import type { Key, Table } from '../shared/table.js';
 import { rehearsalOver } from '../storage/views.js';
-import { followQuotas } from './books/jobs/quota-books.js';
-import { type Changes, changedJobs, noteChange, tellChanges } from './books/tell-changes.js';
+import { followQuotas } from './books/jobs/quota-sums.js';
+import { type Changes, changedJobs, noteChange, writeNotices } from './books/write-notices.js';
 import { type AcceptedEvents, AcceptedEventsNote } from './context/accepted-events.js';
 import { type EngineContext, emit } from './context/engine-context.js';
 import { GeneratedValues } from './context/generated-values.js';
@@ -112,7 +112,7 @@ function follow(tx: CommitTransaction, view: WriteView): void {
   const { quotas } = tx.settings.jobs;
   if (quotas.length > 0 && tx.jobsChangedAt !== undefined)
     followQuotas(view, changedJobs(tx.changes), tx.jobsChangedAt);
-  tellChanges(view, tx.changes, tx.settings.events.kept, tx.cause);
+  writeNotices(view, tx.changes, tx.settings.events.kept, tx.cause);
 }
 
 type FactOf<K extends keyof EngineEvents> = Parameters<EngineEvents[K]>;

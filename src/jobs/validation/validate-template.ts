@@ -17,9 +17,9 @@ export function validateTemplates(templates: readonly TaskTemplate[] | null, rep
 }
 
 function validateTemplate(template: TaskTemplate, report: Report): void {
-  if (template.SourcePath === '' && template.EmbeddedTmpl === '') report('a source or data is needed');
-  if (template.DestPath === '') report('a destination is needed');
-  if (pathEscapes('task', template.DestPath)) report('the destination leaves the allocation');
+  if (template.SourcePath === '' && template.EmbeddedTmpl === '') report('a source or data is required');
+  if (template.DestPath === '') report('a destination is required');
+  if (pathEscapes('task', template.DestPath)) report('the destination is outside the allocation directory');
   validateSource(template, report);
   validateChange(template, report);
   if (template.Splay < 0) report('splay must not be negative');

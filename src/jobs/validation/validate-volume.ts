@@ -8,7 +8,7 @@ const hostAccessModes = ['', ...volumeBlock.fields.AccessMode.values.filter((mod
 
 /** A request of a group for a volume of its node, or of a volume plugin. */
 export function validateVolume(volume: VolumeRequest, group: TaskGroup, jobType: string, report: Report): void {
-  if (volume.Source === '') report('a source is needed');
+  if (volume.Source === '') report('a source is required');
   if (volume.PerAlloc) validatePerAllocation(volume, group, jobType, report);
   if (volume.AttachmentMode !== '') {
     reportIf(report, choiceProblem('attachment_mode', volumeBlock.fields.AttachmentMode, volume.AttachmentMode));
@@ -20,7 +20,7 @@ export function validateVolume(volume: VolumeRequest, group: TaskGroup, jobType:
 function validatePerAllocation(volume: VolumeRequest, group: TaskGroup, jobType: string, report: Report): void {
   if (jobType === 'system' || jobType === 'sysbatch') report(`per_alloc cannot be used by a ${jobType} job`);
   if ((group.Update?.Canary ?? 0) > 0) report('per_alloc cannot be used with canaries');
-  if (volume.Sticky) report('per_alloc and sticky exclude each other');
+  if (volume.Sticky) report('per_alloc and sticky cannot be combined');
 }
 
 function validateHostVolume(volume: VolumeRequest, report: Report): void {
@@ -34,7 +34,7 @@ function validateHostVolume(volume: VolumeRequest, report: Report): void {
 function validatePluginVolume(volume: VolumeRequest, count: number, report: Report): void {
   if (volume.AttachmentMode === '') report('a csi volume needs an attachment_mode');
   if (volume.AttachmentMode === 'block-device' && volume.MountOptions !== null) {
-    report('a block device takes no mount_options');
+    report('a block device does not accept mount_options');
   }
   const isShared = count > 1 && !volume.PerAlloc;
   switch (volume.AccessMode) {

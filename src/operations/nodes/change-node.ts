@@ -3,7 +3,7 @@ import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
 import { isReadyNode, type Node, nodes } from '../../scheduler/node.js';
 import { type NodeNotFound, type NodeRefused, nodeNotFound } from '../../scheduler/nodes/node-errors.js';
-import type { NodeMoment } from '../../scheduler/nodes/node-events.js';
+import type { NodeWrite } from '../../scheduler/nodes/node-events.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
 import { signalCapacity } from '../books/scheduling/put-allocation.js';
@@ -30,7 +30,7 @@ export function changeNode(
   context: EngineContext,
   caller: Principal,
   nodeId: string,
-  decide: (node: Node, moment: NodeMoment) => Result<Node, NodeRefused>,
+  decide: (node: Node, write: NodeWrite) => Result<Node, NodeRefused>,
 ): ResultAsync<ChangedNode, ChangeNodeError> {
   return withNode(context, caller, nodeId, (tx, before) =>
     decide(before, { now: tx.now, index: tx.index }).map((after) => {

@@ -8,7 +8,7 @@ import { type Milliseconds, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
-import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 import { type DrainTimes, KnownDrains } from './known-drains.js';
 import { type WaitingEvaluations, writeDepartures } from './write-departures.js';
 
@@ -36,7 +36,7 @@ export const drainLoop: BackgroundLoop = {
         continue;
       }
       const tables = seen.draining ? [nodes, allocations] : [nodes];
-      await changeOrMoment(context, { tables, index: seen.index, moment: seen.next }, signal);
+      await changeOrDueTime(context, { tables, index: seen.index, dueAt: seen.next }, signal);
       if (seen.draining) await context.clock.sleep(Math.max(pause, pauseFactor * took), signal);
     }
   },
@@ -93,7 +93,7 @@ async function settle(
   signal: AbortSignal,
 ): Promise<Result<Settled | undefined, StorageError>> {
   const time = { now: context.clock.now(), monotonic: context.clock.monotonic() };
-  const work = steppedWork((view) => lookInSteps(view, context, memory, time));
+  const work = steppedWork((view) => checkInSteps(view, context, memory, time));
   const looked = await stepsInTurns(context, work, signal);
   if (looked.isErr()) return err(looked.error);
   if (looked.value === undefined) return ok(undefined);
@@ -114,7 +114,7 @@ function isAnyDrained(view: ReadView): boolean {
 }
 
 /** Decides from the state at its end. Nothing leaves if neither a change nor the time has made a difference since the last check. */
-function* lookInSteps(
+function* checkInSteps(
   view: () => ReadView,
   { presentTimes }: EngineContext,
   { known, next }: Memory,

@@ -26,9 +26,9 @@ export function drainNode(
 ): ResultAsync<ChangedNode, ChangeNodeError> {
   const { spec, meta = null } = input;
   const { accessor } = caller;
-  return changeNode(context, caller, input.nodeId, (node, moment) =>
+  return changeNode(context, caller, input.nodeId, (node, write) =>
     spec === null
-      ? ok(cancelDrain(node, { accessor, meta, markEligible: input.markEligible === true }, moment))
-      : startDrain(node, { spec, accessor, meta }, moment),
+      ? ok(cancelDrain(node, { accessor, meta, markEligible: input.markEligible === true }, write))
+      : startDrain(node, { spec, accessor, meta }, write),
   );
 }

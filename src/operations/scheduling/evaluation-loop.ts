@@ -12,9 +12,9 @@ import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { refreshCluster } from '../context/learn-cluster.js';
 import { stepsInTurns } from '../context/steps-in-turns.js';
-import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 import { type NextBlocked, nextBlocked, passAfter } from './blocked-pass.js';
-import { Troubles } from './evaluation-troubles.js';
+import { EvaluationFailures } from './evaluation-failures.js';
 import { keepWaits, type WallOffset } from './keep-waits.js';
 import { type BegunEvaluation, beginEvaluation, failEvaluation } from './process-evaluation.js';
 import { writeInTurns } from './write-in-turns.js';
@@ -23,7 +23,7 @@ import { writeInTurns } from './write-in-turns.js';
 export const evaluationLoop: BackgroundLoop = {
   name: 'evaluations',
   run: async (context, signal) => {
-    const troubles = new Troubles();
+    const failures = new EvaluationFailures();
     let progress: Progress = { pass: firstPass, offset: undefined, refreshed: false, turn: firstTurn };
     let turnBegan = context.clock.monotonic();
     while (!signal.aborted) {
@@ -32,16 +32,16 @@ export const evaluationLoop: BackgroundLoop = {
         await context.turns.next();
         turnBegan = context.clock.monotonic();
       }
-      const step = await workOnce(context, troubles, progress, signal);
+      const step = await workOnce(context, failures, progress, signal);
       if (step === 'failed') {
         await context.clock.sleep(pauseAfterFailure, signal);
         continue;
       }
       progress = step;
       if (step.worked) continue;
-      await changeOrMoment(
+      await changeOrDueTime(
         context,
-        { tables: [evaluations, capacitySignals, schedulerConfigurations], index: step.index, moment: step.nextDue },
+        { tables: [evaluations, capacitySignals, schedulerConfigurations], index: step.index, dueAt: step.nextDue },
         signal,
       );
     }
@@ -111,7 +111,7 @@ type Step = (Work & Indexed) | 'failed';
  */
 async function workOnce(
   context: EngineContext,
-  troubles: Troubles,
+  failures: EvaluationFailures,
   progress: Progress,
   signal: AbortSignal,
 ): Promise<Step> {
@@ -119,7 +119,7 @@ async function workOnce(
   const attempt: Attempt = { evaluation: undefined };
   try {
     const taken = await commit(context, hostPrincipal, (tx) =>
-      ok(takeNext(tx, troubles, { ...progress, known: context.cluster.known }, attempt)),
+      ok(takeNext(tx, failures, { ...progress, known: context.cluster.known }, attempt)),
     );
     const done = await taken.asyncAndThen(({ value: { begun, ...work }, index }) => {
       if (work.cluster === 'unread') {
@@ -128,17 +128,17 @@ async function workOnce(
       if (begun === undefined) return okAsync({ ...work, index });
       return new ResultAsync(finishInTurns(context, { ...work, begun }, signal));
     });
-    noteStore(context, troubles, done);
+    logStoreFailure(context, failures, done);
     if (done.isOk()) {
       const { cluster } = done.value;
       if (cluster !== undefined && cluster !== 'unread') context.cluster.remember(cluster);
       const took = (context.clock.monotonic() - began) / 1000;
-      if (attempt.evaluation !== undefined) noteOutcome(context, troubles, attempt.evaluation, { ...done.value, took });
+      if (attempt.evaluation !== undefined) noteOutcome(context, failures, attempt.evaluation, { ...done.value, took });
       return done.value;
     }
   } catch (error) {
     const id = attempt.evaluation?.ID;
-    if (id !== undefined) troubles.faults.count(id);
+    if (id !== undefined) failures.faults.count(id);
     logFailure(context, attempt, error instanceof Error ? error.message : 'unknown');
   }
   return 'failed';
@@ -146,7 +146,7 @@ async function workOnce(
 
 function noteOutcome(
   context: EngineContext,
-  { faults, conflicts }: Troubles,
+  { faults, conflicts }: EvaluationFailures,
   { ID }: Evaluation,
   { worked, conflict, took }: Work & { readonly took: number },
 ): void {
@@ -159,7 +159,12 @@ function noteOutcome(
 }
 
 /** Processes the due evaluation, or only begins it if that takes longer than a write should. */
-function takeNext(tx: Transaction, troubles: Troubles, { known, ...progress }: Start, attempt: Attempt): Work {
+function takeNext(
+  tx: Transaction,
+  failures: EvaluationFailures,
+  { known, ...progress }: Start,
+  attempt: Attempt,
+): Work {
   if (readSchedulerConfiguration(tx).PauseEvalBroker) return paused(progress);
   const offset = keepWaits(tx, progress.offset);
   const { due, nextDue } = nextPending(tx, tx.now, progress.turn);
@@ -173,11 +178,11 @@ function takeNext(tx: Transaction, troubles: Troubles, { known, ...progress }: S
     return { ...idle, pass, turn: progress.turn, worked: true, cluster: 'unread' };
   attempt.evaluation = evaluation;
   const { evaluationAttempts, decidedAtOnce } = tx.settings.scheduling;
-  if (troubles.faults.of(evaluation.ID) >= evaluationAttempts) {
+  if (failures.faults.of(evaluation.ID) >= evaluationAttempts) {
     failEvaluation(tx, evaluation, 'The evaluation failed at every attempt');
     return { ...idle, pass: passAfter(tx, next), worked: true };
   }
-  const inTurns = troubles.conflicts.of(evaluation.ID) < plansInTurns;
+  const inTurns = failures.conflicts.of(evaluation.ID) < plansInTurns;
   const atMost = inTurns ? decidedAtOnce : Number.POSITIVE_INFINITY;
   const taken = beginEvaluation(tx, evaluation, { known, atMost });
   if (taken.type === 'begun') return { ...idle, cluster: taken.known, begun: { ...taken, entry: next.entry } };
@@ -211,12 +216,16 @@ function paused(progress: Progress): Work {
 }
 
 /** Logs a repeated failure once, because the loop retries ten times a second. */
-function noteStore(context: EngineContext, troubles: Troubles, done: Result<unknown, StorageError>): void {
+function logStoreFailure(
+  context: EngineContext,
+  failures: EvaluationFailures,
+  done: Result<unknown, StorageError>,
+): void {
   const error = done.isErr() ? done.error.message : undefined;
-  if (error !== undefined && error !== troubles.storeFailure) {
+  if (error !== undefined && error !== failures.storeFailure) {
     context.logger.error({ error }, 'Evaluations wait: the store fails');
   }
-  troubles.storeFailure = error;
+  failures.storeFailure = error;
 }
 
 function logFailure(context: EngineContext, { evaluation }: Attempt, error: string): void {

@@ -66,7 +66,7 @@ export function beginEvaluation(
 ): (ProcessedEvaluation & { readonly type: 'processed' }) | (BegunEvaluation & { readonly type: 'begun' }) {
   const cluster = clusterAt(tx, known);
   const job = readJobRow(tx, evaluation.Namespace, evaluation.JobID)?.record;
-  if (isLarge(tx, { whose: evaluation, job, nodes: cluster.cluster.books.length }, atMost)) {
+  if (isLarge(tx, { whose: evaluation, job, nodes: cluster.cluster.nodeStates.length }, atMost)) {
     return { type: 'begun', ...begin(tx, evaluation, cluster) };
   }
   const snapshot = readSchedulingSnapshot(tx, evaluation, cluster.cluster, tx.stopwatch);
@@ -174,8 +174,9 @@ function isBlockedAsBefore(
   { result, first, last }: DecidedPart,
   { job, seen }: Pick<Plan, 'job' | 'seen'>,
 ): boolean {
-  const { evaluation, followUps, preemptions, decided, stableVersion, looksAgain } = result;
-  if (!first || !last || evaluation.Status !== 'blocked' || looksAgain || stableVersion !== undefined) return false;
+  const { evaluation, followUps, preemptions, decided, stableVersion, needsReevaluation } = result;
+  if (!first || !last || evaluation.Status !== 'blocked' || needsReevaluation || stableVersion !== undefined)
+    return false;
   if (followUps.length + preemptions.length + decided.uncounted.length > 0) return false;
   const stored = tx.get(evaluations, [evaluation.ID])?.record;
   if (stored === undefined || findingsOf(stored) !== findingsOf(evaluation)) return false;
@@ -238,7 +239,7 @@ function preemptionWithin(tx: Transaction, evaluation: Evaluation): readonly Eva
 /** The evaluation itself, those that it supersedes, and a further one if the job has to be evaluated once more. */
 function endingsOf(tx: Transaction, { result, job, seen }: Plan): readonly Evaluation[] {
   const again =
-    job !== undefined && result.looksAgain ? [newEvaluation(tx, job, { triggeredBy: 'alloc-failure' })] : [];
+    job !== undefined && result.needsReevaluation ? [newEvaluation(tx, job, { triggeredBy: 'alloc-failure' })] : [];
   return [...superseded(tx, result, seen), result.evaluation, ...again];
 }
 

@@ -22,7 +22,7 @@ import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import { registerServices } from '../books/service-rows.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { cancelNeedless, withoutWait } from './needless-follow-ups.js';
+import { cancelFollowUps, withoutWait } from './cancel-follow-ups.js';
 import { forgetEnded } from './node-assignments.js';
 import { isAgentOf } from './node-ownership.js';
 
@@ -44,7 +44,7 @@ export function reportAllocations(
     for (const { before, after } of changed) putAllocation(tx, before, after);
     const followUps = evaluationsAfter(tx, changed);
     for (const evaluation of followUps) putEvaluation(tx, evaluation);
-    const canceled = cancelNeedless(tx, changed);
+    const canceled = cancelFollowUps(tx, changed);
     const deployed = followDeployments(tx, changed);
     applyJobConsequences(tx, {
       evaluations: [...followUps, ...canceled, ...deployed.evaluations],

@@ -7,7 +7,7 @@ import { lockState, withLockLost } from '../../variables/lock.js';
 import { variables } from '../../variables/variable.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
-import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 
 /** Locks considered in one write. */
 const batch = 200;
@@ -23,8 +23,8 @@ export const variableLockLoop: BackgroundLoop = {
       const { index, firstEnd } = await writeLost(context);
       const now = context.clock.now();
       // A lock that is over by the wall clock alone, which was set forward, is considered again every second.
-      const moment = firstEnd !== undefined && firstEnd <= now ? now + second : firstEnd;
-      await changeOrMoment(context, { tables: [variables], index, moment }, signal);
+      const dueAt = firstEnd !== undefined && firstEnd <= now ? now + second : firstEnd;
+      await changeOrDueTime(context, { tables: [variables], index, dueAt }, signal);
     }
   },
 };

@@ -31,7 +31,7 @@ export interface PlanWatch {
   readonly since: number;
   /** Allocations of the job with new reports of their nodes. */
   readonly reported: ReadonlySet<string>;
-  /** Nodes whose usage by other jobs has grown. */
+  /** Nodes whose usage by other jobs has grown, so that the plan may exceed their capacity. */
   readonly overCapacity: ReadonlySet<string>;
 }
 
@@ -54,7 +54,7 @@ interface Situation extends Pick<SchedulingSnapshot, 'job' | 'cluster'> {
   readonly whose: Pick<Evaluation, 'Namespace' | 'JobID'>;
 }
 
-/** `lookAgain` without the evaluation, which a rehearsal does not store. */
+/** `changesSince` without the evaluation, which a rehearsal does not store. */
 export function inputChangesSince(view: ReadView, seen: Situation, watch: PlanWatch): PlanWatch | undefined {
   const { since } = watch;
   if (wholeTables.some((table) => view.tableIndex(table) > since)) return undefined;
@@ -111,6 +111,6 @@ function usesNoMore(cluster: Cluster, allocation: Allocation): boolean {
   const uses = useOf(allocation);
   if (uses === undefined) return true;
   const slot = cluster.slotOf(allocation.NodeID);
-  const used = slot === undefined ? undefined : cluster.books[slot]?.uses.find(({ id }) => id === allocation.ID);
+  const used = slot === undefined ? undefined : cluster.nodeStates[slot]?.uses.find(({ id }) => id === allocation.ID);
   return used !== undefined && JSON.stringify(used) === JSON.stringify(uses);
 }

@@ -11,7 +11,7 @@ import type { Registration } from '../../../jobs/changes/decide-registration.js'
 import type { Job } from '../../../jobs/document/job.js';
 import type { DispatchRateExceeded, InvalidJob, QuotaExceeded } from '../../../jobs/errors.js';
 import { dispatchRates } from '../../../jobs/namespaces/quota-usage.js';
-import { usageOf } from '../../books/jobs/quota-books.js';
+import { usageOf } from '../../books/jobs/quota-sums.js';
 import type { Transaction } from '../../commit.js';
 import { checkJob } from './check-job.js';
 

@@ -92,7 +92,7 @@ async function madePlan(
 function plannedIfSmall(context: EngineContext, caller: Principal, request: PlanRequest) {
   const { job } = request.registration;
   const whose = { Namespace: job.Namespace, JobID: job.ID };
-  const nodes = context.cluster.known?.cluster.books.length ?? 0;
+  const nodes = context.cluster.known?.cluster.nodeStates.length ?? 0;
   const { decidedAtOnce } = context.settings.scheduling;
   return rehearse(context, caller, (tx) =>
     isLarge(tx, { whose, job, nodes }, decidedAtOnce) ? ok(undefined) : plannedWithin(tx, context, request),

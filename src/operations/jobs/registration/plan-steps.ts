@@ -20,8 +20,8 @@ import type { KnownCluster } from '../../books/scheduling/known-cluster.js';
 import { newEvaluation } from '../../books/scheduling/new-evaluation.js';
 import { snapshotInSteps } from '../../books/scheduling/scheduling-snapshot.js';
 import type { Transaction } from '../../commit.js';
+import { checkDemands } from './check-policies.js';
 import { keepQuota, keptWarnings } from './keep-quota.js';
-import { checkDemands } from './meet-policies.js';
 import type { JobRegistration } from './register-job.js';
 import { type PlanSeal, sealOf } from './sealed-plan.js';
 

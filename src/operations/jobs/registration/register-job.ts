@@ -32,9 +32,9 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { acceptsRegistrations } from './accepts-registrations.js';
 import { authoriseVolumes } from './authorise-volumes.js';
 import { faultsOrRefusal } from './check-job.js';
+import { checkDemands } from './check-policies.js';
 import { functionWarnings } from './function-warnings.js';
 import { keepQuota, keptWarnings } from './keep-quota.js';
-import { checkDemands } from './meet-policies.js';
 
 /** A submitted job document. */
 export interface JobDocumentInput {

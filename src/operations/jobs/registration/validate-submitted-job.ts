@@ -1,7 +1,7 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { admitJob } from '../../../jobs/admission/admit-job.js';
-import { judgePolicies } from '../../../jobs/admission/job-policy.js';
+import { evaluatePolicies } from '../../../jobs/admission/job-policy.js';
 import { canonicaliseJob } from '../../../jobs/canonical/canonicalise-job.js';
 import { type DecodeError, decodeJob } from '../../../jobs/document/decode-job.js';
 import { type AdmissionRefused, type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
@@ -55,7 +55,7 @@ export function validateSubmittedJob(
   return storage
     .read((view) => {
       const existing = readJobRow(view, job.Namespace, job.ID)?.record;
-      const judgement = judgePolicies(context.policies, { job, existing, callerName: caller.name }, false);
+      const judgement = evaluatePolicies(context.policies, { job, existing, callerName: caller.name }, false);
       return { ...problemsOfJob(view, job, settings, clock.now()), judgement };
     })
     .map(({ errors, errorsByPart, warningsByPart, judgement: { refusals, warnings } }) => ({

@@ -9,7 +9,7 @@ import { hour, type Milliseconds, second } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { Key, Table } from '../../../shared/table.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
-import { changeOrMoment } from '../../waiting/change-or-moment.js';
+import { changeOrDueTime } from '../../waiting/change-or-due-time.js';
 
 /** Rows considered and removed in one write, so that other writers get their turn. */
 const batch = 500;
@@ -42,7 +42,7 @@ async function somethingKept(context: EngineContext, signal: AbortSignal): Promi
     empty: logTables.every((table) => view.list<unknown>(table, { limit: 1 }).length === 0),
   }));
   if (!seen.empty) return;
-  await changeOrMoment(context, { tables: logTables, index: seen.index, moment: undefined }, signal);
+  await changeOrDueTime(context, { tables: logTables, index: seen.index, dueAt: undefined }, signal);
 }
 
 /**

@@ -2,7 +2,7 @@
 const mostCounted = 1000;
 
 /** The failures of evaluations that an engine will retry. */
-export class Troubles {
+export class EvaluationFailures {
   /** How often the processing of an evaluation has thrown. */
   readonly faults = new Counts();
   /** How often the plan of an evaluation was outdated. */

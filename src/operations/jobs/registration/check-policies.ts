@@ -1,19 +1,19 @@
 import { err, ok, type Result } from 'neverthrow';
-import { judgePolicies, policyRefused } from '../../../jobs/admission/job-policy.js';
+import { evaluatePolicies, policyRefused } from '../../../jobs/admission/job-policy.js';
 import type { Job } from '../../../jobs/document/job.js';
 import type { InvalidJob, PolicyRefused } from '../../../jobs/errors.js';
 import type { Transaction } from '../../commit.js';
 import { checkJob } from './check-job.js';
 
 /** The warnings of the host's policies about a job to register, or all their refusals in one error. */
-export function meetPolicies(
+export function checkPolicies(
   tx: Transaction,
   job: Job,
   existing: Job | undefined,
   override: boolean,
 ): Result<readonly string[], PolicyRefused> {
   if (tx.policies.length === 0) return ok([]);
-  const { warnings, refusals } = judgePolicies(tx.policies, { job, existing, callerName: tx.caller.name }, override);
+  const { warnings, refusals } = evaluatePolicies(tx.policies, { job, existing, callerName: tx.caller.name }, override);
   return refusals.length === 0 ? ok(warnings) : err(policyRefused(refusals));
 }
 
@@ -24,6 +24,6 @@ export function checkDemands(
   existing: Job | undefined,
 ): Result<readonly string[], InvalidJob | PolicyRefused> {
   return checkJob(tx, job, tx.settings, tx.now).andThen((warnings) =>
-    meetPolicies(tx, job, existing, policyOverride === true).map((texts) => [...warnings, ...texts]),
+    checkPolicies(tx, job, existing, policyOverride === true).map((texts) => [...warnings, ...texts]),
   );
 }

@@ -22,7 +22,7 @@ interface Changed {
  * Cancels delayed evaluations after allocations have reconnected: those that they referred to, unless other allocations still do, and, if the
  * job no longer waits for any allocation, those for the end of the wait. Call it after all changed allocations were written.
  */
-export function cancelNeedless(tx: Transaction, changed: readonly Changed[]): readonly Evaluation[] {
+export function cancelFollowUps(tx: Transaction, changed: readonly Changed[]): readonly Evaluation[] {
   const byJob = new Map<string, Allocation[]>();
   for (const { before } of changed) {
     if (before.ClientStatus !== 'unknown') continue;
