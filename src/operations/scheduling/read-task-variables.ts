@@ -18,7 +18,7 @@ import type { VariableName, VariableRead } from '../../templates/index.js';
 import { type StoredVariable, variables } from '../../variables/variable.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { readAllocationJob } from '../books/jobs/job-rows.js';
-import { openItems } from '../books/variable-items.js';
+import { decryptItems } from '../books/variable-items.js';
 import { readWorkload } from '../books/workload-rules.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { everythingSeen, namespacedSource } from '../listing/keyed-source.js';
@@ -70,7 +70,7 @@ function answer(context: EngineContext, view: ReadView, query: TaskVariablesQuer
   if (version === query.known) return ok({ version, items: [], lists: [] });
   const items: (Readonly<Record<string, string>> | null)[] = [];
   for (const variable of found) {
-    const opened = variable === undefined ? ok(null) : openItems(context, variable);
+    const opened = variable === undefined ? ok(null) : decryptItems(context, variable);
     if (opened.isErr()) return err({ type: 'link_failed', message: opened.error.message });
     items.push(opened.value);
   }

@@ -8,7 +8,7 @@ import { compileFilter } from '../../queries/filters/index.js';
 import { type StoredVariable, type VariableDocument, type VariableStub, variables } from '../../variables/variable.js';
 import { variableDocument, variableStub } from '../../variables/variable-document.js';
 import type { PermissionDenied } from '../authorise.js';
-import { openItems } from '../books/variable-items.js';
+import { decryptItems } from '../books/variable-items.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
 import { namespacedSource } from '../listing/keyed-source.js';
@@ -90,7 +90,7 @@ export function readVariable(
     run: (view: ReadView): Answer<Result<VariableDocument | undefined, CipherError>> => {
       const found = view.get(variables, [namespace, path])?.record;
       if (found === undefined) return { index: view.tableIndex(variables), value: ok(undefined) };
-      const shown = openItems(context, found).map((items) =>
+      const shown = decryptItems(context, found).map((items) =>
         variableDocument(variableStub(found, momentOf(context)), items),
       );
       return { index: found.ModifyIndex, value: shown };

@@ -63,7 +63,7 @@ async function put(
 
 const takenMeanwhile: Conflict = {
   type: 'conflict',
-  message: 'Configurations of this name are made and removed by other requests at the same time; repeat the request',
+  message: 'Other requests create and remove configurations with this name at the same time; repeat the request',
 };
 
 async function putOnce(

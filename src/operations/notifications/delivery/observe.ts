@@ -27,7 +27,7 @@ export function observeAttempt(
   });
   observer.record('signalbox.notification.attempt.duration', report.attempt.total / 1000, { kind });
   if (state.type === 'waiting') {
-    // What was only accepted is due since then, by the wall clock; everything else waits in the queues' time.
+    // A delivery without attempts is due since its acceptance, in wall time; all others wait in queue time.
     const waited = state.dueAt === dueSinceAcceptance ? at.wall - createdAt : at.now - state.dueAt;
     const lag = Math.max(0, waited - report.attempt.total);
     observer.record('signalbox.notification.attempt.lag', lag / 1000, { kind });
@@ -91,7 +91,7 @@ function wordOf({ attempt, after }: Outcome): 'delivered' | 'retrying' | 'dead' 
   return isUnfinished(after.state) ? 'retrying' : 'dead';
 }
 
-/** Says what a turn has stored: whoever hears of an attempt finds it in the log. */
+/** Reports the stored results of a turn, after the commit, so that a listener finds every reported attempt in the log. */
 export function reportTurn(context: EngineContext, result: TurnResult, work: DeliveryWork): void {
   for (const { queue, autoDisabled } of result.outcomes) {
     for (const outcome of queue.outcomes) {
@@ -131,7 +131,7 @@ function emitEnd(context: EngineContext, outcome: Outcome): void {
   context.logger.warn({ ...about, failure: after.attempts.at(-1)?.failure?.class }, 'A notification was given up');
 }
 
-/** For a transport that rejects, which it must not. */
+/** The report for a transport that rejects although it must not. */
 export function brokenReport(at: Instant): AttemptReport {
   const failure = classifySilence({ type: 'connect_failed', message: 'The attempt failed unexpectedly' });
   return {

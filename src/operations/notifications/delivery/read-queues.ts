@@ -12,21 +12,21 @@ import type { ReadView } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
 
 /*
- * What the store has of a queue, as `transitionQueue` takes it: rows that are due, and what was accepted and has no row
- * yet, which is read from the events.
+ * Reads a queue's stored deliveries for `transitionQueue`: due rows, and accepted deliveries without a row, which are
+ * derived from the events.
  */
 
 interface ReadRules {
   readonly now: Instant;
-  /** Deliveries wanted of each sort. */
+  /** The maximum number of deliveries of each kind. */
   readonly window: number;
   /** Whether notifications of a run keep their order. */
   readonly ordered: boolean;
 }
 
-/** Runs whose head waits in the store, of which memory keeps count; of more, single ones are asked for. */
+/** The maximum number of runs with a stored head that memory holds; with more, single runs are read on demand. */
 const mostStoredRuns = 4096;
-/** Events considered for one portion: those for other configurations are passed over. */
+/** The maximum number of events examined for one portion; those for other configurations are skipped. */
 const mostScanned = 2048;
 
 export function readPortion(view: ReadView, queue: DeliveringQueue | CancellingQueue, rules: ReadRules): Portion {
@@ -53,7 +53,7 @@ function readDue(
   { now, window }: ReadRules,
 ): { rows: Delivery[]; nextDue: Instant | null } {
   const limit = Math.max(0, window - retries.length) + known;
-  // Numbers stand before strings: everything that is due by now.
+  // Numbers sort before strings, so this range ends after everything due by now.
   const end = [configurationId, now, ''];
   const rows = view.list(deliveries, { index: 'due', from: [configurationId], to: end, limit });
   const found = rows.map((row) => row.record);
@@ -69,7 +69,7 @@ function nothingFresh({ readThrough, complete }: DeliveringQueue): Pick<Portion,
   return { fresh: [], readThrough, complete };
 }
 
-/** What was accepted after the queue's `readThrough` and has no row. */
+/** Deliveries without a row that were accepted after the queue's `readThrough`. */
 function readFresh(
   view: ReadView,
   queue: DeliveringQueue | CancellingQueue,
