@@ -3,10 +3,10 @@ import type { TaskGroup, VolumeRequest } from '../document/task-group.js';
 import { choiceProblem, quoted } from './problem-texts.js';
 import { type Report, reportIf } from './problems.js';
 
-/** What a volume of a node can be mounted with; the other modes need several nodes. */
+/** The access modes of a host volume; the other modes need several nodes. */
 const hostAccessModes = ['', ...volumeBlock.fields.AccessMode.values.filter((mode) => mode.startsWith('single-node-'))];
 
-/** A request of a group for a volume of its node, or of a volume plugin. */
+/** Checks a request for a host volume or for a volume of a plugin. */
 export function validateVolume(volume: VolumeRequest, group: TaskGroup, jobType: string, report: Report): void {
   if (volume.Source === '') report('a source is required');
   if (volume.PerAlloc) validatePerAllocation(volume, group, jobType, report);
@@ -52,7 +52,7 @@ function validatePluginVolume(volume: VolumeRequest, count: number, report: Repo
       if (isShared) report(`the access_mode ${volume.AccessMode} allows only one writer`);
       break;
     case 'multi-node-single-writer':
-      // Readers may share it.
+      // Several readers may share it.
       if (isShared && !volume.ReadOnly) report(`the access_mode ${volume.AccessMode} allows only one writer`);
       break;
     case 'multi-node-multi-writer':

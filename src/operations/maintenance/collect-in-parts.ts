@@ -99,7 +99,7 @@ async function examined(
   return looked.map((going) => going ?? { gone: [], all: false });
 }
 
-interface Look {
+interface CollectionRules {
   readonly time: CollectionTime;
   readonly endsJob: boolean;
 }
@@ -107,7 +107,7 @@ interface Look {
 function* collectableInSteps(
   view: () => ReadView,
   own: readonly Evaluation[],
-  { time, endsJob }: Look,
+  { time, endsJob }: CollectionRules,
 ): Steps<Collectable> {
   const gone: Pick<Allocation, 'ID' | 'EvalID'>[] = [];
   let all = true;

@@ -40,14 +40,14 @@ export function listNodeWork(
   );
 }
 
-interface Look {
+interface WorkRead {
   readonly view: ReadView;
   readonly now: Instant;
 }
 
 /** Refuses an agent that has been replaced at once. */
 function workFor(
-  { view, now }: Look,
+  { view, now }: WorkRead,
   nodeId: string,
   instance: string | undefined,
   after: number,

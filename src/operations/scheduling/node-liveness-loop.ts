@@ -60,9 +60,9 @@ async function sweep(context: EngineContext, before: SilenceWatch): Promise<Swee
   if (seen.value.silent.length === 0) return seen.value;
   const written = await commit(context, hostPrincipal, (tx) => {
     // Checked again on the stored heartbeats at the time of this write: the process may have been suspended since the first check.
-    const judged = observeHeartbeats(watch, heartbeatsOf(context, tx), ttl, tx.monotonic);
-    for (const { nodeId } of judged.silent) takeForDown(tx, nodeId);
-    return ok<Sweep, never>({ watch: judged.watch, next: judged.next, index: tx.index });
+    const observed = observeHeartbeats(watch, heartbeatsOf(context, tx), ttl, tx.monotonic);
+    for (const { nodeId } of observed.silent) takeForDown(tx, nodeId);
+    return ok<Sweep, never>({ watch: observed.watch, next: observed.next, index: tx.index });
   });
   return written.isErr() ? failed(context, written.error.message) : written.value.value;
 }

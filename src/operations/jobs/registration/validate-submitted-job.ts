@@ -55,10 +55,10 @@ export function validateSubmittedJob(
   return storage
     .read((view) => {
       const existing = readJobRow(view, job.Namespace, job.ID)?.record;
-      const judgement = evaluatePolicies(context.policies, { job, existing, callerName: caller.name }, false);
-      return { ...problemsOfJob(view, job, settings, clock.now()), judgement };
+      const policyResult = evaluatePolicies(context.policies, { job, existing, callerName: caller.name }, false);
+      return { ...problemsOfJob(view, job, settings, clock.now()), policyResult };
     })
-    .map(({ errors, errorsByPart, warningsByPart, judgement: { refusals, warnings } }) => ({
+    .map(({ errors, errorsByPart, warningsByPart, policyResult: { refusals, warnings } }) => ({
       errors: [...errorsByPart, ...refusals],
       error: errors.length + refusals.length === 0 ? '' : errorsText([...errors, ...refusals]),
       warnings: warningsText([...warningsByPart, ...warnings, ...dropped, ...functionWarnings(context, job)]),
