@@ -78,7 +78,7 @@ export function fuzzySearch(
   return searched(context, caller, input, { may: fuzzyRight, steps });
 }
 
-/** Looks in steps, each in the view of its time. */
+/** Searches in steps, each in the then current view. */
 type SearchSteps<T> = (
   current: () => ReadView,
   contexts: readonly SearchContext[],
@@ -110,7 +110,7 @@ function namespaceOf({ namespace = '' }: SearchInput): string {
 
 const anything = namespaceCapabilities.filter((capability) => capability !== 'deny');
 
-/** Who may search a context. */
+/** Decides who may search a context. */
 type Right = (context: SearchContext, caller: Principal, namespace: string) => boolean;
 
 type RightInContext = (caller: Principal, namespace: string) => boolean;
@@ -119,7 +119,7 @@ const volumeReaders = ['csi-list-volume', 'csi-read-volume', 'list-jobs', 'read-
 
 const readsJobs: RightInContext = (caller, namespace) => allows(caller, namespace, ['read-job']);
 
-/** Who may search a context at all; in all namespaces, who may do so in one of them. */
+/** Whether the caller may search a context; over all namespaces: in at least one of them. */
 const maySearch: Readonly<Record<SearchContext, RightInContext>> = {
   jobs: readsJobs,
   allocs: readsJobs,
@@ -137,11 +137,11 @@ const maySearch: Readonly<Record<SearchContext, RightInContext>> = {
 
 const prefixRight: Right = (each, caller, namespace) => maySearch[each](caller, namespace);
 
-/** Everybody may search all namespaces: what is found there is what the caller sees. */
+/** Every caller may search all namespaces; the results contain only visible objects. */
 const fuzzyRight: Right = (each, caller, namespace) =>
   namespace === everyNamespace || prefixRight(each, caller, namespace);
 
-/** What of a context the caller sees, one object at a time. */
+/** Whether the caller sees an object of a context. */
 function seesIn(caller: Principal, asked: string, context: SearchContext): Sees {
   if (context === 'namespaces') return (name) => allows(caller, name, anything);
   if (context === 'nodes') return () => maySearch.nodes(caller, asked);

@@ -11,7 +11,7 @@ export interface VariableWritten {
   readonly index: number;
   /** Nothing was written: `value` is the conflicting variable. */
   readonly conflict: boolean;
-  /** The variable after the write, or, for a conflict, as it is. */
+  /** The variable after the write; for a conflict, the current one. */
   readonly value: VariableDocument;
 }
 

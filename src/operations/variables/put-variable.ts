@@ -85,7 +85,7 @@ function storeVariable(
     const { error } = decided;
     return error.type === 'invalid_variable' ? err(error) : ok(conflictAnswer(context, tx, { namespace, path }));
   }
-  // A lock alone leaves the items as they are sealed.
+  // An action on the lock alone keeps the encrypted items.
   const items =
     input.items === undefined && before !== undefined ? before.items : encryptItems(context, input.items ?? {});
   const next = written(tx, { before, namespace, path, items }, decided.value);

@@ -38,7 +38,7 @@ export function faultsOrRefusal(
     .andThen((checked) => (checked.isErr() ? err(checked.error) : err(refusal)));
 }
 
-/** Everything that is wrong or questionable about a document, on its own and against its context. Launches after `now` are checked. */
+/** All problems and warnings of a document, alone and against the stored state. Launches after `now` are checked. */
 export function problemsOfJob(view: ReadView, job: Job, settings: Settings, now: Instant): JobProblems {
   return validateJob(job, { ...validationContext(view, job, settings), now });
 }

@@ -17,7 +17,7 @@ export function checkPolicies(
   return refusals.length === 0 ? ok(warnings) : err(policyRefused(refusals));
 }
 
-/** The warnings about a document that is to be registered, or why it is refused: by the rules of the interface, then by the policies. */
+/** The warnings about a document to register, or its refusal: first by the rules of the interface, then by the policies. */
 export function checkDemands(
   tx: Transaction,
   { job, policyOverride }: { readonly job: Job; readonly policyOverride?: boolean | undefined },

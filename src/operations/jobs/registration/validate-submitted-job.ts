@@ -27,8 +27,8 @@ export interface ValidatedJob {
 }
 
 /**
- * Checks a job document as a registration would (job interface, validate), and stores nothing. The right is asked for in
- * the document's own namespace. Faults of the document are part of the answer, not an error.
+ * Checks a job document like a registration (job interface, validate), and stores nothing. The right is required in
+ * the document's namespace. Faults of the document are part of the result, not an error.
  */
 export function validateSubmittedJob(
   context: EngineContext,
