@@ -28,7 +28,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './registration/accepts-registrations.js';
 import { checkPolicies } from './registration/check-policies.js';
-import { withinQuota } from './registration/keep-quota.js';
+import { withinQuota } from './registration/check-quota.js';
 import type { Registered } from './registration/register-job.js';
 
 /** The group to scale, or the reason why it is not scaled. */

@@ -21,7 +21,7 @@ import { newEvaluation } from '../../books/scheduling/new-evaluation.js';
 import { snapshotInSteps } from '../../books/scheduling/scheduling-snapshot.js';
 import type { Transaction } from '../../commit.js';
 import { checkDemands } from './check-policies.js';
-import { keepQuota, keptWarnings } from './keep-quota.js';
+import { checkQuota, keptWarnings } from './check-quota.js';
 import type { JobRegistration } from './register-job.js';
 import { type PlanSeal, sealOf } from './sealed-plan.js';
 
@@ -88,7 +88,7 @@ export function* planInSteps(
   const checked = checkDemands(tx, registration, current);
   if (checked.isErr()) return err(checked.error);
   const request = { job, version, preserveCounts, preserveResources, policyId: () => tx.ids.next('uuid') };
-  const kept = keepQuota(tx, registrationOf(current, request, tx.index, tx.now));
+  const kept = checkQuota(tx, registrationOf(current, request, tx.index, tx.now));
   if (kept.isErr()) return err(kept.error);
   const decided = kept.value;
   const seal = sealOf(tx, jobToSeal(registration, decided.job), registration.policyOverride === true);

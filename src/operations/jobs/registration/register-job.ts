@@ -33,8 +33,8 @@ import { acceptsRegistrations } from './accepts-registrations.js';
 import { authoriseVolumes } from './authorise-volumes.js';
 import { faultsOrRefusal } from './check-job.js';
 import { checkDemands } from './check-policies.js';
+import { checkQuota, keptWarnings } from './check-quota.js';
 import { functionWarnings } from './function-warnings.js';
-import { keepQuota, keptWarnings } from './keep-quota.js';
 
 /** A submitted job document. */
 export interface JobDocumentInput {
@@ -180,7 +180,7 @@ export function registerWithin(
   const request = { job, version, enforcedIndex, preserveCounts, preserveResources, policyId };
   const decision = decideRegistration(current, request, tx.index, tx.now);
   return decision
-    .andThen((registered) => keepQuota(tx, registered))
+    .andThen((registered) => checkQuota(tx, registered))
     .map((decided) => {
       if (decided.type !== 'unchanged') tellRegistered(tx, decided.job);
       const { source, warnings } = sourceOf(tx, registration);

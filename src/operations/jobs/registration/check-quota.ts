@@ -19,7 +19,7 @@ import { checkJob } from './check-job.js';
  * The registration, if its job is within the quota and valid with the preserved counts and resources. An unchanged registration
  * requests nothing more.
  */
-export function keepQuota(
+export function checkQuota(
   tx: Transaction,
   registration: Registration,
 ): Result<Registration, QuotaExceeded | InvalidJob> {
@@ -47,7 +47,7 @@ export function withinQuota(tx: Transaction, before: Job | undefined, after: Job
 }
 
 /** Counts a dispatch towards the namespace's rate limit, if it has one. */
-export function takeDispatchOf(tx: Transaction, namespace: string): Result<void, DispatchRateExceeded> {
+export function countDispatch(tx: Transaction, namespace: string): Result<void, DispatchRateExceeded> {
   const perMinute = quotaOf(tx.settings.jobs.quotas, namespace)?.dispatchesPerMinute;
   if (perMinute === undefined) return ok(undefined);
   const until = tx.get(dispatchRates, [namespace])?.record.Until ?? 0;
