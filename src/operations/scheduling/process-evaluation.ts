@@ -174,8 +174,8 @@ function isBlockedAsBefore(
   { result, first, last }: DecidedPart,
   { job, seen }: Pick<Plan, 'job' | 'seen'>,
 ): boolean {
-  const { evaluation, followUps, preemptions, decided, stableVersion, needsReevaluation } = result;
-  if (!first || !last || evaluation.Status !== 'blocked' || needsReevaluation || stableVersion !== undefined)
+  const { evaluation, followUps, preemptions, decided, stableVersion, looksAgain } = result;
+  if (!first || !last || evaluation.Status !== 'blocked' || looksAgain || stableVersion !== undefined)
     return false;
   if (followUps.length + preemptions.length + decided.uncounted.length > 0) return false;
   const stored = tx.get(evaluations, [evaluation.ID])?.record;
@@ -239,7 +239,7 @@ function preemptionWithin(tx: Transaction, evaluation: Evaluation): readonly Eva
 /** The evaluation itself, those that it supersedes, and a further one if the job has to be evaluated once more. */
 function endingsOf(tx: Transaction, { result, job, seen }: Plan): readonly Evaluation[] {
   const again =
-    job !== undefined && result.needsReevaluation ? [newEvaluation(tx, job, { triggeredBy: 'alloc-failure' })] : [];
+    job !== undefined && result.looksAgain ? [newEvaluation(tx, job, { triggeredBy: 'alloc-failure' })] : [];
   return [...superseded(tx, result, seen), result.evaluation, ...again];
 }
 

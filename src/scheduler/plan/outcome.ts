@@ -31,7 +31,7 @@ export interface SchedulingResult {
    * Whether the deployment ended while it withheld replacements of failed allocations: the job must be evaluated once
    * more. That evaluation is not among the records.
    */
-  readonly needsReevaluation: boolean;
+  readonly looksAgain: boolean;
   /** The decisions about deployments, including those that leave the record unchanged. */
   readonly decided: {
     readonly deployment: Deployment | undefined;
@@ -73,7 +73,7 @@ export function* outcomeOf(request: OutcomeRequest): Steps<SchedulingResult> {
     preemptions: preemptionsOf(request),
     desiredUpdates: desiredUpdatesOf(request),
     stableVersion: [...deployments, ...snapshot.deployments].find(({ ID }) => ID === succeeded)?.JobVersion,
-    needsReevaluation: succeeded !== undefined && snapshot.allocations.some((one) => isLeftBehind(one, succeeded)),
+    looksAgain: succeeded !== undefined && snapshot.allocations.some((one) => isLeftBehind(one, succeeded)),
     decided: {
       deployment: intents.deployment,
       deploymentUpdates: intents.deploymentUpdates,
@@ -103,7 +103,7 @@ export function failedOutcome(
     preemptions: [],
     desiredUpdates: {},
     stableVersion: undefined,
-    needsReevaluation: false,
+    looksAgain: false,
     decided: { deployment: undefined, deploymentUpdates: [], uncounted: [] },
   };
 }
@@ -117,8 +117,8 @@ function isLeftBehind({ DeploymentID, ClientStatus, DesiredStatus, NextAllocatio
 function followUpsOf(request: OutcomeRequest): readonly Evaluation[] {
   const { evaluation, now, intents, draft } = request;
   const followUps = [...intents.evaluations];
-  const needsReevaluation = intents.evaluations.length > 0;
-  const due = !needsReevaluation || evaluation.WaitUntil === undefined || Date.parse(evaluation.WaitUntil) <= now;
+  const looksAgain = intents.evaluations.length > 0;
+  const due = !looksAgain || evaluation.WaitUntil === undefined || Date.parse(evaluation.WaitUntil) <= now;
   const waits = request.waitsForRoom ?? draft.failed !== undefined;
   if (waits && evaluation.Status !== 'blocked' && due) followUps.push(blockedEvaluation(request));
   return followUps;

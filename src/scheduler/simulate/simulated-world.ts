@@ -175,7 +175,7 @@ export class SimulatedWorld {
     const written = [...result.followUps, ...result.preemptions, result.evaluation];
     for (const one of written) this.evaluations.set(one.ID, one);
     if (result.stableVersion !== undefined) this.#markStable(evaluation.JobID, result.stableVersion);
-    if (result.needsReevaluation && job !== undefined) this.evaluate(job, 'alloc-failure');
+    if (result.looksAgain && job !== undefined) this.evaluate(job, 'alloc-failure');
     this.#supersede(result.evaluation, result.followUps);
   }
 
