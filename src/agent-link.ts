@@ -30,13 +30,13 @@ export interface AgentPorts {
 /** Options of the link of an in-process agent. */
 export interface AgentPortsOptions {
   /**
-   * `false` where no other process works on the store: the node counts as alive as long as its agent serves, and no heartbeat is stored
-   * every few seconds. When the agent ends without leaving, the node is silent from then on. `true` when absent.
+   * `false` if no other process uses the store: the node counts as alive while its agent runs, and no heartbeat is stored
+   * every few seconds. An agent that ends without deregistering makes the node silent. `true` when absent.
    */
   readonly heartbeats?: boolean;
 }
 
-/** For an agent in the engine's own process: linked to the engine, and on the engine's clock. */
+/** The context of an agent in the engine's own process: linked to the engine, on the engine's clock. */
 export function agentPorts(context: EngineContext, { heartbeats = true }: AgentPortsOptions = {}): AgentPorts {
   const { clock, ids, logger } = context;
   const link = agentLink(context);
@@ -46,7 +46,7 @@ export function agentPorts(context: EngineContext, { heartbeats = true }: AgentP
 /** In-process agents get a very long TTL and need no heartbeat. */
 const rarely = 3 * day;
 
-/** No other process works on the store, so an agent of an earlier process has ended, whatever its folder was. */
+/** No other process uses the store, so any agent of an earlier process has ended, whatever its folder was. */
 const onlyProcess = 'the only process on the store';
 
 function withoutHeartbeats(context: EngineContext, link: AgentLink): AgentLink {
@@ -63,17 +63,17 @@ function withoutHeartbeats(context: EngineContext, link: AgentLink): AgentLink {
       return () => {
         stop();
         context.ownNodes.delete(nodeId);
-        // From now on the node is silent. One that has left is down already.
+        // From now on the node counts as silent. After a deregistration it is down already.
         void link.heartbeat(nodeId, instance).then((heard) => {
           if (heard.isErr() && heard.error.type !== 'node_not_found')
-            context.logger.warn({ node: nodeId, error: heard.error.message }, 'The end of an agent could not be noted');
+            context.logger.warn({ node: nodeId, error: heard.error.message }, 'Recording the end of an agent failed');
         });
       };
     },
   };
 }
 
-/** The folder is on the same host as the store, so it does not matter whether the host was restarted. */
+/** The folder is on the same host as the store, so the boot ID is not needed. */
 function claimantFrom({ instance, folder }: AgentProcess): NodeClaimant {
   return { instance, ...(folder === undefined ? {} : { folder: secretHash(folder) }) };
 }
@@ -146,12 +146,12 @@ function linkError(error: PermissionDenied | ClaimRefused | AgentLinkError | Sto
     case 'link_failed':
       return error;
     case 'permission_denied':
-      return { type: 'node_refused', message: 'The server does not allow this agent to look after nodes' };
+      return { type: 'node_refused', message: 'The server does not allow this agent to run nodes: use a node token' };
     case 'claim_refused':
       return { type: 'node_refused', message: error.message };
     case 'storage_failed':
       return error.reason === 'closed'
-        ? { type: 'node_refused', message: 'The store of the engine is closed: make an engine over an open one' }
+        ? { type: 'node_refused', message: 'The store of the engine is closed: create an engine with an open store' }
         : { type: 'link_failed', message: error.message };
   }
 }

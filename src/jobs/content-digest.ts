@@ -2,7 +2,7 @@ const prime = 0x100000001b3n;
 const offset = 0xcbf29ce484222325n;
 const lanes = [0n, 1n, 2n, 3n] as const;
 
-/** Base64 of 32 bytes that change when the contents do. It is no secret, and protects nothing. */
+/** Base64 of 32 bytes that change when the contents do. Not cryptographic. */
 export function contentDigest(contents: readonly unknown[]): string {
   const bytes = new TextEncoder().encode(JSON.stringify(contents));
   return btoa(lanes.map((lane) => eightBytes(digest(bytes, offset + lane))).join(''));

@@ -40,7 +40,7 @@ export interface DispatchRateExceeded {
 /** A member of the request, apart from the job document, has an invalid value. */
 export interface InvalidRequest {
   readonly type: 'invalid_request';
-  /** The member of the request. */
+  /** The invalid member. */
   readonly field: string;
   readonly message: string;
 }
@@ -84,7 +84,7 @@ export interface JobNotFound {
   readonly message: string;
 }
 
-/** The requested version does not exist or is no longer kept. */
+/** The requested version does not exist or was pruned. */
 export interface VersionNotFound {
   readonly type: 'version_not_found';
   readonly version: number;
@@ -94,7 +94,7 @@ export interface VersionNotFound {
 /** A revert to the current version, or with a wrong `prior_version`. */
 export interface RevertRefused {
   readonly type: 'revert_refused';
-  /** `same_version`: the version is the present one. `prior_version`: the current version differs from the one in the request. */
+  /** `same_version`: the version is the current one. `prior_version`: the current version differs from the one in the request. */
   readonly reason: 'same_version' | 'prior_version';
   readonly message: string;
 }
@@ -128,7 +128,7 @@ export interface ScalingRefused {
   readonly type: 'scaling_refused';
   /**
    * `count_with_error`: the request describes an error and gives a count, too. `below_minimum`, `above_maximum`: bounds of the group's
-   * policy. `active_deployment`: the job is being deployed. `volume`: a volume of the group cannot be mounted so often.
+   * policy. `active_deployment`: the job is being deployed. `volume`: a volume of the group allows fewer allocations.
    */
   readonly reason:
     | 'negative_count'
@@ -152,7 +152,7 @@ export interface TotalCountTooLarge {
 /** A tag that another version already has, or that does not exist. */
 export interface TagRefused {
   readonly type: 'tag_refused';
-  /** `version_and_latest`: the request gives a version and asks for the latest one, too. */
+  /** `version_and_latest`: the request gives a version and also requests the latest one. */
   readonly reason: 'taken' | 'not_found' | 'version_and_latest';
   readonly message: string;
 }

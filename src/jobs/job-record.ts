@@ -3,7 +3,7 @@ import type { Job } from './document/job.js';
 import { scalingPoliciesOf } from './scaling/scaling-policies.js';
 
 /**
- * The current version of every job, in the wire's shape, so that a read relays the row's text. Ordered by namespace and
+ * The current version of every job, in the form of the API, so that a read relays the row's JSON. Ordered by namespace and
  * ID, which is the order of lists.
  */
 export const jobs = table<Job>(
@@ -14,14 +14,14 @@ export const jobs = table<Job>(
     by_change: { version: 1, key: (job) => [job.ModifyIndex, job.Namespace, job.ID] },
     /** Dispatched and periodic instances of a parent. */
     by_parent: { version: 1, key: (job) => (job.ParentID === '' ? undefined : [job.Namespace, job.ParentID, job.ID]) },
-    /** System jobs that a node must get when it turns ready. */
+    /** System jobs, which a node must get when it becomes ready. */
     system: { version: 1, key: (job) => (job.Type === 'system' && !job.Stop ? [job.Namespace, job.ID] : undefined) },
-    /** Those with scaling policies. */
+    /** Jobs with scaling policies. */
     scaled: {
       version: 1,
       key: (job) => (scalingPoliciesOf(job).length > 0 ? [job.Namespace, job.ID] : undefined),
     },
-    /** Finds the instance that an idempotency token already made. */
+    /** By idempotency token, to find the instance that a repeated dispatch already created. */
     by_dispatch_token: {
       version: 1,
       key: (job) =>
@@ -35,12 +35,12 @@ export const jobs = table<Job>(
 );
 
 /**
- * The earlier versions of every job that are still kept. The current version is not here: it is the job's own row, so
- * that the two can never disagree and a registration prints its document once.
+ * The kept earlier versions of every job. The current version is only in the job's row, so
+ * that the two cannot disagree and a registration serialises its document once.
  */
 export const jobVersions = table<Job>('job_versions', (job) => [job.Namespace, job.ID, job.Version]);
 
-/** Whether dispatching it makes instances: an instance keeps its parent's block without being such a job itself. */
+/** Whether a dispatch creates instances of it. An instance keeps its parent's block without being parameterized itself. */
 export function isParameterized(job: Pick<Job, 'ParameterizedJob' | 'Dispatched'>): boolean {
   return job.ParameterizedJob !== null && !job.Dispatched;
 }
@@ -49,7 +49,7 @@ export function isPeriodic(job: Pick<Job, 'Periodic'>): boolean {
   return job.Periodic !== null;
 }
 
-/** A template of runs, not a run: nothing of it is placed, so it gets no evaluations. */
+/** Whether it is a parent of instances: it has no allocations itself, and therefore no evaluations. */
 export function isLauncher(job: Pick<Job, 'ParameterizedJob' | 'Dispatched' | 'Periodic'>): boolean {
   return isParameterized(job) || isPeriodic(job);
 }

@@ -20,21 +20,21 @@ export interface ParseJobOptions {
   readonly variableFlags?: Readonly<Record<string, string>>;
   /** Single values by name, as in an environment: undeclared ones are ignored, and all other sources override them. */
   readonly variableEnvironment?: Readonly<Record<string, string>>;
-  /** Values for variables that are not declared: true refuses them, false warns. Default: refused in `variableFlags` only. */
+  /** Values for undeclared variables: true refuses them, false warns. Default: refused in `variableFlags` only. */
   readonly strictVariables?: boolean;
-  /** The files that the file functions read; without it these functions fail. */
+  /** The files for the file functions, which fail without it. */
   readonly files?: FileAccess;
   /** Fills unset fields with their defaults. */
   readonly canonicalize?: boolean;
-  /** Parses the source in the literal mode for version 1 of the language. */
+  /** Parses the source as HCL 1, in which `${…}` is literal. */
   readonly hcl1?: boolean;
-  /** The source of new UUIDs and salts; without it the functions that need them do not exist. */
+  /** The source of new UUIDs and salts; without it the functions that need them are undefined. */
   readonly ids?: { next(kind: 'uuid'): string };
   /** The budget of the evaluation; see `createBudget`. */
   readonly budget?: Budget;
 }
 
-/** The functions of job files: those of paths always, those of files where there are any, and those that need chance with `ids`. */
+/** The functions of job files: path functions always, file functions with `files`, random ones with `ids`. */
 function functionsFor({ ids, files }: ParseJobOptions): typeof hclFunctions {
   const functions = new Map(hclFunctions);
   for (const each of [...pathFunctions, ...(files === undefined ? [] : fileFunctions(files))]) {
@@ -46,7 +46,7 @@ function functionsFor({ ids, files }: ParseJobOptions): typeof hclFunctions {
 
 /** A parsed specification. */
 export interface ParsedJob {
-  /** The submitted form: null where nothing was given. */
+  /** The submitted form; null where no value was given. */
   readonly job: SubmittedJob;
   /** Warnings about the source. */
   readonly warnings: readonly Diagnostic[];
@@ -57,7 +57,7 @@ export interface ParsedJob {
  * Synchronous and pure; checks the language and the table of the specification, not the meaning (see `validateJob`).
  * Errors are all problems found, sorted by position. Without `files` the file functions fail.
  *
- * A string that costs more than the budget of one turn is refused; a service reads strings by `parseJobSource`, which takes several.
+ * A source that costs more than the budget of one step is refused; a service uses `parseJobSource`, which takes several steps.
  */
 export function parseJob(source: string, options: ParseJobOptions = {}): Result<ParsedJob, Diagnostic[]> {
   return finish(parseJobInSteps(source, options));

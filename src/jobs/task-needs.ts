@@ -70,7 +70,7 @@ export function unmetNeeds(needs: readonly TaskNeed[], provides: string | undefi
   return needs.filter((need) => !provided.has(need));
 }
 
-/** A volume that is requested as read-only depends on the volume of the node. */
+/** Whether a read-only request is a need depends on the volume of the node. */
 function mountNeeds(mounts: readonly VolumeMount[], volumes: TaskGroup['Volumes']): TaskNeed[] {
   const needs: TaskNeed[] = mounts.length === 0 ? [] : ['volumes'];
   if (mounts.some(({ ReadOnly, Volume }) => ReadOnly && volumes?.[Volume]?.ReadOnly !== true)) {
@@ -92,7 +92,7 @@ function artifactNeeds(artifacts: readonly TaskArtifact[]): TaskNeed[] {
   return needs;
 }
 
-/** The string has references, so its final value is not known yet. */
+/** Whether the string has references, so that its final value is not known yet. */
 function isOpen(text: string): boolean {
   return text.includes('${');
 }
@@ -106,13 +106,13 @@ export interface Archive {
   readonly format: ArchiveFormat;
   /** The source without the part that names a folder of the archive. */
   readonly path: string;
-  /** The folder of the archive whose contents are wanted; empty for all of it. */
+  /** The folder of the archive to unpack; empty for all of it. */
   readonly folder: string;
 }
 
 /**
- * How existing clients would unpack an artifact, by the ending of its path or the option `archive`: `unknown` in a way that agents of this
- * project do not know; undefined for a file that is kept as it is.
+ * How existing clients would unpack an artifact, by the ending of its path or the option `archive`: `unknown` for formats that agents of this
+ * project do not support; undefined for a file that is not unpacked.
  */
 export function archiveOf({ GetterSource, GetterOptions, GetterMode }: TaskArtifact): Archive | 'unknown' | undefined {
   const { path: source, options } = sourceParts(GetterSource, GetterOptions);

@@ -24,7 +24,7 @@ export interface VerificationResponse {
   readonly successful: boolean;
 }
 
-/** The object does not exist, or the caller may not see it: both give the same error. */
+/** The object does not exist, or the caller may not see it; the error is the same. */
 export interface NotFound {
   readonly type: 'not_found';
   /** The kind of the missing object. */

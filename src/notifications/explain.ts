@@ -14,7 +14,7 @@ export type Obstacle =
   | 'feature_off'
   | 'disabled'
   | 'trigger_off'
-  /** The filter of the configuration rejects it. */
+  /** The configuration's filter rejects the event. */
   | 'filtered'
   | 'no_recipients'
   /** It is an alert about this configuration, which is not notified about itself. */
@@ -70,7 +70,7 @@ export function matchConfigurations(
   return configurations.filter((configuration) => obstaclesFor(event, configuration).length === 0);
 }
 
-/** The obstacles in the workspace that apply to all configurations. */
+/** The workspace's obstacles, which apply to all configurations. */
 function obstaclesForAll(event: NotificationEvent, workspace: Workspace): Obstacle[] {
   const obstacles: Obstacle[] = [];
   if (event.kind === 'run' && event.speculative) obstacles.push('speculative_run');

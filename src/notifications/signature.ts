@@ -32,8 +32,8 @@ function standardHmac(key: string | Buffer, signed: string | Uint8Array): string
 
 /**
  * The HMAC keys of a secret in Standard Webhooks: what the base64 after `whsec_` decodes to, otherwise the UTF-8 bytes of the token. Base64 of
- * 24 to 64 bytes without the prefix is ambiguous, since the reference libraries decode it: such a token has both keys. No key is
- * empty, because anybody can sign with an empty one.
+ * 24 to 64 bytes without the prefix is ambiguous, since the reference libraries decode it: such a token has both keys. Keys are never
+ * empty, because anyone can sign with an empty one.
  */
 function hmacKeysOf(token: string): readonly (string | Buffer)[] {
   if (isBlank(token)) return [];
@@ -45,7 +45,7 @@ function hmacKeysOf(token: string): readonly (string | Buffer)[] {
   return key !== undefined && key.length >= 24 && key.length <= 64 ? [token, key] : [token];
 }
 
-/** Whether a token is empty or white space, and so no secret. */
+/** Whether a token is empty or white space, so that it is not a secret. */
 export function isBlank(token: string): boolean {
   return token.trim() === '';
 }
@@ -57,7 +57,7 @@ export function digestOfUrl(url: string): string {
 
 /** Whether the header's value is the signature of these bytes with this token; runs in constant time. */
 export function matchesSignature(token: string, body: string | Uint8Array, signature: string): boolean {
-  // Public keys and empty tokens are known to everybody, so a signature made with one proves nothing.
+  // Public keys and empty tokens are public, so a signature made with one proves nothing.
   if (token.startsWith(publicPrefix) || isBlank(token)) return false;
   return equalInConstantTime(nodeCrypto().createHmac('sha512', token).update(body).digest('hex'), signature);
 }

@@ -9,7 +9,7 @@ import type { SchedulerConfiguration } from './scheduler-configuration.js';
 export interface SchedulingSnapshot {
   /** The job as currently registered; undefined when it was purged. */
   readonly job: Job | undefined;
-  /** The job's allocations: all that are live or that their nodes have not finished with, and those others that `isRemembered` selects. */
+  /** The job's allocations: all that are live or that their nodes have not finished with, and those others that `affectsDecisions` selects. */
   readonly allocations: readonly Allocation[];
   /** Older job versions that its allocations run, or that a deployment deployed, by version. */
   readonly versions: ReadonlyMap<number, Job>;
@@ -33,7 +33,7 @@ export interface SchedulingSnapshot {
  * Whether decisions depend on an ended allocation: it waits for its replacement, or is completed work of the job's current
  * version, which is not repeated.
  */
-export function isRemembered(allocation: Allocation, job: Pick<Job, 'Version' | 'CreateIndex'>): boolean {
+export function affectsDecisions(allocation: Allocation, job: Pick<Job, 'Version' | 'CreateIndex'>): boolean {
   if (allocation.JobCreateIndex !== job.CreateIndex) return false;
   if (allocation.NextAllocation) return false;
   return allocation.JobVersion === job.Version || allocation.DesiredStatus === 'run';

@@ -2,7 +2,7 @@
 export type Instant = number;
 
 /** The write that a decision becomes part of: its time, and its index. */
-export interface WriteMoment {
+export interface WriteStamp {
   readonly now: Instant;
   readonly index: number;
 }

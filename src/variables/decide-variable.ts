@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { InvalidVariable, VariableConflict } from './errors.js';
-import { type LockState, type LockTerms, lockFrom, lockState, type Moment, renewed } from './lock.js';
+import { type ClockReadings, type LockState, type LockTerms, lockFrom, lockState, renewed } from './lock.js';
 import type { StoredLock, StoredVariable } from './variable.js';
 
 /** A request about a variable, apart from its items. */
@@ -23,7 +23,7 @@ export type DecidedLock = StoredLock | null | undefined;
 export function decideVariable(
   before: StoredVariable | undefined,
   wish: VariableWish,
-  moment: Moment & { readonly freshId: () => string },
+  moment: ClockReadings & { readonly freshId: () => string },
 ): Result<DecidedLock, VariableConflict | InvalidVariable> {
   if (isOutdated(wish, before)) return err({ type: 'variable_conflict' });
   const state: LockState = before === undefined ? { type: 'free' } : lockState(before, moment);
@@ -38,7 +38,7 @@ export function decideVariable(
 export function decideRenewal(
   before: StoredVariable,
   lockId: string,
-  moment: Moment,
+  moment: ClockReadings,
 ): Result<StoredLock, VariableConflict | InvalidVariable> {
   const state = lockState(before, moment);
   if (state.type !== 'held') return err(lockMissing);
@@ -48,7 +48,7 @@ export function decideRenewal(
 function acquired(
   state: LockState,
   { lockId, terms }: VariableWish,
-  moment: Moment & { readonly freshId: () => string },
+  moment: ClockReadings & { readonly freshId: () => string },
 ): Result<StoredLock, VariableConflict> {
   if (state.type === 'held') {
     return state.lock.ID === lockId ? ok(renewed(state.lock, moment)) : err({ type: 'variable_conflict' });

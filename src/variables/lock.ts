@@ -3,7 +3,7 @@ import type { Instant } from '../shared/instant.js';
 import type { Deadline, StoredLock, StoredVariable } from './variable.js';
 
 /** The time of a decision, on both clocks. */
-export interface Moment {
+export interface ClockReadings {
   readonly now: Instant;
   readonly monotonic: Milliseconds;
   readonly timeline: string;
@@ -21,7 +21,7 @@ export type LockState =
   | { readonly type: 'delayed' };
 
 /** The state at a given time: an expired lock is lost, even if the record does not show it yet. */
-export function lockState(variable: StoredVariable, moment: Moment): LockState {
+export function lockState(variable: StoredVariable, moment: ClockReadings): LockState {
   const { lock, delayedUntil } = variable;
   if (lock !== null) {
     if (!isOver(lock.until, moment)) return { type: 'held', lock };
@@ -49,17 +49,17 @@ export function termsFault({ ttl, delay }: LockTerms): string | undefined {
   return delay > longestTtl ? 'Lock delay must be at most 24 hours' : undefined;
 }
 
-export function lockFrom(id: string, { ttl, delay }: LockTerms, moment: Moment): StoredLock {
+export function lockFrom(id: string, { ttl, delay }: LockTerms, moment: ClockReadings): StoredLock {
   const TTL = ttl === 0 ? defaultNanos : ttl;
   return { ID: id, TTL, LockDelay: delay === 0 ? defaultNanos : delay, until: from(moment, TTL) };
 }
 
 /** The same lock, renewed now. */
-export function renewed(lock: StoredLock, moment: Moment): StoredLock {
+export function renewed(lock: StoredLock, moment: ClockReadings): StoredLock {
   return { ...lock, until: from(moment, lock.TTL) };
 }
 
-function from({ now, monotonic, timeline }: Moment, nanos: number): Deadline {
+function from({ now, monotonic, timeline }: ClockReadings, nanos: number): Deadline {
   return after({ at: now, monotonic, timeline }, nanos);
 }
 
@@ -68,6 +68,6 @@ function after({ at, monotonic, timeline }: Deadline, nanos: number): Deadline {
   return { at: at + length, monotonic: monotonic + length, timeline };
 }
 
-function isOver(deadline: Deadline, { now, monotonic, timeline }: Moment): boolean {
+function isOver(deadline: Deadline, { now, monotonic, timeline }: ClockReadings): boolean {
   return deadline.timeline === timeline ? deadline.monotonic <= monotonic : deadline.at <= now;
 }

@@ -1,9 +1,9 @@
 import { durationTextFromNanos } from '../shared/duration.js';
-import { lockState, type Moment } from './lock.js';
+import { type ClockReadings, lockState } from './lock.js';
 import type { StoredVariable, VariableDocument, VariableItems, VariableStub } from './variable.js';
 
 /** The members in a list. The ID of the lock is shown only to its holder. */
-export function variableStub(variable: StoredVariable, moment: Moment, ownLock?: string): VariableStub {
+export function variableStub(variable: StoredVariable, moment: ClockReadings, ownLock?: string): VariableStub {
   const { Namespace, Path, CreateIndex, ModifyIndex, CreateTime, ModifyTime } = variable;
   const stub = { Namespace, Path, CreateIndex, ModifyIndex, CreateTime, ModifyTime };
   const state = lockState(variable, moment);

@@ -9,7 +9,7 @@ import { toldState } from '../../src/agent/allocation/client-status.js';
 import { transitionAllocation } from '../../src/agent/allocation/transition-allocation.js';
 import { newTaskLife, type TaskEffect, type TaskLifeEvent } from '../../src/agent/task/task-life.js';
 import { type TaskPlan, taskPlan } from '../../src/agent/task/task-plan.js';
-import { freshTaskRecord, type Moment, type TaskRecord } from '../../src/agent/task/task-record.js';
+import { type DecisionInputs, freshTaskRecord, type TaskRecord } from '../../src/agent/task/task-record.js';
 import type { Job } from '../../src/jobs/document/job.js';
 
 /** What a driver that is made for a test does: events after so many milliseconds, for each effect. */
@@ -136,7 +136,7 @@ export class AllocationPlay {
     this.#waiting.push({ at: this.now + after, order: this.#order, event });
   }
 
-  #moment(): Moment {
+  #moment(): DecisionInputs {
     return { now: 1_767_225_600_000 + this.now, monotonic: this.now, timeline: 'play', fraction: 0 };
   }
 }

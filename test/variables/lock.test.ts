@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { lockFrom, lockState, type Moment, renewed, withLockLost } from '../../src/variables/lock.js';
+import { type ClockReadings, lockFrom, lockState, renewed, withLockLost } from '../../src/variables/lock.js';
 import type { StoredVariable } from '../../src/variables/variable.js';
 
 const second = 1_000_000_000;
-const at = (milliseconds: number, timeline = 'here'): Moment => ({
+const at = (milliseconds: number, timeline = 'here'): ClockReadings => ({
   now: 1_000_000 + milliseconds,
   monotonic: milliseconds,
   timeline,

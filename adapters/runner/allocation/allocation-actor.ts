@@ -22,7 +22,7 @@ import {
 import type { AllocationReport, FailureOutput } from '../../../src/agent/link/node-work.js';
 import { newTaskLife } from '../../../src/agent/task/task-life.js';
 import { taskPlan } from '../../../src/agent/task/task-plan.js';
-import { freshTaskRecord, hasBegun, recalledTaskRecord } from '../../../src/agent/task/task-record.js';
+import { freshTaskRecord, hasBegun, restoredTaskRecord } from '../../../src/agent/task/task-record.js';
 import { stopOnClientAfter } from '../../../src/scheduler/reconcile/disconnect.js';
 import { type Milliseconds, millisecondsFromNanos, second } from '../../../src/shared/duration.js';
 import { AllocationChecks, type CheckedAllocation } from '../checks/allocation-checks.js';
@@ -167,7 +167,7 @@ export class AllocationActor {
     if (running.length === 0) return callerFailed('state', 'Task not running');
     for (const each of running) {
       const happening = { type: 'signalling', signal: name, reason: 'User requested to signal task' } as const;
-      this.handle({ type: 'task', task: each, event: { type: 'tell', happening } });
+      this.handle({ type: 'task', task: each, event: { type: 'report', happening } });
       this.#performers.get(each)?.signal(name);
     }
     return undefined;
@@ -340,7 +340,7 @@ export class AllocationActor {
     const moment = momentOf(this.#context);
     try {
       const known = this.#context.memory.load(this.id, task);
-      if (known !== undefined) return recalledTaskRecord(known, moment);
+      if (known !== undefined) return restoredTaskRecord(known, moment);
     } catch (error) {
       if (isTransientFault(error)) throw error;
       this.#context.logger.warn(

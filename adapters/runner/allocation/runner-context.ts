@@ -1,5 +1,5 @@
 import type { NodeDescription } from '../../../src/agent/link/node-work.js';
-import type { Moment } from '../../../src/agent/task/task-record.js';
+import type { DecisionInputs } from '../../../src/agent/task/task-record.js';
 import type { AgentLink } from '../../../src/ports/agent-link.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Download } from '../../../src/ports/download.js';
@@ -32,6 +32,6 @@ export interface RunnerContext {
   readonly leavesTasks: boolean;
 }
 
-export function momentOf({ clock, ids }: Pick<RunnerContext, 'clock' | 'ids'>): Moment {
+export function momentOf({ clock, ids }: Pick<RunnerContext, 'clock' | 'ids'>): DecisionInputs {
   return { now: clock.now(), monotonic: clock.monotonic(), timeline: clock.timeline, fraction: ids.fraction() };
 }

@@ -248,7 +248,7 @@ export class TaskPerformer {
   }
 
   #sayWaits(reason: string): void {
-    this.#tell({ type: 'tell', happening: { type: 'hook_message', message: `The task waits: ${reason}` } });
+    this.#tell({ type: 'report', happening: { type: 'hook_message', message: `The task waits: ${reason}` } });
   }
 
   /** Returns the driver's result, or what it threw. */

@@ -109,7 +109,7 @@ export class TaskPreparation {
     if (download === null)
       return setupFault('This runner cannot fetch artifacts: it was made without the option download');
     const { lookup } = taskSetting({ assignment, node, paths });
-    if (this.#downloads !== signal) this.#running.tell({ type: 'tell', happening: { type: 'downloading' } });
+    if (this.#downloads !== signal) this.#running.tell({ type: 'report', happening: { type: 'downloading' } });
     this.#downloads = signal;
     try {
       await fetchArtifacts({ artifacts, paths, fill: (text) => interpolate(text, lookup), limits }, download, signal);
@@ -149,7 +149,7 @@ export class TaskPreparation {
       tell: (message) => this.#say(message),
       restart: (reason) => tell({ type: 'restart', reason, asFailure: false }),
       signal: (name, reason) => {
-        tell({ type: 'tell', happening: { type: 'signalling', signal: name, reason } });
+        tell({ type: 'report', happening: { type: 'signalling', signal: name, reason } });
         signal(name);
       },
       run: (script) => this.#runScript(script, setting),
@@ -178,6 +178,6 @@ export class TaskPreparation {
   }
 
   #say(message: string): void {
-    this.#running.tell({ type: 'tell', happening: { type: 'hook_message', message } });
+    this.#running.tell({ type: 'report', happening: { type: 'hook_message', message } });
   }
 }

@@ -1,12 +1,12 @@
 import { parseEnvironment } from '../../../src/agent/template/environment-text.js';
 import { KnownVariables } from '../../../src/agent/template/known-variables.js';
-import { type HeldTexts, quietTexts } from '../../../src/agent/template/quiet-texts.js';
 import {
   type ReadTemplate,
   type RenderedTemplate,
   renderTemplates,
   type TemplatesOutcome,
 } from '../../../src/agent/template/render-templates.js';
+import { type HeldOutputs, stableOutputs } from '../../../src/agent/template/stable-outputs.js';
 import { type TemplateChange, templateChange } from '../../../src/agent/template/template-change.js';
 import type { ChangeScript, TaskTemplate } from '../../../src/jobs/document/task-parts.js';
 import { mapProblem } from '../../../src/jobs/validation/validate-start.js';
@@ -69,7 +69,7 @@ export class TaskTemplates {
   readonly #texts = new Map<number, string>();
   readonly #values = new Set<string>();
   /** New outputs that wait, and the time when the first of them is to be written. */
-  #held: HeldTexts = new Map();
+  #held: HeldOutputs = new Map();
   #heldUntil: number | undefined;
   /**
    * The templates whose change actions are pending: written before the files change, so that an agent that restarts
@@ -220,7 +220,7 @@ export class TaskTemplates {
     if (rendered === undefined || signal.aborted) return;
     const changed = rendered.filter(({ at, text }) => before.get(at) !== text);
     const now = this.#context.clock.monotonic();
-    const { due, held, next } = quietTexts(changed, this.#task.templates, this.#held, now);
+    const { due, held, next } = stableOutputs(changed, this.#task.templates, this.#held, now);
     if (due.length > 0) {
       await this.#note.add(due.map(({ at }) => at));
       await this.#write(due, false);

@@ -31,9 +31,9 @@ export type AllocationEvent =
   | { readonly type: 'stop'; readonly cause: EndCause; readonly skipDelay: boolean }
   /** The job version was replaced by one that the tasks can continue under. */
   | { readonly type: 'updated'; readonly plan: AllocationPlan }
-  /** `tasks`: those that run, by name, or all from their beginning. */
+  /** `tasks`: running tasks by name, or `all` tasks from their beginning. */
   | { readonly type: 'restart'; readonly tasks: readonly string[] | 'all'; readonly reason: string }
-  /** The agent is stopping: nothing new starts, and running tasks may finish. */
+  /** The agent is stopping: no task starts any more, and running tasks may finish. */
   | { readonly type: 'close' }
   /** The deadline of a stopping agent: unfinished tasks are interrupted and run again under the next agent. */
   | { readonly type: 'interrupt'; readonly within: Milliseconds }

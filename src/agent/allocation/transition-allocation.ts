@@ -1,5 +1,5 @@
 import type { TaskEnd, TaskLife, TaskLifeEvent } from '../task/task-life.js';
-import type { Moment } from '../task/task-record.js';
+import type { DecisionInputs } from '../task/task-record.js';
 import { transitionTask } from '../task/transition-task.js';
 import {
   type AllocationEffect,
@@ -20,9 +20,9 @@ interface AllocationTransition {
 export function transitionAllocation(
   life: AllocationLife,
   event: AllocationEvent,
-  moment: Moment,
+  inputs: DecisionInputs,
 ): AllocationTransition {
-  const transition = new AllocationTransitionBuilder(life, moment);
+  const transition = new AllocationTransitionBuilder(life, inputs);
   handlers[event.type](transition, event as never);
   transition.settle();
   return { next: transition.life, effects: transition.effects };
@@ -32,11 +32,11 @@ export function transitionAllocation(
 class AllocationTransitionBuilder {
   life: AllocationLife;
   readonly effects: AllocationEffect[] = [];
-  readonly #moment: Moment;
+  readonly #inputs: DecisionInputs;
 
-  constructor(life: AllocationLife, moment: Moment) {
+  constructor(life: AllocationLife, inputs: DecisionInputs) {
     this.life = life;
-    this.#moment = moment;
+    this.#inputs = inputs;
   }
 
   change(change: Partial<AllocationLife>): void {
@@ -54,7 +54,7 @@ class AllocationTransitionBuilder {
     const plan = this.life.plan.tasks[at];
     const task = this.life.tasks[at];
     if (plan === undefined || task === undefined) return;
-    const { next, effects } = transitionTask(task, event, plan, this.#moment);
+    const { next, effects } = transitionTask(task, event, plan, this.#inputs);
     for (const effect of effects) this.effects.push({ type: 'task', task: name, effect });
     if (next !== task) this.change({ tasks: this.life.tasks.with(at, next) });
   }
@@ -114,7 +114,7 @@ const handlers: { readonly [T in AllocationEvent['type']]: Handler<T> } = {
   assigned(transition) {
     for (const [at, plan] of transition.life.plan.tasks.entries()) {
       const isUnreported = transition.life.tasks[at]?.record.state.Events === null;
-      if (isUnreported) transition.task(plan.name, { type: 'tell', happening: { type: 'received' } });
+      if (isUnreported) transition.task(plan.name, { type: 'report', happening: { type: 'received' } });
     }
   },
   stop(transition, { cause, skipDelay }) {

@@ -18,7 +18,7 @@ export interface ArtifactPlan {
 /** Query options of a source that the agent interprets itself and does not send to the server. */
 const ownOptions = ['checksum', 'archive', 'filename'];
 
-/** The download for an artifact, after `fill` has replaced its references; a string is an error: what is unsupported or wrong. */
+/** The download for an artifact, after `fill` has replaced its references. The error says what is unsupported or wrong. */
 export function artifactPlan(artifact: TaskArtifact, fill: (text: string) => string): Result<ArtifactPlan, string> {
   const source = fill(artifact.GetterSource);
   const filled = { ...artifact, GetterSource: source, GetterOptions: filledMap(artifact.GetterOptions, fill) };
@@ -52,7 +52,7 @@ function refusal(artifact: TaskArtifact): string | undefined {
   if (artifact.GetterInsecure) return 'insecure = true is not supported: certificates are always checked';
   if (!/^https?:\/\//i.test(artifact.GetterSource)) return 'only http:// and https:// sources are supported';
   if (archiveOf(artifact) !== 'unknown') return undefined;
-  return 'only tar, tar.gz and zip archives are unpacked, into a folder; with the option archive = "false" the file is fetched as it is';
+  return 'only tar, tar.gz and zip archives can be unpacked, into a folder; set the option archive = "false" to fetch the file unchanged';
 }
 
 function filledMap(map: Readonly<Record<string, string>> | null, fill: (text: string) => string) {

@@ -8,7 +8,7 @@ export interface DiskNote {
   readonly from: string | null;
   /** Whether the takeover is complete, or there is nothing to take over. */
   readonly settled: boolean;
-  /** Message of the task event about the takeover; empty for none. */
+  /** Message of the task event about the takeover; empty before there is one. */
   readonly said: string;
 }
 
@@ -43,7 +43,7 @@ export function carriedFolders(group: Pick<TaskGroup, 'Tasks'>): readonly (reado
 }
 
 export function waitingText(source: string): string {
-  return `Waiting for the end of allocation ${source}, whose ephemeral disk is taken over`;
+  return `Waiting for allocation ${source} to end before taking over its ephemeral disk`;
 }
 
 /** The result of a takeover. */

@@ -1,7 +1,7 @@
 import type { AllocationUsage, CommandOutput, CommandRefused, FileDescription, NodeCommand } from './node-command.js';
-import { amount, bytes, fitted, flag, listOf, mapOf, objectOf, oneOf, type Shape, text, whole } from './shape.js';
+import { amount, bytes, flag, listOf, mapOf, objectOf, oneOf, type Shape, string, validated, whole } from './shape.js';
 
-const note = text(16_384);
+const note = string(16_384);
 
 const used = { residentBytes: amount, userPercent: amount, systemPercent: amount };
 const measured = objectOf({ ...used, pid: amount });
@@ -12,8 +12,8 @@ const processUsage: typeof measured = (value, at) =>
     : measured(value, at);
 const usage = objectOf({ ...used, processes: listOf(processUsage, 100_000) });
 const file: Shape<FileDescription> = objectOf(
-  { Name: text(4096), IsDir: flag, Size: amount, FileMode: text(), ModTime: text(64) },
-  { ContentType: text(256) },
+  { Name: string(4096), IsDir: flag, Size: amount, FileMode: string(), ModTime: string(64) },
+  { ContentType: string(256) },
 );
 const stream = oneOf('stdout', 'stderr');
 
@@ -31,8 +31,8 @@ const outputs: { readonly [T in CommandOutput['type']]: Shape<Extract<CommandOut
   closed: objectOf({ type: oneOf('closed'), stream }),
   exited: objectOf({ type: oneOf('exited'), code: whole }),
   failed: objectOf({ type: oneOf('failed'), message: note }),
-  piece: objectOf({ type: oneOf('piece'), file: text(4096), offset: amount, bytes }),
-  file_event: objectOf({ type: oneOf('file_event'), file: text(4096), event: oneOf('deleted', 'truncated') }),
+  piece: objectOf({ type: oneOf('piece'), file: string(4096), offset: amount, bytes }),
+  file_event: objectOf({ type: oneOf('file_event'), file: string(4096), event: oneOf('deleted', 'truncated') }),
 };
 const refusal: Shape<CommandRefused> = objectOf(
   { type: oneOf('command_invalid', 'command_not_found', 'command_failed'), message: note },
@@ -41,13 +41,13 @@ const refusal: Shape<CommandRefused> = objectOf(
 
 /** Validates a command's output as a node sent it; undefined for any other value. */
 export function readCommandOutput(command: NodeCommand['type'], sent: unknown): CommandOutput | undefined {
-  const kind = fitted(kindOfOutput, sent, 'answer');
+  const kind = validated(kindOfOutput, sent, 'answer');
   if (!('value' in kind)) return undefined;
-  const output = fitted<CommandOutput>(outputs[kind.value.type], sent, 'answer');
+  const output = validated<CommandOutput>(outputs[kind.value.type], sent, 'answer');
   if (!('value' in output)) return undefined;
   const valueShape = values[command];
   if (output.value.type !== 'value' || valueShape === undefined) return output.value;
-  const value = fitted(valueShape, output.value.value, 'answer');
+  const value = validated(valueShape, output.value.value, 'answer');
   return 'value' in value ? { type: 'value', value: value.value } : undefined;
 }
 
@@ -58,7 +58,7 @@ const kindOfOutput = objectOf({
 /** The command's output in the form that the caller accepts: see `eachProcess` of the command. */
 export function outputFor(command: NodeCommand, output: CommandOutput): CommandOutput {
   if (command?.type !== 'stats' || command.eachProcess === true || output.type !== 'value') return output;
-  const read = fitted(allocationUsage, output.value, 'answer');
+  const read = validated(allocationUsage, output.value, 'answer');
   if (!('value' in read)) return output;
   const { tasks, at } = read.value;
   const earlier = Object.entries(tasks).map(([name, used]) => [
@@ -70,6 +70,6 @@ export function outputFor(command: NodeCommand, output: CommandOutput): CommandO
 
 /** Validates a node's refusal of a command; undefined for a value of another shape. */
 export function readCommandRefusal(sent: unknown): CommandRefused | undefined {
-  const read = fitted(refusal, sent, 'refusal');
+  const read = validated(refusal, sent, 'refusal');
   return 'value' in read ? read.value : undefined;
 }

@@ -83,7 +83,7 @@ export type CommandOutput =
   | { readonly type: 'piece'; readonly file: string; readonly offset: number; readonly bytes: Uint8Array }
   | { readonly type: 'file_event'; readonly file: string; readonly event: 'deleted' | 'truncated' };
 
-/** Why a command was not carried out. */
+/** Why a command was refused. */
 export interface CommandRefused {
   /** `invalid`: it can never be carried out. `not_found`: its task, file or allocation does not exist (any more). `failed`: another reason. */
   readonly type: 'command_invalid' | 'command_not_found' | 'command_failed';

@@ -10,17 +10,17 @@ import {
   amount,
   count,
   decimal,
-  fitted,
   flag,
   listOf,
   mapOf,
-  moment,
   objectOf,
   oneOf,
   orNull,
   type Shape,
-  text,
-  textOf,
+  string,
+  stringOf,
+  timestamp,
+  validated,
   whole,
 } from './shape.js';
 import { MAX_TASK_READS, type TaskVariablesQuery } from './task-variables.js';
@@ -59,7 +59,7 @@ export function readVariablesQuery(
 }
 
 function read<T>(shape: Shape<T>, value: unknown, field: string): Result<T, UnfitForNode> {
-  const found = fitted(shape, value, field);
+  const found = validated(shape, value, field);
   return 'value' in found
     ? ok(found.value)
     : err({ field: found.at, message: `${found.at} must be ${found.expected}` });
@@ -72,28 +72,28 @@ const mostTasks = 10_000;
 /** The maximum number of events of a task in a report; ten of them are stored. */
 const mostEvents = 50;
 
-const uuid = textOf(recordId);
-const name = textOf(nodeName);
-const poolName = textOf(nodePoolName);
-const note = text(16_384);
+const uuid = stringOf(recordId);
+const name = stringOf(nodeName);
+const poolName = stringOf(nodePoolName);
+const note = string(16_384);
 const port = count(65_535);
-const texts = mapOf(text(4096));
+const texts = mapOf(string(4096));
 
-const network = objectOf({ Mode: text(), Device: text(), IP: text() }, { CIDR: text(), MBits: amount });
+const network = objectOf({ Mode: string(), Device: string(), IP: string() }, { CIDR: string(), MBits: amount });
 const address = objectOf(
-  { Alias: text(), Address: text() },
-  { Family: text(), ReservedPorts: text(4096), Gateway: text() },
+  { Alias: string(), Address: string() },
+  { Family: string(), ReservedPorts: string(4096), Gateway: string() },
 );
 const nodeInterface = objectOf(
-  { Mode: text(), Device: text(), Addresses: orNull(listOf(address, 100)) },
-  { MacAddress: text(), Speed: amount },
+  { Mode: string(), Device: string(), Addresses: orNull(listOf(address, 100)) },
+  { MacAddress: string(), Speed: amount },
 );
-const deviceAttribute = objectOf({}, { Float: decimal, Int: whole, String: text(), Bool: flag, Unit: text() });
+const deviceAttribute = objectOf({}, { Float: decimal, Int: whole, String: string(), Bool: flag, Unit: string() });
 const deviceGroup = objectOf({
-  Vendor: text(),
-  Type: text(),
-  Name: text(),
-  Instances: listOf(objectOf({ ID: text(), Healthy: flag }, { HealthDescription: text() }), 1000),
+  Vendor: string(),
+  Type: string(),
+  Name: string(),
+  Instances: listOf(objectOf({ ID: string(), Healthy: flag }, { HealthDescription: string() }), 1000),
   Attributes: orNull(mapOf(deviceAttribute)),
 });
 const megabytes = { Cpu: objectOf({ CpuShares: amount }), Memory: objectOf({ MemoryMB: amount }) };
@@ -105,8 +105,8 @@ const nodeDescription: Shape<NodeDescription> = objectOf(
     Name: name,
     Datacenter: name,
     NodePool: poolName,
-    NodeClass: text(),
-    HTTPAddr: text(),
+    NodeClass: string(),
+    HTTPAddr: string(),
     Attributes: texts,
     Meta: orNull(texts),
     NodeResources: objectOf(
@@ -129,15 +129,15 @@ const nodeDescription: Shape<NodeDescription> = objectOf(
     ),
     ReservedResources: objectOf(
       { ...megabytes, Disk: disk },
-      { Networks: objectOf({ ReservedHostPorts: text(4096) }) },
+      { Networks: objectOf({ ReservedHostPorts: string(4096) }) },
     ),
     Drivers: mapOf(
       objectOf({
         Attributes: orNull(texts),
         Detected: flag,
         Healthy: flag,
-        HealthDescription: text(),
-        UpdateTime: moment,
+        HealthDescription: string(),
+        UpdateTime: timestamp,
       }),
       100,
     ),
@@ -145,13 +145,13 @@ const nodeDescription: Shape<NodeDescription> = objectOf(
   },
   {
     Links: orNull(texts),
-    HostVolumes: orNull(mapOf(objectOf({ Name: text(), Path: text(4096), ReadOnly: flag }, { ID: text() }))),
+    HostVolumes: orNull(mapOf(objectOf({ Name: string(), Path: string(4096), ReadOnly: flag }, { ID: string() }))),
     NodeMaxAllocs: count(),
   },
 ) satisfies Shape<Partial<Node>>;
 
 const taskEvent: Shape<TaskEvent> = objectOf({
-  Type: text(),
+  Type: string(),
   Time: decimal,
   Message: note,
   DisplayMessage: note,
@@ -181,11 +181,11 @@ const taskState: Shape<TaskState> = objectOf({
   State: oneOf('pending', 'running', 'dead'),
   Failed: flag,
   Restarts: count(),
-  LastRestart: orNull(moment),
-  StartedAt: orNull(moment),
-  FinishedAt: orNull(moment),
+  LastRestart: orNull(timestamp),
+  StartedAt: orNull(timestamp),
+  FinishedAt: orNull(timestamp),
   Events: orNull(listOf(taskEvent, mostEvents)),
-  Paused: text(),
+  Paused: string(),
 });
 
 const reports: Shape<readonly AllocationReport[]> = listOf(
@@ -196,19 +196,19 @@ const reports: Shape<readonly AllocationReport[]> = listOf(
       clientDescription: note,
       taskStates: mapOf(taskState, mostTasks),
     },
-    { healthy: orNull(flag), output: objectOf({ task: text(), text: text(2 * tailLength) }) },
+    { healthy: orNull(flag), output: objectOf({ task: string(), text: string(2 * tailLength) }) },
   ),
   mostReports,
 );
 
-const variableReads = listOf(objectOf({ path: text() }, { namespace: text() }), MAX_TASK_READS);
-const secret = textOf(textLike(/^[\x21-\x7e]{16,256}$/, 'a string of 16 to 256 visible ASCII characters'));
-const agentProcess: Shape<AgentProcess> = objectOf({ instance: secret }, { folder: secret, boot: text(256) });
+const variableReads = listOf(objectOf({ path: string() }, { namespace: string() }), MAX_TASK_READS);
+const secret = stringOf(textLike(/^[\x21-\x7e]{16,256}$/, 'a string of 16 to 256 visible ASCII characters'));
+const agentProcess: Shape<AgentProcess> = objectOf({ instance: secret }, { folder: secret, boot: string(256) });
 
 const variablesQuery: Shape<Omit<TaskVariablesQuery, 'nodeId' | 'instance'>> = objectOf({
   allocationId: uuid,
-  task: text(),
+  task: string(),
   variables: variableReads,
   prefixes: variableReads,
-  known: orNull(text()),
+  known: orNull(string()),
 });

@@ -23,7 +23,7 @@ export interface RegisteredNode {
 export interface NodeWork {
   /** As the server stores it. */
   readonly allocation: Allocation;
-  /** Undefined when the version is no longer kept: the allocation must end. */
+  /** Undefined when the version has been removed: the allocation must end. */
   readonly job: Job | undefined;
 }
 

@@ -12,28 +12,28 @@ interface ShapeFault {
 /** Returns the value with its known members only; throws a `Misfit` where the shape does not match. */
 export type Shape<T> = (value: unknown, at: string) => T;
 
-class Misfit extends Error {
+class ShapeError extends Error {
   constructor(readonly fault: ShapeFault) {
     super(fault.expected);
   }
 }
 
 /** Validates a value; the error is its first mismatch. */
-export function fitted<T>(shape: Shape<T>, value: unknown, name: string): { readonly value: T } | ShapeFault {
+export function validated<T>(shape: Shape<T>, value: unknown, name: string): { readonly value: T } | ShapeFault {
   try {
     return { value: shape(value, name) };
   } catch (misfit) {
-    if (misfit instanceof Misfit) return misfit.fault;
+    if (misfit instanceof ShapeError) return misfit.fault;
     throw misfit;
   }
 }
 
 function misfit(at: string, expected: string): never {
-  throw new Misfit({ at: at.slice(0, 200), expected });
+  throw new ShapeError({ at: at.slice(0, 200), expected });
 }
 
-/** At most this many UTF-16 code units. */
-export function text(longest = 1024): Shape<string> {
+/** A string of at most `longest` UTF-16 code units. */
+export function string(longest = 1024): Shape<string> {
   return (value, at) =>
     typeof value === 'string' && value.length <= longest
       ? value
@@ -41,7 +41,7 @@ export function text(longest = 1024): Shape<string> {
 }
 
 /** A string that matches an option kind. */
-export function textOf(kind: OptionKind): Shape<string> {
+export function stringOf(kind: OptionKind): Shape<string> {
   return (value, at) => (typeof value === 'string' && kind.fits(value) ? value : misfit(at, kind.takes));
 }
 
@@ -64,7 +64,7 @@ export function count(most: number = Number.MAX_SAFE_INTEGER): Shape<number> {
 }
 
 /** An RFC 3339 timestamp. */
-export const moment: Shape<string> = (value, at) =>
+export const timestamp: Shape<string> = (value, at) =>
   typeof value === 'string' && instantFromRfc3339(value) !== undefined
     ? value
     : misfit(at, 'a time such as 2030-01-31T12:00:00Z');
@@ -98,7 +98,7 @@ export function mapOf<T>(shape: Shape<T>, most = 1000): Shape<Readonly<Record<st
     const entries = Object.entries(value);
     if (entries.length > most) return misfit(at, `an object of at most ${most} members`);
     return Object.fromEntries(
-      entries.map(([key, item]) => [text()(key, `${at}: the key`), shape(item, `${at}.${key}`)]),
+      entries.map(([key, item]) => [string()(key, `${at}: the key`), shape(item, `${at}.${key}`)]),
     );
   };
 }

@@ -1,15 +1,15 @@
 import { wellFormed } from '../../shared/text-values.js';
 
 /*
- * The last lines of a task's output, for alerts. Built on the node, where the values of the task's variables
- * are known: they are masked before anything is cut, so that no part of a value is left.
+ * The last lines of a task's output, for alerts. Built on the node, which knows the values of the task's variables:
+ * they are masked before anything is cut, so that no part of a value remains.
  */
 
-/** Lines of a tail. */
+/** Maximum number of lines of a tail. */
 export const tailLines = 20;
-/** UTF-16 units of a tail. */
+/** Maximum length of a tail, in UTF-16 units. */
 export const tailLength = 4000;
-/** UTF-16 units of one line of a tail. */
+/** Maximum length of one line of a tail, in UTF-16 units. */
 const lineLength = 1000;
 /** Bytes at the end of a stream that a tail is built from. */
 export const tailBytes = 32 * 1024;

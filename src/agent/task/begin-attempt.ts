@@ -40,12 +40,12 @@ export function afterExit(
 
 /** Applies the restart policy. The end and its consequence are one record. */
 function followPolicy(transition: TaskTransitionBuilder, exit: TaskExit, asFailure: boolean): TaskTransitionBuilder {
-  const { plan, record, moment } = transition;
+  const { plan, record, inputs } = transition;
   const verdict = decideRestart(
     plan.restartPolicy,
     { exit, restartsOnSuccess: plan.restartsOnSuccess, asFailure },
     record.counted,
-    { now: moment.monotonic, fraction: moment.fraction },
+    { now: inputs.monotonic, fraction: inputs.fraction },
   );
   transition.note({ counted: verdict.next, endedAttempt: record.attempt });
   switch (verdict.type) {

@@ -55,23 +55,23 @@ export function decideRestart(
   policy: RestartPolicy,
   { exit, restartsOnSuccess, asFailure }: TaskEnd,
   counted: RestartCount,
-  moment: { readonly now: Milliseconds; readonly fraction: number },
+  inputs: { readonly now: Milliseconds; readonly fraction: number },
 ): RestartVerdict {
   const endedWell = exit.type === 'exited' && exit.code === 0 && exit.signal === 0;
   const mayStay = endedWell && !restartsOnSuccess && !asFailure;
   if (policy.Attempts === 0) {
     return { type: mayStay ? 'succeeded' : 'failed', reason: restartReasons.notAllowed, next: counted };
   }
-  const next = countedAgain(policy, counted, moment.now);
+  const next = countedAgain(policy, counted, inputs.now);
   if (exit.type === 'start_failed' && !exit.recoverable) {
     return { type: 'failed', reason: restartReasons.unrecoverable, next };
   }
   if (mayStay) return { type: 'succeeded', reason: restartReasons.notNeeded, next };
   return next.count > policy.Attempts
-    ? beyondPolicy(policy, next, moment.now)
+    ? beyondPolicy(policy, next, inputs.now)
     : {
         type: 'restart',
-        after: millisecondsFromNanos(policy.Delay) * (1 + moment.fraction * jitterShare),
+        after: millisecondsFromNanos(policy.Delay) * (1 + inputs.fraction * jitterShare),
         reason: restartReasons.withinPolicy,
         next,
       };

@@ -112,11 +112,8 @@ const writers: { readonly [T in TaskHappening['type']]: Writer<T> } = {
     Details: { task_signal: signal, task_signal_reason: reason },
   }),
   shutdown_delay: ({ delay }) =>
-    message(
-      'Waiting for shutdown delay',
-      `Waiting ${durationTextFromNanos(nanosFrom(delay))} before the task is ended`,
-    ),
-  shutdown_delay_skipped: () => message('Skipping shutdown delay', 'The shutdown delay is left out as asked'),
+    message('Waiting for shutdown delay', `Waiting ${durationTextFromNanos(nanosFrom(delay))} before ending the task`),
+  shutdown_delay_skipped: () => message('Skipping shutdown delay', 'Shutdown delay skipped on request'),
   killing: ({ timeout, reason }) => killing(nanosFrom(timeout), reason),
   killed: ({ error }) =>
     error === undefined
@@ -130,7 +127,7 @@ const writers: { readonly [T in TaskHappening['type']]: Writer<T> } = {
   }),
   leader_dead: () => ({ Type: 'Leader Task Dead', DisplayMessage: 'The leader task of the group is dead' }),
   main_dead: () => ({ Type: 'Main Tasks Dead', DisplayMessage: 'The main tasks of the group are dead' }),
-  restored: () => ({ Type: 'Reconnected', DisplayMessage: 'The task was found again after its agent had been away' }),
+  restored: () => ({ Type: 'Reconnected', DisplayMessage: 'Task recovered after a restart of its agent' }),
   interrupted: () => message('Interrupted', 'The agent stopped while the task ran; it runs again under the next agent'),
   driver_message: ({ message: text }) => ({
     Type: 'Driver',

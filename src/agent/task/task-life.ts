@@ -10,7 +10,7 @@ import type { TaskRecord } from './task-record.js';
  *     │                   ▲                        │                      │
  *     │                   └──── waiting ◀──────────┴──── exited ──────────┤   restart policy
  *     │                                                                   │
- *     └── begin, after the agent came back: recovering ── found ──────────┘
+ *     └── begin, after the agent restarted: recovering ── found ──────────┘
  *
  *   from anywhere:  end ──▶ ending (delayed ▶ asked ▶ forced) ──▶ over
  *
@@ -24,7 +24,7 @@ export type TaskStep =
   | { readonly type: 'starting' }
   | { readonly type: 'recovering' }
   | { readonly type: 'running' }
-  /** For its restart. */
+  /** Waiting for its restart. */
   | { readonly type: 'waiting' }
   | { readonly type: 'ending'; readonly stage: EndingStage; readonly end: TaskEnd }
   /** Dead with the outcome in its record, or left to the next agent. */
@@ -80,7 +80,7 @@ export type TaskLifeEvent =
   /** A dead task starts again from its beginning, as part of a restart of all tasks. */
   | { readonly type: 'revive' }
   /** An event that is recorded without changing the step. */
-  | { readonly type: 'tell'; readonly happening: TaskHappening };
+  | { readonly type: 'report'; readonly happening: TaskHappening };
 
 /** A command to a performer, which answers with events. */
 export type TaskEffect =

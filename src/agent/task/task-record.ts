@@ -5,7 +5,7 @@ import { pendingTask } from './transition-task-state.js';
 
 type TaskOutcome = 'succeeded' | 'failed' | 'killed';
 
-/** What a restarted agent knows about a task. */
+/** A task's record, from which a restarted agent continues. */
 export interface TaskRecord {
   readonly state: TaskState;
   /** Number of the last start; 0 before the first. */
@@ -25,7 +25,7 @@ export interface TaskRecord {
 }
 
 /** Readings of both clocks, and a random number, for decisions. */
-export interface Moment {
+export interface DecisionInputs {
   /** Wall time, for display. */
   readonly now: number;
   /** Monotonic time, for intervals. */
@@ -36,24 +36,24 @@ export interface Moment {
 }
 
 /** `reported` is the task's last reported state, from this agent or from an earlier one whose records were lost. */
-export function freshTaskRecord(reported: TaskState | undefined, moment: Moment): TaskRecord {
+export function freshTaskRecord(reported: TaskState | undefined, inputs: DecisionInputs): TaskRecord {
   return {
     state: reported ?? pendingTask,
     attempt: 0,
     endedAttempt: 0,
-    counted: { intervalStart: moment.monotonic, count: 0 },
-    timeline: moment.timeline,
+    counted: { intervalStart: inputs.monotonic, count: 0 },
+    timeline: inputs.timeline,
     outcome: reported === undefined ? null : outcomeOf(reported),
   };
 }
 
 /** Restores a stored record: an interval of another timeline starts over and keeps its count. */
-export function recalledTaskRecord(record: TaskRecord, moment: Moment): TaskRecord {
-  if (record.timeline === moment.timeline) return record;
+export function restoredTaskRecord(record: TaskRecord, inputs: DecisionInputs): TaskRecord {
+  if (record.timeline === inputs.timeline) return record;
   return {
     ...record,
-    timeline: moment.timeline,
-    counted: { intervalStart: moment.monotonic, count: record.counted.count },
+    timeline: inputs.timeline,
+    counted: { intervalStart: inputs.monotonic, count: record.counted.count },
   };
 }
 
@@ -62,7 +62,7 @@ export function hasStarted({ state, restartOfAll }: TaskRecord): boolean {
   return state.StartedAt !== null && restartOfAll !== 'awaiting_start';
 }
 
-/** Whether it has ever started; the server may know of a start although the agent's records were lost. */
+/** Whether it has ever started. The server may have recorded a start that the agent's lost records do not show. */
 export function hasBegun({ attempt, state }: TaskRecord): boolean {
   return attempt > 0 || state.StartedAt !== null;
 }

@@ -2,7 +2,7 @@ import type { Milliseconds } from '../../shared/duration.js';
 import type { TaskHappening } from './task-happening.js';
 import type { EndingStage, TaskEffect, TaskLife, TaskStep } from './task-life.js';
 import type { TaskPlan } from './task-plan.js';
-import type { Moment, TaskRecord } from './task-record.js';
+import type { DecisionInputs, TaskRecord } from './task-record.js';
 import { transitionTaskState } from './transition-task-state.js';
 
 export interface TaskTransition {
@@ -14,13 +14,13 @@ export interface TaskTransition {
 export class TaskTransitionBuilder {
   life: TaskLife;
   readonly plan: TaskPlan;
-  readonly moment: Moment;
+  readonly inputs: DecisionInputs;
   readonly #effects: TaskEffect[] = [];
 
-  constructor(life: TaskLife, plan: TaskPlan, moment: Moment) {
+  constructor(life: TaskLife, plan: TaskPlan, inputs: DecisionInputs) {
     this.life = life;
     this.plan = plan;
-    this.moment = moment;
+    this.inputs = inputs;
   }
 
   get step(): TaskStep {
@@ -36,7 +36,7 @@ export class TaskTransitionBuilder {
   }
 
   report(...happenings: readonly TaskHappening[]): this {
-    const { now } = this.moment;
+    const { now } = this.inputs;
     const state = happenings.reduce((current, each) => transitionTaskState(current, each, now), this.record.state);
     const isUp = happenings.some(({ type }) => type === 'started') && this.record.restartOfAll === 'awaiting_start';
     return this.note(isUp ? { state, restartOfAll: null } : { state });

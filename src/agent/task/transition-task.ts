@@ -4,12 +4,17 @@ import { beginEnd, endProcess, endSooner, finishEnd, nextStage } from './end-att
 import { allTasksRestart, type TaskHappening } from './task-happening.js';
 import { mayHaveProcess, type TaskLife, type TaskLifeEvent } from './task-life.js';
 import type { TaskPlan } from './task-plan.js';
-import type { Moment } from './task-record.js';
+import type { DecisionInputs } from './task-record.js';
 import { hasProcess, isEnding, type TaskTransition, TaskTransitionBuilder } from './task-transition-builder.js';
 
 /** Applies one event to a task. Events that do not apply to the current step change nothing. */
-export function transitionTask(life: TaskLife, event: TaskLifeEvent, plan: TaskPlan, moment: Moment): TaskTransition {
-  const transition = new TaskTransitionBuilder(life, plan, moment);
+export function transitionTask(
+  life: TaskLife,
+  event: TaskLifeEvent,
+  plan: TaskPlan,
+  inputs: DecisionInputs,
+): TaskTransition {
+  const transition = new TaskTransitionBuilder(life, plan, inputs);
   return handlers[event.type](transition, event as never).build();
 }
 
@@ -91,7 +96,7 @@ const handlers: { readonly [T in TaskLifeEvent['type']]: Handler<T> } = {
       .report(happening)
       .enter({ type: 'idle' });
   },
-  tell: (transition, { happening }) => transition.report(happening),
+  report: (transition, { happening }) => transition.report(happening),
 };
 
 /** Whether the step waits for this answer of the driver, either to continue or to end. */

@@ -24,7 +24,7 @@ export function parseEnvironment(text: string): Result<Readonly<Record<string, s
 
 function parseLine(line: string): { readonly name: string; readonly value: string } | string {
   const equals = line.indexOf('=');
-  if (equals < 0) return 'there is no = between name and value';
+  if (equals < 0) return 'missing = between name and value';
   const name = line
     .slice(0, equals)
     .trim()
@@ -33,8 +33,8 @@ function parseLine(line: string): { readonly name: string; readonly value: strin
     return 'a name begins with a letter or underscore and has letters, digits, underscores, dots and hyphens';
   }
   const value = parseValue(line.slice(equals + 1).trim());
-  if (value === undefined) return 'the value has a quote that does not end, or an escape that means nothing';
-  return value.includes('\0') ? 'the value holds a NUL character' : { name, value };
+  if (value === undefined) return 'the value has an unterminated quote or an invalid escape';
+  return value.includes('\0') ? 'the value contains a NUL character' : { name, value };
 }
 
 /** A trailing comment begins with white space and `#`. */

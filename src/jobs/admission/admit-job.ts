@@ -27,7 +27,7 @@ export function admitJob(job: Job, installation: InstallationDefaults): Result<J
     }));
 }
 
-/** A job that spans regions keeps the word for "any region". */
+/** A multi-region job keeps `global`, which means any region. */
 function regionOf(job: Job, installation: InstallationDefaults): string {
   if (job.Multiregion !== null) return 'global';
   return job.Region === 'global' ? installation.region : job.Region;

@@ -26,7 +26,7 @@ function hasExposedChecks(group: TaskGroup): boolean {
   return group.Services?.some((service) => hasSidecar(service) && service.Checks?.some(isExposable) === true) === true;
 }
 
-/** Only requests can be let through by their path. */
+/** Only HTTP and gRPC requests have a path that can be exposed. */
 function isExposable(check: ServiceCheck): boolean {
   const type = check.Type.toLowerCase();
   return check.Expose && (type === 'http' || type === 'grpc') && check.Path.startsWith('/');
@@ -49,7 +49,7 @@ function withExposedChecksOfGroup(group: TaskGroup): Result<TaskGroup, Admission
   return ok({ ...group, Services: services, Networks: [{ ...network, ...DynamicPorts }] });
 }
 
-/** Adds the ports that it makes to the list. */
+/** Appends the created ports to the list. */
 function withExposedChecksOfService(
   group: TaskGroup,
   service: Service,

@@ -14,7 +14,7 @@ export function withImpliedConstraints(group: TaskGroup): TaskGroup {
   return { ...group, Constraints, Tasks };
 }
 
-/** The services of a task ask for the catalogue on the task itself. */
+/** The constraints that the services of a task imply are added to the task. */
 function withConstraintsOfTask(task: Task): Task {
   if (task.Services?.some(isInCatalogue) !== true) return task;
   return {
@@ -35,7 +35,7 @@ function withConstraints(own: readonly Constraint[] | null, implied: readonly Im
 
 interface Implied {
   readonly constraint: Constraint;
-  /** `attribute`: any constraint on the same attribute stands in for it. `identical`: only the same constraint does. */
+  /** `attribute`: any constraint on the same attribute replaces it. `identical`: only the same constraint does. */
   readonly match: 'attribute' | 'identical';
 }
 
@@ -45,7 +45,7 @@ function impliedConstraints(group: TaskGroup): Implied[] {
   return implied;
 }
 
-/** What each content of a group asks of its node, in the order in which the constraints are added. */
+/** The constraints implied by each kind of content, in the order in which they are added. */
 const implications: readonly ((group: TaskGroup) => readonly Implied[])[] = [
   ({ Tasks }) => (Tasks.some(({ Vault }) => Vault !== null) ? [attribute('vault.version', 'semver', '>= 0.6.1')] : []),
   ({ Tasks }) => {
@@ -84,12 +84,12 @@ function identical(name: string, Operand: string, RTarget: string): Implied {
   return { constraint: { LTarget: attr(name), RTarget, Operand }, match: 'identical' };
 }
 
-/** This scheduler announces the service itself. */
+/** Whether the built-in catalogue registers the service. */
 function isOwn({ Provider }: Service): boolean {
   return Provider === 'nomad';
 }
 
-/** Whether it is so for a service of the group or of its tasks. */
+/** Whether the condition holds for a service of the group or of its tasks. */
 function anyService({ Services, Tasks }: TaskGroup, isSo: (service: Service) => boolean): boolean {
   return Services?.some(isSo) === true || Tasks.some((task) => task.Services?.some(isSo) === true);
 }
@@ -109,7 +109,7 @@ function isSame(a: Constraint, b: Constraint): boolean {
   return a.LTarget === b.LTarget && a.RTarget === b.RTarget && a.Operand === b.Operand;
 }
 
-/** Every signal that a template, a secrets lease or a stop may send, each once, in order. */
+/** Every signal that a template, a secrets lease or a stop may send, without duplicates, sorted. */
 function signalsOf(tasks: readonly Task[]): string[] {
   const signals = new Set<string>();
   for (const task of tasks) {
@@ -126,7 +126,7 @@ function usesTransparentProxy(service: Service): boolean {
   return (service.Connect?.SidecarService?.Proxy?.TransparentProxy ?? null) !== null;
 }
 
-/** Every provider of secrets once, in the order of the tasks. */
+/** All providers of secrets without duplicates, in the order of the tasks. */
 function secretProviders(tasks: readonly Task[]): Set<string> {
   const providers = new Set<string>();
   for (const task of tasks) for (const { Provider } of task.Secrets ?? []) providers.add(Provider);

@@ -34,17 +34,17 @@ export interface JobPolicy {
 }
 
 /** The results of the policies for a job: warnings for the caller, and reasons to refuse it. */
-interface PolicyJudgement {
+interface PolicyResult {
   readonly warnings: readonly string[];
   readonly refusals: readonly string[];
 }
 
 /** Evaluates every policy. `override` turns the refusals of soft-mandatory ones into warnings. */
-export function judgePolicies(
+export function evaluatePolicies(
   policies: readonly JobPolicy[],
   question: PolicyQuestion,
   override: boolean,
-): PolicyJudgement {
+): PolicyResult {
   const warnings: string[] = [];
   const refusals: string[] = [];
   for (const policy of policies) {

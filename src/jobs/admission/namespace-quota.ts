@@ -13,9 +13,9 @@ export interface QuotaRule {
   readonly jobs?: number;
   /** MHz requested by all instances of the live jobs; a system job counts as one instance of each group. */
   readonly cpu?: number;
-  /** Whole cores that instances reserve, in the same way. Absent beside `cpu`: none, since their MHz depend on the node. */
+  /** Whole cores that instances reserve, counted like `cpu`. Absent beside `cpu`: none, since their MHz depend on the node. */
   readonly cores?: number;
-  /** MiB of memory, in the same way. */
+  /** MiB of memory, counted like `cpu`. */
   readonly memoryMB?: number;
   /** Dispatches in any minute. */
   readonly dispatchesPerMinute?: number;
@@ -93,7 +93,7 @@ export function quotaExcess(
     return limit === undefined || more[unit] <= 0 || wanted <= limit ? [] : [`${wanted} ${name} of ${limit}`];
   });
   if (excesses.length === 0) return undefined;
-  const message = `the quota of namespace "${namespace}" is exceeded: it would ask for ${excesses.join(', ')}`;
+  const message = `the quota of namespace "${namespace}" would be exceeded: ${excesses.join(', ')}`;
   return { type: 'quota_exceeded', namespace, message };
 }
 

@@ -13,9 +13,9 @@ import type { TaskGroup } from '../document/task-group.js';
 import type { AdmissionRefused } from '../errors.js';
 
 /**
- * The job with what its mesh services need (job interface, service mesh): a proxy task and a port for each service with a
- * sidecar, and the mark of the task that speaks the mesh protocol itself. Groups without a network are left alone, so that
- * validation can say that one is missing.
+ * The job with the additions for its mesh services (job interface, service mesh): a proxy task and a port for each service with a
+ * sidecar, and the mark of a Connect-native task. Groups without a network are unchanged, so that
+ * validation can report the missing network.
  */
 export function withServiceMesh(job: Job): Result<Job, AdmissionRefused> {
   if (!job.TaskGroups.some(usesMesh)) return ok(job);
@@ -126,7 +126,7 @@ function sidecarTask(service: string, group: TaskGroup): Task {
   };
 }
 
-/** The name, with a number behind it where the author gave it to a task of another kind. */
+/** The name, with a numeric suffix if the author has used it for another kind of task. */
 function freeName(name: string, tasks: readonly Task[]): string {
   const taken = new Set(tasks.map((task) => task.Name));
   let free = name;
@@ -134,7 +134,7 @@ function freeName(name: string, tasks: readonly Task[]): string {
   return free;
 }
 
-/** The proxy with what the author says about it; another driver takes none of the built-in configuration over. */
+/** The proxy with the author's changes; with another driver none of the built-in configuration is used. */
 function withCustomTask(task: Task, custom: SidecarTask): Task {
   const isOtherDriver = custom.Driver !== '' && custom.Driver !== task.Driver;
   return {
@@ -189,7 +189,7 @@ function withCustomResources(base: Resources, custom: Resources): Resources {
   };
 }
 
-/** A service that speaks the mesh protocol itself names its task, or is in a group with one task only. */
+/** A Connect-native service names its task, or is in a group with a single task. */
 function withNativeTask(group: TaskGroup, service: Service): Result<TaskGroup, AdmissionRefused> {
   const [only] = group.Tasks;
   const isAlone = group.Tasks.length === 1;

@@ -15,7 +15,7 @@ import { nullIfEmpty } from './overlay.js';
 /** The audience of every task's default identity. */
 const defaultIdentityAudience = 'nomadproject.io';
 
-/** A block of the stored form while it is completed. The stored form is new, so its blocks are changed in place. */
+/** A block of the stored form while it is being completed. The stored form is a new object, so its blocks are changed in place. */
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
@@ -48,7 +48,7 @@ interface JobContext {
   readonly vaultNamespace: string;
 }
 
-// The groups carry the update policy; the job keeps the two values that older readers look for.
+// The groups have the update policy; the job keeps the two values that older clients read.
 function pickJobUpdate(update: UpdateStrategy): Pick<UpdateStrategy, 'Stagger' | 'MaxParallel'> {
   return { Stagger: update.Stagger, MaxParallel: update.MaxParallel };
 }
@@ -74,7 +74,7 @@ function completeGroup(group: Draft<TaskGroup>, job: JobContext): void {
   for (const task of group.Tasks) completeTask(task, group.Name, job);
 }
 
-/** A scaling policy names what it scales. A policy without a maximum keeps -1, which validation refuses. */
+/** A scaling policy names its target. A policy without a maximum keeps -1, which validation refuses. */
 function storedScaling(policy: ScalingPolicy, job: JobContext, target: Record<string, string>): ScalingPolicy {
   return { ...policy, Target: { Namespace: job.namespace, Job: job.jobID, ...target } };
 }
@@ -94,7 +94,7 @@ function storedVolumes(volumes: Readonly<Record<string, VolumeRequest>>): Record
   return nullIfEmpty(Object.fromEntries(known));
 }
 
-/** What a service is defined in. */
+/** Where a service is defined. */
 interface ServiceContext {
   readonly job: JobContext;
   readonly group: string;
@@ -111,7 +111,7 @@ function completeService(service: Draft<Service>, context: ServiceContext): void
   for (const check of service.Checks ?? []) completeCheck(check, service, context);
 }
 
-/** A check of a task's service is about that task, whatever it says. */
+/** A check of a task's service always belongs to that task. */
 function taskOfCheck(check: ServiceCheck, taskOfService: string, context: ServiceContext): string {
   return context.task === undefined && check.TaskName !== '' ? check.TaskName : taskOfService;
 }
@@ -122,7 +122,7 @@ function completeCheck(check: Draft<ServiceCheck>, { Name, TaskName }: Service, 
   check.Args = nullIfEmpty(check.Args);
 }
 
-/** The four names that a service's name may contain. */
+/** Replaces the four variables that a service's name may contain. */
 function withNames(name: string, context: ServiceContext): string {
   if (!name.includes('${')) return name;
   const task = context.task ?? 'group';
@@ -161,7 +161,7 @@ function completeTemplate(template: Draft<TaskTemplate>): void {
   template.ChangeSignal = template.ChangeSignal.toUpperCase();
 }
 
-/** The identity of a task that says nothing about its own. */
+/** The identity of a task that declares none. */
 export const defaultTaskIdentity: WorkloadIdentity = {
   Name: 'default',
   Audience: [defaultIdentityAudience],

@@ -86,7 +86,7 @@ function canonicaliseSidecarService(sidecar: SidecarService): SidecarService {
 }
 
 function canonicaliseSidecarProxy(proxy: SidecarProxy): SidecarProxy {
-  // The older forms win where both are given.
+  // If both forms are given, the older one applies.
   const expose = proxy.ExposeConfig ?? proxy.Expose;
   return {
     ...proxy,

@@ -42,8 +42,8 @@ type Periodic = Submitted<typeof periodicBlock>;
 type Multiregion = Submitted<typeof multiregionBlock>;
 
 /**
- * Fills what a submission leaves open: the answer of the parse operation with `Canonicalize`, and the first half of a
- * registration (job interface, defaults). Applying it twice has no further effect.
+ * Fills the defaults of a submission: the result of the parse operation with `Canonicalize`, and the first step of a
+ * registration (job interface, defaults). Idempotent.
  */
 export function canonicaliseSubmitted(job: SubmittedJob): SubmittedJob {
   const ID = job.ID ?? '';
@@ -70,7 +70,7 @@ export function canonicaliseSubmitted(job: SubmittedJob): SubmittedJob {
   return filled(full, jobDefaults);
 }
 
-/** What the groups inherit. */
+/** The members that groups inherit. */
 type JobHead = Pick<SubmittedJob, 'Update' | 'Reschedule' | 'Migrate'> & {
   readonly Name: string;
   readonly Type: string;
@@ -153,7 +153,7 @@ function canonicaliseConsul(consul: Consul, namespace: string): Consul {
   return { ...consul, Namespace: consul.Namespace || namespace, Cluster: consul.Cluster || 'default' };
 }
 
-/** A job's update block that says nothing at all (all zero) is not inherited. */
+/** An empty update block of a job (all zero) is not inherited. */
 function canonicaliseGroupUpdate(own: Update | null, ofJob: Update | null): Update | null {
   if (own === null && (ofJob === null || saysNothing(ofJob))) return null;
   return filled({ ...(overlaid(ofJob, own) as Update) }, defaultUpdate);

@@ -46,7 +46,7 @@ const noResources: Resources = {
   SecretsMB: null,
 };
 
-/** 100 MHz only for a task that asks for neither MHz nor whole cores. */
+/** The default of 100 MHz applies only if neither MHz nor whole cores are requested. */
 export function canonicaliseResources(given: Resources | null): Resources {
   const resources = given ?? noResources;
   return {

@@ -1,8 +1,8 @@
 import { hourNanos, minuteNanos, secondNanos } from '../document/document-values.js';
 
 /*
- * The defaults of a job's policies (job interface, defaults of a registered job). A policy that is given in part is
- * filled from them.
+ * The defaults of a job's policies (job interface, defaults of a registered job). Partial policies are
+ * completed from them.
  */
 
 export const defaultUpdate = {

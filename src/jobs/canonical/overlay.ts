@@ -10,7 +10,7 @@ export function filled<T extends object, D extends object>(copy: T, defaults: D)
   return copy as T & D;
 }
 
-/** The base with everything laid over it that is given in the overlay. */
+/** The base, overridden by every given value of the overlay. */
 export function overlaid<T extends object>(base: T | null, overlay: T | null): T | null {
   if (base === null || overlay === null) return overlay ?? base;
   return filled({ ...overlay }, base) as T;

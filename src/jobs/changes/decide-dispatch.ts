@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { type Instant, unixSecondsFromInstant, type WriteMoment } from '../../shared/instant.js';
+import { type Instant, unixSecondsFromInstant, type WriteStamp } from '../../shared/instant.js';
 import { isBase64 } from '../../shared/text-values.js';
 import type { Job, ParameterizedJobConfig } from '../document/job.js';
 import { type DispatchRefused, type InvalidRequest, invalidRequest } from '../errors.js';
@@ -50,7 +50,7 @@ function checkPayload(
   payload: string,
   { maximumDispatchPayloadBytes: maximum }: DispatchLimits,
 ): Result<void, DispatchRefused | InvalidRequest> {
-  // A longer one is refused by its size below, without a scan of its characters.
+  // A longer payload is refused by its size below, without reading its characters.
   const looked = payload.length <= 2 * maximum + 4;
   if (looked && !isBase64(payload))
     return err(invalidRequest('Payload', 'Payload must be standard base64 with padding'));
@@ -83,7 +83,7 @@ function checkPriority(priority: number): Result<void, DispatchRefused> {
   return fits ? ok(undefined) : refuse('priority', `Priority must be between 1 and 100, got ${priority}`);
 }
 
-/** Whether the string would prevent the instance from starting, or its ID from being used in a path. */
+/** Why a string would prevent the instance from starting, or its ID from being used in a path. */
 function unusableText(parent: Job, { meta, idPrefixTemplate }: DispatchRequest): InvalidRequest | undefined {
   const metaProblem = mapProblem(meta) ?? dispatchSizeProblem(parent, meta);
   if (metaProblem !== undefined) return invalidRequest('Meta', `Meta: ${metaProblem}`);
@@ -92,15 +92,15 @@ function unusableText(parent: Job, { meta, idPrefixTemplate }: DispatchRequest):
     ? 'it must not contain NUL'
     : unreachable(`${parent.ID}/dispatch-${idPrefixTemplate}-0-0`);
   if (idProblem === undefined) return undefined;
-  return invalidRequest('IdPrefixTemplate', `IdPrefixTemplate makes an ID that cannot be addressed: ${idProblem}`);
+  return invalidRequest('IdPrefixTemplate', `IdPrefixTemplate results in an invalid ID: ${idProblem}`);
 }
 
-/** The instance that a checked dispatch makes of its parent; the status is for the writer to compute. */
-export function dispatchedChild(parent: Job, request: DispatchRequest, moment: WriteMoment, suffix: string): Job {
-  const id = dispatchId(parent.ID, request.idPrefixTemplate, moment.now, suffix);
+/** The instance that a valid dispatch creates; the writer computes its status. */
+export function dispatchedChild(parent: Job, request: DispatchRequest, write: WriteStamp, suffix: string): Job {
+  const id = dispatchId(parent.ID, request.idPrefixTemplate, write.now, suffix);
   const payload = request.payload ?? '';
   return {
-    ...newInstance(parent, id, moment),
+    ...newInstance(parent, id, write),
     Dispatched: true,
     DispatchIdempotencyToken: request.idempotencyToken,
     Priority: request.priority === 0 ? parent.Priority : request.priority,

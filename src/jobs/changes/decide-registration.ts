@@ -11,35 +11,35 @@ import { isParameterized, isPeriodic } from '../job-record.js';
 export interface RegistrationRequest {
   /** Canonical and valid, with the accessor of the caller's token. */
   readonly job: Job;
-  /** The version number that the document itself carries; kept when it is ahead of the stored one. */
+  /** The version number in the document; used if it is greater than the stored one. */
   readonly version: number | null;
-  /** The JobModifyIndex that the caller insists on, 0 for a new job; undefined when the caller does not insist. */
+  /** Check-and-set: the required JobModifyIndex, 0 for a new job; undefined without the check. */
   readonly enforcedIndex?: number | undefined;
   readonly preserveCounts?: boolean | undefined;
   readonly preserveResources?: boolean | undefined;
-  /** Makes the ID of a scaling policy that is new. */
+  /** Generates the ID of a new scaling policy. */
   readonly policyId: () => string;
 }
 
-/** What to store. `unchanged` asks for a new evaluation of the job that is there, and nothing else. */
+/** The decision. `unchanged` only creates an evaluation of the existing job. */
 export type Registration =
   | { readonly type: 'created'; readonly job: Job }
   | {
       readonly type: 'updated';
       readonly job: Job;
       readonly previous: Job;
-      /** Where the caller keeps counts or resources: what its author should know of that. The job differs from the checked document. */
+      /** Warnings about preserved counts and resources, with which the job differs from the checked document. */
       readonly kept?: readonly string[];
     }
   | { readonly type: 'unchanged'; readonly job: Job };
 
-/** Versions stay exact numbers, with room to rise. */
+/** Keeps versions exact numbers, with room for increments. */
 const maximumVersion = 2 ** 52;
 
 /**
- * What becomes of a job that is registered (job interface, register): check-and-set, refused transitions, whether it
- * differs from the stored one, and the new row with its indexes and version. `index` is that of the write. The status is
- * for the writer to compute.
+ * Decides a registration (job interface, register): check-and-set, refused transitions, whether the job
+ * differs from the stored one, and the new row with its indexes and version. `index` is that of the write. The writer
+ * computes the status.
  */
 export function decideRegistration(
   current: Job | undefined,
@@ -58,7 +58,7 @@ export function decideRegistration(
   return refused === undefined ? ok(registrationOf(current, request, index, now)) : err(refused);
 }
 
-/** The result of a registration, without the checks that could refuse it. A plan also shows the result of a refused transition. */
+/** The result of a registration without the checks that could refuse it. A plan also shows the result of a refused transition. */
 export function registrationOf(
   current: Job | undefined,
   request: RegistrationRequest,
@@ -93,7 +93,7 @@ export function registrationOf(
   return { type: 'updated', job, previous: current, ...(kept === undefined ? {} : { kept }) };
 }
 
-/** The conflict, if any, between the index that a caller insists on and the job that is stored. */
+/** The conflict, if any, between the required index and the stored job. */
 export function indexConflict(
   current: Pick<Job, 'JobModifyIndex'> | undefined,
   given: number,
@@ -139,7 +139,7 @@ function refusedTransition(current: Job, next: Job): TransitionRefused | undefin
 }
 
 /**
- * A group's scaling policy keeps its ID for as long as the group keeps its name, and its indexes for as long as it stays the same.
+ * A group's scaling policy keeps its ID while the group keeps its name, and its indexes while it is unchanged.
  */
 function withPolicyIds(
   job: Job,
@@ -164,8 +164,8 @@ function withIndexes(policy: ScalingPolicy, stored: ScalingPolicy | undefined, i
 }
 
 /**
- * The submitted groups, with the stored counts and resources of those that were there before where the caller keeps them. A count
- * outside of the bounds that the document sets becomes the nearest that it allows.
+ * The submitted groups, with the stored counts and resources of existing groups if the caller preserves them. A count
+ * outside the document's bounds becomes the nearest allowed one.
  */
 function preserved(
   current: Job,
@@ -180,7 +180,7 @@ function preserved(
     const Count = preserveCounts ? withinBounds(stored.Count, group.Scaling) : group.Count;
     if (preserveCounts && Count !== stored.Count) {
       kept.push(
-        `group ${JSON.stringify(group.Name)}: the bounds of scaling do not allow the present count ${stored.Count}: it becomes ${Count}`,
+        `group ${JSON.stringify(group.Name)}: the current count ${stored.Count} is outside the scaling bounds and becomes ${Count}`,
       );
     }
     return { ...group, Count, Tasks: preserveResources ? withResourcesOf(stored, group) : group.Tasks };

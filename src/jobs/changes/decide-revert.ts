@@ -5,13 +5,13 @@ import type { RevertRefused, VersionNotFound } from '../errors.js';
 /** The version that is registered again. */
 export interface RevertRequest {
   readonly version: number;
-  /** The version that the caller believes to be the current one; null when it does not matter. */
+  /** Check-and-set: the required current version; null without the check. */
   readonly enforcedPriorVersion: number | null;
 }
 
 /**
- * The document to register for a revert (job interface, revert): the target version without its stability and tag. It then
- * goes the way of any registration.
+ * The document to register for a revert (job interface, revert): the target version without its stability and tag. It is then
+ * registered like any other.
  */
 export function decideRevert(
   current: Job,

@@ -4,7 +4,7 @@ import { table } from '../../shared/table.js';
 export interface SubmissionInput {
   /** The job file. */
   readonly Source: string;
-  /** `hcl2`, `hcl1` or `json`; not checked, because nothing depends on it. */
+  /** `hcl2`, `hcl1` or `json`; informational, not checked. */
   readonly Format: string;
   /** Single variables, by name. */
   readonly VariableFlags: Readonly<Record<string, string>> | null;

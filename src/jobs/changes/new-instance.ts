@@ -1,8 +1,8 @@
-import { unixNanosFromInstant, type WriteMoment } from '../../shared/instant.js';
+import { unixNanosFromInstant, type WriteStamp } from '../../shared/instant.js';
 import type { Job } from '../document/job.js';
 
-/** The row of a new instance of a parent; its status is for the writer to compute. */
-export function newInstance(parent: Job, id: string, { index, now }: WriteMoment): Job {
+/** The row of a new instance of a parent; the writer computes its status. */
+export function newInstance(parent: Job, id: string, { index, now }: WriteStamp): Job {
   return {
     ...parent,
     ID: id,

@@ -1,8 +1,8 @@
-import { unixNanosFromInstant, type WriteMoment } from '../../shared/instant.js';
+import { unixNanosFromInstant, type WriteStamp } from '../../shared/instant.js';
 import type { Job } from '../document/job.js';
 
-/** The row of one more version of a job that is not registered by a document, as for a stop: neither stable nor tagged. */
-export function nextVersion(current: Job, { index, now }: WriteMoment): Job {
+/** A new version without a registered document, for example for a stop: neither stable nor tagged. */
+export function nextVersion(current: Job, { index, now }: WriteStamp): Job {
   return {
     ...current,
     Stable: false,

@@ -8,12 +8,12 @@ import type { AdmissionRefused, InvalidJob } from '../errors.js';
 import { errorsText } from '../validation/problem-texts.js';
 import { type ValidationContext, validateJob } from '../validation/validate-job.js';
 
-/** Why a document cannot be registered, before anything registered is considered. */
+/** Why a document cannot be registered, independently of the stored job. */
 export type PrepareJobError = DecodeError | AdmissionRefused | InvalidJob;
 
 /**
- * The job that a registration of the document would store: every default filled, everything added, all rules checked. Its
- * indexes, times and status are those of a job that is not registered yet.
+ * The job that a registration of the document would store: with all defaults and additions, and checked by all rules. Its
+ * indexes, times and status are those of an unregistered job.
  */
 export function prepareJob(
   input: JobInput,

@@ -3,10 +3,10 @@ import type { Job } from '../document/job.js';
 type Kept = Pick<Job, 'Version' | 'Stable' | 'VersionTag'>;
 
 /**
- * Which of a job's earlier versions go when a version is added (job interface, versions): at most `tracked` untagged
- * versions stay, the current one included, and the oldest goes first, except the newest stable one: it is what a failed
- * update falls back to. Tagged versions always stay, and so do those that an allocation still runs (`isInUse`). `versions` holds all
- * versions, newest first, the current one in front.
+ * The earlier versions of a job to remove when a version is added (job interface, versions): at most `tracked` untagged
+ * versions are kept, including the current one. The oldest is removed first, except the newest stable one, to which a failed
+ * update reverts. Tagged versions are always kept, and so are those that an allocation still runs (`isInUse`). `versions` has all
+ * versions, newest first, beginning with the current one.
  */
 export function prunedVersions(
   versions: readonly Kept[],

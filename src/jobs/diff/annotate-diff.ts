@@ -1,6 +1,6 @@
 import type { FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from './job-diff.js';
 
-/** How many allocations of a group a plan creates, stops, changes and leaves alone (job interface, plan). */
+/** How many allocations of a group a plan creates, stops, changes and leaves unchanged (job interface, plan). */
 export interface DesiredUpdates {
   readonly Ignore: number;
   readonly Place: number;
@@ -18,8 +18,8 @@ export interface PlanAnnotations {
 }
 
 /**
- * The diff of a plan with what each change makes the scheduler do (job interface, annotations): the counts of the groups,
- * `forces create` and its like at counts and tasks. Without annotations the groups get no counts.
+ * The diff of a plan with the effects of each change (job interface, annotations): the counts of the groups, and
+ * annotations such as `forces create` on counts and tasks. Without annotations the groups get no counts.
  */
 export function annotateDiff(diff: JobDiff, annotations: PlanAnnotations | null): JobDiff {
   if (diff.TaskGroups === null) return diff;
@@ -48,7 +48,7 @@ const labels = {
   DestructiveUpdate: 'create/destroy update',
 } as const satisfies Readonly<Record<keyof DesiredUpdates, string>>;
 
-/** The counts that are not 0, by the words of the diff. */
+/** The non-zero counts, by the names that the diff uses. */
 function updatesFrom(counts: Partial<DesiredUpdates>): Record<string, number> {
   const updates: Record<string, number> = {};
   for (const [counter, label] of Object.entries(labels)) {
@@ -85,7 +85,7 @@ const objectsInPlace: ReadonlySet<string> = new Set([
   ...['RestartPolicy', 'Lifecycle', 'ScalingPolicy'],
 ]);
 
-/** Whether the running task has to be replaced. A change that the diff does not show replaces nothing. */
+/** Whether the running task must be replaced. Changes that the diff does not show replace nothing. */
 function isDestructive(task: TaskDiff): boolean {
   if (task.Fields?.some(({ Name }) => !fieldsInPlace.has(Name)) === true) return true;
   return (
@@ -100,7 +100,7 @@ function togglesLogs(object: ObjectDiff): boolean {
   return object.Name === 'LogConfig' && object.Fields?.some(({ Name }) => Name === 'Disabled') === true;
 }
 
-/** Whether templates are rendered at a restart cannot change while the task runs either. */
+/** Rendering of templates at a restart cannot be switched while the task runs either. */
 function rendersOnRestart({ Name, Fields }: ObjectDiff): boolean {
   return (
     Name === 'RestartPolicy' &&

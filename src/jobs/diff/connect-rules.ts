@@ -174,7 +174,7 @@ const terminatingRule: ObjectRule = {
   parts: [byField('Services', 'Name', { name: 'Service', type: 'presence', fields: scalarsOf(linkedServiceBlock) })],
 };
 
-/** Where the gateway listens, as `name` → `host:port`. */
+/** The gateway's listen addresses, as `name` → `host:port`. */
 const bindAddresses = part('EnvoyGatewayBindAddresses', (old, next, { contextual }) => {
   const before = itemAt(old, 'EnvoyGatewayBindAddresses');
   const after = itemAt(next, 'EnvoyGatewayBindAddresses');

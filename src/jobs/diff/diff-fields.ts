@@ -5,7 +5,7 @@ import type { DiffType, FieldDiff, ObjectDiff } from './job-diff.js';
 export interface Detail {
   /** Nested objects list their unchanged fields, too. */
   readonly contextual: boolean;
-  /** Also what Nomad's diff omits, so that two different jobs never have the same diff as two equal ones. */
+  /** Includes changes that Nomad's diff omits, so that two different jobs never have the diff of two equal ones. */
   readonly complete: boolean;
 }
 
@@ -41,7 +41,7 @@ export function compareFields(a: FieldDiff, b: FieldDiff): number {
   return compareBytes(a.Name, b.Name) || compareBytes(a.Old, b.Old) || compareBytes(a.New, b.New);
 }
 
-/** The type of an object that is what its fields are: edited when they go both ways, `None` when none changed. */
+/** The type of an object from those of its fields: edited when they differ, `None` when none changed. */
 export function typeOfFields(fields: readonly FieldDiff[]): DiffType {
   let added = false;
   let deleted = false;

@@ -50,7 +50,7 @@ export function diffJobs(
   return ok(jobDiff(old, next, { contextual, complete }));
 }
 
-/** The same for jobs that are known to be versions of one. */
+/** The same for jobs that are certainly versions of one job. */
 export function jobDiff(old: Job | null, next: Job | null, detail: Detail): JobDiff {
   const ID = next?.ID ?? old?.ID ?? '';
   const { fields, objects: ofJob } = changesOf(jobRule, itemOf(old), itemOf(next), detail);
@@ -66,13 +66,13 @@ export function jobDiff(old: Job | null, next: Job | null, detail: Detail): JobD
   };
 }
 
-/** The order of the groups, and what no group shows of the update policy, which the groups inherit. */
+/** The order of the groups, and changes of the inherited update policy that no group shows. */
 function changesAcrossGroups(old: Job | null, next: Job | null, groups: readonly TaskGroupDiff[]): ObjectDiff[] {
   if (old === null || next === null) return [];
   const order = changedOrder('TaskGroups', old.TaskGroups, next.TaskGroups);
   const shown = groups.flatMap(({ Objects }) => (Objects ?? []).filter(({ Name }) => Name === 'Update'));
   const inGroups = shown.flatMap(({ Fields }) => Fields ?? []);
-  // A group shows its whole policy when that comes or goes.
+  // A group shows its complete policy when it is added or removed.
   if (inGroups.some(({ Name, Type }) => Name === 'MaxParallel' && (Type === 'Added' || Type === 'Deleted')))
     return order;
   const changed = diffFields(updateScalars({ ...old.Update }), updateScalars({ ...next.Update }), false);
@@ -86,7 +86,7 @@ function isSameChange(a: FieldDiff, b: FieldDiff): boolean {
   return a.Name === b.Name && a.Old === b.Old && a.New === b.New;
 }
 
-/** The order of groups or tasks, where both sides have the same ones. */
+/** The order of groups or tasks, if both sides have the same names. */
 function changedOrder(name: string, old: readonly Named[] = [], next: readonly Named[] = []): ObjectDiff[] {
   const names = new Set(old.map(({ Name }) => Name));
   const isSameSet = old.length === next.length && next.every(({ Name }) => names.has(Name));
@@ -120,7 +120,7 @@ function inheritsRestarts(task: Task | null, group: TaskGroup | null): boolean {
   return task === null || equalValues(task.RestartPolicy, group?.RestartPolicy);
 }
 
-/** Nomad's diff shows the delay before a stop only in a group that both sides have. */
+/** Nomad's diff shows the shutdown delay only in a group that both sides have. */
 function delayDiffs(old: TaskGroup | null, next: TaskGroup | null, { complete }: Detail): FieldDiff[] {
   if (!complete && (old === null || next === null)) return [];
   const names = complete ? delays : (['ShutdownDelay'] as const);
@@ -149,7 +149,7 @@ interface Named {
   readonly Name: string;
 }
 
-/** One diff for each name of either side, in the order of the names. */
+/** One diff for each name of either side, sorted by name. */
 function diffNamed<T extends Named, D>(
   old: readonly T[] | undefined,
   next: readonly T[] | undefined,

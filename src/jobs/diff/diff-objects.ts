@@ -15,31 +15,31 @@ import { type Flatten, flattenFreeForm, type Item } from './flatten.js';
 import type { DiffType, FieldDiff, ObjectDiff } from './job-diff.js';
 import { type Changes, contentOf, omittedChanges } from './omitted-changes.js';
 
-/** What is compared in one kind of block. */
+/** How one kind of block is compared. */
 export interface BlockRule {
   readonly fields: Flatten;
-  /** Only changed fields are listed, also in a contextual diff. */
+  /** Lists only changed fields, even in a contextual diff. */
   readonly neverContextual?: true;
-  /** What an absent side is compared as, where that is not a block without any field. */
+  /** The substitute for an absent side, if it is not a block without fields. */
   readonly absent?: Item;
-  /** Fields that are compared in no diff: the server writes them. */
+  /** Fields that are never compared, because the server sets them. */
   readonly ignored?: readonly string[];
   /** Fields with a default, which are compared only if both sides have the block. */
   readonly filled?: readonly string[];
   readonly parts?: readonly Part[];
 }
 
-/** How the diff of one kind of block is made. */
+/** How the diff of one kind of block is built. */
 export interface ObjectRule extends BlockRule {
   readonly name: string;
   /**
-   * `presence`: added or deleted when one side lacks the block, edited otherwise. `fields`: what its fields are, and no object
-   * at all when none of them changed.
+   * `presence`: added or deleted when one side lacks the block, edited otherwise. `fields`: derived from its fields; no object
+   * when none of them changed.
    */
   readonly type: 'presence' | 'fields';
 }
 
-/** The diffs of what is nested in a block; a side that lacks the block is null. */
+/** The diffs of the blocks nested in a block; a side that lacks the block is null. */
 export type DiffPart = (old: Item | null, next: Item | null, detail: Detail) => readonly ObjectDiff[];
 
 export interface Part {
@@ -52,7 +52,7 @@ export function part(field: string, diff: DiffPart): Part {
   return { of: [field], diff };
 }
 
-/** The diff of one block; undefined when both sides are the same. */
+/** The diff of one block; undefined when both sides are equal. */
 export function diffObject(
   rule: ObjectRule,
   old: Item | null,
@@ -67,7 +67,7 @@ export function diffObject(
   return objectDiff(typeOfPresence(old, next), rule.name, fields, objects);
 }
 
-/** What differs in a block and in what is nested in it. */
+/** The differences in a block and its nested blocks. */
 export function changesOf(rule: BlockRule, old: Item | null, next: Item | null, detail: Detail): Changes {
   const contextual = detail.contextual && rule.neverContextual !== true;
   const fields = diffFields(flatOf(rule, old), flatOf(rule, next), contextual);
@@ -98,7 +98,7 @@ function showsField(
 ): boolean {
   const block = old ?? next ?? {};
   const other = old === null || next === null ? null : next[name];
-  // Most rules read a field as it is, under its name.
+  // Most rules read a field unchanged, under its own name.
   if (flat.get(name) === String(block[name]) && String(block[name]) !== String(other ?? '')) return true;
   const changed = fields({ ...block, [name]: other });
   const differs = (each: string): boolean => (flat.get(each) ?? '') !== (changed.get(each) ?? '');
@@ -110,24 +110,24 @@ function flatOf(rule: BlockRule, item: Item | null): Flat {
   return side === undefined ? nothingFlat : rule.fields(side);
 }
 
-// Parts: which field of the block they read, and how its elements are matched.
+// Parts: the field that they read, and how its elements are matched.
 
 /** A nested block. */
 export function one(field: string, rule: ObjectRule): Part {
   return part(field, (old, next, detail) => present(diffObject(rule, itemAt(old, field), itemAt(next, field), detail)));
 }
 
-/** A list in which elements are the same when their whole content is: an edited one is deleted and added. */
+/** A list whose elements match only if their whole content is equal: an edited element is deleted and added. */
 export function byContent(field: string, rule: ObjectRule): Part {
   return keyed(field, rule, contentOf);
 }
 
-/** A list in which elements are the same when they have the same value here. */
+/** A list whose elements match by the value of this field. */
 export function byField(field: string, key: string, rule: ObjectRule): Part {
   return keyed(field, rule, (item) => String(item[key] ?? ''));
 }
 
-/** A list in which elements are the same when the function gives the same string; of several such, the last one counts. */
+/** A list whose elements match by the function's result; of several with the same result, the last one counts. */
 export function keyed(field: string, rule: ObjectRule, keyOf: (item: Item) => string): Part {
   return part(field, (old, next, detail) =>
     diffKeyed(rule, listAt(old, field), listAt(next, field), { keyOf, detail }),
@@ -161,7 +161,7 @@ export function byLabel(field: string, rule: ObjectRule): Part {
   });
 }
 
-/** A list in which the elements at the same position are the same. */
+/** A list whose elements match by position. */
 export function byPosition(field: string, rule: ObjectRule): Part {
   return part(field, (old, next, detail) => {
     const before = listAt(old, field);
@@ -172,7 +172,7 @@ export function byPosition(field: string, rule: ObjectRule): Part {
   });
 }
 
-/** A list of strings as a set: neither order nor repetition counts. `unchanged` lists one without a change as well. */
+/** A list of strings as a set: order and duplicates are ignored. `unchanged`: whether an unchanged list is shown. */
 export function strings(field: string, unchanged: 'shown' | 'hidden' = 'shown'): Part {
   return part(field, (old, next, { contextual }) => {
     const diff = diffTexts(field, textsAt(old, field), textsAt(next, field), contextual);

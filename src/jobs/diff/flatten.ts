@@ -9,7 +9,7 @@ export type Flatten = (item: Item) => Flat;
 interface FlattenOptions {
   /** Fields that are not compared. */
   readonly without?: readonly string[];
-  /** Only these are compared. */
+  /** If given, only these are compared. */
   readonly only?: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export function scalarsOf(block: Block<FieldSet>, options: FlattenOptions = {}):
     const flat = new Map<string, string>();
     for (const { name, zero } of reads) {
       const value = item[name];
-      // Blocks that leave empty fields out have none here.
+      // Blocks that omit empty fields have undefined here.
       flat.set(name, value === undefined ? zero : String(value));
     }
     for (const name of maps) addMap(flat, name, item[name]);
@@ -37,7 +37,7 @@ export function scalarsOf(block: Block<FieldSet>, options: FlattenOptions = {}):
   };
 }
 
-/** Reads these fields, too, where they are not null. */
+/** Also reads these fields unless they are null. */
 export function withGiven(flatten: Flatten, names: readonly string[]): Flatten {
   return (item) => {
     const flat = new Map(flatten(item));

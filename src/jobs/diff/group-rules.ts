@@ -17,7 +17,7 @@ import { affinities, constraints, consulRule, networks } from './shared-rules.js
 const scalingScalars = scalarsOf(scalingBlock, { without: ['ID', 'Type', 'CreateIndex', 'ModifyIndex'] });
 const ownTargets: ReadonlySet<string> = new Set(['Target[Job]', 'Target[Group]', 'Target[Namespace]']);
 
-/** The group that the policy scales is the one that it stands in. */
+/** The target is omitted: a policy always scales its own group. */
 function scalingFields(policy: Item): Flat {
   return new Map([...scalingScalars(policy)].filter(([name]) => !ownTargets.has(name)));
 }
@@ -70,7 +70,7 @@ const groupParts: readonly Part[] = [
 /** Durations of a group that may be absent. */
 export const delays = ['MaxRunDuration', 'ShutdownDelay'] as const;
 
-/** What is compared in a group beside its tasks and delays, in the order in which it is listed. */
+/** The parts of a group besides its tasks and delays, in the order of the diff. */
 export const groupRule: BlockRule = {
   fields: scalarsOf(taskGroupBlock, { without: ['Name'] }),
   neverContextual: true,

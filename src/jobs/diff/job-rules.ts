@@ -103,7 +103,7 @@ const bookkeeping = [
   'SubmitTime',
 ];
 
-/** What is compared in a job beside its groups, in the order in which it is listed. */
+/** The parts of a job besides its groups, in the order of the diff. */
 export const jobRule: BlockRule = {
   fields: scalarsOf(jobBlock, { without: [...bookkeeping, 'NomadTokenID'] }),
   neverContextual: true,

@@ -1,6 +1,6 @@
 import type { Item } from './flatten.js';
 
-/** An element of the old list and the one of the new list that it became; null where there is none. */
+/** An element of the old list and its counterpart in the new list; null for none. */
 type Pair = readonly [Item | null, Item | null];
 
 /**
@@ -22,7 +22,7 @@ export function matchTemplates(old: readonly Item[], next: readonly Item[]): Pai
   return matchEach(old, next, (before, after) => (before['DestPath'] === after['DestPath'] ? 1 : 0));
 }
 
-/** How alike two elements are; 0 when they are not the same at all. */
+/** The similarity of two elements; 0 when they cannot be the same. */
 type Likeness = (old: Item, next: Item, samePosition: boolean) => number;
 
 function matchEach(old: readonly Item[], next: readonly Item[], likeness: Likeness): Pair[] {

@@ -4,7 +4,7 @@ import { compareFields, objectDiff, typeOfFields, typeOfPresence } from './diff-
 import type { Item } from './flatten.js';
 import type { FieldDiff, ObjectDiff } from './job-diff.js';
 
-/** What differs in one block. */
+/** The differences in one block. */
 export interface Changes {
   readonly fields: readonly FieldDiff[];
   readonly objects: readonly ObjectDiff[];
@@ -78,7 +78,7 @@ function blockChanges(
   );
 }
 
-/** Elements of the first list that are not in the second one, each as often as it is there more often. */
+/** The multiset difference: elements of the first list beyond their number in the second one. */
 function without(list: readonly Item[], others: readonly Item[]): Item[] {
   const counts = new Map<string, number>();
   for (const other of others.map(contentOf)) counts.set(other, (counts.get(other) ?? 0) + 1);
@@ -90,7 +90,7 @@ function without(list: readonly Item[], others: readonly Item[]): Item[] {
   });
 }
 
-/** Which block stands where, for the positions at which that changed. */
+/** The blocks at the positions that changed. */
 export function orderChange(name: string, before: readonly object[], after: readonly object[]): ObjectDiff {
   return elementsChange(name, [before.map(labelOf), after.map(labelOf)]);
 }

@@ -37,7 +37,7 @@ const checkRule: ObjectRule = {
   parts: [header, one('CheckRestart', checkRestartRule)],
 };
 
-/** A weight of 0 is none. */
+/** A weight of 0 counts as unset. */
 function weightsOf(weights: Item): Flat {
   const flat = new Map<string, string>();
   for (const name of ['Passing', 'Warning']) {

@@ -8,7 +8,7 @@ import type { Flat } from './diff-fields.js';
 import { byContent, byField, byPosition, type ObjectRule, one, type Part, strings } from './diff-objects.js';
 import { flattenFreeForm, type Item, scalarsOf } from './flatten.js';
 
-/* Blocks that stand in more than one kind of block of a job. */
+/* Blocks that occur in more than one kind of block. */
 
 const constraintRule: ObjectRule = { name: 'Constraint', type: 'fields', fields: scalarsOf(constraintBlock) };
 const affinityRule: ObjectRule = { name: 'Affinity', type: 'fields', fields: scalarsOf(affinityBlock) };
@@ -66,7 +66,7 @@ const networkRule: ObjectRule = {
   ],
 };
 
-/** A network is the same only when its whole content is. */
+/** Networks match only if their whole content is equal. */
 export const networks = byContent('Networks', networkRule);
 
 export const resourcesRule: ObjectRule = {

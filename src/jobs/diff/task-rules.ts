@@ -60,7 +60,7 @@ const templateRule: ObjectRule = {
   type: 'presence',
   fields: templateFields,
   parts: [
-    // Existing clients know the block `wait` by the name of its parent.
+    // Existing clients expect the block `wait` under the name of its parent.
     one('Wait', { name: 'Template', type: 'presence', fields: everythingOf(waitBlock) }),
     one('ChangeScript', {
       name: 'ChangeScript',
@@ -119,7 +119,7 @@ const taskParts: readonly Part[] = [
   { ...scalingPolicies, diff: (old, next, detail) => (detail.complete ? scalingPolicies.diff(old, next, detail) : []) },
 ];
 
-/** What is compared in a task, in the order in which it is listed. */
+/** The parts of a task, in the order of the diff. */
 export const taskRule: BlockRule = {
   fields: scalarsOf(taskBlock, { without: ['Name'] }),
   neverContextual: true,

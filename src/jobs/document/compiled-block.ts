@@ -1,7 +1,7 @@
 import { type Block, type Field, type FieldKind, type FieldSet, submittedFields } from './fields/field-table.js';
 import { fastShape, type ShapeCopier, shapeCopier } from './shape-copies.js';
 
-/** The submitted form of a block in which nothing is given. */
+/** The submitted form of a block without any given field. */
 export function emptyBlock(block: Block<FieldSet>): Record<string, unknown> {
   const { copy, template } = compileBlock(block);
   return copy(template);
@@ -27,7 +27,7 @@ export interface CompiledBlock {
 
 const compiledBlocks = new WeakMap<Block<FieldSet>, CompiledBlock>();
 
-/** On the first use of a block: a process that reads no job does not wait for it when it starts. */
+/** Compiled on first use, so that a process that reads no job starts faster. */
 export function compileBlock(block: Block<FieldSet>): CompiledBlock {
   const known = compiledBlocks.get(block);
   if (known !== undefined) return known;

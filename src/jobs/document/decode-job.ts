@@ -71,7 +71,7 @@ interface Reading {
   readonly durationTexts: boolean;
 }
 
-// Every reader answers undefined after it has set `reading.failure`; JSON has no undefined, so that is unambiguous. The
+// Every reader returns undefined after it has set `reading.failure`; JSON has no undefined, so this is unambiguous. The
 // callers add their step to the path on the way out, so a good document never builds a path.
 
 function readJob(reading: Reading, input: unknown): SubmittedJob | undefined {
@@ -155,14 +155,14 @@ function readDurationText(reading: Reading, raw: string): number | undefined {
   return nanos.isOk() ? Number(nanos.value) : fail(reading, 'a duration such as "30s" or "1h30m"', raw);
 }
 
-/** Line ends, which many programs print, are left out. */
+/** Line breaks, which many programs insert, are removed. */
 function readBase64(reading: Reading, raw: unknown): string | undefined {
   if (typeof raw !== 'string') return fail(reading, 'base64 text', raw);
   const text = raw.replace(/[\r\n]+/g, '');
   return isBase64(text) ? text : fail(reading, 'padded standard base64 text', raw);
 }
 
-// The three commonest shapes have separate loops: a shared one that calls back costs as much again as the parsing.
+// The three most frequent shapes have separate loops: a shared one with a callback would double the cost.
 
 function readBlocks(reading: Reading, block: CompiledBlock, raw: unknown): Template[] | undefined {
   if (!Array.isArray(raw)) return fail(reading, 'a list', raw);

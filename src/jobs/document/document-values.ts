@@ -1,4 +1,4 @@
-/** A length of time in whole nanoseconds: how the job document writes every duration. */
+/** A duration in whole nanoseconds, as the job document stores it. */
 export type Nanoseconds = number;
 
 /** A time in Unix nanoseconds; beyond 2^53, so exact only to about 100 ns. */

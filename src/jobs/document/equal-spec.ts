@@ -1,7 +1,7 @@
 import { equalFields } from './equal-values.js';
 import type { Job } from './job.js';
 
-/** Bookkeeping of a registration: two jobs that differ only here are the same specification. */
+/** Members set by a registration: jobs that differ only in these have the same specification. */
 const ignoredFields: ReadonlySet<string> = new Set([
   'Status',
   'StatusDescription',
@@ -14,8 +14,8 @@ const ignoredFields: ReadonlySet<string> = new Set([
 ] satisfies (keyof Job)[]);
 
 /**
- * Whether two stored jobs are the same specification, so that registering one over the other makes no new version (job
- * interface, versions). Everything but the bookkeeping counts, also `Stop`, `VersionTag`, `Meta` and the submitting token.
+ * Whether two stored jobs have the same specification, so that registering one over the other creates no version (job
+ * interface, versions). Everything except `ignoredFields` counts, including `Stop`, `VersionTag`, `Meta` and the submitting token.
  */
 export function equalSpec(a: Job, b: Job): boolean {
   return equalFields(a, b, ignoredFields);

@@ -1,4 +1,4 @@
-/** Whether two values of a document are the same, whatever the order of their keys. An absent key is not an empty value. */
+/** Whether two values of a document are equal, whatever the order of their keys. An absent key differs from an empty value. */
 export function equalValues(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -10,7 +10,7 @@ export function equalValues(a: unknown, b: unknown): boolean {
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** The same for the fields of two objects, but for the ignored ones. */
+/** The same for the fields of two objects, except the ignored ones. */
 export function equalFields(a: object, b: object, ignored: ReadonlySet<string>): boolean {
   let present = 0;
   for (const key in a) {

@@ -1,7 +1,7 @@
 import type { Nanoseconds } from './document-values.js';
 
 /**
- * A signed token that reports others which task or service this is. The stored form of `WorkloadIdentityInput`, which describes the
+ * A signed token that identifies the task or service to others. The stored form of `WorkloadIdentityInput`, which describes the
  * fields.
  */
 export interface WorkloadIdentity {

@@ -24,8 +24,8 @@ export interface JobJsonSchema {
 }
 
 /**
- * The schema of a submitted job, made from the same table that `decodeJob` reads: what it accepts, but for the freedom of
- * case in keys. `prefix` is where the definitions will stand, by default where an OpenAPI document has them.
+ * The schema of a submitted job, made from the table that `decodeJob` uses. It accepts the same documents, except that keys are
+ * case-sensitive. `prefix`: the path of the definitions, by default that of an OpenAPI document.
  */
 export function jobJsonSchema(prefix = '#/components/schemas/'): JobJsonSchema {
   const definitions: Record<string, JsonSchema> = {};
@@ -89,7 +89,7 @@ function fieldSchema(
 
 function integerSchema(field: Field<unknown, unknown>): JsonSchema {
   const { bounds } = field;
-  // Bounds of 64 bits say nothing that a reader could use.
+  // Bounds of 64 bits are of no use to a reader.
   if (bounds === undefined || bounds.max > 2 ** 32) return { type: 'integer' };
   return { type: 'integer', minimum: bounds.min, maximum: bounds.max };
 }

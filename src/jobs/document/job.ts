@@ -28,9 +28,9 @@ export interface Job {
   readonly Multiregion: Multiregion | null;
   readonly Periodic: PeriodicConfig | null;
   readonly ParameterizedJob: ParameterizedJobConfig | null;
-  /** Whether the job is an instance that a dispatch made. */
+  /** Whether the job is an instance created by a dispatch. */
   readonly Dispatched: boolean;
-  /** The token of the dispatch that made it; empty for none. */
+  /** The idempotency token of the dispatch that created it; empty for none. */
   readonly DispatchIdempotencyToken: string;
   /** The payload of the dispatch, in base64; null for none. */
   readonly Payload: string | null;
@@ -44,18 +44,18 @@ export interface Job {
   readonly StatusDescription: string;
   /** Whether a deployment of this version has succeeded, or it was declared stable. */
   readonly Stable: boolean;
-  /** From 0; raised by every change of the specification. */
+  /** Begins at 0; each change of the specification increments it. */
   readonly Version: number;
   /** When this version was registered, in Unix nanoseconds. */
   readonly SubmitTime: UnixNanoseconds;
   /** Index of the write that first registered the job. */
   readonly CreateIndex: number;
-  /** Index of its last change, also of its status. */
+  /** Index of its last change, including changes of its status. */
   readonly ModifyIndex: number;
   /** Index of the last registration that changed the specification. */
   readonly JobModifyIndex: number;
   readonly UI: JobUIConfig | null;
-  /** The name that this version was given; null for none. */
+  /** The tag of this version; null for none. */
   readonly VersionTag: JobVersionTag | null;
 }
 

@@ -2,7 +2,7 @@ import type { NetworkResource } from './network.js';
 import type { Affinity, Constraint } from './placement.js';
 
 /**
- * What a task asks of a node: MHz or whole cores, MB of memory. The stored form of `ResourcesInput`, which describes the fields.
+ * The resources that a task requests: MHz or whole cores, MB of memory. The stored form of `ResourcesInput`, which describes the fields.
  */
 export interface Resources {
   readonly CPU: number;
@@ -17,7 +17,7 @@ export interface Resources {
   readonly SecretsMB: number;
 }
 
-/** Resources of which none is requested. */
+/** A request without resources. */
 export const zeroResources = {
   CPU: 0,
   Cores: 0,

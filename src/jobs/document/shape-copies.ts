@@ -1,4 +1,4 @@
-/** Makes a copy of the one object that it was made for. */
+/** Returns a copy of the object that it was created for. */
 export type ShapeCopier = (shape: Record<string, unknown>) => Record<string, unknown>;
 
 /*
@@ -35,7 +35,7 @@ const copiers: readonly ShapeCopier[] = [
 
 let given = 0;
 
-/** A copier that few others share, for an object whose copies are many. */
+/** A copier shared by few others, for an object that is copied often. */
 export function shapeCopier(): ShapeCopier {
   const copier = copiers[given % copiers.length] as ShapeCopier;
   given += 1;

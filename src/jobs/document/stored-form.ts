@@ -5,9 +5,9 @@ import { fastShape, type ShapeCopier, shapeCopier } from './shape-copies.js';
 type StoredRecord = Record<string, unknown>;
 
 /**
- * The stored form of a block as its table says: input-only fields are gone, legacy ones reset, nulls become zero values
- * unless null means something, empty maps and block lists become null, and blocks of the omit-empty kind lose every empty
- * field. The rules that consider more than one field are in `canonicaliseJob`.
+ * The stored form of a block by its table: input-only fields are removed, legacy ones reset, nulls become zero values
+ * unless null has a meaning, empty maps and block lists become null, and blocks of the omit-empty kind lose every empty
+ * field. Rules about more than one field are in `canonicaliseJob`.
  */
 export function storedForm(submitted: object): StoredRecord {
   return storeBlock(compileBlock(jobBlock), submitted as StoredRecord);
@@ -18,26 +18,26 @@ interface CompiledField {
   readonly to: string;
   readonly kind: Field<unknown, unknown>['kind'];
   readonly isScalar: boolean;
-  /** What the template has. */
+  /** The value in the template. */
   readonly unset: unknown;
   readonly keepsEmpty: boolean;
   readonly block: CompiledBlock | undefined;
 }
 
 interface CompiledBlock {
-  /** Every key of the stored form with the value for "not given"; empty for blocks that leave such keys out. */
+  /** Every key of the stored form with the value for "not given"; empty for blocks that omit such keys. */
   readonly template: StoredRecord;
   readonly copy: ShapeCopier;
   /** The fields that copy a submitted value, by their submitted names. */
   readonly fields: ReadonlyMap<string, CompiledField>;
-  /** The fields that get a new empty list, map or block when nothing is given. */
+  /** The fields that get a new empty list, map or block when they are not given. */
   readonly fresh: readonly { readonly to: string; readonly make: () => unknown }[];
   readonly omitEmpty: boolean;
 }
 
 const seen = new Map<Block<FieldSet>, CompiledBlock>();
 
-/** On the first use of a block: a process that reads no job does not wait for it when it starts. */
+/** Compiled on first use, so that a process that reads no job starts faster. */
 function compileBlock(block: Block<FieldSet>): CompiledBlock {
   const known = seen.get(block);
   if (known !== undefined) return known;
@@ -134,7 +134,7 @@ function storeBlock(block: CompiledBlock, submitted: StoredRecord): StoredRecord
   return out;
 }
 
-/** Of a block that leaves empty fields out, in the order of the table. */
+/** Stores a block that omits empty fields, in the order of the table. */
 function storeGiven(block: CompiledBlock, submitted: StoredRecord): StoredRecord {
   const out: StoredRecord = {};
   for (const field of block.fields.values()) {
@@ -182,7 +182,7 @@ function storeLists(map: Readonly<Record<string, readonly string[]>>): Record<st
   return entries.length === 0 ? null : Object.fromEntries(entries);
 }
 
-/** Null for an empty list, where the field does not keep it; a field that is never null gets its own afterwards. */
+/** Null for an empty list, unless the field keeps it; a field that is never null gets a new list afterwards. */
 function storeBlocks(field: CompiledField, list: readonly StoredRecord[]): StoredRecord[] | null {
   if (list.length === 0) return field.keepsEmpty ? [] : null;
   return list.map((element) => storeBlock(field.block as CompiledBlock, element));

@@ -5,8 +5,8 @@ import type { taskBlock } from './fields/task-fields.js';
 import type { taskGroupBlock } from './fields/task-group-fields.js';
 
 /**
- * The submitted form of a job: every key present, null where nothing was given. It is what `decodeJob` and `parseJob`
- * return and what `canonicalise` reads.
+ * The submitted form of a job: every key present, null where no value was given. The result of `decodeJob` and `parseJob`,
+ * and the input of `canonicaliseJob`.
  */
 export interface SubmittedJob extends Submitted<typeof jobBlock> {}
 export interface SubmittedTaskGroup extends Submitted<typeof taskGroupBlock> {}

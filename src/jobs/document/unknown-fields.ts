@@ -2,7 +2,7 @@ import { suggestName } from '../../hcl/diagnostics/suggest.js';
 import { type Block, type Field, type FieldSet, submittedFields } from './fields/field-table.js';
 import { jobBlock } from './fields/job-fields.js';
 
-/** A key of a submitted document that stands for nothing there. */
+/** An unknown key of a submitted document. */
 export interface UnknownField {
   /** For example `Job.TaskGroups[0].Contraints`. */
   readonly path: string;
@@ -12,16 +12,16 @@ export interface UnknownField {
 }
 
 /** The most fields that are reported. */
-const mostTold = 20;
-/** The most keys that are checked: a larger document was not written by hand. */
-const mostLookedAt = 100_000;
+const mostReported = 20;
+/** The most keys that are checked; a larger document was not written by hand. */
+const mostChecked = 100_000;
 
 /**
  * The keys of a submitted document that its table does not know, the first 20: the document is accepted without them, as
  * existing clients expect, so a typing error would go unnoticed. Free-form blocks have no unknown keys.
  */
 export function unknownFields(input: unknown): UnknownField[] {
-  const search: Search = { found: [], left: mostLookedAt };
+  const search: Search = { found: [], left: mostChecked };
   searchBlock(search, jobBlock, input, 'Job');
   return search.found;
 }
@@ -36,7 +36,7 @@ function searchBlock(search: Search, block: Block<FieldSet>, input: unknown, pat
   const fields = fieldsByName(block);
   for (const [key, value] of Object.entries(input)) {
     search.left -= 1;
-    if (search.found.length >= mostTold || search.left < 0) return;
+    if (search.found.length >= mostReported || search.left < 0) return;
     const field = fields.get(key.toLowerCase());
     if (field === undefined) search.found.push(unknownField(block, key, path));
     else searchField(search, field, value, `${path}.${key}`);

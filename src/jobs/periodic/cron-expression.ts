@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { remembered } from '../../shared/remembered.js';
 import { type DaysOfMonth, type DaysOfWeek, parseDayOfMonth, parseDayOfWeek, parseValues } from './cron-fields.js';
 
-/** When something is due, as wall clock times. Lists are ascending; an empty one is never matched. */
+/** The due wall-clock times. Lists are ascending; an empty list never matches. */
 export interface CronExpression {
   readonly seconds: readonly number[];
   readonly minutes: readonly number[];
@@ -14,7 +14,7 @@ export interface CronExpression {
   readonly years: readonly number[];
 }
 
-/** Names of whole expressions. They are replaced anywhere in the text, in lower case only. */
+/** Shorthands, which are replaced anywhere in the expression, in lower case only. */
 const SHORTHANDS: Readonly<Record<string, string>> = {
   '@yearly': '0 0 0 1 1 * *',
   '@annually': '0 0 0 1 1 * *',
@@ -24,10 +24,10 @@ const SHORTHANDS: Readonly<Record<string, string>> = {
   '@hourly': '0 0 * * * * *',
 };
 
-/** Characters of an expression. */
+/** The maximum length of an expression, in characters. */
 const MAX_LENGTH = 1_000;
 
-/** The strings of the fields in the order in which they are written; `rest` counts what follows them. */
+/** The fields as strings, in writing order; `rest` is the number of further fields. */
 export interface CronFields {
   readonly second: string;
   readonly minute: string;
@@ -40,8 +40,8 @@ export interface CronFields {
 }
 
 /**
- * Splits `minute hour day-of-month month day-of-week`, with a trailing year when there are six fields, and a leading second besides
- * when there are seven. Fields after the seventh mean nothing.
+ * Splits `minute hour day-of-month month day-of-week`, with a trailing year if there are six fields, and also a leading second
+ * if there are seven. Fields after the seventh are ignored.
  */
 export function cronFields(text: string): Result<CronFields, string> {
   if (text.length > MAX_LENGTH) return err(`a cron expression may have at most ${MAX_LENGTH} characters`);
@@ -53,7 +53,7 @@ export function cronFields(text: string): Result<CronFields, string> {
   return ok({ second, minute, hour, dayOfMonth, month, dayOfWeek, year, rest: Math.max(0, all.length - 7) });
 }
 
-/** Reads an expression. The error says which field cannot be read and why. The last few hundred are kept. */
+/** Parses an expression. The error names the invalid field and the reason. The last few hundred results are cached. */
 export const parseCron: (text: string) => Result<CronExpression, string> = remembered(parse, 256);
 
 function parse(text: string): Result<CronExpression, string> {
@@ -72,11 +72,11 @@ function parse(text: string): Result<CronExpression, string> {
 
 function tooFewFields(text: string, count: number): string {
   return text.includes('@')
-    ? 'the only words are @yearly, @annually, @monthly, @weekly, @daily and @hourly'
+    ? 'the only names are @yearly, @annually, @monthly, @weekly, @daily and @hourly'
     : `a cron expression has five to seven fields, not ${count}`;
 }
 
-/** The values of all fields, or the first error in the order in which they are written. */
+/** The values of all fields, or the first error in writing order. */
 function allOf<F>(fields: { readonly [K in keyof F]: Result<F[K], string> }): Result<F, string> {
   const values: Partial<F> = {};
   for (const name in fields) {

@@ -10,7 +10,7 @@ export interface DaysOfMonth {
   readonly last: boolean;
   /** `LW`: the last day from Monday to Friday. */
   readonly lastWorkday: boolean;
-  /** `15W`: the day from Monday to Friday that is nearest to these. */
+  /** `15W`: the nearest days from Monday to Friday to these. */
   readonly workdaysNear: readonly number[];
 }
 
@@ -31,14 +31,14 @@ interface Field {
   readonly name: FieldName;
   readonly least: number;
   readonly greatest: number;
-  /** A single value as it may be written, without regard to case. */
+  /** Matches a single value, ignoring case. */
   readonly pattern: string;
   readonly names: ReadonlyMap<string, number>;
-  /** `*`, a value or a range, each perhaps with an interval. */
+  /** `*`, a value or a range, each with an optional interval. */
   readonly entry: () => RegExp;
 }
 
-/** One of the entries of a field, which commas separate. */
+/** One of the comma-separated entries of a field. */
 export type CronEntry =
   | { readonly kind: 'any'; readonly text: string }
   | { readonly kind: 'value'; readonly text: string; readonly value: number }
@@ -49,7 +49,7 @@ export type CronEntry =
       readonly to: number;
       readonly step: number;
     }
-  /** A form that exists for the fields of days only. */
+  /** A form that only the day fields have. */
   | { readonly kind: 'other'; readonly text: string };
 
 const monthNames = named(
@@ -77,7 +77,7 @@ const FIELDS: Readonly<Record<FieldName, Field>> = {
   hour: field('hour', [0, 23], '0?[0-9]|1[0-9]|2[0-3]'),
   'day-of-month': field('day-of-month', [1, 31], '0?[1-9]|[12][0-9]|3[01]'),
   month: field('month', [1, 12], '0?[1-9]|1[0-2]', monthNames),
-  // A digit after a zero is read as Sunday, as Nomad does: `05` is no Friday.
+  // A digit after a zero is read as Sunday, as in Nomad: `05` does not mean Friday.
   'day-of-week': field(
     'day-of-week',
     [0, 6],
@@ -95,7 +95,7 @@ export function parseValues(
   const { least, greatest } = FIELDS[name];
   return parseEntries(text, FIELDS[name]).andThen((entries) => {
     const strange = entries.find((entry) => entry.kind === 'other');
-    if (strange !== undefined) return err(notUnderstood(strange.text, name));
+    if (strange !== undefined) return err(invalidValue(strange.text, name));
     if (entries.some(({ kind }) => kind === 'any')) return ok(range(least, greatest, 1));
     return ok(ascending(entries.flatMap(valuesOf)));
   });
@@ -110,7 +110,7 @@ export function parseDayOfMonth(text: string): Result<DaysOfMonth, string> {
       const [, day] = /^(0?[1-9]|[12][0-9]|3[01])w$/i.exec(entry.text) ?? [];
       if (day !== undefined) workdaysNear.push(Number(day));
       else if (/^lw?$/i.test(entry.text)) words.add(entry.text.toLowerCase());
-      else return err(notUnderstood(entry.text, 'day-of-month'));
+      else return err(invalidValue(entry.text, 'day-of-month'));
     }
     return ok({
       restricted: !entries.some(({ kind }) => kind === 'any'),
@@ -131,7 +131,7 @@ export function parseDayOfWeek(text: string): Result<DaysOfWeek, string> {
     for (const entry of entries) {
       if (entry.kind !== 'other') continue;
       const [, day, ordinal] = special.exec(entry.text) ?? [];
-      if (day === undefined) return err(notUnderstood(entry.text, 'day-of-week'));
+      if (day === undefined) return err(invalidValue(entry.text, 'day-of-week'));
       if (ordinal === undefined) last.push(numberOf(day, week));
       else nth.push({ day: numberOf(day, week), week: Number(ordinal) });
     }
@@ -149,19 +149,19 @@ function untilSaturday(entry: CronEntry): CronEntry {
   return entry.kind === 'range' && entry.to === 0 ? { ...entry, to: 6 } : entry;
 }
 
-/** The entries of a field as they stand there. */
+/** The entries of a field as written. */
 export function entriesOf(text: string, name: FieldName): readonly CronEntry[] {
   return parseEntries(text, FIELDS[name]).unwrapOr([]);
 }
 
-/** How many values a field has. */
+/** The number of values of a field. */
 export function fieldSpan(name: FieldName): number {
   return FIELDS[name].greatest - FIELDS[name].least + 1;
 }
 
 function parseEntries(text: string, of: Field): Result<CronEntry[], string> {
   const texts = text.split(',').filter((each) => each !== '');
-  if (texts.length === 0) return err(`nothing is written in the ${of.name} field`);
+  if (texts.length === 0) return err(`the ${of.name} field is empty`);
   const entries: CronEntry[] = [];
   for (const each of texts) {
     const entry = parseEntry(each, of);
@@ -185,7 +185,7 @@ function parseEntry(text: string, of: Field): Result<CronEntry, string> {
   return ok({ kind: 'range', text, from, to: last === undefined ? of.greatest : numberOf(last, of), step });
 }
 
-/** One or two digits up to 59, or a year; other numbers are no interval. */
+/** One or two digits up to 59, or a year; other numbers are invalid intervals. */
 function stepOf(text: string, { greatest }: Field): number | undefined {
   const step = /^(?:[0-5]?[0-9]|19[789][0-9]|20[0-9]{2})$/.test(text) ? Number(text) : 0;
   return step >= 1 && step <= greatest ? step : undefined;
@@ -208,11 +208,11 @@ function ascending(values: readonly number[]): number[] {
   return [...new Set(values)].sort((a, b) => a - b);
 }
 
-function notUnderstood(entry: string, name: FieldName): string {
-  return `${JSON.stringify(entry)} cannot be read in the ${name} field`;
+function invalidValue(entry: string, name: FieldName): string {
+  return `invalid value ${JSON.stringify(entry)} in the ${name} field`;
 }
 
-/** Names may be cut to three letters. */
+/** Names may be abbreviated to three letters. */
 function named(names: readonly string[], first: number): ReadonlyMap<string, number> {
   return new Map(names.flatMap((name, at) => [name, name.slice(0, 3)].map((each) => [each, first + at] as const)));
 }

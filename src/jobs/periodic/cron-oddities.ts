@@ -2,12 +2,12 @@ import { type CronFields, cronFields } from './cron-expression.js';
 import { type CronEntry, entriesOf, type FieldName, fieldSpan } from './cron-fields.js';
 
 interface CronOddity {
-  /** `trap`: hardly what the author meant. `note`: well known, yet often forgotten. */
+  /** `trap`: probably not what the author meant. `note`: documented, but easy to forget. */
   readonly kind: 'trap' | 'note';
   readonly message: string;
 }
 
-/** Parts of an expression that mean something else than they seem to. Empty for one that cannot be read. */
+/** Parts of an expression with a surprising meaning. Empty for an invalid expression. */
 export function oddities(spec: string): CronOddity[] {
   return cronFields(spec).match(
     (fields) => [
@@ -36,12 +36,12 @@ function ordered({ second, minute, hour, dayOfMonth, month, dayOfWeek, year }: C
 }
 
 function meaninglessFields({ rest }: CronFields): CronOddity[] {
-  return rest === 0 ? [] : trap(`it has ${rest + 7} fields: those after the seventh have no meaning`);
+  return rest === 0 ? [] : trap(`it has ${rest + 7} fields: those after the seventh are ignored`);
 }
 
 function emptyRange(entry: CronEntry, name: FieldName): CronOddity[] {
   if (entry.kind !== 'range' || entry.from <= entry.to || isUntilSunday(entry, name)) return [];
-  return trap(`${quoted(entry.text)} in the ${name} field ends before it begins, so it stands for nothing`);
+  return trap(`${quoted(entry.text)} in the ${name} field ends before it begins, so it matches nothing`);
 }
 
 function rangeToSunday(entry: CronEntry): CronOddity[] {
@@ -70,7 +70,7 @@ function unevenInterval(entry: CronEntry, name: FieldName): CronOddity[] {
   const larger = ({ second: 'minute', minute: 'hour', hour: 'day' } as Partial<Record<FieldName, string>>)[name];
   if (larger === undefined || entry.kind !== 'range' || !entry.text.startsWith('*')) return [];
   if (fieldSpan(name) % entry.step === 0) return [];
-  const message = `${quoted(entry.text)} in the ${name} field begins anew in every ${larger}, so the last interval is shorter`;
+  const message = `${quoted(entry.text)} in the ${name} field restarts in every ${larger}, so the last interval is shorter`;
   return [{ kind: 'note', message }];
 }
 

@@ -4,31 +4,31 @@ import type { Job } from '../document/job.js';
 import { nextLaunch, type PeriodicSchedule } from './next-launch.js';
 import { isLaunchedByClock, type PeriodicLaunch } from './periodic-launch.js';
 
-/** What becomes of a periodic job at a time. */
+/** The decision about a periodic job at one time. */
 export type LaunchDecision =
   /** Nothing is due yet. */
   | { readonly kind: 'wait'; readonly until: Instant }
-  /** Make the instance for `at`, the last time that was due, and store `next` in the same write. */
+  /** Create the instance for `at`, the latest due time, and store `next` in the same write. */
   | { readonly kind: 'launch'; readonly at: Instant; readonly next: PeriodicLaunch | undefined }
-  /** An instance still runs and the job prohibits overlap: what was due is left out. Store `next`. */
+  /** An instance still runs and the job prohibits overlap: the launch is skipped. Store `next`. */
   | { readonly kind: 'skip'; readonly at: Instant; readonly next: PeriodicLaunch | undefined }
-  /** The clock does not launch the job any more: remove the record. */
+  /** The job is no longer launched by the clock: remove the record. */
   | { readonly kind: 'forget' };
 
 /**
- * The job cannot be launched by request: it is not periodic, or no launches are planned for it because it is stopped, disabled or
- * a template.
+ * The job cannot be launched on request: it is not periodic, or it is stopped, disabled or
+ * parameterized and therefore not tracked.
  */
 export interface ForceRefused {
   readonly type: 'force_refused';
-  /** `not_tracked`: the job is stopped, disabled or a template. */
+  /** `not_tracked`: the job is stopped, disabled or parameterized. */
   readonly reason: 'not_periodic' | 'not_tracked';
   readonly message: string;
 }
 
 /**
- * The record of a job that is registered at `now`, which replaces an earlier one: launches are counted from now on. Undefined when
- * the clock does not launch it, or never again: then there is no record.
+ * The record of a job registered at `now`, which replaces an earlier one: launches count from now on. Undefined, meaning no
+ * record, when the clock never launches the job again.
  */
 export function scheduleLaunches(job: Job, now: Instant): PeriodicLaunch | undefined {
   if (!isLaunchedByClock(job)) return undefined;
@@ -36,8 +36,8 @@ export function scheduleLaunches(job: Job, now: Instant): PeriodicLaunch | undef
 }
 
 /**
- * What to do about a job whose record says that it is due. Of several times that have passed, as while the process was down, only the
- * last is launched, and it keeps the time that it was due at: so a second process, or a second try, makes the same instance.
+ * Decides about a due job. Of several missed times, for example while the process was down, only the
+ * last is launched, under its original due time, so that a second process or a retry creates the same instance.
  */
 export function decideLaunch(
   job: Job | undefined,
@@ -54,7 +54,7 @@ export function decideLaunch(
   return { kind: 'launch', at, next: launchRecord(job, job.Periodic, at, now) };
 }
 
-/** The time of an instance that is launched by request, whether or not another one runs. */
+/** The time of an instance launched on request, whether or not another instance runs. */
 export function decideForcedLaunch(job: Job, now: Instant): Result<Instant, ForceRefused> {
   if (job.Periodic === null) return refuse('not_periodic', "can't force launch non-periodic job");
   if (!isLaunchedByClock(job)) {
@@ -67,7 +67,7 @@ export function decideForcedLaunch(job: Job, now: Instant): Result<Instant, Forc
   return ok(Math.floor(now / 1000) * 1000);
 }
 
-/** An expression that cannot be read is never due; registration refuses it. */
+/** An invalid expression is never due; registration refuses it. */
 function launchRecord(
   { Namespace, ID }: Job,
   periodic: PeriodicSchedule,
@@ -78,7 +78,7 @@ function launchRecord(
   return dueAt === undefined ? undefined : { Namespace, ID, launchedAt, dueAt };
 }
 
-/** The last due time until `now`, given one. Bisected, because a job may be due every second and the process down for a year. */
+/** The last due time until `now`, given an earlier one. By bisection, because a job may be due every second and the process down for a year. */
 function lastDue(periodic: PeriodicSchedule, due: Instant, now: Instant): Instant {
   const dueAfter = (instant: Instant): Instant => nextLaunch(periodic, instant).unwrapOr(undefined) ?? Infinity;
   let last = due;

@@ -9,33 +9,33 @@ import { nextWallTime, type WallTime } from './wall-time.js';
 /** A time at which the job will be launched. */
 export interface UpcomingLaunch {
   readonly at: Instant;
-  /** The same as the zone's clocks show it, RFC 3339 with the offset. */
+  /** The same in local time: RFC 3339 with the offset of the zone. */
   readonly wallTime: string;
-  /** The expressions that are due then. */
+  /** The expressions that are due at this time. */
   readonly specs: readonly string[];
 }
 
-/** Something about a schedule that its author may not expect. */
+/** A surprising property of a schedule. */
 export interface CronFinding {
   readonly kind:
     | 'never'
-    /** All its times have passed. */
+    /** All its due times are in the past. */
     | 'past'
-    /** Clocks that are put forward leave a launch out. */
+    /** A launch is skipped when clocks are set forward. */
     | 'skipped'
-    /** Clocks that are put back make a launch twice. */
+    /** A launch is repeated when clocks are set back. */
     | 'doubled'
-    /** Two expressions are due at the same time, which is one launch. */
+    /** Two expressions are due at the same time, which causes a single launch. */
     | 'together'
-    /** The text hardly means what its author meant. */
+    /** Probably not what the author meant. */
     | 'trap'
-    /** Well known, yet often forgotten. */
+    /** Documented, but easy to forget. */
     | 'note';
   readonly spec: string;
   readonly message: string;
 }
 
-/** When a job would be launched next, and what is questionable about its schedule. */
+/** The next launches of a job, and the findings about its schedule. */
 export interface CronLint {
   readonly launches: readonly UpcomingLaunch[];
   readonly findings: readonly CronFinding[];
@@ -44,7 +44,7 @@ export interface CronLint {
 /** How far ahead clock changes are searched. */
 const HORIZON = 400 * day;
 
-/** Changes that are closer to each other may be missed. Only warnings depend on this. */
+/** Clock changes closer to each other than this may be missed. Only warnings depend on this. */
 const STEP = 5 * day;
 
 interface Timetable {
@@ -53,9 +53,9 @@ interface Timetable {
 }
 
 /**
- * The next `count` launches after `from`, and what may surprise about the schedule: expressions that are never due, launches that a
- * change of the zone's clocks skips or doubles within the next 400 days, expressions that are due together, and strings that mean
- * something else than they seem to. Expressions that cannot be read are left out.
+ * The next `count` launches after `from`, and surprising properties of the schedule: expressions that are never due, launches that a
+ * clock change of the zone skips or repeats within the next 400 days, expressions that are due together, and expressions with a
+ * surprising meaning. Invalid expressions are ignored.
  */
 export function lintCron(periodic: PeriodicSchedule, from: Instant, count: number): CronLint {
   const zone = timeZone(periodic.TimeZone) ?? utc;
@@ -105,7 +105,7 @@ function neverDue({ spec, cron }: Timetable, zone: TimeZone, from: Instant): Cro
   return [{ kind: 'never', spec, message: `${quoted(spec)} is not due again before the end of 2099` }];
 }
 
-/** A change of a zone's clocks: up to `at` they are ahead of UTC by `before`, from then on by `after` seconds. */
+/** A change of a zone's offset at `at`; `before` and `after` are seconds ahead of UTC. */
 interface OffsetChange {
   readonly at: Instant;
   readonly before: number;
@@ -134,13 +134,13 @@ function surprises({ spec, cron }: Timetable, zone: TimeZone, changes: readonly 
     if (wall === undefined || wall >= last) return [];
     const where = `${quoted(spec)}, ${date(wall)} ${clock(wall)} in ${zone.name}`;
     return before < after
-      ? [{ kind: 'skipped', spec, message: `${where}: clocks are put forward over it, so it is left out` }]
-      : [{ kind: 'doubled', spec, message: `${where}: clocks are put back over it, so it is launched twice` }];
+      ? [{ kind: 'skipped', spec, message: `${where}: clocks are set forward over it, so it is skipped` }]
+      : [{ kind: 'doubled', spec, message: `${where}: clocks are set back over it, so it is launched twice` }];
   });
   return (['skipped', 'doubled'] as const).flatMap((kind) => found.find((each) => each.kind === kind) ?? []);
 }
 
-/** Expressions that one message names. */
+/** The maximum number of expressions named in one message. */
 const mostNames = 3;
 
 function together(launches: readonly UpcomingLaunch[]): CronFinding[] {

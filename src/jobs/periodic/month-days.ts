@@ -9,7 +9,7 @@ interface Month {
 }
 
 /**
- * The days of a month, ascending, on which the expression is due. Where day of month and day of week are both restricted, days that
+ * The days of a month, ascending, on which the expression is due. If day of month and day of week are both restricted, days that
  * match either are due.
  */
 export function matchingDays({ daysOfMonth, daysOfWeek }: CronExpression, year: number, month: number): number[] {

@@ -5,7 +5,7 @@ import { type CronExpression, parseCron } from './cron-expression.js';
 import { nextOffsetChange, type TimeZone, timeZone, utc } from './time-zone.js';
 import { nextWallTime } from './wall-time.js';
 
-/** What a job says about its launches. */
+/** The members of a job's schedule that decide its launches. */
 export interface PeriodicSchedule {
   readonly Spec: string;
   readonly Specs: readonly string[] | null;
@@ -14,8 +14,8 @@ export interface PeriodicSchedule {
 }
 
 /**
- * When the job is launched next, strictly after `after`: the earliest of its expressions. Undefined when never again. A zone that is
- * not known counts as UTC.
+ * The next launch of the job, strictly after `after`: the earliest of its expressions. Undefined for never. An unknown zone
+ * counts as UTC.
  */
 export function nextLaunch(periodic: PeriodicSchedule, after: Instant): Result<Instant | undefined, string> {
   if (periodic.SpecType !== 'cron') return ok(undefined);
@@ -29,14 +29,14 @@ export function nextLaunch(periodic: PeriodicSchedule, after: Instant): Result<I
   return ok(earliest);
 }
 
-/** The expressions of the schedule; the single one wins where both are given. */
+/** The expressions of the schedule; the single one applies if both are given. */
 export function specsOf({ Spec, Specs }: PeriodicSchedule): readonly string[] {
   return Spec === '' ? (Specs ?? []) : [Spec];
 }
 
 /**
- * The first whole second strictly after `after` at which the zone's wall clocks show a time that the expression wants. A time that
- * clocks skip does not come on that day; one that they show twice comes twice.
+ * The first whole second strictly after `after` whose local time matches the expression. A local time that a clock change skips
+ * does not occur on that day; a repeated one occurs twice.
  */
 export function nextMatch(cron: CronExpression, zone: TimeZone, after: Instant): Result<Instant | undefined, string> {
   if (!(after < END_OF_YEARS)) return ok(undefined);
@@ -46,7 +46,7 @@ export function nextMatch(cron: CronExpression, zone: TimeZone, after: Instant):
     const offset = zone.offsetAt(from);
     const wall = nextWallTime(cron, from / 1000 + offset);
     const match = wall === undefined ? Infinity : (wall - offset) * 1000;
-    // Clocks that are put back show times again that had passed, so a change that comes first may bring an earlier match.
+    // Clocks that are set back repeat earlier local times, so a clock change before the match may result in an earlier match.
     const change = nextOffsetChange(zone, from, Math.min(match, from + WINDOW), STEP);
     if (change !== undefined) from = change;
     else if (match <= from + WINDOW) return ok(match);
@@ -55,18 +55,18 @@ export function nextMatch(cron: CronExpression, zone: TimeZone, after: Instant):
   }
 }
 
-/** An error as long as there are years in which a month is looked for. */
+/** An expression without months is an error if any year from `year` on matches. */
 function withoutMonths({ years }: CronExpression, zone: TimeZone, after: Instant): Result<undefined, string> {
   const year = new Date(after + zone.offsetAt(after) * 1000).getUTCFullYear();
-  return years.some((each) => each >= year) ? err('the month field names no month') : ok(undefined);
+  return years.some((each) => each >= year) ? err('the month field matches no month') : ok(undefined);
 }
 
-/** Longer than the greatest step that the clocks of a zone have made: a day. */
+/** Longer than the greatest offset change of any zone, which is a day. */
 const WINDOW = 27 * hour;
 
-/** No zone has changed its offset and changed it back within this time. */
+/** No zone has ever changed its offset and reverted it within this time. */
 const STEP = 6 * hour;
 
-/** Expressions know the years from 1970 to 2099; a zone may be a day off. */
+/** Expressions cover the years 1970 to 2099; a zone may be a day off. */
 const START_OF_YEARS = Date.UTC(1969, 11, 30);
 const END_OF_YEARS = Date.UTC(2100, 0, 2);

@@ -5,13 +5,13 @@ import { newInstance } from '../changes/new-instance.js';
 import type { Job } from '../document/job.js';
 import { isParameterized } from '../job-record.js';
 
-/** When a periodic job was launched last and is due next; there is one for each job that the clock launches. */
+/** The last and the next launch of a periodic job; one record for each job that the clock launches. */
 export interface PeriodicLaunch {
   readonly Namespace: string;
   readonly ID: string;
-  /** The time that the last launch was due at; the time of registration before the first one. */
+  /** The due time of the last launch; before the first, the time of registration. */
   readonly launchedAt: Instant;
-  /** The earliest launch that nothing was decided on yet. */
+  /** The earliest undecided launch. */
   readonly dueAt: Instant;
 }
 
@@ -20,8 +20,8 @@ export const periodicLaunches = table<PeriodicLaunch>('periodic_launches', (laun
 });
 
 /**
- * Whether the clock launches the job: it is periodic, enabled, not stopped, and no template of dispatches. A dispatched instance of
- * a job that is both is launched itself.
+ * Whether the clock launches the job: it is periodic, enabled, not stopped, and not parameterized. Dispatched instances of
+ * a job that is both periodic and parameterized are launched.
  */
 export function isLaunchedByClock(
   job: Pick<Job, 'Periodic' | 'Stop' | 'ParameterizedJob' | 'Dispatched'>,
@@ -34,7 +34,7 @@ export function launchedId(parentId: string, at: Instant): string {
   return `${parentId}/periodic-${unixSecondsFromInstant(at)}`;
 }
 
-/** The instance that a launch makes of its parent; the status is for the writer to compute. */
+/** The instance that a launch creates; the writer computes its status. */
 export function launchedChild(parent: Job, at: Instant, index: number, now: Instant): Job {
   return { ...newInstance(parent, launchedId(parent.ID, at), { index, now }), Periodic: null };
 }

@@ -4,13 +4,13 @@ import { remembered } from '../../shared/remembered.js';
 /** A zone of the IANA database, with the offset of its clocks. */
 export interface TimeZone {
   readonly name: string;
-  /** Seconds by which its clocks are ahead of UTC. */
+  /** Seconds ahead of UTC. */
   readonly offsetAt: (instant: Instant) => number;
 }
 
 export const utc: TimeZone = { name: 'UTC', offsetAt: () => 0 };
 
-/** The zone of this name, spelt as in the IANA database; an empty name is UTC, so is `Local`. Undefined when there is none. */
+/** The zone with this exact name in the IANA database; the empty name and `Local` mean UTC. Undefined when there is none. */
 export const timeZone: (name: string) => TimeZone | undefined = remembered(find, 64, 100);
 
 function find(name: string): TimeZone | undefined {
@@ -21,7 +21,7 @@ function find(name: string): TimeZone | undefined {
 
 /**
  * The first instant after `from` at which the zone's offset changes, to the second; undefined when there is none until `limit`. A
- * change that is taken back within `step` milliseconds is not seen.
+ * change that is reverted within `step` milliseconds may be missed.
  */
 export function nextOffsetChange(zone: TimeZone, from: Instant, limit: Instant, step: number): Instant | undefined {
   if (zone === utc) return undefined;
@@ -49,8 +49,8 @@ function bisect(zone: TimeZone, offset: number, from: Instant, to: Instant): Ins
 const LONGEST_NAME = 64;
 
 /**
- * How names are spelt. They are case-sensitive, but `Intl` would accept any case, and offsets such as `+02:00` as well. Each part
- * can be matched in one way only: with two ways, the time would grow exponentially with the number of parts.
+ * The form of names. They are case-sensitive here, whereas `Intl` accepts any case, and also offsets such as `+02:00`. The pattern is
+ * unambiguous: otherwise matching would take exponential time in the number of parts.
  */
 const NAME = new RegExp(
   [

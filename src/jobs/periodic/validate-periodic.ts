@@ -4,13 +4,13 @@ import { lintCron } from './lint-cron.js';
 import type { PeriodicSchedule } from './next-launch.js';
 import { timeZone } from './time-zone.js';
 
-/** What is wrong with a schedule, each problem a sentence without its location; empty for a valid one. */
+/** The problems of a schedule, each a sentence without its location; empty for a valid schedule. */
 export function periodicProblems(periodic: PeriodicSchedule): string[] {
   const { Spec, Specs, SpecType, TimeZone } = periodic;
   const specs = [...(Spec === '' ? [] : [Spec]), ...(Specs ?? [])];
   return [
-    ...(Spec !== '' && specs.length > 1 ? ['cron and crons exclude each other'] : []),
-    ...(specs.length === 0 ? ['a cron expression is needed'] : []),
+    ...(Spec !== '' && specs.length > 1 ? ['cron and crons cannot be combined'] : []),
+    ...(specs.length === 0 ? ['a cron expression is required'] : []),
     ...(SpecType === 'cron' ? specs.flatMap(expressionProblem) : [unknownKind(SpecType)]),
     ...(timeZone(TimeZone) === undefined ? [unknownZone(TimeZone)] : []),
   ];
@@ -19,17 +19,17 @@ export function periodicProblems(periodic: PeriodicSchedule): string[] {
 function expressionProblem(spec: string): string[] {
   return parseCron(spec).match(
     () => [],
-    (problem) => [`${JSON.stringify(spec)} is not a cron expression: ${problem}`],
+    (problem) => [`${JSON.stringify(spec)} is not a valid cron expression: ${problem}`],
   );
 }
 
-/** Times that are computed to find launches of several expressions at once: those of fewer launches where there are many expressions. */
+/** The number of times computed to find expressions that are due together; fewer per expression when there are many. */
 const computedTimes = 500;
 const mostLaunches = 50;
-/** More are counted, and not listed. */
+/** The maximum number of listed warnings; the rest are only counted. */
 const mostWarnings = 10;
 
-/** Warnings about a valid schedule: what its author may not expect, without the findings of the kind `note`. */
+/** Warnings about a valid schedule: all findings except those of the kind `note`. */
 export function periodicWarnings(periodic: PeriodicSchedule, now: Instant): string[] {
   const specs = Math.max(1, periodic.Specs?.length ?? 0);
   const { findings } = lintCron(periodic, now, Math.min(mostLaunches, Math.ceil(computedTimes / specs)));
@@ -43,5 +43,5 @@ function unknownKind(type: string): string {
 }
 
 function unknownZone(name: string): string {
-  return `unknown time zone ${JSON.stringify(name)}: a name of the IANA database is needed, such as Europe/Berlin`;
+  return `unknown time zone ${JSON.stringify(name)}: use a name of the IANA database, such as Europe/Berlin`;
 }

@@ -1,7 +1,7 @@
 import type { CronExpression } from './cron-expression.js';
 import { matchingDays } from './month-days.js';
 
-/** Seconds of a wall clock: what it would show as seconds since 1970 if its zone were UTC. */
+/** Local time as seconds since 1970, as if the zone were UTC. */
 export type WallTime = number;
 
 /** The first wall time from `from` on, inclusive, at which the expression is due; undefined when there is none until 2099. */

@@ -10,17 +10,17 @@ import type { RunStage } from './run-events.js';
 export interface JobRun {
   readonly namespace: string;
   readonly jobId: string;
-  /** Distinguishes a job that was registered again after a purge from the one before. */
+  /** Distinguishes registrations of a job before and after a purge. */
   readonly jobCreateIndex: number;
   readonly version: number;
   readonly runId: string;
   readonly workspaceId: string;
   readonly message: string;
   readonly createdAt: Instant;
-  /** The name of the person who registered or dispatched it; null for a launch by the service itself. */
+  /** The name of the person who registered or dispatched it; null for a launch by the clock. */
   readonly createdBy: string | null;
   readonly stage: RunStage;
-  /** The span that began it, as a `traceparent`; its notifications pass it on. */
+  /** The trace context of the request that began it, as a `traceparent`; its notifications pass it on. */
   readonly traceparent?: string;
 }
 

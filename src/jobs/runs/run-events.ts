@@ -5,7 +5,7 @@ import type { AllocationOfRun, RunOutcome } from './run-outcome.js';
 
 /*
  * The life of a job as a run of a workspace (notification interface, Events). A run is one dispatched or periodic instance, or
- * one version of a job that is placed itself. Parameterized and periodic parents are no runs.
+ * one version of a job that has allocations itself. Parameterized and periodic parents are not runs.
  *
  *   what happened                                             stage      event          status
  *   registered, dispatched or launched                        pending    run:created    pending
@@ -20,7 +20,7 @@ import type { AllocationOfRun, RunOutcome } from './run-outcome.js';
  *   stopped, purged or replaced before its end                errored    run:errored    canceled
  *
  * "For good" means that the restart policy on the node is used up; the loss of a node is not a failure of the job. A service that
- * came up and fails later publishes run:errored, once, after its run:completed, because that is what a team wants to know. Nothing
+ * came up and fails later publishes run:errored, once, after its run:completed, so that the team learns of it. Nothing
  * follows run:errored. Events of stages that were passed unnoticed are published all the same: run:planning always comes before
  * run:applying.
  */
@@ -42,11 +42,11 @@ export interface RunEvent {
   readonly trigger: RunTrigger;
   readonly status: RunStatus;
   readonly message: string;
-  /** Of a run that has ended; absent for a service that came up. */
+  /** How the run ended; absent for a service that came up. */
   readonly outcome?: RunOutcome;
 }
 
-/** What the engine saw of a run. `ended` is the end of a batch job, `came_up` and `failed` belong to the others. */
+/** An observation of a run. `ended` is the end of a batch job; `came_up` and `failed` are of the other types. */
 export type RunObservation =
   | { readonly type: 'placed' }
   | { readonly type: 'started' }
@@ -145,12 +145,12 @@ export function runMessage(job: Pick<Job, 'ID' | 'ParentID' | 'Version'>): strin
   return job.ParentID === '' ? `Job ${job.ID}, version ${job.Version}` : `Job ${job.ID}`;
 }
 
-/** Whether a job has a separate end, so that its run ends with it. */
-export function endsByItself(job: Pick<Job, 'Type'>): boolean {
+/** Whether a job ends on its own, and its run with it. */
+export function hasOwnEnd(job: Pick<Job, 'Type'>): boolean {
   return job.Type === 'batch' || job.Type === 'sysbatch';
 }
 
-/** What the readiness of a service depends on. */
+/** The members of an allocation that decide whether a service is up. */
 type PlacedAllocation = Pick<AllocationOfRun, 'TaskGroup' | 'DesiredStatus' | 'ClientStatus'> & {
   readonly JobVersion: number;
 };
@@ -167,7 +167,7 @@ export function cameUp(job: Job, allocations: readonly PlacedAllocation[]): bool
       waiting = true;
     }
   }
-  // The number of instances of a system job depends on the nodes: all that were placed must run.
+  // The number of instances of a system job depends on the nodes: all placed ones must run.
   if (job.Type === 'system') return running.size > 0 && !waiting;
   return job.TaskGroups.every((group) => (running.get(group.Name) ?? 0) >= group.Count);
 }

@@ -2,14 +2,14 @@ import type { Job } from '../document/job.js';
 import { isLauncher } from '../job-record.js';
 
 /*
- * How a run ended, for people and for notifications. Statuses alone do not show it: an allocation that was stopped or reached its
- * maximum run duration is `complete`, and a job is `dead` whatever became of it. The descriptions below are part of the rule.
+ * How a run ended, for display and notifications. Statuses alone do not show it: an allocation that was stopped or reached its
+ * maximum run duration is `complete`, and a job is `dead` after any outcome. The descriptions below are part of the rule.
  */
 
 /** How an allocation or the run of a job ended. */
 export type RunOutcome = 'succeeded' | 'failed' | 'stopped' | 'timed_out' | 'lost';
 
-/** The outcomes as people read them. */
+/** The display names of outcomes. */
 export const outcomeWords: Readonly<Record<RunOutcome, string>> = {
   succeeded: 'succeeded',
   failed: 'failed',
@@ -52,8 +52,8 @@ export function allocationOutcome(allocation: EndedAllocation): RunOutcome | und
 }
 
 /**
- * Batch work may be stopped after its end, so its description decides. Services run until they are stopped, and agents that
- * describe nothing leave only the scheduler's wish.
+ * Batch work may be stopped after its end, so its description decides. For services, and for agents that send no
+ * description, the desired status decides.
  */
 function wasStopped({ JobType, DesiredStatus, ClientDescription = '' }: EndedAllocation): boolean {
   if (ClientDescription === stoppedEarly) return true;
@@ -69,23 +69,23 @@ export interface AllocationOfRun extends EndedAllocation {
   readonly CreateIndex: number;
 }
 
-/** What the outcome of a job depends on, beside its allocations. */
+/** The members of a job that its outcome depends on, besides its allocations. */
 export type EndedJob = Pick<Job, 'ID' | 'Type' | 'Status' | 'Stop' | 'ParameterizedJob' | 'Dispatched' | 'Periodic'> & {
   readonly TaskGroups: readonly { readonly Name: string; readonly Count: number }[];
 };
 
 /**
- * The outcome of a job that is dead, from the last allocation of each of its instances: an earlier one that failed and was replaced
- * does not count. The worst outcome wins, in the order of `severity`. Undefined while the job lives, and for jobs that only launch others.
+ * The outcome of a dead job, from the last allocation of each of its instances: earlier ones that failed and were replaced
+ * do not count. The worst outcome applies, in the order of `severity`. Undefined while the job is not dead, and for parents of instances.
  */
 export function runOutcome(job: EndedJob, allocations: readonly AllocationOfRun[]): RunOutcome | undefined {
   if (job.Status !== 'dead' || isLauncher(job)) return undefined;
-  // An instance without an end: the job was stopped before, or it never found a place.
+  // An instance without an outcome: the job was stopped before, or it was never placed.
   const withoutEnd: RunOutcome = job.Stop ? 'stopped' : 'failed';
   const outcomes = lastAllocations(job, allocations).map(
     (allocation) => (allocation === undefined ? undefined : allocationOutcome(allocation)) ?? withoutEnd,
   );
-  // All nodes may have been unfit for a job that was stopped.
+  // A stopped job may never have had an allocation.
   return severity.find((outcome) => outcomes.includes(outcome)) ?? (job.Stop ? 'stopped' : 'succeeded');
 }
 

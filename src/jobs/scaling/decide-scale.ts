@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import type { WriteMoment } from '../../shared/instant.js';
+import type { WriteStamp } from '../../shared/instant.js';
 import { indexConflict } from '../changes/decide-registration.js';
 import { nextVersion } from '../changes/next-version.js';
 import type { Job } from '../document/job.js';
@@ -13,7 +13,7 @@ import {
 } from '../errors.js';
 import { validateVolume } from '../validation/validate-volume.js';
 
-/** The new count of a group, or the reason why it is not scaled. */
+/** The new count of a group, or the reason for not scaling it. */
 export interface ScaleRequest {
   readonly group: string;
   /** Null only records an event. */
@@ -25,7 +25,7 @@ export interface ScaleRequest {
   readonly jobModifyIndex: number;
 }
 
-/** The result of a scaling, with the text and the kind of its event. */
+/** The result of a scaling, with the message and kind of its event. */
 export interface Scaling {
   /** The row with the new count; undefined when only an event is recorded. */
   readonly job: Job | undefined;
@@ -36,17 +36,17 @@ export interface Scaling {
 
 type Refusal = ScalingRefused | TotalCountTooLarge | IndexConflict;
 
-/** What besides the job decides about scaling. */
+/** The inputs of a scaling besides the job. */
 interface ScaleCircumstances {
-  /** The most that the counts of a job may add up to. */
+  /** The maximum total of the counts of a job. */
   readonly maximumCount: number;
-  /** The latest deployment of the job is under way. */
+  /** Whether the latest deployment of the job is active. */
   readonly activeDeployment: boolean;
 }
 
 /**
- * Checks that need no job (job interface, scale). Exactly one of a message and an error text must be given. Clients of the
- * upstream (`upstream`) may give neither, and state with true or false whether the message describes an error.
+ * Checks that need no job (job interface, scale). Exactly one of a message and an error must be given. Nomad's clients
+ * (`upstream`) may give neither, and send true or false to say whether the message describes an error.
  */
 export function checkScaleRequest(
   request: ScaleRequest,
@@ -81,7 +81,7 @@ export function decideScale(
   current: Job,
   request: ScaleRequest,
   circumstances: ScaleCircumstances,
-  moment: WriteMoment,
+  write: WriteStamp,
 ): Result<Scaling, Refusal> {
   const { count, message, error } = request;
   const group = current.TaskGroups.find((each) => each.Name === request.group);
@@ -101,7 +101,7 @@ export function decideScale(
     if (conflict !== undefined) return err(conflict);
   }
   const TaskGroups = current.TaskGroups.map((each) => (each === group ? { ...each, Count: count } : each));
-  return ok({ job: { ...nextVersion(current, moment), TaskGroups }, ...event });
+  return ok({ job: { ...nextVersion(current, write), TaskGroups }, ...event });
 }
 
 function hasError(error: string | boolean): boolean {
@@ -121,7 +121,7 @@ function refusedCount(
   return refusal('active_deployment', blockedByDeployment);
 }
 
-/** The Nomad Autoscaler and others look for its beginning, and try again later. */
+/** The Nomad Autoscaler and others recognise its beginning and retry later. */
 const blockedByDeployment = 'job scaling blocked due to active deployment: scale the job when the deployment has ended';
 
 function outOfBounds({ Scaling: policy }: TaskGroup, count: number): ScalingRefused | undefined {
@@ -134,7 +134,7 @@ function outOfBounds({ Scaling: policy }: TaskGroup, count: number): ScalingRefu
     : undefined;
 }
 
-/** Some volumes allow only one allocation. A job that is refused at its present count, too, can still be made smaller. */
+/** Some volumes allow only one allocation. A job beyond that can still be scaled down. */
 function forbiddenByVolume(job: Job, group: TaskGroup, count: number): ScalingRefused | undefined {
   if (count <= group.Count) return undefined;
   for (const [name, volume] of Object.entries(group.Volumes ?? {})) {

@@ -1,6 +1,6 @@
 import { table } from '../../shared/table.js';
 
-/** One scaling of a group, or one reason why it was not scaled (job interface, scale status). */
+/** One scaling of a group, or one reason for not scaling it (job interface, scale status). */
 export interface ScalingEvent {
   /** Unix nanoseconds. */
   readonly Time: number;
@@ -8,13 +8,13 @@ export interface ScalingEvent {
   readonly Count: number | null;
   /** The count before. */
   readonly PreviousCount: number;
-  /** The text of the caller; may be empty. */
+  /** The caller's message; may be empty. */
   readonly Message: string;
-  /** Whether it says why the group could not be scaled. */
+  /** Whether the message is the reason for not scaling. */
   readonly Error: boolean;
-  /** Values of the caller for programs; null for none. */
+  /** The caller's values for programs; null for none. */
   readonly Meta: Readonly<Record<string, unknown>> | null;
-  /** ID of the evaluation that the scaling made; null for none. */
+  /** ID of the evaluation that the scaling created; null for none. */
   readonly EvalID: string | null;
   readonly CreateIndex: number;
 }
@@ -32,10 +32,10 @@ export const scalingEvents = table<StoredScalingEvent>('scaling_events', (event)
   event.CreateIndex,
 ]);
 
-/** Events that are kept of each group. */
+/** The number of events kept for each group. */
 export const trackedScalingEvents = 20;
 
-/** The event without what only the store needs. */
+/** The event without the members that only the store uses. */
 export function scalingEventOf(stored: StoredScalingEvent): ScalingEvent {
   const { Namespace: _namespace, JobID: _jobId, Group: _group, ...event } = stored;
   return event;

@@ -3,7 +3,7 @@ import { versionTagBlock } from '../document/fields/job-fields.js';
 import { jobSpecification } from './job-blocks.js';
 import type { SpecificationBlock } from './specification-table.js';
 
-/** What a block of the job document is, and which block of a job specification fills it. */
+/** The description of a block of the job document, with the block of a job specification that fills it. */
 export function blockText(block: Block<FieldSet>): string {
   const standings = byDocument.get(block) ?? [];
   const abouts = [...new Set(standings.map(({ about }) => about))];
@@ -29,7 +29,7 @@ interface Standing {
 
 const byDocument = collectStandings();
 
-/** Where each block of the document is written in a specification, in the order of its first appearance. */
+/** The places of each document block in a specification, in the order of its first appearance. */
 function collectStandings(): ReadonlyMap<Block<FieldSet>, readonly Standing[]> {
   const standings = new Map<Block<FieldSet>, Standing[]>();
   const visited = new Set<SpecificationBlock>();

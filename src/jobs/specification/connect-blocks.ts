@@ -48,7 +48,7 @@ const gatewayProxy: SpecificationBlock = {
 };
 
 const sds: SpecificationBlock = {
-  about: 'Where the certificates come from.',
+  about: 'The source of the certificates.',
   document: sdsBlock,
   attributes: { cluster_name: 'ClusterName', cert_resource: 'CertResource' },
   blocks: {},
@@ -67,7 +67,7 @@ const gatewayTls: SpecificationBlock = {
 };
 
 const headerModifiers: SpecificationBlock = {
-  about: 'Headers that are added, set or removed.',
+  about: 'Headers to add, set or remove.',
   document: headerModifiersBlock,
   attributes: { remove: 'Remove' },
   blocks: { add: map('Add'), set: map('Set') },
@@ -157,7 +157,7 @@ const expose: SpecificationBlock = {
 };
 
 const upstreamMeshGateway: SpecificationBlock = {
-  about: 'Whether traffic to the upstream goes through a mesh gateway.',
+  about: 'Whether traffic to the upstream service goes through a mesh gateway.',
   document: upstreamMeshGatewayBlock,
   attributes: { mode: 'Mode' },
   blocks: {},

@@ -84,7 +84,7 @@ const group: SpecificationBlock = {
 };
 
 const multiregionStrategy: SpecificationBlock = {
-  about: 'How a change moves from region to region.',
+  about: 'How a change is rolled out over the regions.',
   document: multiregionStrategyBlock,
   attributes: { max_parallel: 'MaxParallel', on_failure: 'OnFailure' },
   blocks: {},
@@ -136,7 +136,7 @@ const uiLink: SpecificationBlock = {
 };
 
 const ui: SpecificationBlock = {
-  about: 'What the web interface shows about the job.',
+  about: 'A description and links for web interfaces.',
   document: uiBlock,
   attributes: { description: 'Description' },
   blocks: { link: many('Links', uiLink) },
@@ -144,7 +144,7 @@ const ui: SpecificationBlock = {
 
 /** The one block of a job specification. Its label is the ID and the name, unless these are given as attributes. */
 export const jobSpecification: SpecificationBlock = {
-  about: 'What is to run, and how.',
+  about: 'A job: the work to run, and its policies.',
   document: jobBlock,
   discardedLabel: 'ID',
   attributes: {

@@ -7,12 +7,12 @@ const operatorShorthand = (operator: string): Shorthand => ({
   about: `\`operator = "${operator}"\`${comparesNothing(operator) ? '' : ' with this `value`'}`,
 });
 
-/** These two ask whether the attribute is there at all, so they have nothing to compare it with. */
+/** Whether the operator only tests that the attribute is set, so that it has no value. */
 function comparesNothing(operator: string): boolean {
   return operator === 'is_set' || operator === 'is_not_set';
 }
 
-/** Operators that may be written as a separate attribute; of several the last one counts. */
+/** Operators that may be written as a separate attribute; if several are given, the last one applies. */
 const constraintOperators = [
   'version',
   'semver',
@@ -57,7 +57,7 @@ export const affinity: SpecificationBlock = {
   attributes: { attribute: 'LTarget', value: 'RTarget', operator: 'Operand' },
   shorthands: {
     ...shorthandsOf(affinityOperators),
-    weight: { is: 'number', about: 'from -100 to 100; a fraction is cut off' },
+    weight: { is: 'number', about: 'from -100 to 100; fractions are truncated' },
   },
   blocks: {},
   finish: (draft, block, report) => {
@@ -73,7 +73,7 @@ export const affinity: SpecificationBlock = {
   },
 };
 
-/** An operator given as an attribute wins over `operator` and `value`; the empty string counts as not given. */
+/** An operator given as an attribute overrides `operator` and `value`; the empty string counts as not given. */
 function applyOperator(draft: Draft, block: DecodedBlock, operators: readonly string[]): void {
   for (const operator of operators) {
     const value = block.body.attributes.get(operator)?.value;

@@ -30,7 +30,7 @@ export const update: SpecificationBlock = {
 };
 
 export const migrate: SpecificationBlock = {
-  about: 'How allocations leave a node that is drained.',
+  about: 'How allocations leave a draining node.',
   document: migrateBlock,
   attributes: {
     max_parallel: 'MaxParallel',
@@ -42,7 +42,7 @@ export const migrate: SpecificationBlock = {
 };
 
 export const restart: SpecificationBlock = {
-  about: 'How often a failed task is started again on its node.',
+  about: 'How often a failed task is restarted on its node.',
   document: restartBlock,
   attributes: {
     interval: 'Interval',
@@ -55,7 +55,7 @@ export const restart: SpecificationBlock = {
 };
 
 export const reschedule: SpecificationBlock = {
-  about: 'How often a failed allocation is placed anew, perhaps on another node.',
+  about: 'How often a failed allocation is replaced, possibly on another node.',
   document: rescheduleBlock,
   attributes: {
     attempts: 'Attempts',
@@ -69,7 +69,7 @@ export const reschedule: SpecificationBlock = {
 };
 
 export const disconnect: SpecificationBlock = {
-  about: 'What happens to allocations on a node that is out of reach.',
+  about: 'What happens to allocations on a disconnected node.',
   document: disconnectBlock,
   attributes: {
     lost_after: 'LostAfter',
@@ -81,14 +81,14 @@ export const disconnect: SpecificationBlock = {
 };
 
 export const ephemeralDisk: SpecificationBlock = {
-  about: 'Disk that the tasks of the group share.',
+  about: 'The disk that the tasks of the group share.',
   document: ephemeralDiskBlock,
   attributes: { sticky: 'Sticky', migrate: 'Migrate', size: 'SizeMB' },
   blocks: {},
 };
 
 export const consul: SpecificationBlock = {
-  about: 'Service catalogue settings.',
+  about: 'Settings for the service catalogue Consul.',
   document: consulBlock,
   attributes: { namespace: 'Namespace', cluster: 'Cluster', partition: 'Partition' },
   blocks: {},
@@ -117,7 +117,7 @@ const verticalTypes: ReadonlyMap<string, string> = new Map([
   ['mem', 'vertical_mem'],
 ]);
 
-/** Its label says which resource is scaled; the label itself is not kept. */
+/** Its label names the scaled resource and is not stored. */
 export const taskScaling: SpecificationBlock = {
   about: 'Bounds for one resource of the task (`cpu` or `mem`), and a policy for an autoscaler.',
   document: scalingBlock,

@@ -4,7 +4,7 @@ import type { SubmittedJob } from '../document/submitted-job.js';
 import { jobSpecification } from './job-blocks.js';
 import { type Child, type Draft, type SpecificationBlock, schemaOf } from './specification-table.js';
 
-/** What may stand at the top of a specification, beside variables and locals: exactly one job. */
+/** The top level of a specification besides variables and locals: exactly one job. */
 export const specificationSchema: BodySchema = {
   blocks: { job: { labels: ['ID'], times: 'once', required: true, body: () => schemaOf(jobSpecification) } },
 };
@@ -15,7 +15,7 @@ export const specificationSchema: BodySchema = {
  */
 export function jobFromSpecification(body: DecodedBody, report: Report): SubmittedJob {
   const block = body.blocks.get('job')?.[0];
-  // The schema requires the block, so a body without it never gets here.
+  // The schema requires the block, so it is always present here.
   const draft = block === undefined ? emptyBlock(jobSpecification.document) : readJob(block, report);
   return draft as unknown as SubmittedJob;
 }
@@ -45,7 +45,7 @@ function groupOfOne(task: Draft): Draft {
   return { ...empty, Name: task['Name'], Tasks: [task] };
 }
 
-/** A task's own vault block wins over its group's, that over the job's; secrets add up, the task's own first. */
+/** A task's vault block overrides its group's, which overrides the job's; secrets are concatenated, the task's first. */
 function inherit(holder: Draft, { vault, secrets }: Inheritance): void {
   for (const task of (holder['Tasks'] as Draft[] | null) ?? []) {
     if (vault !== undefined && task['Vault'] === null) task['Vault'] = { ...vault };
@@ -70,7 +70,7 @@ function readBlock(
     if (child !== undefined) readChildren({ draft, report, inheritance: own }, name, child, children);
   }
   specification.finish?.(draft, block, report);
-  // The job spreads what it has when its groups are complete.
+  // The job's blocks are inherited once its groups are complete.
   if (inheritance === undefined) inherit(draft, own);
   return draft;
 }
@@ -90,7 +90,7 @@ function readAttribute(
   if (child?.as === 'map') draft[child.field] = value;
 }
 
-/** A block as far as it was read. */
+/** A partly read block. */
 interface BlockReading {
   readonly draft: Draft;
   readonly report: Report;

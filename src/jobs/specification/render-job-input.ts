@@ -33,8 +33,8 @@ const tables: Readonly<Record<string, object>> = {
 };
 
 /**
- * The TypeScript types of what a caller writes to register a job, made from the tables of the document: every field with its
- * meaning, unit and default, as an editor shows it. One file for each table, and `index.ts` with all of them: file name to text.
+ * The TypeScript types of the job document that a caller submits, generated from the tables of the document: every field with its
+ * meaning, unit and default, as an editor shows it. One file for each table, and `index.ts` with all of them: file name to source.
  */
 export function renderJobInputTypes(): ReadonlyMap<string, string> {
   const entries = collectBlocks();
@@ -96,7 +96,7 @@ function collectBlocks(): Entry[] {
   return [...entries.values()];
 }
 
-/** The block with nothing given but one of every block inside. */
+/** The block without any given field, but with one of every nested block. */
 function sampleOf(block: Block<FieldSet>): Record<string, unknown> {
   const sample = emptyBlock(block);
   for (const [name, field] of submittedFields(block)) {
@@ -130,8 +130,8 @@ function renderField(block: Block<FieldSet>, name: string, field: Field<unknown,
   return `${renderComment(sentences.join(' '), '  ')}  readonly ${name}?: ${fieldType(field)} | null;\n`;
 }
 
-/** How the strings of fields begin that are read for older documents only. */
-const withoutEffect = /^(?:Has no effect|Ignored|Out of date|An older spelling)/;
+/** How the descriptions of fields begin that are read for older documents only. */
+const withoutEffect = /^(?:Has no effect|Ignored|An older form)/;
 
 function typeName(block: Block<FieldSet>): string {
   return `${block.name}Input`;
@@ -145,9 +145,9 @@ function unitText(field: Field<unknown, unknown>): string {
 
 function defaultText(field: Field<unknown, unknown>, value: unknown): string {
   if (field.block !== undefined || value === null || value === undefined) return '';
-  // A name that is composed of those of job, group and task is empty here, or consists of hyphens.
+  // A name composed of those of job, group and task is empty here or consists of hyphens.
   if (typeof value === 'string' && /^-*$/.test(value)) return '';
-  // An empty list or map, and the zero of a plain field, say no more than that nothing was given.
+  // An empty list or map, and the zero value of a plain field, are not worth showing as a default.
   if (typeof value === 'object' || value === field.unset) return '';
   return `Default: \`${field.kind === 'duration' ? durationTextFromNanos(value as number) : String(value)}\`.`;
 }
@@ -193,7 +193,7 @@ function renderComment(text: string, indent: string): string {
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}\n`).join('')}${indent} */\n`;
 }
 
-/** Lines of at most this many characters. */
+/** Wraps to lines of at most `width` characters. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [''];
   for (const word of text.split(' ')) {

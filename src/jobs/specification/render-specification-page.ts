@@ -8,7 +8,7 @@ import { jobSpecification } from './job-blocks.js';
 import { type Child, type Draft, fieldOf, type SpecificationBlock } from './specification-table.js';
 
 /**
- * The reference page of the job specification as Markdown, made from the table that reads specifications and from the
+ * The reference page of the job specification as Markdown, generated from the table that reads specifications and from the
  * function that fills defaults, so that it cannot disagree with them.
  */
 export function renderSpecificationPage(): string {
@@ -19,7 +19,7 @@ export function renderSpecificationPage(): string {
 interface Entry {
   readonly name: string;
   readonly block: SpecificationBlock;
-  /** Where it may stand. */
+  /** The blocks that may contain it. */
   readonly parents: Set<string>;
   readonly times: 'once' | 'repeatable' | 'labelled';
   /** The block after the defaults of a service job were filled, or undefined when an empty one is dropped. */
@@ -72,7 +72,7 @@ function sampleFrom(child: Child, value: unknown): unknown {
   return child.as === 'keyed' && typeof value === 'object' && value !== null ? Object.values(value)[0] : value;
 }
 
-/** The block with nothing given but one of every block inside. */
+/** The block without any given field, but with one of every nested block. */
 function sampleOf(block: SpecificationBlock): Draft {
   const draft = emptyBlock(block.document);
   for (const child of Object.values(block.blocks)) {
@@ -234,10 +234,10 @@ function kindText(field: Field<unknown, unknown>): string {
 }
 
 function defaultText(field: Field<unknown, unknown>, value: unknown): string {
-  // A name that is composed of those of job, group and task is empty here, or consists of hyphens.
+  // A name composed of those of job, group and task is empty here or consists of hyphens.
   if (value === null || value === undefined || (typeof value === 'string' && /^-*$/.test(value))) return '';
   if (field.kind === 'duration') return `\`${typeof value === 'number' ? durationTextFromNanos(value) : ''}\``;
-  // The zero of a plain field says no more than that nothing was given.
+  // The zero value of a plain field is not worth showing as a default.
   if (value === field.unset) return '';
   return `\`${JSON.stringify(value)}\``;
 }

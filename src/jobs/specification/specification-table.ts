@@ -9,9 +9,9 @@ import type {
 import type { Block, Field, FieldSet } from '../document/fields/field-table.js';
 
 /*
- * The job specification is described once, as data: which blocks there are, what may stand in them, and which field of the
- * job document each of them fills. The types of the fields come from the document's own table. Reading a specification and
- * the documentation page are both made from this description.
+ * The job specification is described once, as data: its blocks, their contents, and the field of the
+ * job document that each of them fills. The types of the fields come from the document's table. The reader of specifications and
+ * the documentation page both use this description.
  */
 
 /** A submitted block that is being read; the fields are those of its document block. */
@@ -23,7 +23,7 @@ export interface SpecificationBlock {
   readonly document: Block<FieldSet>;
   /** The field that the block's label fills. */
   readonly label?: string;
-  /** What the label is called, where it fills no field on its own: `finish` reads it. */
+  /** The name of a label that fills no field directly: `finish` reads it. */
   readonly discardedLabel?: string;
   /** Attribute name to document field. */
   readonly attributes: Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ export type Child =
       readonly orAttribute: boolean;
     }
   | { readonly as: 'free_form'; readonly field: string }
-  /** Not a field: kept beside the draft for the rules that spread it over the tasks. */
+  /** Not a field: kept beside the draft for the rules that make tasks inherit it. */
   | { readonly as: 'inherited'; readonly times: 'once' | 'many'; readonly block: SpecificationBlock };
 
 export const one = (field: string, block: SpecificationBlock): Child => ({ as: 'one', field, block });
@@ -70,7 +70,7 @@ export const inherited = (times: 'once' | 'many', block: SpecificationBlock): Ch
 
 const schemas = new WeakMap<SpecificationBlock, BodySchema>();
 
-/** What the language's decoder must know about a block. */
+/** The schema of a block for the language's decoder. */
 export function schemaOf(block: SpecificationBlock): BodySchema {
   const known = schemas.get(block);
   if (known !== undefined) return known;

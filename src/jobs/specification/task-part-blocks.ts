@@ -44,14 +44,14 @@ const device: SpecificationBlock = {
 };
 
 const numa: SpecificationBlock = {
-  about: 'Placement on the cores of one memory domain.',
+  about: 'Placement on the cores of one NUMA node.',
   document: numaBlock,
   attributes: { affinity: 'Affinity', devices: 'Devices' },
   blocks: {},
 };
 
 export const resources: SpecificationBlock = {
-  about: 'What the task asks of a node: `cpu` in MHz or whole `cores`, memory in MB.',
+  about: 'The resources that the task requests: `cpu` in MHz or whole `cores`, memory in MB.',
   document: resourcesBlock,
   attributes: {
     cpu: 'CPU',
@@ -66,7 +66,7 @@ export const resources: SpecificationBlock = {
 };
 
 export const logs: SpecificationBlock = {
-  about: 'How much output of the task is kept.',
+  about: 'Log rotation: how much output of the task is kept.',
   document: logConfigBlock,
   attributes: { max_files: 'MaxFiles', max_file_size: 'MaxFileSizeMB', enabled: 'Enabled', disabled: 'Disabled' },
   blocks: {},
@@ -117,7 +117,7 @@ export const artifact: SpecificationBlock = {
 };
 
 export const vault: SpecificationBlock = {
-  about: 'Gives the task a token of the secrets service.',
+  about: 'Passes a Vault token to the task.',
   document: vaultBlock,
   attributes: {
     policies: 'Policies',
@@ -152,7 +152,7 @@ const changeScript: SpecificationBlock = {
 };
 
 const wait: SpecificationBlock = {
-  about: 'How long a rendered file must be quiet before it is used.',
+  about: 'How long the inputs of a template must be stable before it is rendered.',
   document: waitBlock,
   attributes: { min: 'Min', max: 'Max' },
   blocks: {},
@@ -184,7 +184,7 @@ export const template: SpecificationBlock = {
 };
 
 export const dispatchPayload: SpecificationBlock = {
-  about: 'Where the payload of a dispatched job is written.',
+  about: 'The file for the payload of a dispatched job.',
   document: dispatchPayloadBlock,
   attributes: { file: 'File' },
   blocks: {},
@@ -221,7 +221,7 @@ export const action: SpecificationBlock = {
 };
 
 const cron: SpecificationBlock = {
-  about: 'Start and end of the times at which the task runs.',
+  about: 'When the task starts and ends.',
   document: scheduleCronBlock,
   attributes: { start: 'Start', end: 'End', timezone: 'Timezone' },
   blocks: {},

@@ -2,7 +2,7 @@ import type { Job } from '../document/job.js';
 import { isLauncher } from '../job-record.js';
 import type { RunOutcome } from '../runs/run-outcome.js';
 
-/** What is shown of one allocation. */
+/** The members shown for one allocation. */
 interface StatusAllocation {
   readonly ID: string;
   readonly Group: string;
@@ -14,7 +14,7 @@ interface StatusAllocation {
   readonly HasPausedTask: boolean;
 }
 
-/** What is shown of the newest deployment. */
+/** The members shown for the newest deployment. */
 export interface StatusDeployment {
   readonly ID: string;
   readonly IsActive: boolean;
@@ -25,7 +25,7 @@ export interface StatusDeployment {
   readonly RequiresPromotion: boolean;
 }
 
-/** A job with what it is doing at present (job interface, jobs statuses). */
+/** A job with its current activity (job interface, jobs statuses). */
 export interface JobStatusEntry {
   readonly ID: string;
   readonly Namespace: string;
@@ -37,11 +37,11 @@ export interface JobStatusEntry {
   readonly Version: number;
   readonly SubmitTime: number;
   readonly ModifyIndex: number;
-  /** Null when there is none, and for jobs that only make instances. */
+  /** Null when there is none, and for parents of instances. */
   readonly Allocs: readonly StatusAllocation[] | null;
-  /** Instances that are wanted, of all groups together. */
+  /** The number of desired instances of all groups together. */
   readonly GroupCountSum: number;
-  /** The statuses of its instances; null for jobs that make none. */
+  /** The statuses of its instances; null for jobs that are not parents. */
   readonly ChildStatuses: readonly string[] | null;
   readonly ParentID: string;
   readonly LatestDeployment: StatusDeployment | null;
@@ -52,7 +52,7 @@ export interface JobStatusEntry {
   readonly Outcome?: RunOutcome;
 }
 
-/** What a job is doing, as it was read from other tables. */
+/** A job's activity, read from other tables. */
 interface JobActivity {
   readonly allocations: readonly StatusAllocation[];
   readonly childStatuses: readonly string[];

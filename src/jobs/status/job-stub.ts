@@ -15,7 +15,7 @@ export interface JobListStub {
   readonly Multiregion: Multiregion | null;
   readonly Type: string;
   readonly Priority: number;
-  /** Whether the clock launches it. */
+  /** Whether it is periodic. */
   readonly Periodic: boolean;
   /** False for an instance. */
   readonly ParameterizedJob: boolean;
@@ -27,21 +27,21 @@ export interface JobListStub {
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
   readonly JobModifyIndex: number;
-  /** When the present version was registered, in Unix nanoseconds. */
+  /** When the current version was registered, in Unix nanoseconds. */
   readonly SubmitTime: number;
-  /** Only if it was requested and there is any. */
+  /** Present only if requested and not empty. */
   readonly Meta?: Readonly<Record<string, string>>;
   /** How it ended; absent while it is not dead, for jobs that launch others, and where only Nomad's own members are shown. */
   readonly Outcome?: RunOutcome;
 }
 
 /**
- * Every job as a list shows it, without its meta: a list relays the row's text, and never reads a job's document. Written with
- * the job and its summary, in the order of jobs.
+ * Every job as a list shows it, without its meta: a list relays the row's JSON and never reads a job's document. Written with
+ * the job and its summary, ordered like jobs.
  */
 export const jobStubs = table<JobListStub>('job_stubs', (stub) => [stub.Namespace, stub.ID]);
 
-/** `outcome`: undefined leaves it out. */
+/** `outcome`: undefined omits it. */
 export function jobListStub(
   job: Job,
   summary: JobSummary | undefined,
@@ -73,7 +73,7 @@ export function jobListStub(
   };
 }
 
-/** A job as a filter sees it for those who may list jobs and not read them: what a list shows; everything else is not set. */
+/** A job as a filter sees it for callers who may list jobs but not read them: only the members that a list shows are set. */
 export function jobAsListed(job: Job): Partial<Record<keyof Job, unknown>> {
   const { JobSummary: _, Periodic, ParameterizedJob, ...shown } = jobListStub(job, undefined, true);
   return { ...shown, Periodic: Periodic ? {} : null, ParameterizedJob: ParameterizedJob ? {} : null };

@@ -2,15 +2,15 @@ import { table } from '../../shared/table.js';
 
 /** How many allocations of a group are in which state; `Complete`, `Failed` and `Lost` are totals over the job's life. */
 export interface GroupSummary {
-  /** Wanted, and without a place. */
+  /** Desired but not placed. */
   readonly Queued: number;
   /** A total over the job's life. */
   readonly Complete: number;
   /** A total over the job's life. */
   readonly Failed: number;
-  /** Running now. */
+  /** Currently running. */
   readonly Running: number;
-  /** Placed, and pending on their nodes. */
+  /** Placed, but not yet started. */
   readonly Starting: number;
   /** A total over the job's life. */
   readonly Lost: number;
@@ -18,7 +18,7 @@ export interface GroupSummary {
   readonly Unknown: number;
 }
 
-/** Numbers of instances of a periodic or parameterized job, by their status. All are 0 for other jobs. */
+/** Numbers of instances of a periodic or parameterized job by status. All are 0 for other jobs. */
 export interface ChildrenSummary {
   readonly Pending: number;
   readonly Running: number;
@@ -31,9 +31,9 @@ export interface JobSummary {
   readonly Namespace: string;
   /** By name of the group. */
   readonly Summary: Readonly<Record<string, GroupSummary>>;
-  /** Of the instances of this job. */
+  /** Counts of the instances of this job. */
   readonly Children: ChildrenSummary;
-  /** The CreateIndex of the registration that is counted. */
+  /** The CreateIndex of the counted registration. */
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
 }

@@ -2,7 +2,7 @@ import type { Job, JobStatus } from '../document/job.js';
 import type { ChildrenSummary, GroupSummary, JobSummary } from './job-summary-record.js';
 
 /*
- * How a summary's counters move (job interface, Job summary). Each function gives the same object when no number
+ * Transitions of a summary's counters (job interface, Job summary). Each function returns the same object when no number
  * changed, so that an unchanged summary is not written. The writer sets ModifyIndex.
  */
 
@@ -18,20 +18,20 @@ const noAllocations: GroupSummary = {
 
 const noChildren: ChildrenSummary = { Pending: 0, Running: 0, Dead: 0 };
 
-/** An allocation as far as a summary counts it. */
+/** The members of an allocation that a summary counts. */
 interface CountedAllocation {
   readonly TaskGroup: string;
   readonly ClientStatus: 'pending' | 'running' | 'complete' | 'failed' | 'lost' | 'unknown';
 }
 
-/** The summary of a job that was never registered before. */
+/** The summary of a new job. */
 export function newSummary(job: Job, index: number): JobSummary {
   const { ID: JobID, Namespace } = job;
   const Summary = Object.fromEntries(job.TaskGroups.map((group) => [group.Name, noAllocations]));
   return { JobID, Namespace, Summary, Children: noChildren, CreateIndex: index, ModifyIndex: index };
 }
 
-/** Adds the groups that a new version brings; groups that it drops stay, because their totals are history. */
+/** Adds the new groups of a version; removed groups are kept with their totals. */
 export function withGroupsOf(summary: JobSummary, job: Job): JobSummary {
   const added = job.TaskGroups.filter((group) => !Object.hasOwn(summary.Summary, group.Name));
   if (added.length === 0) return summary;
@@ -85,7 +85,7 @@ const bins = {
   unknown: 'Unknown',
 } as const satisfies Record<CountedAllocation['ClientStatus'], keyof GroupSummary>;
 
-/** Failed and complete are totals over the job's life: nothing leaves them. */
+/** Failed and complete are totals over the job's life, so they never decrease. */
 const leavingBins = {
   pending: 'Starting',
   running: 'Running',

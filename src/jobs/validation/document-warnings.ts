@@ -2,7 +2,7 @@ import type { SubmittedJob } from '../document/submitted-job.js';
 import { unknownFields } from '../document/unknown-fields.js';
 import { quoted } from './problem-texts.js';
 
-/** What a document says and a registration leaves out: keys that are unknown, and keys that only older versions of the interface had. */
+/** Keys of a document that a registration ignores: unknown ones, and ones from older versions of the interface. */
 export function documentWarnings(document: unknown, submitted: SubmittedJob): string[] {
   return [...unknownFields(document).map(({ message }) => message), ...replacedFields(submitted)];
 }

@@ -11,15 +11,15 @@ import { type Problems, type Report, within } from './problems.js';
 
 /** The facts about the installation that warnings depend on. */
 export interface WarningContext {
-  /** Whether tasks may use more memory than they ask for; off when left out. */
+  /** Whether tasks may use more memory than they request; false when absent. */
   readonly allowsMemoryOversubscription?: boolean;
-  /** The time after which launches of a periodic job are checked for surprises; not at all when left out. */
+  /** The time from which launches of a periodic job are checked; absent: no check. */
   readonly now?: Instant;
-  /** Those of the needs that the most suitable node does not meet; no warnings about needs when left out. */
+  /** The needs that the most suitable node does not meet; absent: no warnings about needs. */
   readonly unmetByNodes?: (needs: readonly TaskNeed[]) => readonly TaskNeed[];
 }
 
-/** Things in a job that its author should know about (job interface, warnings). */
+/** Warnings about a job for its author (job interface, warnings). */
 export function warnAboutJob(job: Job, context: WarningContext, warnings: Problems): void {
   for (const group of job.TaskGroups) warnAboutGroup(group, warnings.within('group', group.Name));
   const promoting = job.TaskGroups.filter((group) => group.Update?.AutoPromote === true);
@@ -123,7 +123,7 @@ function warnAboutMemory(job: Job, warn: Report): void {
 
 const noDelay = 'are deregistered only when the task stops; a shutdown_delay gives clients time to notice';
 
-/** Clients may call a service for a while after it left the catalogue; a shutdown delay waits for them. */
+/** Clients may call a service for a while after its deregistration; a shutdown delay waits for them. */
 function warnAboutShutdown(group: TaskGroup, warn: Report): void {
   for (const task of group.Tasks) {
     if (task.Services !== null && task.ShutdownDelay === 0) {

@@ -3,8 +3,8 @@ export function quoted(text: string): string {
 }
 
 /**
- * Why the value is none of the field's, for example `mode must be fail or delay, not "x"`; undefined when it is one. `name` is
- * the field's name in the job specification.
+ * The problem of a value outside the field's choices, for example `mode must be fail or delay, not "x"`; undefined for a valid
+ * value. `name` is the field's name in the job specification.
  */
 export function choiceProblem(
   name: string,
@@ -16,15 +16,15 @@ export function choiceProblem(
   return `${name} must be ${others === '' ? '' : `${others} or `}${field.values.at(-1)}, not ${quoted(value)}`;
 }
 
-/** Names for a message: quoted, and not more than a person reads. */
+/** Names for a message: quoted, at most as many as a person reads. */
 export function listed(names: readonly string[]): string {
   const shown = names.slice(0, 20).map(quoted).join(', ');
   return names.length > 20 ? `${shown} and ${names.length - 20} more` : shown;
 }
 
 /**
- * Several errors as one string: a heading with their number, then one line each, ended by an empty line. Clients of the job
- * interface show it as it is.
+ * Several errors as one string: a heading with their number, then one line each, and an empty line at the end. Clients of the job
+ * interface show it unchanged.
  */
 export function errorsText(errors: readonly string[]): string {
   const heading = errors.length === 1 ? '1 error occurred:' : `${errors.length} errors occurred:`;

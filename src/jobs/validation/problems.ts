@@ -1,11 +1,11 @@
 import { errorsText, quoted } from './problem-texts.js';
 
-/** Takes one problem; the location is already in the text. */
+/** Receives one problem; the message includes its location. */
 export type Report = (problem: string) => void;
 
 /**
- * Reports whose strings begin with the location: `within(report, 'group', 'web')` with `group "web": `. The string is made when there
- * is a problem to report, since most jobs have none.
+ * A report whose messages begin with the location: `within(report, 'group', 'web')` with `group "web": `. The prefix is built only when
+ * there is a problem to report, since most jobs have none.
  */
 export function within(report: Report, location: string, name?: string): Report {
   return (problem) => report(`${locationText(location, name)}: ${problem}`);
@@ -20,14 +20,14 @@ export function reportIf(report: Report, problem: string | undefined): void {
   if (problem !== undefined) report(problem);
 }
 
-/** What is wrong with one part of the job: a group, a constraint of the job, or the job as a whole. */
+/** The problems of one part of the job: a group, a constraint of the job, or the job as a whole. */
 interface Part {
   /** Undefined for the job as a whole, whose parts have one problem each. */
   readonly location: string | undefined;
   readonly problems: string[];
 }
 
-/** Gathers problems by the part of the job in which they are. */
+/** Collects problems by part of the job. */
 export interface Problems {
   /** A problem of the job as a whole. */
   readonly report: Report;

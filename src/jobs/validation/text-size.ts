@@ -1,10 +1,10 @@
-/** Bytes of a string in UTF-8; half of a surrogate pair counts as the three of its replacement. */
+/** Bytes of a string in UTF-8; a lone surrogate counts as the three bytes of its replacement. */
 export function byteLength(text: string): number {
   let bytes = text.length;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit < 0x80) continue;
-    // Each half of a pair counts two of its four bytes.
+    // Each surrogate of a pair counts two of its four bytes.
     bytes += unit < 0x800 || isPaired(text, at, unit) ? 1 : 2;
   }
   return bytes;

@@ -21,7 +21,7 @@ import { validateVolume } from './validate-volume.js';
 export function validateGroup(group: TaskGroup, job: Job, report: Report): void {
   const jobType = job.Type;
   if (group.Count < 0) report('the count must not be negative');
-  if (group.Tasks.length === 0) report('at least one task is needed');
+  if (group.Tasks.length === 0) report('at least one task is required');
   validateRunDuration(group, jobType, report);
   validatePlacement(group, jobType, report);
   validatePolicies(group, jobType, report);
@@ -39,15 +39,15 @@ export function validateGroup(group: TaskGroup, job: Job, report: Report): void 
 function validateRunDuration(group: TaskGroup, jobType: string, report: Report): void {
   if (group.MaxRunDuration === null) return;
   if (group.MaxRunDuration <= 0) report('max_run_duration must be longer than 0');
-  if (jobType === 'service' || jobType === 'system') report(`a ${jobType} job takes no max_run_duration`);
+  if (jobType === 'service' || jobType === 'system') report(`a ${jobType} job cannot have max_run_duration`);
 }
 
 function validatePlacement(group: TaskGroup, jobType: string, report: Report): void {
   const at = (location: string): Report => within(report, location);
   validateConstraints(group.Constraints, 'group', at);
   if (jobType === 'system') {
-    if (group.Affinities !== null) report('a system job takes no affinities');
-    if (group.Spreads !== null) report('a system job takes no spreads');
+    if (group.Affinities !== null) report('a system job cannot have affinities');
+    if (group.Spreads !== null) report('a system job cannot have spreads');
     return;
   }
   validateAffinities(group.Affinities, at);

@@ -22,7 +22,7 @@ function validateIdentity(identity: WorkloadIdentity, report: Report): void {
   }
   validateChange(identity, report);
   if (identity.TTL < 0) report('ttl must not be negative');
-  if (identity.Name === 'default' && identity.TTL > 0) report('the default identity takes no ttl');
+  if (identity.Name === 'default' && identity.TTL > 0) report('the default identity cannot have a ttl');
   if (identity.Filepath !== '' && !identity.File) report('filepath needs file = true');
 }
 

@@ -6,31 +6,31 @@ import { choiceProblem, listed, quoted } from './problem-texts.js';
 import { gatherProblems, type Problems, problemsOf, type Report, reportIf, textsByPart } from './problems.js';
 import { validateMesh } from './services/validate-mesh.js';
 import { validateGroup } from './validate-group.js';
+import { type InstallationContext, validateInstallation, validateSupported } from './validate-installation.js';
 import { validateJobId, validateName } from './validate-names.js';
 import { validateAffinities, validateConstraints, validateSpreads } from './validate-placement.js';
 import { validateJobStart } from './validate-start.js';
-import { type Surroundings, validateEdition, validateSurroundings } from './validate-surroundings.js';
 import { validateWork } from './validate-work.js';
 
-/** The host's data for checks of a job against its context. Absent members are not checked. */
-export interface ValidationContext extends Surroundings, WarningContext {
-  /** Highest sum of all counts, 50 000 when left out. */
+/** The host's data for checks of a job. Absent members are not checked. */
+export interface ValidationContext extends InstallationContext, WarningContext {
+  /** The maximum sum of all counts; 50,000 when absent. */
   readonly maximumCount?: number;
 }
 
-/** All that is wrong with a job, and what its author should know. */
+/** All problems of a job, and the warnings for its author. */
 export interface JobProblems {
   /** One sentence for each problem, with its location; empty when the job may be registered. */
   readonly errors: readonly string[];
-  /** The same, gathered by the part of the job: how the job interface lists them. */
+  /** The same, grouped by part of the job, as the job interface lists them. */
   readonly errorsByPart: readonly string[];
   readonly warnings: readonly string[];
   readonly warningsByPart: readonly string[];
 }
 
 /**
- * All errors and warnings of an admitted job at once (job interface, validation); for a job that makes too much work to be considered, that
- * alone. Layout: `errorsText`, `warningsText`. Never throws, whatever the document holds.
+ * All errors and warnings of an admitted job at once (job interface, validation); for a job that is too large to be checked, only
+ * that error. Layout: `errorsText`, `warningsText`. Never throws, whatever the document contains.
  */
 export function validateJob(job: Job, context: ValidationContext = {}): JobProblems {
   const problems = gatherProblems();
@@ -43,13 +43,13 @@ export function validateJob(job: Job, context: ValidationContext = {}): JobProbl
     };
   }
   validateMesh(job, problems.report);
-  validateSurroundings(job, context, problems.report);
+  validateInstallation(job, context, problems.report);
   validateHead(job, problems);
   validateJobPlacement(job, problems);
   validateGroups(job, problems);
   validateKind(job, problems);
   validateTotals(job, context, problems.report);
-  validateEdition(job, problems.report);
+  validateSupported(job, problems.report);
   const warnings = gatherProblems();
   warnAboutJob(job, context, warnings);
   return {
@@ -86,15 +86,15 @@ function validateDescriptions(job: Job, report: Report): void {
 function validateJobPlacement(job: Job, problems: Problems): void {
   validateConstraints(job.Constraints, 'job', problems.within);
   if (job.Type === 'system') {
-    if (job.Affinities !== null) problems.report('a system job takes no affinities');
-    if (job.Spreads !== null) problems.report('a system job takes no spreads');
+    if (job.Affinities !== null) problems.report('a system job cannot have affinities');
+    if (job.Spreads !== null) problems.report('a system job cannot have spreads');
     return;
   }
   validateAffinities(job.Affinities, problems.within);
   validateSpreads(job.Spreads, problems.within);
 }
 
-/** What may be combined with the type of the job. */
+/** Checks combinations with the type of the job. */
 function validateKind(job: Job, problems: Problems): void {
   const isBatch = job.Type === 'batch' || job.Type === 'sysbatch';
   if (job.Periodic?.Enabled === true) {
@@ -150,7 +150,7 @@ function validateTotals(job: Job, context: ValidationContext, report: Report): v
   if (total > maximum) report(`the counts of the groups add up to ${total}, more than the allowed ${maximum}`);
 }
 
-/** Whether the text takes more bytes in UTF-8. */
+/** Whether the string is longer than `bytes` in UTF-8. */
 function isLongerThan(bytes: number, text: string): boolean {
   if (text.length > bytes) return true;
   return text.length * 3 > bytes && new TextEncoder().encode(text).length > bytes;

@@ -29,7 +29,7 @@ export const operationSuffixes: readonly string[] = [
   'tag',
 ];
 
-/** Bytes of an ID as it is written in a path; servers and clients cut paths that are much longer. */
+/** The maximum length of an ID as written in a path, in bytes; servers and clients truncate much longer paths. */
 const maximumIdLength = 8_000;
 
 /** An ID may be any string that a path of the interface can name. */
@@ -45,7 +45,7 @@ export function jobIdProblem(id: string): string | undefined {
   return unreachable(id);
 }
 
-/** Why no path can name the ID. */
+/** Why the ID cannot be written in a path. */
 export function unreachable(id: string): string | undefined {
   if (hasLoneSurrogate(id)) return 'the job ID contains half of a surrogate pair, which no path can carry';
   // A UTF-16 unit takes at most nine characters in a path.
@@ -53,14 +53,14 @@ export function unreachable(id: string): string | undefined {
     id.length * 9 > maximumIdLength &&
     (id.length > maximumIdLength || encodeURIComponent(id).length > maximumIdLength)
   ) {
-    return `the job ID is longer than ${maximumIdLength} bytes as it stands in a path`;
+    return `the job ID is longer than ${maximumIdLength} bytes as written in a path`;
   }
   if (id.includes('.') && id.split('/').some((part) => part === '.' || part === '..')) {
-    return 'a part of the job ID is "." or "..", which clients take out of paths';
+    return 'a part of the job ID is "." or "..", which clients remove from paths';
   }
   const suffix = id.includes('/') ? operationSuffixes.find((name) => id.endsWith(`/${name}`)) : undefined;
   if (suffix === undefined) return undefined;
-  return `the job ID ends in ${quoted(`/${suffix}`)}, so that its path would be taken for an operation on another job`;
+  return `the job ID ends in ${quoted(`/${suffix}`)}, so its path would be read as an operation on another job`;
 }
 
 /** Bytes of the name of a group or task: it becomes part of file names, which have 255. */
@@ -68,12 +68,12 @@ const maximumNameLength = 128;
 
 /** The name of a group. */
 export function validateName(name: string, report: Report): void {
-  if (name === '') report('a name is needed');
+  if (name === '') report('a name is required');
   else validateFileName(name, report);
 }
 
 export function validateTaskName(name: string, report: Report): void {
-  if (name === '') report('a name is needed');
+  if (name === '') report('a name is required');
   // The shared directory of an allocation has this name.
   else if (name === 'alloc') report('the name "alloc" is taken');
   else if (/[/\\]/.test(name)) report('the name must not contain a slash or a backslash');

@@ -3,7 +3,7 @@ import type { TaskGroup } from '../document/task-group.js';
 import { quoted } from './problem-texts.js';
 import { type Report, within } from './problems.js';
 
-/** The networks of a group, and those of its tasks, which share its ports. */
+/** Checks the networks of a group and those of its tasks, which share its ports. */
 export function validateNetworks(group: TaskGroup, report: Report): void {
   const use: PortUse = { labels: new Set(), statics: new Map(), arguments: new Set() };
   const networks = group.Networks ?? [];
@@ -17,7 +17,7 @@ export function validateNetworks(group: TaskGroup, report: Report): void {
   }
 }
 
-/** What is taken in the group: labels, static ports by host network, arguments of network plugins. */
+/** Names in use in the group: labels, static ports by host network, arguments of network plugins. */
 interface PortUse {
   readonly labels: Set<string>;
   readonly statics: Map<string, string>;
@@ -64,7 +64,7 @@ function validatePort(port: Port, network: NetworkResource, use: PortUse, report
   }
 }
 
-/** Networks of a task are out of date; their ports must not clash with those of the group. */
+/** Networks of a task are deprecated; their ports must not conflict with those of the group. */
 function validatePortsOfTask(network: NetworkResource, use: PortUse, report: Report): void {
   for (const port of [...(network.ReservedPorts ?? []), ...(network.DynamicPorts ?? [])]) {
     const at = within(report, 'port', port.Label ?? '');
@@ -84,7 +84,7 @@ function validatePluginArguments(network: NetworkResource, use: PortUse, report:
   }
 }
 
-/** Labels of 1 to 63 bytes, 255 in all. What the labels consist of is up to the network plugin. */
+/** Labels of 1 to 63 bytes, 255 in all. The network plugin decides which characters are allowed. */
 function isDomainName(name: string): boolean {
   const labels = (name.endsWith('.') ? name.slice(0, -1) : name).split('.');
   const sizes = labels.map((label) => new TextEncoder().encode(label).length);

@@ -11,7 +11,7 @@ import { choiceProblem, quoted } from './problem-texts.js';
 import { type Report, reportIf } from './problems.js';
 
 export function validateUpdate(update: UpdateStrategy, jobType: string, report: Report): void {
-  if (jobType !== 'service' && jobType !== 'system') report(`a ${jobType} job takes no update block`);
+  if (jobType !== 'service' && jobType !== 'system') report(`a ${jobType} job cannot have an update block`);
   reportIf(report, choiceProblem('health_check', updateBlock.fields.HealthCheck, update.HealthCheck));
   for (const { isBroken, problem } of updateRules) if (isBroken(update)) report(problem);
 }
@@ -44,7 +44,7 @@ const updateRules: readonly UpdateRule[] = [
 
 export function validateMigrate(migrate: MigrateStrategy, jobType: string, report: Report): void {
   if (jobType !== 'service') {
-    report(`a ${jobType} job takes no migrate block`);
+    report(`a ${jobType} job cannot have a migrate block`);
     return;
   }
   if (migrate.MaxParallel < 0) report('max_parallel must not be negative');
@@ -59,7 +59,7 @@ export function validateMigrate(migrate: MigrateStrategy, jobType: string, repor
 
 export function validateRestart(restart: RestartPolicy, report: Report): void {
   reportIf(report, choiceProblem('mode', restartBlock.fields.Mode, restart.Mode));
-  if (restart.Attempts === 0 && restart.Mode !== 'fail') report('0 attempts make sense only with mode fail');
+  if (restart.Attempts === 0 && restart.Mode !== 'fail') report('0 attempts require mode fail');
   if (restart.Interval < 5 * secondNanos) report('interval must be at least 5 seconds');
   if (restart.Attempts * restart.Delay > restart.Interval) {
     report(`${restart.Attempts} attempts with this delay do not fit in the interval`);
@@ -70,8 +70,8 @@ export function validateDisconnect(disconnect: DisconnectStrategy, jobType: stri
   if (disconnect.LostAfter < 0) report('lost_after must not be negative');
   if (disconnect.StopOnClientAfter !== null) {
     if (disconnect.StopOnClientAfter < 0) report('stop_on_client_after must not be negative');
-    if (jobType !== 'service' && jobType !== 'batch') report(`a ${jobType} job takes no stop_on_client_after`);
-    if (disconnect.LostAfter > 0) report('lost_after and stop_on_client_after exclude each other');
+    if (jobType !== 'service' && jobType !== 'batch') report(`a ${jobType} job cannot have stop_on_client_after`);
+    if (disconnect.LostAfter > 0) report('lost_after and stop_on_client_after cannot be combined');
   }
   if (disconnect.Reconcile === '') return;
   reportIf(report, choiceProblem('reconcile', disconnectBlock.fields.Reconcile, disconnect.Reconcile));

@@ -24,7 +24,7 @@ export function validateReschedule(policy: ReschedulePolicy, jobType: string, re
   if (isPlausible) validateInterval(policy, report);
 }
 
-/** Whether the delays make enough sense to be compared with the interval. */
+/** Whether the delays are valid, so that they can be compared with the interval. */
 function validateDelays(policy: ReschedulePolicy, report: Report): boolean {
   let isPlausible = true;
   const problem: Report = (text) => {
@@ -42,11 +42,11 @@ function validateDelays(policy: ReschedulePolicy, report: Report): boolean {
 
 function validateInterval(policy: ReschedulePolicy, report: Report): void {
   const needed = neededInterval(policy);
-  // An interval that ends with the last doubled delay does not count that attempt any more.
+  // An interval that ends with the last doubled delay no longer counts that attempt.
   const fits = policy.DelayFunction === 'exponential' ? needed < policy.Interval : needed <= policy.Interval;
   if (fits) return;
   report(`${policy.Attempts} attempts do not fit in the interval ${durationTextFromNanos(policy.Interval)}`);
-  report(`an interval of at least ${durationTextFromNanos(needed)} is needed for ${policy.Attempts} attempts`);
+  report(`an interval of at least ${durationTextFromNanos(needed)} is required for ${policy.Attempts} attempts`);
 }
 
 /** The shortest interval in which all attempts can happen: up to the last delay, and longer where delays reached their maximum. */

@@ -15,7 +15,7 @@ export function validateResources(resources: Resources, report: Report): void {
 
 function validateSizes(resources: Resources, report: Report): void {
   const { CPU, Cores, MemoryMB, MemoryMaxMB, SecretsMB } = resources;
-  if (Cores > 0 && CPU > 0) report('cpu and cores exclude each other');
+  if (Cores > 0 && CPU > 0) report('cpu and cores cannot be combined');
   if (Cores < 0) report('cores must not be negative');
   else if (Cores === 0 && CPU < 1) report(`cpu must be at least 1 MHz, not ${CPU}`);
   if (MemoryMB < 10) report(`memory must be at least 10 MB, not ${MemoryMB}`);
@@ -28,7 +28,7 @@ function validateSizes(resources: Resources, report: Report): void {
 
 function validateDevice(device: RequestedDevice, report: Report): void {
   const at = (location: string): Report => within(report, location);
-  if (device.Name === '') report('a name is needed: a type, vendor/type or vendor/type/name');
+  if (device.Name === '') report('a name is required: a type, vendor/type or vendor/type/name');
   validateConstraints(device.Constraints, 'device', at);
   validateAffinities(device.Affinities, at);
 }

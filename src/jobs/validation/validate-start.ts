@@ -7,18 +7,18 @@ import { isSignal } from './signals.js';
 import { byteLength } from './text-size.js';
 
 /*
- * What no system can start: strings for the operating system with a NUL in them, single strings and sums beyond what a process can
- * be given, signals that do not exist. Such a job would stay pending for ever, so it is refused.
+ * Values with which no process can be started: strings that contain NUL, arguments and environments beyond the limits of the
+ * operating system, unknown signals. Such a job would stay pending forever, so it is refused.
  */
 
 const endAndPointer = 9;
 const addedLater = 64 * 1024;
 
-/** Bytes of one argument or of one `name=value` pair of the environment, without its end. */
+/** The maximum length of one argument or one `name=value` pair of the environment, in bytes without its terminator. */
 export const maximumArgument = 131_071;
 /**
- * Bytes of all arguments and the whole environment that a job may give to a process, with an end and a pointer for each: the
- * system's 2 MiB less 64 KiB for what the node and a dispatch add.
+ * The maximum size of all arguments and the environment of a process, in bytes with a terminator and a pointer for each: the
+ * system's 2 MiB minus 64 KiB for the additions of the node and of a dispatch.
  */
 const maximumArguments = 2 * 1024 * 1024 - addedLater;
 
@@ -45,16 +45,16 @@ export function validateTaskStart(task: Task, group: TaskGroup, job: Job, report
   if (total > maximumArguments) report(tooMuch(total));
 }
 
-/** Of the arguments and the environment; a task finds its meta twice: with the keys as they are, and in upper case. */
+/** The size of arguments and environment; a task gets its meta twice: with the keys as written and in upper case. */
 function totalSize(task: Task, metaSize: number, command: readonly string[]): number {
   return sizeOfMap(task.Env) + 2 * metaSize + sizeOfTexts(command);
 }
 
 function tooMuch(total: number): string {
-  return `arguments, environment and meta take ${total} bytes, more than the ${maximumArguments} that a process can be given`;
+  return `arguments, environment and meta take ${total} bytes, more than the ${maximumArguments} that a process can have`;
 }
 
-/** Why no instance of the job could start with this meta beside its own; little meta always fits. */
+/** Why no instance of the job could start with this additional meta; small meta always fits. */
 export function dispatchSizeProblem(parent: Job, meta: StringMap): string | undefined {
   const given = sizeOfMap(meta);
   if (given <= addedLater / 4) return undefined;
@@ -68,13 +68,13 @@ export function dispatchSizeProblem(parent: Job, meta: StringMap): string | unde
   return undefined;
 }
 
-/** A map whose entries become variables of the environment. */
+/** Checks a map whose entries become variables of the environment. */
 function validateMap(what: string, map: StringMap, report: Report): void {
   const problem = mapProblem(map);
   if (problem !== undefined) report(`${what}: ${problem}`);
 }
 
-/** The first entry that cannot become a variable of the environment. */
+/** The problem of the first entry that cannot become a variable of the environment. */
 export function mapProblem(map: StringMap): string | undefined {
   for (const key in map) {
     const value = map[key] ?? '';
@@ -101,7 +101,7 @@ function validateTexts(what: string, texts: readonly string[], report: Report): 
   }
 }
 
-/** The strings of a driver's configuration that drivers which start processes give to them. */
+/** Checks the strings of a driver's configuration that are passed to processes. */
 function commandOf({ Config }: Task): string[] {
   if (Config === null) return [];
   const { command, args } = Config;
@@ -126,7 +126,7 @@ function validatePaths(task: Task, report: Report): void {
   for (const identity of task.Identities ?? []) check('the file of an identity', identity.Filepath);
 }
 
-/** Other programs that are started for the task. */
+/** Checks further programs that are started for the task. */
 function validatePrograms(task: Task, report: Report): void {
   for (const action of task.Actions ?? []) {
     validateProgram('the command and its arguments', action, within(report, 'action', action.Name));
@@ -151,16 +151,16 @@ function validateProgram(
 
 function validateSignals(task: Task, report: Report): void {
   const unknown = (name: string): boolean => name !== '' && !isSignal(name);
-  if (unknown(task.KillSignal)) report(`there is no signal ${quoted(task.KillSignal)} for kill_signal`);
+  if (unknown(task.KillSignal)) report(`kill_signal names the unknown signal ${quoted(task.KillSignal)}`);
   for (const [index, template] of (task.Templates ?? []).entries()) {
     if (unknown(template.ChangeSignal)) {
-      report(`template ${index + 1}: there is no signal ${quoted(template.ChangeSignal)} for change_signal`);
+      report(`template ${index + 1}: change_signal names the unknown signal ${quoted(template.ChangeSignal)}`);
     }
   }
   for (const identity of task.Identities ?? []) {
     if (unknown(identity.ChangeSignal)) {
       report(
-        `identity ${quoted(identity.Name)}: there is no signal ${quoted(identity.ChangeSignal)} for change_signal`,
+        `identity ${quoted(identity.Name)}: change_signal names the unknown signal ${quoted(identity.ChangeSignal)}`,
       );
     }
   }
@@ -176,7 +176,7 @@ function sizeOfTexts(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + sizeOf(text) + endAndPointer, 0);
 }
 
-/** Bytes; of a short string about, since a sum near the limit is made of long ones. */
+/** Bytes; approximate for short strings, since only long ones can reach the limit. */
 function sizeOf(text: string): number {
   return text.length < 256 ? text.length : byteLength(text);
 }

@@ -32,13 +32,13 @@ export function pathEscapes(base: string, path: string): boolean {
 }
 
 export function validateArtifact(artifact: TaskArtifact, report: Report): void {
-  if (artifact.GetterSource === '') report('a source is needed');
+  if (artifact.GetterSource === '') report('a source is required');
   if (artifact.GetterMode !== '') {
     reportIf(report, choiceProblem('the mode', artifactBlock.fields.GetterMode, artifact.GetterMode));
   }
-  if (pathEscapes('task', artifact.RelativeDest)) report('the destination leaves the allocation');
+  if (pathEscapes('task', artifact.RelativeDest)) report('the destination is outside the allocation directory');
   const checksum = artifact.GetterOptions?.['checksum'];
-  // The value of an interpolation is not known yet.
+  // Interpolated values are unknown at registration.
   if (checksum === undefined || /\$\{[A-Za-z0-9_.-]+\}/.test(checksum)) return;
   if (!isChecksum(checksum.trim())) report('the checksum must be <md5|sha1|sha256|sha512>:<hexadecimal digits>');
 }
@@ -59,7 +59,7 @@ export function validateActions(actions: readonly TaskAction[] | null, report: R
   const names = new Map<string, number>();
   for (const action of actions ?? []) {
     const at = within(report, 'action', action.Name);
-    if (action.Command === '') at('a command is needed');
+    if (action.Command === '') at('a command is required');
     if (!/^[^\s\0]{1,128}$/u.test(action.Name)) at('the name must be 1 to 128 characters without white space');
     const uses = (names.get(action.Name) ?? 0) + 1;
     names.set(action.Name, uses);
@@ -81,7 +81,7 @@ export function validateVolumeMounts(
     if (volumes === null || !Object.hasOwn(volumes, mount.Volume)) {
       at(`the group has no volume ${quoted(mount.Volume)}`);
     }
-    if (mount.Volume === '') at('a volume is needed');
+    if (mount.Volume === '') at('a volume is required');
     const { PropagationMode, SELinuxLabel } = volumeMountBlock.fields;
     if (mount.PropagationMode !== '') {
       reportIf(at, choiceProblem('propagation_mode', PropagationMode, mount.PropagationMode));
@@ -91,14 +91,14 @@ export function validateVolumeMounts(
 }
 
 export function validateCsiPlugin(plugin: CSIPluginConfig, report: Report): void {
-  if (plugin.ID === '') report('an id is needed');
+  if (plugin.ID === '') report('an id is required');
   reportIf(report, choiceProblem('the type', csiPluginBlock.fields.Type, plugin.Type));
   if (plugin.HealthTimeout < 0) report('health_timeout must not be negative');
   if (isBelow(plugin.StagePublishBaseDir, plugin.MountDir))
     report('stage_publish_base_dir must not be below mount_dir');
 }
 
-/** Whether a directory is another one, or inside of it. */
+/** Whether a directory is the same as another one, or inside it. */
 function isBelow(path: string, directory: string): boolean {
   const [inner, outer] = [path, directory].map(
     (text) =>
@@ -119,12 +119,12 @@ export function validateSecrets(task: Task, report: Report): void {
   const names = new Set<string>();
   for (const secret of task.Secrets ?? []) {
     const at = within(report, 'secret', secret.Name);
-    if (secret.Name === '') at('a name is needed');
+    if (secret.Name === '') at('a name is required');
     if (!/^[A-Za-z0-9_]{1,128}$/.test(secret.Name)) at('the name must be 1 to 128 letters, digits and underscores');
     if (names.has(secret.Name)) at('the name is used twice');
     names.add(secret.Name);
-    if (secret.Provider === '') at('a provider is needed');
-    if (secret.Path === '') at('a path is needed');
+    if (secret.Provider === '') at('a provider is required');
+    if (secret.Path === '') at('a path is required');
     validateProvider(task, secret, at);
   }
 }
@@ -132,6 +132,6 @@ export function validateSecrets(task: Task, report: Report): void {
 function validateProvider(task: Task, { Provider, Env, Config }: TaskSecret, report: Report): void {
   const isBuiltIn = Provider === 'nomad' || Provider === 'vault';
   if (Provider === 'vault' && task.Vault === null) report('the provider vault needs a vault block');
-  if (isBuiltIn && Env !== null) report(`the provider ${Provider} takes no env`);
+  if (isBuiltIn && Env !== null) report(`the provider ${Provider} does not accept env`);
   if (!isBuiltIn && Config !== null) report('config is for the providers nomad and vault');
 }

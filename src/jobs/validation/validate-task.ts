@@ -24,7 +24,7 @@ import { validateTemplates } from './validate-template.js';
 
 export function validateTask(task: Task, group: TaskGroup, job: Job, report: Report): void {
   validateTaskName(task.Name, report);
-  if (task.Driver === '') report('a driver is needed');
+  if (task.Driver === '') report('a driver is required');
   validateTimes(task, group, job.Type, report);
   validateResources(task.Resources, within(report, 'resources'));
   validateLogs(task.LogConfig, group.EphemeralDisk.SizeMB, within(report, 'logs'));
@@ -48,7 +48,7 @@ function validatePlacement(task: Task, jobType: string, report: Report): void {
   const at = (location: string): Report => within(report, location);
   validateConstraints(task.Constraints, 'task', at);
   if (jobType !== 'system') validateAffinities(task.Affinities, at);
-  else if (task.Affinities !== null) report('a system job takes no affinities');
+  else if (task.Affinities !== null) report('a system job cannot have affinities');
 }
 
 function validateParts(task: Task, group: TaskGroup, report: Report): void {
@@ -59,7 +59,7 @@ function validateParts(task: Task, group: TaskGroup, report: Report): void {
   validateTemplates(task.Templates, report);
   validateActions(task.Actions, report);
   if (task.DispatchPayload !== null && pathEscapes('task/local', task.DispatchPayload.File)) {
-    report('the file of dispatch_payload leaves the allocation');
+    report('the file of dispatch_payload is outside the allocation directory');
   }
   if (task.Lifecycle !== null) validateLifecycle(task.Lifecycle, report);
   validateVolumeMounts(task.VolumeMounts, group.Volumes, report);

@@ -17,9 +17,9 @@ export function validateTemplates(templates: readonly TaskTemplate[] | null, rep
 }
 
 function validateTemplate(template: TaskTemplate, report: Report): void {
-  if (template.SourcePath === '' && template.EmbeddedTmpl === '') report('a source or data is needed');
-  if (template.DestPath === '') report('a destination is needed');
-  if (pathEscapes('task', template.DestPath)) report('the destination leaves the allocation');
+  if (template.SourcePath === '' && template.EmbeddedTmpl === '') report('a source or data is required');
+  if (template.DestPath === '') report('a destination is required');
+  if (pathEscapes('task', template.DestPath)) report('the destination is outside the allocation directory');
   validateSource(template, report);
   validateChange(template, report);
   if (template.Splay < 0) report('splay must not be negative');
@@ -30,13 +30,13 @@ function validateTemplate(template: TaskTemplate, report: Report): void {
   if (Min !== null && Max !== null && Min > Max) report('wait: min must not be longer than max');
 }
 
-/** A template that cannot be parsed would keep its task from starting. One in a file is read when the task starts. */
+/** An invalid template would prevent its task from starting. A template in a file is read only when the task starts. */
 function validateSource({ EmbeddedTmpl, LeftDelim, RightDelim }: TaskTemplate, report: Report): void {
   const parsed = parseTemplate(EmbeddedTmpl, { left: LeftDelim, right: RightDelim });
   if (parsed.isErr()) report(`data, line ${parsed.error.line}, column ${parsed.error.column}: ${parsed.error.message}`);
 }
 
-/** What happens to the task when the rendered text changes. */
+/** Checks the change mode and its options. */
 function validateChange(template: TaskTemplate, report: Report): void {
   switch (template.ChangeMode) {
     case 'noop':

@@ -3,12 +3,12 @@ import type { TaskGroup, VolumeRequest } from '../document/task-group.js';
 import { choiceProblem, quoted } from './problem-texts.js';
 import { type Report, reportIf } from './problems.js';
 
-/** What a volume of a node can be mounted with; the other modes need several nodes. */
+/** The access modes of a host volume; the other modes need several nodes. */
 const hostAccessModes = ['', ...volumeBlock.fields.AccessMode.values.filter((mode) => mode.startsWith('single-node-'))];
 
-/** A request of a group for a volume of its node, or of a volume plugin. */
+/** Checks a request for a host volume or for a volume of a plugin. */
 export function validateVolume(volume: VolumeRequest, group: TaskGroup, jobType: string, report: Report): void {
-  if (volume.Source === '') report('a source is needed');
+  if (volume.Source === '') report('a source is required');
   if (volume.PerAlloc) validatePerAllocation(volume, group, jobType, report);
   if (volume.AttachmentMode !== '') {
     reportIf(report, choiceProblem('attachment_mode', volumeBlock.fields.AttachmentMode, volume.AttachmentMode));
@@ -20,7 +20,7 @@ export function validateVolume(volume: VolumeRequest, group: TaskGroup, jobType:
 function validatePerAllocation(volume: VolumeRequest, group: TaskGroup, jobType: string, report: Report): void {
   if (jobType === 'system' || jobType === 'sysbatch') report(`per_alloc cannot be used by a ${jobType} job`);
   if ((group.Update?.Canary ?? 0) > 0) report('per_alloc cannot be used with canaries');
-  if (volume.Sticky) report('per_alloc and sticky exclude each other');
+  if (volume.Sticky) report('per_alloc and sticky cannot be combined');
 }
 
 function validateHostVolume(volume: VolumeRequest, report: Report): void {
@@ -34,7 +34,7 @@ function validateHostVolume(volume: VolumeRequest, report: Report): void {
 function validatePluginVolume(volume: VolumeRequest, count: number, report: Report): void {
   if (volume.AttachmentMode === '') report('a csi volume needs an attachment_mode');
   if (volume.AttachmentMode === 'block-device' && volume.MountOptions !== null) {
-    report('a block device takes no mount_options');
+    report('a block device does not accept mount_options');
   }
   const isShared = count > 1 && !volume.PerAlloc;
   switch (volume.AccessMode) {
@@ -52,7 +52,7 @@ function validatePluginVolume(volume: VolumeRequest, count: number, report: Repo
       if (isShared) report(`the access_mode ${volume.AccessMode} allows only one writer`);
       break;
     case 'multi-node-single-writer':
-      // Readers may share it.
+      // Several readers may share it.
       if (isShared && !volume.ReadOnly) report(`the access_mode ${volume.AccessMode} allows only one writer`);
       break;
     case 'multi-node-multi-writer':

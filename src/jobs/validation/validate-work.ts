@@ -4,18 +4,18 @@ import type { Affinity, Constraint, Spread } from '../document/placement.js';
 import type { Report } from './problems.js';
 
 /*
- * Bounds of the work that one job makes for those who validate, plan and schedule it, where it grows faster than the document: the rules
- * of a job hold for each of its groups, an expression of twenty characters takes milliseconds to compile. The document itself is bounded
- * where it is decoded. A job beyond these bounds is refused before any such work is done.
+ * Bounds of the validation, planning and scheduling work of one job where it grows faster than the document: the job's rules
+ * apply to each of its groups, and an expression of twenty characters takes milliseconds to compile. Decoding bounds the document
+ * itself. A job beyond these bounds is refused before any such work is done.
  */
 
-/** Constraints, affinities, spreads and their targets; those of the job count for each of its groups. */
+/** The maximum number of constraints, affinities, spreads and their targets; those of the job count once per group. */
 const maximumRules = 50_000;
-/** Entries of meta that reach a task; those of the job and the group count for each of their tasks. */
+/** The maximum number of meta entries of all tasks; those of the job and the group count once per task. */
 const maximumMeta = 500_000;
-/** Different regular expressions and version constraints, so that the most recent ones that are kept compiled hold all of a job's. */
+/** The maximum number of distinct regular expressions and version constraints, so that the cache of compiled ones holds all of a job's. */
 const maximumExpressions = 200;
-/** Estimated microseconds for compiling the regular expressions, and for matching those whose text is given as well. */
+/** The maximum estimated time, in microseconds, for compiling the regular expressions and matching those with a literal value. */
 const maximumExpressionTime = 100_000;
 const maximumSchedules = 100;
 
@@ -46,7 +46,7 @@ function rulesProblem(job: Job): string | undefined {
     for (const task of group.Tasks) total += rulesIn(task);
   }
   if (total <= maximumRules) return undefined;
-  return `at most ${maximumRules} constraints, affinities and spreads can be looked at, those of the job for each group, not ${total}`;
+  return `at most ${maximumRules} constraints, affinities and spreads are allowed, counting those of the job for each group, not ${total}`;
 }
 
 function rulesIn({ Constraints, Affinities, Spreads = null }: Rules): number {
@@ -87,7 +87,7 @@ function expressionsProblem(job: Job): string | undefined {
   return found.time > maximumExpressionTime ? 'the regular expressions would take too long to compile' : undefined;
 }
 
-/** The regular expressions and version constraints of a job, as far as they are within the bounds. */
+/** The regular expressions and version constraints of a job, up to the bounds. */
 class Expressions {
   /** Microseconds. */
   time = 0;
@@ -109,7 +109,7 @@ class Expressions {
     this.#seen ??= new Set();
     const key = `${Operand} ${RTarget}`;
     if (isPattern && !this.#seen.has(key)) this.time += compilingTime(RTarget);
-    // Which text a reference stands for is not known here; matching bounds itself.
+    // The value of a reference is unknown here; matching is bounded at run time.
     if (isPattern && !LTarget.startsWith('$')) this.time += (programBound(RTarget) * LTarget.length) / 10;
     this.#seen.add(key);
   }

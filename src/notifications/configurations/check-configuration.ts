@@ -7,7 +7,7 @@ import { type DestinationKind, destinationKindFromSpelling } from './destination
 /* The checks of a configuration's members, each with its messages. */
 
 /** The context of the checks. */
-export interface ConfigurationSurroundings {
+export interface ConfigurationContext {
   /** The organization of the workspace. */
   readonly organization: string;
   readonly findUser: (id: string) => User | undefined;
@@ -46,11 +46,11 @@ export function checkContents({ token, triggers }: ReadConfigurationInput, refus
 export function checkEmail(
   read: ReadConfigurationInput,
   present: readonly string[],
-  surroundings: ConfigurationSurroundings,
+  context: ConfigurationContext,
   refuse: Refuse,
 ): void {
-  checkRecipients(read, present, surroundings, refuse);
-  checkMail(read.enabled, surroundings, refuse);
+  checkRecipients(read, present, context, refuse);
+  checkMail(read.enabled, context, refuse);
 }
 
 export function destinationTypeMessage(given: string | undefined): string {
@@ -67,7 +67,7 @@ export function checkName(name: string | undefined, refuse: Refuse): void {
   }
 }
 
-export function checkUrl(url: string | null, surroundings: ConfigurationSurroundings, refuse: Refuse): void {
+export function checkUrl(url: string | null, context: ConfigurationContext, refuse: Refuse): void {
   const at = pointers.url;
   if (url === null || url.trim() === '') {
     refuse(at, "Url can't be blank");
@@ -86,7 +86,7 @@ export function checkUrl(url: string | null, surroundings: ConfigurationSurround
     refuse(at, 'Url must not have a fragment');
     return;
   }
-  const verdict = surroundings.checkUrl(url);
+  const verdict = context.checkUrl(url);
   if (!verdict.allowed) refuse(at, `Url is not allowed: ${verdict.message}`);
 }
 
@@ -117,7 +117,7 @@ function checkTriggers(triggers: readonly string[], refuse: Refuse): void {
 function checkRecipients(
   read: ReadConfigurationInput,
   present: readonly string[],
-  surroundings: ConfigurationSurroundings,
+  context: ConfigurationContext,
   refuse: Refuse,
 ): void {
   if ((read.emailAddresses ?? []).length > 0) {
@@ -130,7 +130,7 @@ function checkRecipients(
   }
   for (const id of users) {
     if (present.includes(id)) continue;
-    if (surroundings.findUser(id)?.organization !== surroundings.organization) {
+    if (context.findUser(id)?.organization !== context.organization) {
       refuse(pointers.users, `User ${id.slice(0, 64)} is not a member of the organization`);
       return;
     }
@@ -138,6 +138,6 @@ function checkRecipients(
 }
 
 /** Refuses to enable a configuration whose mail cannot be sent. */
-function checkMail(enabled: boolean | undefined, { mailObstacle }: ConfigurationSurroundings, refuse: Refuse): void {
+function checkMail(enabled: boolean | undefined, { mailObstacle }: ConfigurationContext, refuse: Refuse): void {
   if (enabled === true && mailObstacle !== null) refuse(pointers.enabled, `E-mail cannot be enabled: ${mailObstacle}`);
 }

@@ -9,7 +9,7 @@ import {
 import type { FieldFault, InvalidAttributes } from '../errors.js';
 import { triggerFromSpelling } from '../events/trigger.js';
 import {
-  type ConfigurationSurroundings,
+  type ConfigurationContext,
   checkContents,
   checkEmail,
   checkName,
@@ -51,16 +51,16 @@ export interface DecidedConfiguration {
  */
 export function decideCreate(
   input: UncheckedConfigurationInput,
-  surroundings: ConfigurationSurroundings,
+  context: ConfigurationContext,
   earlier: readonly FieldFault[] = [],
 ): Result<DecidedConfiguration, InvalidAttributes> {
   const { read, options, faults, refuse } = readWith(input, noDeliveryOptions, earlier);
   const kind = read.destinationType === undefined ? undefined : destinationKindFromSpelling(read.destinationType);
   if (kind === undefined) refuse(pointers.destinationType, destinationTypeMessage(read.destinationType));
   checkName(read.name, refuse);
-  if (kind !== undefined && usesUrl(kind)) checkUrl(urlOf(read), surroundings, refuse);
+  if (kind !== undefined && usesUrl(kind)) checkUrl(urlOf(read), context, refuse);
   checkContents(read, refuse);
-  if (kind === 'email') checkEmail(read, [], surroundings, refuse);
+  if (kind === 'email') checkEmail(read, [], context, refuse);
   if (faults.length > 0 || kind === undefined || read.destinationType === undefined || read.name === undefined) {
     return err({ type: 'invalid_attributes', faults });
   }
@@ -82,16 +82,16 @@ interface UpdateRules {
 export function decideUpdate(
   current: ConfigurationContents,
   { attributes, faults: earlier = [] }: ConfigurationUpdate,
-  surroundings: ConfigurationSurroundings,
+  context: ConfigurationContext,
   rules: UpdateRules,
 ): Result<DecidedConfiguration, InvalidAttributes> {
   const { read, options, faults, refuse } = readWith(attributes, current.options, earlier);
   const { kind } = current;
   if (read.destinationType !== undefined) checkSameKind(read.destinationType, current, refuse);
   if (read.name !== undefined) checkName(read.name, refuse);
-  if (usesUrl(kind) && read.url !== undefined) checkUrl(urlOf(read), surroundings, refuse);
+  if (usesUrl(kind) && read.url !== undefined) checkUrl(urlOf(read), context, refuse);
   checkContents(read, refuse);
-  if (kind === 'email') checkEmail(read, current.users, surroundings, refuse);
+  if (kind === 'email') checkEmail(read, current.users, context, refuse);
   if (faults.length > 0) return err({ type: 'invalid_attributes', faults });
   const contents = { ...current, ...usedBy(kind, updated(current, read, rules)), options };
   return ok({ contents, probes: probesUpdate(current, contents, read.enabled === true, rules) });

@@ -62,7 +62,7 @@ export function classifyAnswer(kind: DestinationKind, status: number, body: stri
 }
 
 /**
- * Without a response: every failure may be temporary, except those caused by the request itself. This includes a forbidden address: it was
+ * Without a response, every failure may be temporary, except those caused by the request itself. A forbidden address may be, too: it was
  * allowed when the destination was verified, so its name resolves elsewhere for now, or the servers on the store have different rules,
  * as during a rolling restart with new rules.
  */
@@ -73,7 +73,7 @@ export function classifySilence(error: { readonly type: FailureClass; readonly m
 
 const ofOurs: ReadonlySet<FailureClass> = new Set(['proxy_failed', 'transform_failed', 'aborted']);
 
-/** Whether the destination caused the failure. Others, such as those of a proxy, use up no attempt and do not open the breaker. */
+/** Whether the destination caused the failure. Others, such as a proxy's, do not use up an attempt or open the breaker. */
 export function isOfDestination(failure: Pick<Failure, 'class'>): boolean {
   return !ofOurs.has(failure.class);
 }

@@ -1,5 +1,5 @@
 /*
- * Events and deliveries are found by their IDs without an index of IDs: the ID contains the sequence number of the event, and
+ * Events and deliveries are found by ID without an index of IDs: the ID contains the sequence number of the event, and
  * the ID of a delivery also the position of its configuration in the event. The rest of the id is random, so that ids of two
  * stores differ although both count from the beginning.
  */

@@ -147,7 +147,7 @@ const readers: {
     } else {
       const idle = texts.find(matchesNothing);
       if (idle === undefined) return texts;
-      refuse('eventTypes', `has ${idle}, which no event can have; ${whatThereIs(idle)}`);
+      refuse('eventTypes', `has ${idle}, which matches no event; ${whatThereIs(idle)}`);
     }
     return undefined;
   },
@@ -168,10 +168,10 @@ const readers: {
   },
 };
 
-/** Letters, digits and separators; a star matches any characters. Each character can be read in one way only. */
+/** Letters, digits and separators; a star matches any characters. Unambiguous, so that matching takes linear time. */
 const eventTypePattern = /^[A-Za-z0-9_*]+(?:[.:-][A-Za-z0-9_*]+)*$/;
 
-/** Whether no event can ever match. Application types may be registered later; triggers, which have a colon, and Signalbox's types are fixed. */
+/** Whether no event can ever match. Application types may be registered later; triggers (with a colon) and Signalbox's own types are fixed. */
 function matchesNothing(pattern: string): boolean {
   if (pattern.includes(':')) return !triggerSpellings.some((name) => globMatches(pattern, name));
   return pattern.startsWith(servicePrefix) && !alertTypes.some((name) => globMatches(pattern, name));
@@ -180,7 +180,7 @@ function matchesNothing(pattern: string): boolean {
 function whatThereIs(pattern: string): string {
   return pattern.includes(':')
     ? `the triggers are ${triggerSpellings.join(', ')}`
-    : `the service itself reports ${alertTypes.join(', ')}`;
+    : `Signalbox itself reports ${alertTypes.join(', ')}`;
 }
 
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/;

@@ -45,7 +45,7 @@ export interface RecipientResult {
   readonly outcome: 'accepted' | 'refused' | 'waiting';
   /** The reason, as the mail server reported it; null when accepted. */
   readonly message: string | null;
-  /** When the mail server answered. */
+  /** When the mail server responded. */
   readonly at: Instant;
 }
 
@@ -72,7 +72,7 @@ interface BehindState {
 /** Finished, since a wall time. */
 export type SettledState =
   | { readonly type: 'delivered'; readonly at: Instant }
-  /** E-mail: accepted for some recipients; for others refused permanently, or deferred until the last attempt. */
+  /** E-mail: accepted for some recipients; for the others refused permanently, or deferred until the last attempt. */
   | { readonly type: 'partly_delivered'; readonly at: Instant }
   | { readonly type: 'dead'; readonly at: Instant; readonly reason: 'exhausted' | 'permanent' | 'expired' }
   | { readonly type: 'cancelled'; readonly at: Instant; readonly reason: CancelReason };
@@ -122,11 +122,11 @@ export interface Delivery {
   readonly attempts: readonly Attempt[];
   /** E-mail only. */
   readonly recipients?: readonly RecipientResult[];
-  /** The event's, passed on by the attempts. */
+  /** The event's trace context, which its attempts pass on. */
   readonly traceparent?: string;
   /** The sent body, kept from the first failure on, so that every retry sends the same bytes. */
   readonly body?: string;
-  /** Set when the event's content was erased: nothing can be sent. */
+  /** Set when the event's content was erased, so that nothing can be sent. */
   readonly erased?: true;
 }
 
@@ -139,24 +139,24 @@ export const deliveries = table<Delivery>(
   'notification_deliveries',
   deliveryKey,
   {
-    /** Deliveries with a due time, earliest first. */
+    /** By due time, earliest first. */
     due: {
       version: 1,
       key: ({ configurationId, state, sequence }) =>
         'dueAt' in state ? [configurationId, state.dueAt, sequence] : undefined,
     },
-    /** Unfinished ones in order of acceptance. */
+    /** Unfinished deliveries, in order of acceptance. */
     unfinished: {
       version: 1,
       key: ({ configurationId, state, sequence }) => (isUnfinished(state) ? [configurationId, sequence] : undefined),
     },
-    /** Unfinished ones by run: in each, only the first is not `behind`. */
+    /** Unfinished deliveries by run; in each run, only the first is not `behind`. */
     unfinished_of_run: {
       version: 1,
       key: ({ configurationId, state, orderKey, sequence }) =>
         orderKey !== null && isInOrder(state) ? [configurationId, orderKey, sequence] : undefined,
     },
-    /** Failed ones, for the log's filter and for recovery. */
+    /** Failed deliveries, for the log's filter and for recovery. */
     failed: {
       version: 1,
       key: ({ configurationId, state, sequence }) =>
@@ -172,7 +172,7 @@ export function deliveryKey({ configurationId, sequence }: Pick<Delivery, 'confi
   return [configurationId, sequence];
 }
 
-/** Whether later notifications of the run wait for it. They do not wait for a redelivery of a finished one. */
+/** Whether later notifications of the run wait for it. They do not wait for a redelivery of a finished delivery. */
 export function isInOrder(state: DeliveryState): boolean {
   const scheduled = state.type === 'manual' ? state.before : state;
   return scheduled.type === 'waiting' || scheduled.type === 'behind';
@@ -183,13 +183,13 @@ export function acceptedOf(recipients: readonly RecipientResult[] | null | undef
   return recipients?.filter(({ outcome }) => outcome === 'accepted').length ?? 0;
 }
 
-/** The attempts with one more, numbered after the last one. */
+/** Appends an attempt, numbered after the last one. */
 export function withAttempt(attempts: readonly Attempt[], attempt: Omit<Attempt, 'number'>): readonly Attempt[] {
   const number = (attempts.at(-1)?.number ?? 0) + 1;
   return [...attempts.slice(1 - keptAttempts), { ...attempt, number }];
 }
 
-/** The delivery without content of event and responses: a record of its attempts. */
+/** The delivery without the content of event and responses: a record of its attempts. */
 export function withoutContents({ body: _body, recipients, ...kept }: Delivery): Delivery {
   return {
     ...kept,

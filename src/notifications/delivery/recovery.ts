@@ -16,11 +16,11 @@ export function recoverableOutcome(value: unknown): RecoverableOutcome | undefin
 export interface RecoveryFilter {
   /** How the deliveries ended. */
   readonly outcome: RecoverableOutcome;
-  /** Ended from this time on … */
+  /** Start of the range, inclusive. */
   readonly since: Instant;
-  /** … and before this one. */
+  /** End of the range, exclusive. */
   readonly until: Instant;
-  /** Of one trigger or event type; null for all. */
+  /** One trigger or event type; null for all. */
   readonly trigger: string | null;
 }
 
@@ -35,7 +35,7 @@ export interface Recovery extends RecoveryFilter {
   readonly configurations: readonly string[];
   /** End and sequence of the last processed delivery of the current configuration; null before the first. */
   readonly reached: readonly [at: Instant, sequence: number] | null;
-  /** The same for earlier configurations that wait for room in their queues; those not begun are absent. */
+  /** The same for earlier configurations whose queues were full; those not begun are absent. */
   readonly setAside?: Readonly<Record<string, Exclude<Recovery['reached'], null>>>;
   /** The approximate number of deliveries at the start: counted up to a limit. */
   readonly total: number;
@@ -43,7 +43,7 @@ export interface Recovery extends RecoveryFilter {
   readonly redelivered: number;
   readonly state: 'running' | 'done' | 'cancelled';
   readonly createdAt: Instant;
-  /** Null while it runs. */
+  /** Null while running. */
   readonly finishedAt: Instant | null;
 }
 
@@ -63,7 +63,7 @@ export function turnedTo(recovery: Recovery, configurationId: string): Recovery 
 }
 
 /** The recovery after its current configuration is finished. */
-export function withoutPresent(recovery: Recovery): Recovery {
+export function withoutCurrent(recovery: Recovery): Recovery {
   const [, next, ...configurations] = recovery.configurations;
   if (next === undefined) return { ...recovery, configurations: [], reached: null };
   return withPresent({ ...recovery, configurations }, next);
@@ -77,6 +77,6 @@ function withPresent(recovery: Recovery, configurationId: string): Recovery {
 /** Why the time range is invalid; undefined when it is valid. */
 export function spanFault(since: Instant, until: Instant): InvalidParameter | undefined {
   if (Number.isFinite(since) && Number.isFinite(until) && since <= until) return undefined;
-  const message = 'since and until must be times, and since the earlier one';
+  const message = 'since and until must be times, and since must be earlier than until';
   return { type: 'invalid_parameter', parameter: 'since', message };
 }

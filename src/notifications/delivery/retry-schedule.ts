@@ -30,19 +30,19 @@ export function waitsFor(schedules: RetrySchedules, kind: DestinationKind): read
 }
 
 /** The end of an attempt: its time, and a random number in [0, 1) that sets the jitter of the next wait. */
-interface RetryMoment {
+interface AttemptEndTime {
   readonly at: Instant;
   readonly fraction: number;
 }
 
 /**
- * When to try again after `attempted` scheduled attempts (at least 1); null when the schedule is used up. What the
- * destination requested applies, within the limit, when it is later.
+ * When to try again after `attempted` scheduled attempts (at least 1); null when the schedule is used up. A later time that
+ * the destination requested applies instead, within the limit.
  */
 export function nextAttemptAt(
   rules: RetryRules,
   attempted: number,
-  { at, fraction }: RetryMoment,
+  { at, fraction }: AttemptEndTime,
   retryAfter: Milliseconds | null,
 ): Instant | null {
   const wait = rules.waits[attempted - 1];

@@ -12,10 +12,10 @@ export type DeliveryEvent =
       readonly nextAt: Instant | null;
       /** A failure on the sender's side: the attempt does not count against the schedule. */
       readonly uncounted?: boolean;
-      /** The mail was accepted for some recipients. */
+      /** Whether the mail was accepted for some recipients. */
       readonly partly?: boolean;
     }
-  /** An earlier notification of its run is unfinished. Only for a delivery without attempts. */
+  /** An earlier notification of its run is unfinished. Applies only to a delivery without attempts. */
   | { readonly type: 'put_behind' }
   /** The earlier notifications of its run are finished. */
   | { readonly type: 'released'; readonly at: Instant }

@@ -1,9 +1,9 @@
 import type { CustomEvent } from './event.js';
 
-/** What names of the service's own types begin with. No type of an application does. */
+/** Prefix of the names of Signalbox's own event types, reserved for them. */
 export const servicePrefix = 'signalbox.';
 
-/** What Signalbox reports about its destinations: events that configurations subscribe to like any others. */
+/** Alerts about destinations: events that configurations subscribe to like any others. */
 export const alertTypes = [
   'signalbox.destination.failing',
   'signalbox.destination.recovered',
@@ -11,7 +11,7 @@ export const alertTypes = [
   'signalbox.configuration.disabled',
 ] as const;
 
-/** One of the types that the service reports. */
+/** One of `alertTypes`. */
 export type AlertType = (typeof alertTypes)[number];
 
 /** The configuration that an alert is about; null for every other event. It is not notified about itself. */

@@ -22,7 +22,7 @@ function schemaAndExampleFaults(schema: EventType['schema'], example: EventType[
   const problems = problemsOfSchema({ schema });
   if (problems.length > 0 || example === null) return problems;
   if (jsonOf(example) !== null) return dataFaults(schema, example, '/data/attributes/example');
-  return [{ pointer: '/data/attributes/example', message: 'example must be JSON, and not nested too deep' }];
+  return [{ pointer: '/data/attributes/example', message: 'example must be JSON without cycles or very deep nesting' }];
 }
 
 function isShortText(value: unknown, most: number): boolean {
@@ -33,7 +33,7 @@ function nameProblem(name: unknown): string | null {
   if (typeof name !== 'string' || !namePattern.test(name) || name.length > eventTypeLimits.name) {
     return 'must be words of letters, digits and _, joined by dots, such as order.created';
   }
-  return name.startsWith(servicePrefix) || triggerFromSpelling(name) !== undefined ? 'belongs to the service' : null;
+  return name.startsWith(servicePrefix) || triggerFromSpelling(name) !== undefined ? 'is reserved for Signalbox' : null;
 }
 
 /** The type to store, based on the existing one. All faults are reported. */
@@ -71,7 +71,7 @@ function strayFaults(attributes: Readonly<Record<string, unknown>>): readonly Fi
 function dataProblem(data: unknown): string | null {
   if (typeof data !== 'object' || Array.isArray(data)) return 'must be an object';
   const text = jsonOf(data);
-  if (text === null) return 'must be JSON, and not nested too deep';
+  if (text === null) return 'must be JSON without cycles or very deep nesting';
   return text.length > eventTypeLimits.data ? `must have at most ${eventTypeLimits.data} characters as JSON` : null;
 }
 

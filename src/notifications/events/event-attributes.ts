@@ -55,12 +55,12 @@ export function eventFromAttributes(
 /** Why the name is not a valid trigger of a submitted event, as the end of a sentence. */
 function problemOfName(trigger: string): string {
   if (trigger.includes('*')) {
-    return `is a pattern, which stands for several types; an event has one, such as ${patternExample(trigger)}`;
+    return `is a pattern; name one event type, such as ${patternExample(trigger)}`;
   }
   if (alertTypeNamed(trigger) !== undefined) {
-    return 'is emitted by Signalbox only; explain it to see whom it would notify';
+    return 'is emitted by Signalbox only; use explain to see which configurations it would notify';
   }
-  return 'is unknown; it is neither a trigger nor a registered event type';
+  return 'is neither a trigger nor a registered event type';
 }
 
 function patternExample(pattern: string): string {

@@ -5,7 +5,7 @@ import type { NotificationEvent } from './event.js';
  * event with fewer members.
  */
 export function contradicts(event: NotificationEvent, other: NotificationEvent): boolean {
-  // Without a time from the sender, `occurredAt` is the time of each report. The form of the body is the type's, which may
+  // Without a time from the sender, `occurredAt` is the time of each report. The form of the body comes from the type, which may
   // have changed since.
   return differs(event.kind === 'custom' ? { ...event, occurredAt: null, body: null } : event, other);
 }

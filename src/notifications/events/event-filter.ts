@@ -30,11 +30,11 @@ export function filterProblem(expression: string): string | null {
   if (expression.length > longest) return `must have at most ${longest} characters`;
   return compile(expression).match(
     () => null,
-    ({ message }) => `is no expression: ${message}`,
+    ({ message }) => `is not a valid expression: ${message}`,
   );
 }
 
-/** Whether the event matches a filter. A filter that fails, because the event lacks an attribute, does not match. */
+/** Whether the event matches a filter. A filter that fails because the event lacks an attribute does not match. */
 export function passesFilter(expression: string, event: NotificationEvent): boolean {
   return compile(expression)
     .andThen(({ matches }) => matches(eventRecord(event)))

@@ -8,7 +8,7 @@ export function schemaFaults(schema: JsonSchema, longest: number, root: string):
   const whole = (message: string): readonly FieldFault[] => [{ pointer: root, message: `schema ${message}` }];
   if (typeof schema !== 'object' || Array.isArray(schema)) return whole('must be a JSON Schema, an object');
   const source = jsonOf(schema);
-  if (source === null) return whole('must be a JSON Schema, and not nested too deep');
+  if (source === null) return whole('must be a JSON Schema without cycles or very deep nesting');
   if (source.length > longest) return whole(`must have at most ${longest} characters as JSON`);
   return schemaProblems(source).map(({ pointer, message }) => ({
     pointer: `${root}${pointer}`,
@@ -32,7 +32,7 @@ export function jsonOf(value: unknown): string | null {
 export function dataFaults(schema: JsonSchema | null, data: unknown, root: string): readonly FieldFault[] {
   if (schema === null) return [];
   const json = jsonOf(data);
-  if (json === null) return [{ pointer: root, message: 'data: must be JSON, and not nested too deep' }];
+  if (json === null) return [{ pointer: root, message: 'data: must be JSON without cycles or very deep nesting' }];
   return faultsBySchema(JSON.stringify(schema), JSON.parse(json)).map(({ path, message }) => ({
     pointer: [root, ...path.map(pointed)].join('/'),
     message: `${path.length === 0 ? 'data' : path.join('.')}: ${message}`,

@@ -8,9 +8,9 @@ export interface EventType {
   readonly name: string;
   /** For people; may be empty. */
   readonly description: string;
-  /** JSON Schema that the data of its events must fit; null takes any object. */
+  /** JSON Schema that the data of its events must match; null accepts any object. */
   readonly schema: Readonly<Record<string, unknown>> | null;
-  /** Data that fits; null when none was given. */
+  /** Data that matches the schema; null when none was given. */
   readonly example: Readonly<Record<string, unknown>> | null;
   /** The body for a generic destination: the data alone, or in an envelope with type, time and workspace. */
   readonly body: 'envelope' | 'data';
@@ -30,9 +30,9 @@ export interface EventTypeInput {
   readonly name: string;
   /** At most 4096 characters, for people; empty when absent. */
   readonly description?: string | undefined;
-  /** The JSON Schema that the data of events must meet; null and absent: anything. */
+  /** The JSON Schema that the data of events must match; null or absent accepts any object. */
   readonly schema?: Readonly<Record<string, unknown>> | null | undefined;
-  /** Data of an event, for people and tests; it must meet the schema. */
+  /** Example data of an event, for people and tests; it must match the schema. */
   readonly example?: Readonly<Record<string, unknown>> | null | undefined;
   /** The form of the body for generic destinations, `envelope` when absent: see `EventType`. */
   readonly body?: 'envelope' | 'data' | undefined;

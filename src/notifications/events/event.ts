@@ -3,7 +3,7 @@ import { table } from '../../shared/table.js';
 import type { DestinationKind } from '../configurations/destination.js';
 import type { AssessmentTrigger, RunTrigger, WorkspaceTrigger } from './trigger.js';
 
-/** A run changed state. All times are RFC 3339 text and go into payloads as they are. */
+/** A run changed state. All times are RFC 3339 strings, copied into payloads unchanged. */
 export interface RunEvent {
   readonly kind: 'run';
   readonly trigger: RunTrigger;
@@ -63,7 +63,7 @@ export interface RunOfJob {
   };
 }
 
-/** One result of a health assessment, with the payload's own field names: it is passed on as it is. */
+/** One result of a health assessment, with the field names of the payload, into which it is copied unchanged. */
 export interface AssessmentResult {
   readonly id: string;
   /** URL of the result. */
@@ -124,7 +124,7 @@ export interface CustomEvent {
   /** The name of the type. */
   readonly trigger: string;
   readonly message: string;
-  /** Meets the schema of the type. */
+  /** Matches the schema of the type. */
   readonly data: Readonly<Record<string, unknown>>;
   /** Events with the same key keep their order at a destination; null for unordered ones. */
   readonly orderKey: string | null;
@@ -142,14 +142,14 @@ export interface NotifiedConfiguration {
   readonly id: string;
   /** `generic` when absent. */
   readonly kind?: DestinationKind;
-  /** The trigger as written in the configuration; as in the event when absent. */
+  /** The trigger as written in the configuration; when absent, as in the event. */
   readonly trigger?: string;
   /** Only where messages show it: chat and e-mail. */
   readonly name?: string;
 }
 
-/** The context of an event for messages; stored with the event, so that every retry of a message is the same. */
-interface EventSurroundings {
+/** The context of an event for messages; stored with the event, so that every retry of a message is identical. */
+interface EventContext {
   readonly workspaceName: string;
   readonly organization: string;
   readonly workspaceUrl: string | null;
@@ -169,7 +169,7 @@ export interface StoredEvent {
   readonly idempotencyKey: string | null;
   /** In the order of the positions in its deliveries' IDs; see `deliveryIdOf`. */
   readonly notified: readonly NotifiedConfiguration[];
-  readonly surroundings: EventSurroundings;
+  readonly surroundings: EventContext;
   /** The trace that it belongs to; passed on by its messages. */
   readonly traceparent?: string;
   /** When its content was erased. */

@@ -1,7 +1,7 @@
 import { unixSecondsFromInstant } from '../../shared/instant.js';
 import type { MessageContext } from './message-context.js';
 import { type Fact, type MessageOutline, messageOutline, summaryOf, type Tone, timeText } from './message-outline.js';
-import { lengthOf, type Spelling, spell, spellLastLines, withoutMentions } from './text.js';
+import { type Escaping, escapeLastLines, escapeWithin, lengthOf, withoutMentions } from './text.js';
 
 /** Characters, below the service's own limits: 3,000 in a section, 2,000 in a field, 40,000 in all. */
 const limits = { label: 300, summary: 500, section: 2900, title: 200, field: 1500, output: 2800 } as const;
@@ -36,7 +36,7 @@ function blocksOf({ item, event, reason, person, facts, output }: MessageOutline
   const title = item === null ? escaped(event, limits.label) : link(`${item.label} ${item.id}`, item.link);
   const blocks: object[] = [{ type: 'section', text: markup(`*${title}*`) }];
   if (reason !== null) blocks.push({ type: 'section', text: plain(reason, limits.section) });
-  // A service limit: ten fields in a section. No outline has more.
+  // The service allows ten fields in a section. No outline has more.
   blocks.push({ type: 'section', fields: facts.slice(0, 10).map((fact) => markup(fieldText(fact))) });
   if (output !== null) blocks.push({ type: 'section', text: markup(outputText(output)) });
   if (person !== null) {
@@ -54,7 +54,7 @@ function fieldText({ title, value }: Fact): string {
 
 /** A code block that the output cannot close. */
 function outputText(output: string): string {
-  const lines = spellLastLines(withoutMentions(output), limits.output, {
+  const lines = escapeLastLines(withoutMentions(output), limits.output, {
     ...entities,
     escape: (piece) => entities.escape(piece).replace(/`(?=`)/g, '`\u2060'),
   });
@@ -80,11 +80,11 @@ function link(label: string, address: string | null): string {
   return address === null ? text : `<${address.replaceAll('&', '&amp;')}|${text}>`;
 }
 
-const entities: Spelling = {
+const entities: Escaping = {
   escape: (piece) => piece.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
   costOf: lengthOf,
 };
 
 function escaped(text: string, limit: number): string {
-  return spell(withoutMentions(text.slice(0, limit + 1)), limit, entities);
+  return escapeWithin(withoutMentions(text.slice(0, limit + 1)), limit, entities);
 }

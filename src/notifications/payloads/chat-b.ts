@@ -1,6 +1,6 @@
 import type { MessageContext } from './message-context.js';
 import { type Fact, type MessageOutline, messageOutline, timeText } from './message-outline.js';
-import { jsonLengthOf, lengthOf, type Spelling, spell, spellLastLines, withoutMentions } from './text.js';
+import { type Escaping, escapeLastLines, escapeWithin, jsonLengthOf, lengthOf, withoutMentions } from './text.js';
 
 /**
  * Bytes in the longest JSON form. With three links of at most 2,048 bytes the message stays below 28,000 bytes, which
@@ -62,7 +62,7 @@ function authorOf({ person, reason }: MessageOutline): object[] {
   if (items.length === 0) return [];
   const text = { type: 'Column', width: 'stretch', items };
   if (person === null || person.avatar === null) return [{ type: 'ColumnSet', columns: [text] }];
-  const altText = spell(withoutMentions(person.name), 100, asItIs);
+  const altText = escapeWithin(withoutMentions(person.name), 100, asItIs);
   const image = { type: 'Image', url: person.avatar, altText, size: 'Small', style: 'Person' };
   return [{ type: 'ColumnSet', columns: [{ type: 'Column', width: 'auto', items: [image] }, text] }];
 }
@@ -70,7 +70,7 @@ function authorOf({ person, reason }: MessageOutline): object[] {
 /** A line of output is a separate block: cards join lines otherwise. */
 function outputOf(output: string | null): object[] {
   if (output === null) return [];
-  const lines = spellLastLines(withoutMentions(output), limits.output, markdown);
+  const lines = escapeLastLines(withoutMentions(output), limits.output, markdown);
   const block = (text: string) => ({
     type: 'TextBlock',
     text,
@@ -90,13 +90,13 @@ function actionsOf({ item, workspace }: MessageOutline): object {
 }
 
 /** Escapes the start of emphasis, code or a link in a card's text. Other punctuation is kept: not every client hides the backslash. */
-const markdown: Spelling = {
+const markdown: Escaping = {
   escape: (piece) => piece.replace(/[\\`*_[\]<]/g, '\\$&'),
   costOf: jsonLengthOf,
 };
 
-const asItIs: Spelling = { escape: (piece) => piece, costOf: lengthOf };
+const asItIs: Escaping = { escape: (piece) => piece, costOf: lengthOf };
 
 function escaped(text: string, limit: number): string {
-  return spell(withoutMentions(text.slice(0, limit + 1)), limit, markdown);
+  return escapeWithin(withoutMentions(text.slice(0, limit + 1)), limit, markdown);
 }

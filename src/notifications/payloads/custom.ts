@@ -13,11 +13,11 @@ export interface OwnEventPayload {
   readonly workspace_id: string;
   readonly workspace_name: string;
   readonly organization_name: string;
-  /** As it was reported. */
+  /** The data as reported. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Whether a body is that of an own event or of an alert. */
+/** Whether a body belongs to an event of a registered type or to an alert. */
 export function isOwnEventPayload(body: unknown): body is OwnEventPayload {
   if (typeof body !== 'object' || body === null) return false;
   const { type, timestamp, message, data } = body as Partial<Record<keyof OwnEventPayload, unknown>>;

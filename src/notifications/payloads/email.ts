@@ -1,6 +1,6 @@
 import type { MessageContext, Recipient, RenderedEmail } from './message-context.js';
 import { type MessageOutline, messageOutline, timeText } from './message-outline.js';
-import { lengthOf, linkFrom, onOneLine, type Spelling, spell, spellLastLines } from './text.js';
+import { type Escaping, escapeLastLines, escapeWithin, lengthOf, linkFrom, onOneLine } from './text.js';
 
 /** Characters before escaping. */
 const limits = { subject: 200, title: 100, line: 500, reason: 20_000 } as const;
@@ -70,7 +70,7 @@ function sectionsOf(outline: MessageOutline, { configuration }: MessageContext, 
     action: outline.action.sentence,
     rows,
     reason: outline.reason === null ? null : asText(outline.reason, limits.reason),
-    output: outline.output === null ? [] : spellLastLines(outline.output, limits.reason, asItIs),
+    output: outline.output === null ? [] : escapeLastLines(outline.output, limits.reason, asItIs),
     footer: `${username} gets this mail as a recipient of the notification configuration “${name}”.`,
     settings: linkFrom(configuration.url),
   };
@@ -126,10 +126,10 @@ function html(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-const asItIs: Spelling = { escape: (piece) => piece, costOf: lengthOf };
+const asItIs: Escaping = { escape: (piece) => piece, costOf: lengthOf };
 
 function asText(text: string, limit: number): string {
-  return spell(text, limit, asItIs);
+  return escapeWithin(text, limit, asItIs);
 }
 
 /**

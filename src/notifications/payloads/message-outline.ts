@@ -145,13 +145,13 @@ const runTones: Readonly<Record<RunEvent['trigger'], Tone>> = {
   'run:errored': 'failure',
 };
 
-const goesOn = { needed: false, sentence: 'No action is needed: the run continues automatically.' };
+const continues = { needed: false, sentence: 'No action is needed: the run continues automatically.' };
 
 const runActions: Readonly<Record<RunEvent['trigger'], MessageOutline['action']>> = {
-  'run:created': goesOn,
-  'run:planning': goesOn,
+  'run:created': continues,
+  'run:planning': continues,
   'run:needs_attention': { needed: true, sentence: 'Action is needed: the run is waiting for a decision.' },
-  'run:applying': goesOn,
+  'run:applying': continues,
   'run:completed': { needed: false, sentence: 'No action is needed: the run is complete.' },
   'run:errored': { needed: false, sentence: 'The run failed. No action is pending.' },
 };

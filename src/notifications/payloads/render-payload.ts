@@ -37,9 +37,9 @@ export interface RequestIdentity {
   readonly token: string | null;
   /** Replaced tokens that still sign in the list header. */
   readonly retiredTokens: readonly string[];
-  /** The same over all attempts and redeliveries. */
+  /** The same for all attempts and redeliveries. */
   readonly messageId: string;
-  /** When the event was accepted: also the same over all of them. The time of the attempt when absent. */
+  /** When the event was accepted, also the same for all of them. Absent: the time of the attempt. */
   readonly acceptedAt?: Instant;
   /** The time of this attempt. */
   readonly now: Instant;
@@ -47,7 +47,7 @@ export interface RequestIdentity {
 
 /** Header names are lower case. */
 export interface SignatureRules {
-  /** Names of headers that carry the HMAC-SHA512 signature. */
+  /** Names of the headers with the HMAC-SHA512 signature. */
   readonly headers: readonly string[];
   /** The header with the message ID, by which a receiver recognises a retry. */
   readonly idHeader?: string;

@@ -19,7 +19,7 @@ export interface RunPayload {
   readonly workspace_id: string | null;
   readonly workspace_name: string | null;
   readonly organization_name: string | null;
-  /** What happened: one entry. */
+  /** Always one entry. */
   readonly notifications: readonly [RunNotification];
 }
 

@@ -35,19 +35,19 @@ export function outputLines(text: string): string {
 }
 
 /** The last lines of a string whose escaped form costs at most `limit`; a single line that is too long is cut. */
-export function spellLastLines(text: string, limit: number, spelling: Spelling): readonly string[] {
+export function escapeLastLines(text: string, limit: number, spelling: Escaping): readonly string[] {
   const lines: string[] = [];
   let left = limit;
   for (const line of text.split('\n').toReversed()) {
     const cost = spelling.costOf(spelling.escape(line)) + 1;
     if (cost > left && lines.length > 0) break;
-    lines.unshift(spell(line, left, spelling));
+    lines.unshift(escapeWithin(line, left, spelling));
     left -= cost;
   }
   return lines;
 }
 
-/** Characters; more than any message shows. */
+/** In characters; more than any message shows. */
 const longestText = 40_000;
 
 function cleaned(text: string): string {
@@ -74,7 +74,7 @@ export function withoutMentions(text: string): string {
 }
 
 /** The escaping of a string for its position, and the length there. */
-export interface Spelling {
+export interface Escaping {
   /** Escapes a piece; must not depend on its neighbours. */
   readonly escape: (piece: string) => string;
   /** The length of an escaped piece, in the unit of the limit. */
@@ -85,7 +85,7 @@ export interface Spelling {
  * The escaped string, with a cost of at most `limit`. If it is too long, it ends with `…` after the last whole
  * grapheme: an emoji of several code points, a letter with its accents.
  */
-export function spell(text: string, limit: number, { escape: escapePiece, costOf }: Spelling): string {
+export function escapeWithin(text: string, limit: number, { escape: escapePiece, costOf }: Escaping): string {
   // Escaping never shortens; this bounds the work for very long strings.
   const bounded = text.slice(0, limit + 1);
   const costOfFirst = (length: number): number => costOf(escapePiece(bounded.slice(0, length)));

@@ -8,9 +8,9 @@ import type { FailureClass } from '../delivery/classify-failure.js';
  */
 export interface AdaptiveLimit {
   readonly limit: number;
-  /** Answers since the last change while the limit was reached. */
+  /** Responses since the last change while the limit was reached. */
   readonly answered: number;
-  /** From this limit on it grows by one. */
+  /** The limit from which it grows by one. */
   readonly careful: number;
   /** When it was last halved: failures of attempts that began before are ignored. */
   readonly halvedAt: Instant;
@@ -40,7 +40,7 @@ export function afterOverload(state: AdaptiveLimit, startedAt: Instant, now: Ins
   return { limit, answered: 0, careful: limit, halvedAt: now };
 }
 
-/** Failures that fewer requests at once may avoid. */
+/** Whether fewer concurrent requests may avoid the failure. */
 export function isOverload(failure: FailureClass, status: number | null): boolean {
   return overloads.has(failure) || status === 503;
 }

@@ -55,7 +55,7 @@ export function decideAlerts(
   return { alerts, row: next };
 }
 
-/** Failed alerts cause no further alerts: that could be an endless loop. */
+/** Failed alerts cause no further alerts, to avoid an endless loop. */
 function isReported(outcome: Outcome): boolean {
   return isGivenUp(outcome) && !outcome.after.trigger.startsWith('signalbox.');
 }

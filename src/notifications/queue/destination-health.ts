@@ -4,7 +4,7 @@ import type { QueueRecord } from './queue-record.js';
 
 /** The stored state of a configuration's deliveries. Times are queue time. */
 export interface DestinationHealth {
-  /** Paused: only redeliveries are sent. */
+  /** Whether a user has paused it: only redeliveries are sent. */
   readonly paused: boolean;
   /**
    * `closed`: everything is sent. `open`: the destination kept failing; nothing is sent until `nextProbeAt`. `half_open`: the next

@@ -21,7 +21,7 @@ export interface Traffic {
   readonly inFlight: number;
   readonly perOrigin: ReadonlyMap<string, number>;
   readonly buckets: ReadonlyMap<string, TokenBucket>;
-  /** Until when hooks that asked for a pause get no requests, by rate key. */
+  /** When the pauses that hooks asked for end, by rate key. */
   readonly holds: ReadonlyMap<string, Instant>;
 }
 
@@ -37,9 +37,9 @@ export interface Dispatch {
   readonly queues: ReadonlyMap<string, DeliveringQueue>;
   /** Rates that changed. */
   readonly buckets: ReadonlyMap<string, TokenBucket>;
-  /** Queues that only wait for a slot. */
+  /** Queues that wait only for a slot. */
   readonly wantSlots: ReadonlySet<string>;
-  /** When the next one can start without another event; null when none can. */
+  /** When the next attempt can start without another event; null when none can. */
   readonly nextAt: Instant | null;
 }
 

@@ -5,7 +5,7 @@ import { type StoredEvent, writesBetween } from '../events/event.js';
 import { type AdaptiveLimit, initialLimit, type LimitRules } from './adaptive-limit.js';
 import type { Breaker, BreakerRules } from './circuit-breaker.js';
 import { type PersistentMap, persistentMap } from './persistent-map.js';
-import type { Cancellation, Hindrance, QueueRecord } from './queue-record.js';
+import type { Blockage, Cancellation, QueueRecord } from './queue-record.js';
 
 /** A delivery in memory. */
 export interface QueuedDelivery {
@@ -54,7 +54,7 @@ interface Held {
   /** Not written yet, in order of occurrence. */
   readonly outcomes: readonly Outcome[];
   /** Sequence numbers whose rows another writer may have changed since they were read. */
-  readonly doubtful: ReadonlySet<number>;
+  readonly unconfirmed: ReadonlySet<number>;
 }
 
 /** A queue leased by this engine. */
@@ -76,14 +76,14 @@ export interface DeliveringQueue extends Held {
   readonly nextDue: Instant | null;
   readonly runs: PersistentMap<string, Run>;
   /** Runs whose first unfinished notification waits in the store for its next attempt, with its sequence. */
-  readonly stalled: ReadonlyMap<string, number>;
-  /** How complete `stalled` is: `unread` (nothing was read yet), `partial` (not every run) or `whole` (all runs). */
+  readonly storedHeads: ReadonlyMap<string, number>;
+  /** How complete `storedHeads` is: `unread` (nothing was read yet), `partial` (not every run) or `whole` (all runs). */
   readonly runsRead: 'unread' | 'partial' | 'whole';
   /** Runs whose head is finished, and whose next notification in the store becomes due with the next write. */
   readonly releases: ReadonlySet<string>;
   readonly breaker: Breaker;
   readonly failingSince: Instant | null;
-  readonly hindered: Hindrance | null;
+  readonly blockage: Blockage | null;
   readonly limit: AdaptiveLimit;
   /** Paused by a user: only redeliveries are sent. */
   readonly paused: boolean;
@@ -99,7 +99,7 @@ export interface CancellingQueue extends Held {
   readonly complete: boolean;
   readonly breaker: Breaker;
   readonly failingSince: Instant | null;
-  readonly hindered: Hindrance | null;
+  readonly blockage: Blockage | null;
   readonly limit: AdaptiveLimit;
 }
 
@@ -131,20 +131,28 @@ export function reopened(
   limit: AdaptiveLimit,
   kept: Pick<HeldQueue, 'running' | 'outcomes'> & { readonly releases: ReadonlySet<string> },
 ): DeliveringQueue | CancellingQueue {
-  const { configurationId, workspaceId, position, breaker, failingSince, hindered = null, cancellation } = record;
+  const {
+    configurationId,
+    workspaceId,
+    position,
+    breaker,
+    failingSince,
+    hindered: blockage = null,
+    cancellation,
+  } = record;
   const common = {
     configurationId,
     workspaceId,
     position,
     breaker,
     failingSince,
-    hindered,
+    blockage,
     limit,
     readThrough: position,
     complete: false,
     running: kept.running,
     outcomes: kept.outcomes,
-    doubtful: new Set([...kept.running.keys(), ...kept.outcomes.map(({ before }) => before.delivery.sequence)]),
+    unconfirmed: new Set([...kept.running.keys(), ...kept.outcomes.map(({ before }) => before.delivery.sequence)]),
   };
   if (cancellation !== null) return { ...common, type: 'cancelling', cancellation };
   return {
@@ -155,7 +163,7 @@ export function reopened(
     fresh: [],
     nextDue: null,
     runs: persistentMap(),
-    stalled: new Map(),
+    storedHeads: new Map(),
     runsRead: 'unread',
     releases: kept.releases,
     paused: record.pausedAt !== undefined,
@@ -182,7 +190,7 @@ export function wantsMore(queue: HeldQueue, now: Instant, rules: Pick<QueueRules
   return due !== null && due <= now;
 }
 
-/** When a delivery in the store becomes due for which memory has capacity; null without one. */
+/** When the next stored delivery becomes due that fits into memory; null for none. */
 export function nextRead(queue: HeldQueue, rules: Pick<QueueRules, 'window'>): Instant | null {
   return queue.type === 'delivering' && queue.retries.length < lowWater(rules) ? queue.nextDue : null;
 }

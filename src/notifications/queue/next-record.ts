@@ -25,7 +25,7 @@ export function recordAfter(
 ): QueueRecord {
   const forward = Math.max(row.position, position);
   if (touched) return { ...row, position: forward };
-  const { breaker, failingSince, hindered } = queue;
+  const { breaker, failingSince, blockage } = queue;
   const { backlog: _before, hindered: _earlier, ...kept } = row;
   return {
     ...kept,
@@ -34,7 +34,7 @@ export function recordAfter(
     failingSince,
     cancellation: cancelled ? null : row.cancellation,
     ...(backlog < leastBacklog ? {} : { backlog }),
-    ...(hindered === null ? {} : { hindered }),
+    ...(blockage === null ? {} : { hindered: blockage }),
   };
 }
 

@@ -11,13 +11,13 @@ interface QueueLease {
 }
 
 /** A failure on the sender's side, proxy or transform, that keeps attempts from the destination. */
-export interface Hindrance {
+export interface Blockage {
   readonly by: FailureClass;
   /** First such failure since an attempt last reached the destination. */
   readonly since: Instant;
 }
 
-/** Deliveries that are cancelled together: everything unfinished up to a sequence. */
+/** A cancellation of all unfinished deliveries up to a sequence. */
 export interface Cancellation {
   readonly through: number;
   readonly at: Instant;
@@ -40,8 +40,8 @@ export interface QueueRecord {
   readonly breaker: Breaker;
   /** First failure since the last success. */
   readonly failingSince: Instant | null;
-  /** Absent when not blocked. */
-  readonly hindered?: Hindrance;
+  /** What blocks it (the stored name differs from `blockage` in memory); absent when not blocked. */
+  readonly hindered?: Blockage;
   /** Must be carried out before anything is sent. */
   readonly cancellation: Cancellation | null;
   /** When a user paused it; absent when it is not paused. */
@@ -109,7 +109,7 @@ export function touched(queue: QueueRecord): QueueRecord {
   return { ...queue, wakeAt: atOnce };
 }
 
-/** The queue after its destination was found working by other means: a verification, an enabling, a redelivery. */
+/** The queue after another request showed that its destination works: a verification, an enabling, a redelivery. */
 export function withBreakerClosed(queue: QueueRecord): QueueRecord {
   const { hindered: _over, ...rest } = touched(queue);
   return { ...rest, breaker: closedBreaker, failingSince: null };

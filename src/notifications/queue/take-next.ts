@@ -7,13 +7,13 @@ import type { DeliveringQueue, HeldQueue, Outcome, QueuedDelivery, QueueRules } 
 
 /** One point in time, by both clocks of a queue. */
 export interface QueueTime {
-  /** Queue time, which never steps: for waits and pauses. */
+  /** Queue time, which never steps, for waits and pauses. */
   readonly now: Instant;
-  /** Wall time: for end times in the log and on screens. */
+  /** Wall time, for displayed end times. */
   readonly wall: Instant;
 }
 
-/** The time for ages: behind `now` while the wall clock is, so that setting the clock forward expires nothing. */
+/** The time for ages: the earlier of both, so that setting the clock forward expires nothing. */
 export function timeForAge({ now, wall }: QueueTime): Instant {
   return Math.min(now, wall);
 }
@@ -24,7 +24,7 @@ interface NextDelivery {
   readonly queue: DeliveringQueue;
   /** Null when nothing can start now. */
   readonly candidate: QueuedDelivery | null;
-  /** When one can start without another event; null when none can. */
+  /** When the next can start without another event; null when none can. */
   readonly until: Instant | null;
 }
 
@@ -54,17 +54,17 @@ export function takeNext(given: DeliveringQueue, time: QueueTime, rules: QueueRu
   }
 }
 
-/** The queue with the candidate of `takeNext` under way. */
+/** The queue after the attempt at `takeNext`'s candidate has started. */
 export function started(queue: DeliveringQueue, candidate: QueuedDelivery): DeliveringQueue {
   const { delivery } = candidate;
   const without = withoutFirst(queue, candidate);
   const running = queue.running.with(delivery.sequence, candidate);
   if (delivery.orderKey === null || delivery.state.type === 'manual') return { ...without, running };
   const key = delivery.orderKey;
-  const wasStalled = queue.stalled.has(key);
-  const run = queue.runs.get(key) ?? { head: delivery.sequence, waiting: [], storedBehind: wasStalled };
-  const stalled = wasStalled ? withoutKey(queue.stalled, key) : queue.stalled;
-  return { ...without, running, stalled, runs: queue.runs.with(key, run) };
+  const wasStored = queue.storedHeads.has(key);
+  const run = queue.runs.get(key) ?? { head: delivery.sequence, waiting: [], storedBehind: wasStored };
+  const storedHeads = wasStored ? withoutKey(queue.storedHeads, key) : queue.storedHeads;
+  return { ...without, running, storedHeads, runs: queue.runs.with(key, run) };
 }
 
 /** When a delivery accepted at `createdAt` expires, in queue time. */
@@ -90,9 +90,9 @@ function dueAt({ delivery }: QueuedDelivery): Instant {
   return delivery.state.type === 'waiting' ? delivery.state.dueAt : delivery.createdAt;
 }
 
-function isFirstOfRun({ runs, stalled }: DeliveringQueue, { delivery }: QueuedDelivery): boolean {
+function isFirstOfRun({ runs, storedHeads }: DeliveringQueue, { delivery }: QueuedDelivery): boolean {
   if (delivery.orderKey === null) return true;
-  const head = runs.get(delivery.orderKey)?.head ?? stalled.get(delivery.orderKey);
+  const head = runs.get(delivery.orderKey)?.head ?? storedHeads.get(delivery.orderKey);
   return head === undefined || delivery.sequence <= head;
 }
 
@@ -157,16 +157,16 @@ export function outcomeOf(before: QueuedDelivery, event: DeliveryEvent): Outcome
 function expired(given: DeliveringQueue, item: QueuedDelivery, wall: Instant): DeliveringQueue {
   const queue = withoutFirst(given, item);
   const outcome = outcomeOf(item, { type: 'expired', at: wall, partly: acceptedOf(item.delivery.recipients) > 0 });
-  return runGoesOn({ ...queue, outcomes: [...queue.outcomes, outcome] }, item);
+  return runContinues({ ...queue, outcomes: [...queue.outcomes, outcome] }, item);
 }
 
 /** The queue after a delivery is finished: the next notification of its run becomes the head. */
-export function runGoesOn(queue: DeliveringQueue, { delivery }: QueuedDelivery): DeliveringQueue {
+export function runContinues(queue: DeliveringQueue, { delivery }: QueuedDelivery): DeliveringQueue {
   const { orderKey: key, sequence } = delivery;
   if (key === null) return queue;
   const run = queue.runs.get(key);
   const released = (): DeliveringQueue => ({ ...queue, releases: new Set(queue.releases).add(key) });
-  if (run === undefined) return queue.stalled.get(key) === sequence ? released() : queue;
+  if (run === undefined) return queue.storedHeads.get(key) === sequence ? released() : queue;
   if (run.head !== sequence) return queue;
   if (run.storedBehind) return released();
   const [next, ...waiting] = run.waiting;

@@ -21,6 +21,6 @@ export function queueTime({ offset }: Timeline, monotonic: Milliseconds): Instan
 }
 
 /** Converts queue time to wall time, for display. */
-export function wallTimeOf(moment: Instant, now: { readonly wall: Instant; readonly queue: Instant }): Instant {
-  return moment - now.queue + now.wall;
+export function wallTimeOf(time: Instant, now: { readonly wall: Instant; readonly queue: Instant }): Instant {
+  return time - now.queue + now.wall;
 }

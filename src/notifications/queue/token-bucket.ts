@@ -1,6 +1,6 @@
 import type { Instant } from '../../shared/instant.js';
 
-/** How much of a rate is unused. Holds at most one second's worth, and always room for one. */
+/** The unused part of a rate. Holds at most the tokens of one second, and at least one. */
 export interface TokenBucket {
   readonly tokens: number;
   readonly at: Instant;

@@ -14,11 +14,11 @@ import {
   type QueueRules,
   reopened,
 } from './held-queue.js';
-import type { Cancellation, Hindrance, QueueRecord } from './queue-record.js';
+import type { Blockage, Cancellation, QueueRecord } from './queue-record.js';
 import {
   expiresAt,
   outcomeOf,
-  runGoesOn,
+  runContinues,
   timeForAge,
   withReady,
   withRowsBehind,
@@ -27,7 +27,7 @@ import {
 
 /** The result of reading a queue. */
 export interface Portion {
-  /** Rows that are due, redeliveries among them; of a queue that is being cancelled, any that are unfinished. */
+  /** Due rows, including redeliveries; for a queue that is being cancelled, any unfinished rows. */
   readonly rows: readonly Delivery[];
   /** Deliveries without a row, in order, after the queue's `readThrough`. */
   readonly fresh: readonly QueuedDelivery[];
@@ -37,10 +37,10 @@ export interface Portion {
   /** When the next unread row is due. */
   readonly nextDue: Instant | null;
   /** Runs whose head waits in the store, with its sequence: all of them, or those of `fresh`. */
-  readonly stalled: ReadonlyMap<string, number>;
+  readonly storedHeads: ReadonlyMap<string, number>;
   readonly runsRead: DeliveringQueue['runsRead'];
   /**
-   * Those of them whose head is still `behind`: the notification before it finished without releasing it, as when an engine that had
+   * The runs among them whose head is still `behind`: the notification before it finished without releasing it, as when an engine that had
    * lost the lease stored a success.
    */
   readonly unreleased: readonly string[];
@@ -70,14 +70,14 @@ export type QueueEvent =
       /** In [0, 1), for jitter. */
       readonly fraction: number;
     }
-  /** Not sent: the configuration is disabled or deleted. `at` is wall time. */
+  /** Not sent, because the configuration is disabled or deleted. `at` is wall time. */
   | { readonly type: 'not_sent'; readonly sequence: number; readonly at: Instant; readonly reason: CancelReason }
   | { readonly type: 'recorded'; readonly recorded: Recorded }
   /** Long-running attempts get a row, so that the position can pass them. */
   | { readonly type: 'attempts_take_long'; readonly sequences: readonly number[] }
   /** Another writer has changed the queue or its rows. */
   | { readonly type: 'touched'; readonly record: QueueRecord }
-  /** The configuration was found disabled or gone. */
+  /** The configuration is disabled or deleted. */
   | { readonly type: 'closed'; readonly cancellation: Cancellation }
   | { readonly type: 'lost' };
 
@@ -103,7 +103,7 @@ export function transitionQueue(queue: HeldQueue, event: QueueEvent, rules: Queu
       return queue.type === 'delivering' ? closed(queue, event.cancellation) : queue;
     case 'lost': {
       const { configurationId, workspaceId, running, outcomes } = queue;
-      return { type: 'lost', configurationId, workspaceId, running, outcomes, doubtful: queue.doubtful };
+      return { type: 'lost', configurationId, workspaceId, running, outcomes, unconfirmed: queue.unconfirmed };
     }
   }
 }
@@ -121,10 +121,10 @@ function filled(queue: DeliveringQueue, portion: Portion): DeliveringQueue {
     fresh: [...queue.fresh, ...fresh],
     runsRead: portion.runsRead,
   };
-  const told = queue.runsRead === 'unread' ? withRunsOfStore(read, portion) : withStalled(read, portion);
+  const withHeads = queue.runsRead === 'unread' ? withRunsOfStore(read, portion) : withStoredHeads(read, portion);
   return portion.rows
     .filter((row) => !known.has(row.sequence) && !isBeingReleased(queue, row))
-    .reduce((next, row) => withReady(next, { delivery: row, stored: true, event: null }), told);
+    .reduce((next, row) => withReady(next, { delivery: row, stored: true, event: null }), withHeads);
 }
 
 /**
@@ -136,33 +136,33 @@ function isBeingReleased({ releases }: DeliveringQueue, { orderKey, state }: Del
 }
 
 /** Runs as stored, corrected by the newer state in memory: outcomes that are not written yet, and attempts in progress. */
-function withRunsOfStore(queue: DeliveringQueue, { stalled: stored, unreleased }: Portion): DeliveringQueue {
-  const stalled = new Map(stored);
+function withRunsOfStore(queue: DeliveringQueue, { storedHeads: stored, unreleased }: Portion): DeliveringQueue {
+  const storedHeads = new Map(stored);
   const releases = new Set(queue.releases);
   let { runs } = queue;
   for (const { after } of queue.outcomes) {
     const { orderKey, sequence, state } = after;
     if (orderKey === null) continue;
-    if (state.type === 'waiting') stalled.set(orderKey, Math.min(sequence, stalled.get(orderKey) ?? sequence));
-    else if (!isInOrder(state) && stalled.get(orderKey) === sequence) releases.add(orderKey);
+    if (state.type === 'waiting') storedHeads.set(orderKey, Math.min(sequence, storedHeads.get(orderKey) ?? sequence));
+    else if (!isInOrder(state) && storedHeads.get(orderKey) === sequence) releases.add(orderKey);
   }
   for (const { delivery } of queue.running.values()) {
     const { orderKey, sequence, state } = delivery;
     if (orderKey === null || state.type === 'manual') continue;
     runs = runs.with(orderKey, { head: sequence, waiting: [], storedBehind: true });
-    stalled.delete(orderKey);
+    storedHeads.delete(orderKey);
   }
-  for (const key of unreleased) if (stalled.get(key) === stored.get(key)) releases.add(key);
-  return { ...queue, runs, stalled, releases };
+  for (const key of unreleased) if (storedHeads.get(key) === stored.get(key)) releases.add(key);
+  return { ...queue, runs, storedHeads, releases };
 }
 
-function withStalled(queue: DeliveringQueue, { stalled: read, unreleased }: Portion): DeliveringQueue {
+function withStoredHeads(queue: DeliveringQueue, { storedHeads: read, unreleased }: Portion): DeliveringQueue {
   if (read.size === 0) return queue;
-  const stalled = new Map(queue.stalled);
-  for (const [key, head] of read) if (!queue.runs.has(key)) stalled.set(key, head);
+  const storedHeads = new Map(queue.storedHeads);
+  for (const [key, head] of read) if (!queue.runs.has(key)) storedHeads.set(key, head);
   // Runs with an attempt in progress here have another head.
   const released = unreleased.filter((key) => !queue.runs.has(key));
-  return { ...queue, stalled, releases: new Set([...queue.releases, ...released]) };
+  return { ...queue, storedHeads, releases: new Set([...queue.releases, ...released]) };
 }
 
 function cancelled(queue: CancellingQueue, portion: Portion): CancellingQueue {
@@ -180,10 +180,10 @@ function cancelled(queue: CancellingQueue, portion: Portion): CancellingQueue {
 }
 
 function closed(queue: DeliveringQueue, cancellation: Cancellation): CancellingQueue {
-  const { configurationId, workspaceId, running, outcomes, doubtful, position } = queue;
-  const { breaker, failingSince, hindered, limit } = queue;
-  const held = { configurationId, workspaceId, running, outcomes, doubtful, position };
-  const known = { breaker, failingSince, hindered, limit };
+  const { configurationId, workspaceId, running, outcomes, unconfirmed, position } = queue;
+  const { breaker, failingSince, blockage, limit } = queue;
+  const held = { configurationId, workspaceId, running, outcomes, unconfirmed, position };
+  const known = { breaker, failingSince, blockage, limit };
   return { ...held, ...known, type: 'cancelling', readThrough: position, cancellation, complete: false };
 }
 
@@ -218,14 +218,14 @@ function attempted(
   if (ended.type === 'lost') return ended;
   const full = queue.running.size >= ended.limit.limit;
   const failure = failureOfDestination(before.delivery, report);
-  const judged = {
+  const assessed = {
     ...ended,
     breaker: failure === undefined ? ended.breaker : nextBreaker(ended.breaker, failure, at, rules),
     failingSince: failure === undefined ? ended.failingSince : failure === null ? null : (ended.failingSince ?? at),
-    hindered: nextHindrance(ended.hindered, report.failure, at),
+    blockage: nextBlockage(ended.blockage, report.failure, at),
     limit: nextLimit(ended.limit, report, { full, at }, rules),
   };
-  return judged.type === 'delivering' ? runAfterAttempt(judged, before, concluded.after) : judged;
+  return assessed.type === 'delivering' ? runAfterAttempt(assessed, before, concluded.after) : assessed;
 }
 
 /** After its configuration was disabled or deleted, an attempt in progress is the last one. */
@@ -252,9 +252,9 @@ function failureOfDestination(
 }
 
 /** A failure on the sender's side blocks until an attempt reaches the destination, with any outcome. An aborted attempt changes nothing. */
-function nextHindrance(hindered: Hindrance | null, failure: Failure | null, at: Instant): Hindrance | null {
+function nextBlockage(blockage: Blockage | null, failure: Failure | null, at: Instant): Blockage | null {
   if (failure === null || isOfDestination(failure)) return null;
-  return failure.class === 'aborted' ? hindered : { by: failure.class, since: hindered?.since ?? at };
+  return failure.class === 'aborted' ? blockage : { by: failure.class, since: blockage?.since ?? at };
 }
 
 function nextBreaker(breaker: Breaker, failure: Failure | null, at: Instant, rules: QueueRules): Breaker {
@@ -276,12 +276,12 @@ function nextLimit(
 function runAfterAttempt(queue: DeliveringQueue, before: QueuedDelivery, after: Delivery): DeliveringQueue {
   const { orderKey, sequence } = after;
   if (orderKey === null || !isInOrder(before.delivery.state)) return queue;
-  if (!isInOrder(after.state)) return runGoesOn(queue, before);
+  if (!isInOrder(after.state)) return runContinues(queue, before);
   const run = queue.runs.get(orderKey);
   if (before.delivery.state.type === 'manual') return runAfterRedelivery(queue, after, run !== undefined);
   if (run === undefined) return queue;
-  const stalled = new Map(queue.stalled).set(orderKey, sequence);
-  return withRowsBehind({ ...queue, runs: queue.runs.without(orderKey), stalled }, run.waiting);
+  const storedHeads = new Map(queue.storedHeads).set(orderKey, sequence);
+  return withRowsBehind({ ...queue, runs: queue.runs.without(orderKey), storedHeads }, run.waiting);
 }
 
 /** A failed redelivery waits behind its run again. If the notification before it has finished since, nothing else would release it. */
@@ -298,26 +298,26 @@ function notSent(queue: HeldQueue, { sequence, at, reason }: QueueEvent & { read
   const before = queue.running.get(sequence);
   if (before === undefined) return queue;
   const ended = withOutcome(withoutRunning(queue, sequence), outcomeOf(before, { type: 'cancelled', at, reason }));
-  return ended.type === 'delivering' ? runGoesOn(ended, before) : ended;
+  return ended.type === 'delivering' ? runContinues(ended, before) : ended;
 }
 
 function recorded(queue: HeldQueue, { count, position, released }: Recorded): HeldQueue {
   const written = queue.outcomes.slice(0, count);
   const outcomes = queue.outcomes.slice(count);
-  const doubtful = new Set(queue.doubtful);
-  for (const { before } of written) doubtful.delete(before.delivery.sequence);
-  if (queue.type === 'lost') return { ...queue, outcomes, doubtful };
-  if (queue.type === 'cancelling') return { ...queue, outcomes, doubtful, position };
-  const noted = { ...queue, outcomes, doubtful, position, nextDue: nextDueAfter(queue, written) };
+  const unconfirmed = new Set(queue.unconfirmed);
+  for (const { before } of written) unconfirmed.delete(before.delivery.sequence);
+  if (queue.type === 'lost') return { ...queue, outcomes, unconfirmed };
+  if (queue.type === 'cancelling') return { ...queue, outcomes, unconfirmed, position };
+  const noted = { ...queue, outcomes, unconfirmed, position, nextDue: nextDueAfter(queue, written) };
   return released.size === 0 ? noted : withReleased(noted, released);
 }
 
 /** The due time of stored deliveries after a write; changes of other writers are only in the store. */
-function nextDueAfter({ nextDue, doubtful }: DeliveringQueue, written: readonly Outcome[]): Instant | null {
+function nextDueAfter({ nextDue, unconfirmed }: DeliveringQueue, written: readonly Outcome[]): Instant | null {
   let next = nextDue;
   for (const { before, event, after } of written) {
     if (event === null) continue;
-    const dueAt = doubtful.has(before.delivery.sequence) ? 0 : 'dueAt' in after.state ? after.state.dueAt : null;
+    const dueAt = unconfirmed.has(before.delivery.sequence) ? 0 : 'dueAt' in after.state ? after.state.dueAt : null;
     if (dueAt !== null) next = Math.min(next ?? dueAt, dueAt);
   }
   return next;
@@ -325,7 +325,7 @@ function nextDueAfter({ nextDue, doubtful }: DeliveringQueue, written: readonly 
 
 function withReleased(queue: DeliveringQueue, released: Recorded['released']): DeliveringQueue {
   let { runs } = queue;
-  const stalled = new Map(queue.stalled);
+  const storedHeads = new Map(queue.storedHeads);
   const releases = new Set(queue.releases);
   let { nextDue } = queue;
   for (const [key, head] of released) {
@@ -333,12 +333,12 @@ function withReleased(queue: DeliveringQueue, released: Recorded['released']): D
     if (head === null && queue.outcomes.some((outcome) => isPutBehind(outcome, key))) continue;
     releases.delete(key);
     runs = runs.without(key);
-    stalled.delete(key);
+    storedHeads.delete(key);
     if (head === null) continue;
-    stalled.set(key, head.sequence);
+    storedHeads.set(key, head.sequence);
     nextDue = Math.min(nextDue ?? head.dueAt, head.dueAt);
   }
-  return { ...queue, runs, stalled, releases, nextDue };
+  return { ...queue, runs, storedHeads, releases, nextDue };
 }
 
 function isPutBehind({ event, after }: Outcome, key: string): boolean {

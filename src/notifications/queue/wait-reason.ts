@@ -22,11 +22,11 @@ export interface Pace {
  * * `retry`: its last attempt failed; the next one is due at `until`.
  * * `breaker`: its destination failed repeatedly, and there are no attempts until then.
  * * `order`: an earlier notification of its run is not finished.
- * * `rate`: the rate limit of the destination, and others are before it; with `until`, its hook asked for a pause until then.
+ * * `rate`: the destination's rate limit, with others before it; with `until`, its hook asked for a pause until then.
  * * `queue`: others are before it, and an engine is working on them.
  * * `engine`: no engine works on its queue; with `until`, one may when the lease of the last one ends.
  *
- * Null for one that has ended or is being cancelled.
+ * Null for a delivery that has ended or is being cancelled.
  */
 export function waitOf(
   delivery: Delivery,

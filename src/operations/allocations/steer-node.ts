@@ -24,7 +24,7 @@ export function collectAllocation(
     .map(() => undefined);
 }
 
-/** The current resource usage of a node's host; without a node ID, of the one that is connected here. Needs `node:read`. */
+/** The current resource usage of a node's host; without a node ID, of the only connected node. Needs `node:read`. */
 export function readHostUsage(
   context: EngineContext,
   caller: Principal,
@@ -33,7 +33,8 @@ export function readHostUsage(
   if (!allowsArea(caller, 'node', 'read')) return errAsync({ type: 'permission_denied' });
   const [only = '', ...others] = context.agents.nodeIds();
   const asked = nodeId === '' && others.length === 0 ? only : nodeId.toLowerCase();
-  if (asked === '') return errAsync(commandRefused('invalid', 'name the node: none or several are connected'));
+  if (asked === '')
+    return errAsync(commandRefused('invalid', 'name the node: this server has no connected node, or several'));
   return askNodeOnce<HostUsage>(context, { NodeID: asked }, { type: 'host_stats' });
 }
 

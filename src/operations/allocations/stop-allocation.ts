@@ -75,7 +75,7 @@ function markAsLeaving(
 function evaluateStop(tx: Transaction, allocation: Allocation): Result<Evaluation, AllocationCommandError> {
   const { Namespace, JobID } = allocation;
   const job = (readAllocationJob(tx, allocation) ?? readJobRow(tx, Namespace, JobID))?.record;
-  if (job === undefined) return err(callerFailed('state', 'the job of the allocation is no longer there'));
+  if (job === undefined) return err(callerFailed('state', 'the job of the allocation was removed'));
   const evaluation = newEvaluation(tx, job, { triggeredBy: 'alloc-stop' });
   putEvaluation(tx, evaluation);
   // A job that was dead is pending while its evaluation is.

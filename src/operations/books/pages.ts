@@ -2,7 +2,7 @@ import type { ListQuery, ReadView } from '../../ports/storage.js';
 import type { Key, Table } from '../../shared/table.js';
 
 interface PagesQuery<T> extends Pick<ListQuery, 'index' | 'prefix' | 'textPrefix'> {
-  /** Records in a page. */
+  /** Number of records in a page. */
   readonly size: number;
   /** The key of a record in the index, or in the table without one. Its last part is a string. */
   readonly keyOf: (record: T) => readonly [...Key, string];
@@ -25,7 +25,7 @@ export function* pagesOf<T>(
     const last = page.at(-1);
     if (last === undefined || page.length < size) return;
     const key = keyOf(last);
-    // The first key after it.
+    // The first key after the last record.
     from = [...key.slice(0, -1), `${key.at(-1)}\u0000`];
   }
 }

@@ -94,7 +94,7 @@ export function publishNotificationEvent(
     ...(environment.trace === undefined ? {} : { traceparent: environment.trace }),
   };
   view.put(events, stored);
-  // Wall time used as queue time: never too late, because ages are measured by the clock that is behind.
+  // Wall time is used as queue time: never too late, because ages are measured on the earlier clock.
   const endsAt = environment.now + environment.settings.notifications.delivery.maximumAge;
   const backlog = Math.max(0, ...notified.map(({ id }) => wakeQueue(view, id, endsAt)));
   const explanations = notified.length === 0 ? explain(event, workspace, present) : [];

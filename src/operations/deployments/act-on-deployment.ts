@@ -48,7 +48,7 @@ export function actOnDeployment(
     (tx): Result<ChangedDeployment, Refusal> =>
       deploymentFor(tx, caller, { deploymentId, capabilities }).andThen((deployment) => {
         const event = eventOf(deployment);
-        // By its changes alone it could be the report of a node.
+        // Its changes alone could also come from a node's report.
         if (event.type === 'set_health') tx.cause = 'DeploymentAllocHealth';
         return moveDeployment(tx, deployment, event, true).map((moved) => settle(tx, moved));
       }),
@@ -66,7 +66,7 @@ export function deploymentFor(
   return authorise(caller, deployment.Namespace, capabilities).map(() => deployment);
 }
 
-/** What an action has changed may call for more, as healthy canaries call for their promotion. */
+/** Applies transitions that the action made due, such as the promotion of healthy canaries. */
 function settle(tx: Transaction, moved: MovedDeployment): ChangedDeployment {
   const further = moveDeployment(tx, moved.deployment, { type: 'allocations_changed' }).unwrapOr(undefined);
   const allocations = [...moved.allocations, ...(further?.allocations ?? [])];

@@ -19,7 +19,7 @@ import { removeEvaluation } from '../books/scheduling/put-evaluation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
-import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 
 /** The shortest time between two checks of active deployments, in milliseconds. */
 const pause = second / 4;
@@ -36,14 +36,14 @@ export const deploymentLoop: BackgroundLoop = {
   run: async (context, signal) => {
     while (!signal.aborted) {
       const began = context.clock.monotonic();
-      const seen = await judgeOnce(context, signal);
+      const seen = await checkOnce(context, signal);
       const took = context.clock.monotonic() - began;
       if (seen === undefined) {
         await context.clock.sleep(second, signal);
         continue;
       }
       const tables = seen.active ? [deployments, allocations] : [deployments];
-      await changeOrMoment(context, { tables, index: seen.index, moment: seen.next }, signal);
+      await changeOrDueTime(context, { tables, index: seen.index, dueAt: seen.next }, signal);
       if (seen.active) await context.clock.sleep(Math.max(pause, pauseFactor * took), signal);
     }
   },
@@ -56,8 +56,8 @@ interface Seen {
 }
 
 /** Undefined after a store failure or an abort. */
-async function judgeOnce(context: EngineContext, signal: AbortSignal): Promise<Seen | undefined> {
-  const seen = await lookInTurns(context, timesOf(context, readings(context)), signal);
+async function checkOnce(context: EngineContext, signal: AbortSignal): Promise<Seen | undefined> {
+  const seen = await checkInTurns(context, timesOf(context, readings(context)), signal);
   if (seen.isErr()) return failed(context, seen.error.message);
   if (seen.value === undefined) return undefined;
   const { health, late, ...rest } = seen.value;
@@ -66,7 +66,7 @@ async function judgeOnce(context: EngineContext, signal: AbortSignal): Promise<S
   let held: HeldEvaluations = new Map();
   for (const [at, ids] of parts.entries()) {
     const part = { ids, held, last: at === parts.length - 1 };
-    const written = await commit(context, hostPrincipal, (tx) => ok(judge(context, tx, part)));
+    const written = await commit(context, hostPrincipal, (tx) => ok(writeHealth(context, tx, part)));
     if (written.isErr()) return failed(context, written.error.message);
     held = written.value.value;
     await context.turns.next();
@@ -76,11 +76,11 @@ async function judgeOnce(context: EngineContext, signal: AbortSignal): Promise<S
     const written = await commit(context, hostPrincipal, (tx) => ok(failLate(context, tx, late)));
     if (written.isErr()) return failed(context, written.error.message);
   }
-  // What was written may be the reason to check again, and so may what turned out not to be due any more.
+  // The write, or a check that turned out not to be due any more, may be a reason to check again.
   return { ...rest, next: context.clock.now() };
 }
 
-/** The records as they are to be checked at a time. */
+/** The times of a check. */
 interface Times {
   readonly now: Instant;
   allocation(record: Allocation): Allocation;
@@ -104,17 +104,17 @@ function parted(ids: readonly string[]): readonly (readonly string[])[] {
   return Array.from({ length: count }, (_, at) => ids.slice(at * writtenAtOnce, (at + 1) * writtenAtOnce));
 }
 
-/** A deployment that is under way, with what is due by now. */
-interface Look {
+/** The check of an active deployment: what is due by now. */
+interface DeploymentCheck {
   readonly deployment: Deployment;
-  /** IDs of allocations of which the health is known by now. */
+  /** IDs of allocations whose health is known by now. */
   readonly health: readonly string[];
   readonly deadline: Instant | undefined;
-  /** When health may be known. */
-  readonly moments: readonly Instant[];
+  /** When further health may become known. */
+  readonly dueTimes: readonly Instant[];
 }
 
-/** Allocations that are considered in one step. */
+/** Allocations examined in one step. */
 const lookedAtOnce = 16;
 /** Allocations of which the health is written at once. */
 const writtenAtOnce = 16;
@@ -123,7 +123,7 @@ const writtenAtOnce = 16;
  * The work that may be due and when, found without blocking other work. The write checks again whether it is due. Undefined when
  * the signal aborts.
  */
-async function lookInTurns(
+async function checkInTurns(
   context: EngineContext,
   times: Times,
   signal: AbortSignal,
@@ -135,21 +135,21 @@ async function lookInTurns(
   if (begun.isErr()) return err(begun.error);
   const { index, watched } = begun.value;
   const work = steppedWork((current) => looksInSteps(current, watched, times));
-  const looks = await stepsInTurns(context, work, signal);
-  return looks.map((all) => all && { index, ...dueOf(all, times.now) });
+  const checks = await stepsInTurns(context, work, signal);
+  return checks.map((all) => all && { index, ...dueOf(all, times.now) });
 }
 
 function* looksInSteps(
   view: () => ReadView,
   watched: readonly WatchedHead[],
   times: Times,
-): Generator<void, readonly Look[]> {
-  const looks: Look[] = [];
-  for (const head of watched) looks.push(yield* lookAtOne(view, head, times));
-  return looks;
+): Generator<void, readonly DeploymentCheck[]> {
+  const checks: DeploymentCheck[] = [];
+  for (const head of watched) checks.push(yield* checkDeployment(view, head, times));
+  return checks;
 }
 
-function* lookAtOne(view: () => ReadView, head: WatchedHead, times: Times): Generator<void, Look> {
+function* checkDeployment(view: () => ReadView, head: WatchedHead, times: Times): Generator<void, DeploymentCheck> {
   const measured: Measured[] = [];
   const healthy: Allocation[] = [];
   const { ID: id } = head.deployment;
@@ -159,19 +159,23 @@ function* lookAtOne(view: () => ReadView, head: WatchedHead, times: Times): Gene
     yield;
     for (const allocation of page) {
       measured.push(...unknownHealth(head, allocation, times));
-      // Allocations that are not healthy do not count for what a deployment has reached.
+      // Only healthy allocations count as progress of a deployment.
       if (allocation.DeploymentStatus?.Healthy === true) healthy.push(allocation);
     }
   }
-  return lookOf({ ...head, deployment: times.deployment(head.deployment) }, measured, healthy);
+  return checkOf({ ...head, deployment: times.deployment(head.deployment) }, measured, healthy);
 }
 
-function lookOf({ deployment }: WatchedHead, measured: readonly Measured[], own: readonly Allocation[]): Look {
+function checkOf(
+  { deployment }: WatchedHead,
+  measured: readonly Measured[],
+  own: readonly Allocation[],
+): DeploymentCheck {
   return {
     deployment,
     health: measured.flatMap(({ allocation, healthy }) => (healthy === undefined ? [] : allocation.ID)),
     deadline: progressDeadlineOf({ deployment, allocations: own }),
-    moments: measured.flatMap(({ next }) => next ?? []),
+    dueTimes: measured.flatMap(({ next }) => next ?? []),
   };
 }
 
@@ -179,7 +183,7 @@ interface Measured extends MeasuredHealth {
   readonly allocation: Allocation;
 }
 
-/** Health that is not known yet, and that its node is not asked for. */
+/** Allocations whose health is unknown and is not measured by their nodes. */
 function unknownHealth({ version }: WatchedHead, allocation: Allocation, times: Times): Measured[] {
   const known = allocation.DeploymentStatus?.Healthy ?? null;
   const group = version.TaskGroups.find(({ Name }) => Name === allocation.TaskGroup);
@@ -189,7 +193,7 @@ function unknownHealth({ version }: WatchedHead, allocation: Allocation, times: 
     : [{ allocation, ...measureHealth(times.allocation(allocation), group, times.now) }];
 }
 
-/** What is to be done, and when there may be more. */
+/** The due work, and when there may be more. */
 interface Due {
   readonly active: boolean;
   readonly next: Instant | undefined;
@@ -199,19 +203,21 @@ interface Due {
   readonly late: readonly string[];
 }
 
-function dueOf(looks: readonly Look[], now: Instant): Due {
-  const moments = looks.flatMap(({ deadline, moments: waiting }) =>
+function dueOf(checks: readonly DeploymentCheck[], now: Instant): Due {
+  const dueTimes = checks.flatMap(({ deadline, dueTimes: waiting }) =>
     deadline === undefined ? waiting : [...waiting, deadline],
   );
   return {
-    active: looks.length > 0,
-    next: moments.length === 0 ? undefined : Math.min(...moments),
-    health: looks.flatMap(({ health }) => health),
-    late: looks.flatMap(({ deployment, deadline }) => (deadline !== undefined && deadline <= now ? deployment.ID : [])),
+    active: checks.length > 0,
+    next: dueTimes.length === 0 ? undefined : Math.min(...dueTimes),
+    health: checks.flatMap(({ health }) => health),
+    late: checks.flatMap(({ deployment, deadline }) =>
+      deadline !== undefined && deadline <= now ? deployment.ID : [],
+    ),
   };
 }
 
-/** IDs of the evaluations that wait for the last part, by job. */
+/** IDs of the evaluations that wait for the last part, by job key. */
 type HeldEvaluations = ReadonlyMap<string, string>;
 
 interface HealthPart {
@@ -220,8 +226,8 @@ interface HealthPart {
   readonly last: boolean;
 }
 
-/** Writes the health of these allocations that is known now, and what follows from it. */
-function judge(context: EngineContext, tx: Transaction, { ids, held, last }: HealthPart): HeldEvaluations {
+/** Writes the health of these allocations that is known now, with its consequences. */
+function writeHealth(context: EngineContext, tx: Transaction, { ids, held, last }: HealthPart): HeldEvaluations {
   const times = timesOf(context, tx);
   const heads = new Map<string, WatchedHead | undefined>();
   const changes = ids.flatMap((id) => {
@@ -267,7 +273,7 @@ function activeHead(tx: Transaction, deploymentId: string): WatchedHead | undefi
   return deployment !== undefined && isActiveDeployment(deployment) ? watchedHead(tx, deployment) : undefined;
 }
 
-/** Deployments that are still without progress, after the health that has just become known. */
+/** Fails deployments that are still without progress after the new health was written. */
 function failLate(context: EngineContext, tx: Transaction, ids: readonly string[]): void {
   const times = timesOf(context, tx);
   const moved = ids.flatMap((id) => {
@@ -282,5 +288,5 @@ function failLate(context: EngineContext, tx: Transaction, ids: readonly string[
 }
 
 function failed({ logger }: EngineContext, error: string): undefined {
-  logger.error({ error }, 'Deployments could not be looked after');
+  logger.error({ error }, 'Checking the deployments failed');
 }

@@ -1,7 +1,7 @@
 import type { ClusterEvent, EventBatch, Notice } from '../../events/cluster-event.js';
 import type { NoticeBatch } from '../../events/event-records.js';
 import type { ReadView } from '../../ports/storage.js';
-import { eventOfNotice } from '../books/tell-changes.js';
+import { eventOfNotice } from '../books/write-notices.js';
 
 /** The most transactions whose events are cached. Up-to-date readers share the same few. */
 const keptBatches = 64;

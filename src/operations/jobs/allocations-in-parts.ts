@@ -12,13 +12,13 @@ import type { EngineContext } from '../context/engine-context.js';
 interface InParts extends Required<JobReference> {
   /** The evaluation that waits for the last part. */
   readonly evaluationId: string;
-  /** Changes some of the allocations; false when no further part is to come. */
+  /** Changes some of the allocations; false when no further part is needed. */
   readonly change: (tx: Transaction, part: readonly Allocation[]) => boolean;
 }
 
 /**
- * Changes all allocations of a job, in small writes in turns of the event loop, and lets the evaluation go that waits for them. When the
- * process is killed in between, the rest stays as it is, and the evaluation continues its own.
+ * Changes all allocations of a job in small writes, between which the event loop runs, and releases the evaluation that waits for them. If the
+ * process is killed in between, the rest is unchanged, and the evaluation becomes due on its own.
  */
 export function changeAllocationsInParts(context: EngineContext, work: InParts): ResultAsync<void, StorageError> {
   return new ResultAsync(changedInParts(context, work));
@@ -39,7 +39,7 @@ async function changedInParts(context: EngineContext, work: InParts): Promise<Re
   return ok(undefined);
 }
 
-/** Gives where the next part begins in the index; undefined when there is none. */
+/** Returns the start of the next part in the index; undefined when there is none. */
 function changePart(tx: Transaction, { namespace, jobId, change }: InParts, from: Key): Key | undefined {
   const prefix = [namespace, jobId];
   const part = tx.list(allocations, { index: 'by_job', prefix, from, limit: allocationsAtOnce });

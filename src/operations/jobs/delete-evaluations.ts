@@ -43,8 +43,8 @@ type DeleteEvaluationsError =
 const maximumIds = 7281;
 
 /**
- * Deletes evaluations while the scheduler takes none (its configuration pauses the broker). By ID either all of them are
- * deleted or none is. By filter those that have unfinished allocations are kept.
+ * Deletes evaluations while the scheduler processes none (its configuration pauses the broker). By ID either all of them are
+ * deleted or none. By filter, those with unfinished allocations are kept.
  */
 export function deleteEvaluations(
   context: EngineContext,
@@ -70,7 +70,7 @@ export function deleteEvaluations(
   }).map(({ index, value: count }) => ({ count, index }));
 }
 
-/** Each job of the evaluations once. */
+/** The jobs of the evaluations, without duplicates. */
 function jobsOf(found: readonly Evaluation[]): Iterable<readonly [namespace: string, jobId: string]> {
   const pairs = found.map(({ Namespace, JobID }) => [Namespace, JobID] as const);
   return new Map(pairs.map((pair) => [pair.join('\0'), pair])).values();

@@ -20,7 +20,7 @@ import { writeRegistration } from '../books/jobs/write-registration.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './registration/accepts-registrations.js';
-import { takeDispatchOf, withinQuota } from './registration/keep-quota.js';
+import { countDispatch, withinQuota } from './registration/check-quota.js';
 
 /** The parameterized job to dispatch, with payload and metadata of the instance. */
 export interface DispatchJobInput extends JobReference {
@@ -124,7 +124,7 @@ function dispatchWithin(
   request: DispatchRequest,
 ): Result<DispatchedJob, QuotaExceeded | DispatchRateExceeded> {
   const child = newChild(tx, parent, request);
-  const kept = withinQuota(tx, undefined, child).andThen(() => takeDispatchOf(tx, child.Namespace));
+  const kept = withinQuota(tx, undefined, child).andThen(() => countDispatch(tx, child.Namespace));
   if (kept.isErr()) return err(kept.error);
   const { index } = tx;
   tx.emit('job.dispatched', { namespace: parent.Namespace, parentId: parent.ID, jobId: child.ID, index });

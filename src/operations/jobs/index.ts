@@ -1,7 +1,7 @@
 /*
  * Operations on jobs, and reads of their evaluations, allocations and deployments. Each takes the engine, the caller and one input
  * record. Reads return an `Answer` (index and value) and can wait for a change; the value `undefined` means that the object does
- * not exist, with the index to wait for. Rows carry their JSON text, to be passed on without parsing.
+ * not exist, with the index to wait for. Rows include their JSON text, which is relayed without parsing.
  */
 
 export type { JobReference } from '../../jobs/job-reference.js';

@@ -144,7 +144,7 @@ interface Registering {
   readonly enforceIndex?: number;
 }
 
-/** A source comes with its kind and values, or without them. */
+/** A source may have a kind and values. */
 function registration<I extends Registering>(
   { submission, enforceIndex, ...input }: I,
   { fromWire = false }: CallManner,

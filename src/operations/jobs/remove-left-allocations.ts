@@ -5,12 +5,12 @@ import { removeAllocation } from '../books/scheduling/put-allocation.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { changeAllocationsInParts } from './allocations-in-parts.js';
 
-/** A job that is gone. */
+/** A removed job. */
 type GoneJob = Pick<Job, 'Namespace' | 'ID' | 'CreateIndex'>;
 
 /**
- * Removes the allocations of a job that is gone, in parts, and lets the evaluation go that waits for it. Those that a job of the same name,
- * which was registered meanwhile, has taken over belong to that one and stay.
+ * Removes the allocations of a removed job in parts, and releases the evaluation that waits for it. Allocations that a new job with the same
+ * ID, registered in the meantime, has adopted are kept.
  */
 export function removeLeftAllocations(
   context: EngineContext,

@@ -25,7 +25,7 @@ import { type Registered, registerWithin } from './registration/register-job.js'
 export interface RevertJobInput extends JobReference {
   /** The version whose document is registered again. */
   readonly version: number;
-  /** The version that the caller believes to be the current one. */
+  /** Check-and-set: the required current version. */
   readonly enforcePriorVersion?: number | null;
 }
 

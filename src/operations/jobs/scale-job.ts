@@ -27,8 +27,8 @@ import { type WrittenRegistration, writeRegistration } from '../books/jobs/write
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './registration/accepts-registrations.js';
-import { withinQuota } from './registration/keep-quota.js';
-import { meetPolicies } from './registration/meet-policies.js';
+import { checkPolicies } from './registration/check-policies.js';
+import { withinQuota } from './registration/check-quota.js';
 import type { Registered } from './registration/register-job.js';
 
 /** The group to scale, or the reason why it is not scaled. */
@@ -113,7 +113,7 @@ function warningsOf(
   override: boolean,
 ): Result<string, PolicyRefused | QuotaExceeded> {
   if (job === undefined) return ok('');
-  return withinQuota(tx, current, job).andThen(() => meetPolicies(tx, job, current, override).map(warningsText));
+  return withinQuota(tx, current, job).andThen(() => checkPolicies(tx, job, current, override).map(warningsText));
 }
 
 function hasActiveDeployment(tx: Transaction, { Namespace, ID, CreateIndex }: Job): boolean {

@@ -11,7 +11,7 @@ import { type Answer, atOnce } from '../waiting/parked-queries.js';
 import type { Watch } from '../waiting/watched-rows.js';
 import type { ListRequest } from './list-request.js';
 
-/** A filter with an error of syntax, or one that names what a record does not have. */
+/** A syntax error in a filter, or an unknown selector. */
 export type FilterFault = FilterSyntaxError | FilterEvaluationError;
 
 /** A page of a list, with the index to wait for next. */
@@ -19,12 +19,12 @@ export type ListAnswer<T, E = never> = ResultAsync<Answer<Page<T>>, StorageError
 
 /** A list of stored rows `T`, shown as `S`. */
 export interface List<T, S> {
-  /** Names the list, and everything besides the request that its answer depends on. */
+  /** Identifies the list, and everything besides the request that its result depends on. */
   readonly key: readonly unknown[];
-  /** The tables that can change the answer, or the parts of them that can. Its index is the highest of the tables. */
+  /** The tables, or parts of them, that affect the result. Its index is the highest of the tables. */
   readonly tables: readonly Watch[];
   readonly source: (view: ReadView) => Source<T>;
-  /** Whether the reader sees nothing at all, whatever there is: the index is 0 then. */
+  /** Whether the reader can never see any record: the index is then 0. */
   readonly isHidden?: (view: ReadView) => boolean;
   /** Compiles filters for the records (`compileFilter` of the queries). */
   readonly filters: (expression: string) => Result<Filter, FilterSyntaxError>;
@@ -61,7 +61,7 @@ function compiled<T, S>(list: List<T, S>, expression = ''): Result<Filter | unde
   return expression === '' ? ok(undefined) : list.filters(expression);
 }
 
-/** In steps, so that a list over many rows leaves the event loop to others. The index is that of the first step: what changes later is newer. */
+/** A page in steps, so that a list over many rows does not block the event loop. The index is that of the first step. */
 function* pageAnswer<T, S>(
   current: () => ReadView,
   list: List<T, S>,

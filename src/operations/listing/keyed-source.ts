@@ -6,7 +6,7 @@ import type { Key, Table } from '../../shared/table.js';
 import type { ListRequest } from './list-request.js';
 
 export interface NamespacedRequest extends ListRequest {
-  /** `*` stands for all. */
+  /** `*` means all. */
   readonly namespace: string;
   readonly sees: (namespace: string) => boolean;
 }
@@ -90,7 +90,7 @@ export function heldSource<R>(
   };
 }
 
-/** From behind the last row, or from the start of the page. A key with one more part orders directly behind the key without it. */
+/** The range after the last row, or from the start of the page. A key with one more part sorts directly after the key without it. */
 function rangeFrom(start: Key | undefined, last: Key | undefined, reverse: boolean): Pick<ListQuery, 'from' | 'to'> {
   if (last !== undefined) return reverse ? { to: last } : { from: [...last, null] };
   if (start === undefined) return {};

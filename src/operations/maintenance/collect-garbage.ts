@@ -6,7 +6,7 @@ import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { collect } from './collect.js';
 
-/** Collects everything that has ended, however recently: jobs, evaluations with their allocations, deployments, nodes. */
+/** Removes everything that has ended, however recently: jobs, evaluations with their allocations, deployments, nodes. */
 export function collectGarbage(
   context: EngineContext,
   caller: Principal,

@@ -3,7 +3,7 @@ import { hostPrincipal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
-import { type CollectionMoment, collectableEvaluation } from '../../scheduler/collection/collectable-evaluation.js';
+import { type CollectionTime, collectableEvaluation } from '../../scheduler/collection/collectable-evaluation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import type { Steps } from '../../scheduler/steps.js';
 import type { Milliseconds } from '../../shared/duration.js';
@@ -16,26 +16,26 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
 
-/** What goes through records that are too much for one write. */
+/** The context of removing records that are too large for one write. */
 export interface Trimming {
   readonly context: EngineContext;
   readonly signal: AbortSignal;
 }
 
-/** Allocations that are read in one step. */
+/** Allocations read in one step. */
 const part = allocationsAtOnce;
 
-/** It has more allocations than one write should read and remove. */
+/** Whether it has more allocations than one write should read and remove. */
 export function isLargeEvaluation(view: ReadView, { ID }: Evaluation): boolean {
   return view.list(allocations, { index: 'by_evaluation', prefix: [ID], limit: part + 1 }).length > part;
 }
 
-/** A version of it has a tag, so a user may want to revert to it. */
+/** Whether a version of it has a tag, so that a user may want to revert to it. */
 export function hasTag(view: ReadView, { Namespace, ID }: Job): boolean {
   return readJobVersions(view, Namespace, ID).some(({ record }) => record.VersionTag !== null);
 }
 
-/** Removes the allocations of an evaluation that may go. False when one of them has to stay. */
+/** Removes the collectable allocations of an evaluation. False when one of them must be kept. */
 export async function trimEvaluation(
   trimming: Trimming,
   evaluation: Evaluation,
@@ -43,13 +43,13 @@ export async function trimEvaluation(
   failedRun: Milliseconds,
 ): Promise<Result<boolean, StorageError>> {
   const rule: Rule = { cutoff, failedRun, endsJob: false };
-  const going = await lookedThrough(trimming, [evaluation], rule);
+  const going = await examined(trimming, [evaluation], rule);
   if (going.isErr()) return err(going.error);
   const removed = await removeInParts(trimming, going.value.gone, rule);
   return removed.map((all) => all && going.value.all);
 }
 
-/** Removes the allocations of a job that may go as a whole. False when it has to stay: then nothing is removed. */
+/** Removes the allocations of a collectable job. False, with nothing removed, when the job must be kept. */
 export async function trimJob(
   trimming: Trimming,
   job: Job,
@@ -64,47 +64,51 @@ export async function trimJob(
   if (seen.isErr()) return err(seen.error);
   if (seen.value.tagged || instantFromUnixNanos(job.SubmitTime) > cutoff) return ok(false);
   const rule = { cutoff, failedRun, endsJob: true };
-  const going = await lookedThrough(trimming, seen.value.own, rule);
+  const going = await examined(trimming, seen.value.own, rule);
   if (going.isErr()) return err(going.error);
   return going.value.all ? removeInParts(trimming, going.value.gone, rule) : ok(false);
 }
 
 interface Rule {
-  readonly cutoff: CollectionMoment['cutoff'];
-  /** How long failed allocations are kept at least. */
+  readonly cutoff: CollectionTime['cutoff'];
+  /** The minimum time that failed allocations are kept. */
   readonly failedRun: Milliseconds;
-  /** The job is to go with its allocations: that it is dead is enough. */
+  /** Whether the job itself is being collected, so that being dead is enough. */
   readonly endsJob: boolean;
 }
 
-/** Allocations that may go, as far as they were considered. */
-interface Going {
+/** The collectable allocations among those that were examined. */
+interface Collectable {
   readonly gone: readonly Pick<Allocation, 'ID' | 'EvalID'>[];
-  /** None has to stay. */
+  /** Whether all of them may be removed. */
   readonly all: boolean;
 }
 
-/** Looks in turns of the event loop; nothing may go when the signal aborts. */
-async function lookedThrough(
+/** Examines the allocations in steps, between which the event loop runs; none is collectable when the signal aborts. */
+async function examined(
   { context, signal }: Trimming,
   own: readonly Evaluation[],
   rule: Rule,
-): Promise<Result<Going, StorageError>> {
-  const moment = momentOf(rule, context.clock.now());
+): Promise<Result<Collectable, StorageError>> {
+  const time = timeOf(rule, context.clock.now());
   const looked = await stepsInTurns(
     context,
-    steppedWork((view) => goingInSteps(view, own, { moment, endsJob: rule.endsJob })),
+    steppedWork((view) => collectableInSteps(view, own, { time, endsJob: rule.endsJob })),
     signal,
   );
   return looked.map((going) => going ?? { gone: [], all: false });
 }
 
-interface Look {
-  readonly moment: CollectionMoment;
+interface CollectionRules {
+  readonly time: CollectionTime;
   readonly endsJob: boolean;
 }
 
-function* goingInSteps(view: () => ReadView, own: readonly Evaluation[], { moment, endsJob }: Look): Steps<Going> {
+function* collectableInSteps(
+  view: () => ReadView,
+  own: readonly Evaluation[],
+  { time, endsJob }: CollectionRules,
+): Steps<Collectable> {
   const gone: Pick<Allocation, 'ID' | 'EvalID'>[] = [];
   let all = true;
   for (const evaluation of own) {
@@ -112,10 +116,10 @@ function* goingInSteps(view: () => ReadView, own: readonly Evaluation[], { momen
     const keyOf = ({ ID }: Allocation) => [id, ID] as const;
     for (const page of pagesOf(view, allocations, { index: 'by_evaluation', prefix: [id], size: part, keyOf })) {
       const question = { evaluation, allocations: page, job: readJobRow(view(), Namespace, JobID)?.record };
-      // Nothing may go of an evaluation that has to stay for its own sake: then the rest is not read.
-      const none = collectableEvaluation({ ...question, allocations: [] }, moment, endsJob);
+      // An evaluation that must itself be kept has no collectable allocations: the rest is not read.
+      const none = collectableEvaluation({ ...question, allocations: [] }, time, endsJob);
       if (!none.evaluation) return { gone: [], all: false };
-      const going = collectableEvaluation(question, moment, endsJob);
+      const going = collectableEvaluation(question, time, endsJob);
       gone.push(...going.allocations.map(({ ID, EvalID }) => ({ ID, EvalID })));
       all &&= going.evaluation;
       if (!all && endsJob) return { gone: [], all };
@@ -125,10 +129,10 @@ function* goingInSteps(view: () => ReadView, own: readonly Evaluation[], { momen
   return { gone, all };
 }
 
-/** Small writes, each of which decides again. False when one of the allocations has to stay now, or the signal aborts. */
+/** Small writes, each of which decides again. False when one of the allocations must now be kept, or the signal aborts. */
 async function removeInParts(
   { context, signal }: Trimming,
-  gone: Going['gone'],
+  gone: Collectable['gone'],
   rule: Rule,
 ): Promise<Result<boolean, StorageError>> {
   for (let at = 0; at < gone.length; at += part) {
@@ -141,18 +145,18 @@ async function removeInParts(
   return ok(true);
 }
 
-function momentOf({ cutoff, failedRun }: Rule, now: Instant): CollectionMoment {
+function timeOf({ cutoff, failedRun }: Rule, now: Instant): CollectionTime {
   return { now, cutoff, failuresFrom: now - failedRun };
 }
 
-function removePart(tx: Transaction, gone: Going['gone'], rule: Rule): boolean {
+function removePart(tx: Transaction, gone: Collectable['gone'], rule: Rule): boolean {
   return gone.every(({ ID, EvalID }) => {
     const allocation = tx.get(allocations, [ID])?.record;
     const evaluation = tx.get(evaluations, [EvalID])?.record;
     if (allocation === undefined || evaluation === undefined) return true;
     const job = readJobRow(tx, allocation.Namespace, allocation.JobID)?.record;
     const question = { evaluation, allocations: [allocation], job };
-    const going = collectableEvaluation(question, momentOf(rule, tx.now), rule.endsJob);
+    const going = collectableEvaluation(question, timeOf(rule, tx.now), rule.endsJob);
     if (!going.evaluation) return false;
     removeAllocation(tx, allocation);
     return true;

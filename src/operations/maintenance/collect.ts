@@ -24,51 +24,51 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { hasTag, isLargeEvaluation, type Trimming, trimEvaluation, trimJob } from './collect-in-parts.js';
 
-/** How records of one sort are collected. */
+/** How records of one kind are collected. */
 interface Collection<R> {
   readonly table: Table<R>;
   readonly keep: (record: R) => Milliseconds;
-  /** Whether it is worth a look, by the record alone. */
+  /** Whether the record may be collectable according to the record alone. */
   readonly candidate: (record: R) => boolean;
   readonly changedAt: (record: R) => Instant;
-  /** Removes what may go of the record; `cutoff`: what changed after it stays. */
+  /** Removes the collectable parts of the record; changes after `cutoff` are kept. */
   readonly collect: (tx: Transaction, record: R, cutoff: Instant) => void;
-  /** What of the record is too much for one write, if that can be. */
+  /** The parts of the record that may be too large for one write. */
   readonly parts?: LargeRecords<R>;
 }
 
 interface LargeRecords<R> {
   readonly isLarge: (view: ReadView, record: R) => boolean;
-  /** Removes allocations in small writes. False when the record has to stay. */
+  /** Removes allocations in small writes. False when the record must be kept. */
   readonly trim: (trimming: Trimming, record: R, cutoff: Instant) => Promise<Result<boolean, StorageError>>;
 }
 
-/** What a collection leaves to do. */
-interface Swept {
-  /** Of the store when it began: a record that has changed since may be ready now. */
+/** The result of a collection. */
+interface CollectionResult {
+  /** Index of the store when it began: a record that has changed since may be collectable. */
   readonly index: number;
   /** When the next ended record reaches its threshold; undefined when none is left. */
   readonly next: Instant | undefined;
 }
 
-/** How long until records that are old enough, but are kept because of another record, are checked again. */
+/** The time until records that are old enough, but kept because of another record, are checked again. */
 const retry = hour;
 
-/** Rows that are considered in one read. */
+/** Rows examined in one read. */
 const page = 32;
-/** Rows of which one write removes what may go. */
+/** Rows whose collectable parts one write removes. */
 const removedAtOnce = 8;
 
 /**
  * Removes ended records that are older than their threshold: jobs with all their records, evaluations with their allocations, deployments,
- * nodes. Works through the tables page by page, in turns of the event loop. Each removal is decided again in its write, so nothing that is
- * in use again is removed.
+ * nodes. Reads the tables page by page, between which the event loop runs. Each removal is decided again in its write, so a record that is in
+ * use again is kept.
  */
 export async function collect(
   context: EngineContext,
   thresholds: CollectionThresholds,
   signal: AbortSignal = new AbortController().signal,
-): Promise<Result<Swept, StorageError>> {
+): Promise<Result<CollectionResult, StorageError>> {
   const began = await context.storage.read((view) => view.index);
   if (began.isErr()) return err(began.error);
   const age = comingOfAge(Object.values(thresholds), context.clock.now());
@@ -80,13 +80,13 @@ export async function collect(
   return failed === undefined ? ok({ index: began.value, next: age.next() }) : err(failed);
 }
 
-/** Finds the first time at which a record that has ended reaches one of the thresholds: some stay until another one is over. */
-interface ComingOfAge {
+/** Finds the earliest time at which an ended record reaches one of the thresholds; some are kept until another record has ended. */
+interface ThresholdSearch {
   look(changedAt: Instant): void;
   next(): Instant | undefined;
 }
 
-function comingOfAge(thresholds: readonly Milliseconds[], now: Instant): ComingOfAge {
+function comingOfAge(thresholds: readonly Milliseconds[], now: Instant): ThresholdSearch {
   let next: Instant | undefined;
   return {
     look: (changedAt) => {
@@ -100,7 +100,7 @@ function comingOfAge(thresholds: readonly Milliseconds[], now: Instant): ComingO
 
 async function sweep<R>(
   context: EngineContext,
-  collection: Collection<R> & { readonly age: ComingOfAge },
+  collection: Collection<R> & { readonly age: ThresholdSearch },
   signal: AbortSignal,
 ): Promise<StorageError | undefined> {
   const { table, candidate, age, parts } = collection;
@@ -125,7 +125,7 @@ async function sweep<R>(
   return undefined;
 }
 
-/** Large records one by one, until they are small; then several in a write. */
+/** Large records are first reduced one by one; then several records are removed in one write. */
 async function removeAmong<R>(
   trimming: Trimming,
   collection: Collection<R>,
@@ -176,8 +176,8 @@ function jobCollection({ job: keep, failedRun }: CollectionThresholds): Collecti
       const tagged = hasTag(tx, job);
       const own = tx.list(evaluations, { index: 'by_job', prefix: [job.Namespace, job.ID] });
       const question = { job, tagged, evaluations: own.map(({ record }) => withAllocations(tx, record)) };
-      const moment = { now: tx.now, cutoff, failuresFrom: tx.now - failedRun };
-      if (collectableJob(question, moment) === undefined || isLargeJob(tx, job)) return;
+      const time = { now: tx.now, cutoff, failuresFrom: tx.now - failedRun };
+      if (collectableJob(question, time) === undefined || isLargeJob(tx, job)) return;
       for (const { record } of own) tx.remove(evaluations, [record.ID]);
       tx.cause = 'JobBatchDeregistered';
       removeJob(tx, job);
@@ -202,8 +202,8 @@ function evaluationCollection({
     },
     collect: (tx, record, cutoff) => {
       const job = readJobRow(tx, record.Namespace, record.JobID)?.record;
-      const moment = { now: tx.now, cutoff, failuresFrom: tx.now - failedRun };
-      const gone = collectableEvaluation({ ...withAllocations(tx, record), job }, moment);
+      const time = { now: tx.now, cutoff, failuresFrom: tx.now - failedRun };
+      const gone = collectableEvaluation({ ...withAllocations(tx, record), job }, time);
       for (const allocation of gone.allocations) removeAllocation(tx, allocation);
       if (gone.evaluation) tx.remove(evaluations, [record.ID]);
     },
@@ -241,7 +241,7 @@ function withAllocations(view: ReadView, evaluation: Evaluation) {
   return { evaluation, allocations: own.map(({ record }) => record) };
 }
 
-/** Page by page, so that whoever has seen enough does not read the rest. Both indexes are in the order of IDs. */
+/** Page by page, so that a caller can stop early. Both indexes are ordered by ID. */
 function* allocationsIn(view: ReadView, index: 'by_deployment' | 'by_node', id: string): Generator<Allocation> {
   const keyOf = ({ ID }: Allocation) => [id, ID] as const;
   for (const some of pagesOf(() => view, allocations, { index, prefix: [id], size: page, keyOf })) yield* some;

@@ -4,14 +4,14 @@ import { deployments } from '../../scheduler/deployment/deployment.js';
 import { evaluations } from '../../scheduler/evaluation.js';
 import { nodes } from '../../scheduler/node.js';
 import type { BackgroundLoop } from '../context/engine-context.js';
-import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 import { collect } from './collect.js';
 
 const collected = [jobs, evaluations, allocations, deployments, nodes];
 
 /**
- * Collects by the thresholds: at most once in the interval (five minutes by default), and only when a record has changed or an ended one
- * has reached its threshold. Several processes may do so: each removes what is still there.
+ * Collects by the thresholds: at most once per interval (five minutes by default), and only when a record has changed or an ended one
+ * has reached its threshold. Several processes may run it at the same time.
  */
 export const collectionLoop: BackgroundLoop = {
   name: 'collection',
@@ -22,11 +22,11 @@ export const collectionLoop: BackgroundLoop = {
       if (signal.aborted) return;
       const swept = await collect(context, thresholds, signal);
       if (swept.isErr()) {
-        context.logger.error({ error: swept.error.message }, 'Ended records could not be collected');
+        context.logger.error({ error: swept.error.message }, 'Removing ended records failed');
         continue;
       }
-      const { index, next: moment } = swept.value;
-      await changeOrMoment(context, { tables: collected, index, moment }, signal);
+      const { index, next: dueAt } = swept.value;
+      await changeOrDueTime(context, { tables: collected, index, dueAt }, signal);
     }
   },
 };

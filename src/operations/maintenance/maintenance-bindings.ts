@@ -3,7 +3,7 @@ import type { Bindings } from '../binding.js';
 import { collectGarbage } from './collect-garbage.js';
 import { reconcileSummaries } from './reconcile-summaries.js';
 
-/** The operations of the calls that tidy up. */
+/** The operations of the maintenance calls. */
 export const maintenanceBindings: Bindings<typeof maintenanceCalls> = {
   collectGarbage: (context, caller) => collectGarbage(context, caller),
   reconcileSummaries: (context, caller) => reconcileSummaries(context, caller).map(() => undefined),

@@ -19,7 +19,7 @@ import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
 
 /**
  * Recomputes the summaries of all jobs. Lifetime totals (complete, failed, lost, dead instances) may exceed the number of kept
- * records, and never fall. Counting runs in turns of the event loop, and each changed summary is a separate write: if the
+ * records, and never decrease. Counting runs in steps, between which the event loop runs, and each changed summary is a separate write: if the
  * process is killed in between, the others are unchanged.
  */
 export function reconcileSummaries(
@@ -37,7 +37,7 @@ async function reconciled(
   const work = steppedWork((view) => differingInSteps(view));
   const counted = await stepsInTurns(context, work, new AbortController().signal);
   if (counted.isErr()) return err(counted.error);
-  if (counted.value === undefined) throw new Error('the summaries are counted to their end');
+  if (counted.value === undefined) throw new Error('the steps of counting the summaries have no result');
   let { index } = counted.value;
   for (const one of counted.value.differing) {
     await context.turns.next();
@@ -48,10 +48,10 @@ async function reconciled(
   return ok({ index });
 }
 
-/** Summaries or allocations that one step reads. */
+/** Summaries or allocations read in one step. */
 const readInStep = 16;
 
-/** What is known of the allocations of a job as of the write `seen`. */
+/** The counted allocations of a job as of the write `seen`. */
 interface Counted {
   readonly summary: JobSummary;
   readonly own: Map<string, CountedAllocation>;
@@ -65,7 +65,7 @@ interface Differing {
   readonly index: number;
 }
 
-/** The summaries that differ from what there is. The write checks again. */
+/** The summaries that differ from the stored records. The write checks again. */
 function* differingInSteps(view: () => ReadView): Steps<Differing> {
   const differing: Counted[] = [];
   const keyOf = ({ Namespace, JobID }: JobSummary): readonly [string, string] => [Namespace, JobID];
@@ -74,7 +74,7 @@ function* differingInSteps(view: () => ReadView): Steps<Differing> {
       const counted = yield* countInSteps(view, summary);
       const stored = view().get(jobSummaries, keyOf(summary))?.record;
       if (stored !== undefined && !equal(recount(view(), stored, counted), stored)) differing.push(counted);
-      // Only here: the index of a write that is run again may have become that of another one.
+      // Set only here: if the write is repeated, its index may now belong to another write.
       counted.seen = view().index;
       yield;
     }
@@ -111,8 +111,8 @@ function equal(one: JobSummary, other: JobSummary): boolean {
 }
 
 /**
- * The summary as the allocations are now. One that was removed since it was counted had ended, unless its job was purged: then those of
- * the next job of this name have another CreateIndex.
+ * The summary according to the current allocations. An allocation that was removed since it was counted had ended, unless its job was purged;
+ * the allocations of a later job with the same ID have another CreateIndex.
  */
 function recount(view: ReadView, summary: JobSummary, counted: Counted): JobSummary {
   const { Namespace, JobID, CreateIndex } = summary;

@@ -13,12 +13,12 @@ import { ownAddress } from '../context/own-address.js';
 import { beatPause } from './perform-on-node.js';
 import { removeSession, StoreSocket } from './store-socket.js';
 
-/** Commands from other servers that are carried out at once. */
+/** The maximum number of concurrent commands from other servers. */
 const mostSessions = 128;
 
 /**
  * Lets other servers over the same store reach the nodes whose agents are connected to this one: announces the connections in the
- * store, carries out commands that other servers have stored for them, and removes sessions that their sender has left behind.
+ * store, carries out commands that other servers have stored for them, and removes abandoned sessions.
  */
 export const commandRelayLoop: BackgroundLoop = {
   name: 'command-relay',
@@ -38,7 +38,7 @@ export const commandRelayLoop: BackgroundLoop = {
   },
 };
 
-/** Writes which nodes are connected here. A connection is written once: if the agent has moved on since, its new server counts. */
+/** Stores which nodes are connected here. A connection is stored once: if the agent reconnects elsewhere, its new server overwrites it. */
 async function announce(context: EngineContext, signal: AbortSignal): Promise<void> {
   let announced: ReadonlyMap<string, CommandPerformer> = new Map();
   while (!signal.aborted) {
@@ -50,7 +50,7 @@ async function announce(context: EngineContext, signal: AbortSignal): Promise<vo
   }
   const left = await write(context, announced, new Map());
   if (left.isErr())
-    context.logger.debug({ reason: left.error.reason }, 'The connections of this server stay announced');
+    context.logger.debug({ reason: left.error.reason }, 'Withdrawing the connections of this server failed');
 }
 
 function write(
@@ -71,7 +71,7 @@ function write(
   });
 }
 
-/** Carries out what other servers send. Of too many at once, the sender of the later ones gets no answer. */
+/** Carries out the commands of other servers. Commands beyond the maximum get no response. */
 async function serve(context: EngineContext, signal: AbortSignal): Promise<void> {
   const { storage, owner } = context;
   const serving = new Map<string, Promise<void>>();
@@ -107,7 +107,7 @@ async function serveSession(context: EngineContext, { id, nodeId }: RelaySession
   socket.close();
 }
 
-/** A session whose row has not changed for several beats has no sender any more. */
+/** Removes sessions whose row has not changed for several beats: their sender is gone. */
 async function removeLeft(context: EngineContext, signal: AbortSignal): Promise<void> {
   let seen: ReadonlyMap<string, number> = new Map();
   while (!signal.aborted) {

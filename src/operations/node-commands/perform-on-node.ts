@@ -16,7 +16,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { remotePerformer } from './remote-performer.js';
 import { StoreSocket } from './store-socket.js';
 
-/** How long the server that holds the connection may take to take a command up, and how often the sender shows that it lives. */
+/** How long the server with the connection may take to accept a command, and the interval of the sender's signs of life. */
 const answerTimeout = 5 * second;
 export const beatPause = 60 * second;
 
@@ -29,7 +29,7 @@ interface Asked {
 type Begun = Result<AsyncIterable<CommandOutput>, CommandRefused | StorageError>;
 
 /**
- * Has the agent of a node carry out a command: over its connection to this process, or through the server over the same store that
+ * Sends a command to the agent of a node: over its connection to this process, or through the server over the same store that
  * holds its connection.
  */
 export function performOnNode(
@@ -70,7 +70,7 @@ async function relay(context: EngineContext, connection: NodeConnection, asked: 
   return outputs.map((all) => untilEnd(all, socket));
 }
 
-/** The output, after which the session ends; it also ends with the caller's signal, if nobody takes the output. */
+/** Passes the output on and ends the session after it, or when the caller's signal aborts before the output is read. */
 async function* untilEnd(outputs: AsyncIterable<CommandOutput>, socket: StoreSocket): AsyncGenerator<CommandOutput> {
   try {
     yield* outputs;
@@ -80,11 +80,11 @@ async function* untilEnd(outputs: AsyncIterable<CommandOutput>, socket: StoreSoc
 }
 
 function silentServer({ address }: NodeConnection): CommandRefused {
-  const message = `No path to node: the server ${address}, which it is connected to, does not answer`;
+  const message = `No path to node: its server ${address} does not respond`;
   return commandRefused('failed', message);
 }
 
-/** Keeps a long conversation from being taken for one that its sender has left behind. */
+/** Shows during a long conversation that its sender is alive. */
 async function beats(context: EngineContext, session: RelaySession, running: Promise<void>): Promise<void> {
   const over = new AbortController();
   void running.then(() => over.abort());
@@ -96,7 +96,7 @@ async function beats(context: EngineContext, session: RelaySession, running: Pro
       return ok();
     });
     if (written.isErr())
-      context.logger.warn({ reason: written.error.reason }, 'A relayed command could not be kept alive');
+      context.logger.warn({ reason: written.error.reason }, 'Keeping a relayed command alive failed');
   }
 }
 

@@ -21,17 +21,18 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
-/** How long a node may take to begin with a command. */
+/** How long a node may take to begin a command. */
 const beginTimeout = 30 * second;
 
 /**
- * Has the agent at the other end of a connection carry out commands, each on a separate channel. The agent says first
- * whether it begins: `{ type: 'begun' }`, or `{ type: 'refused', refusal }`.
+ * Sends commands to the agent at the other end of a connection, each on a separate channel. The agent first responds with
+ * `{ type: 'begun' }` or `{ type: 'refused', refusal }`.
  */
 export function remotePerformer(channels: Channels, clock: Clock): CommandPerformer {
   return (command, input, signal) => {
     const channel = channels.open();
-    if (channel === undefined) return errAsync(commandRefused('failed', 'the node has too much to answer at once'));
+    if (channel === undefined)
+      return errAsync(commandRefused('failed', 'the node has too many concurrent commands; try again later'));
     return new ResultAsync(ask(channel, clock, { command, input, signal }));
   };
 }
@@ -75,7 +76,7 @@ async function firstAnswer(channel: Channel, answers: AsyncGenerator<Item>, cloc
   }
 }
 
-/** The answers of the node, while the caller's input is sent to it. Ends when either of them does. */
+/** The node's output, while the caller's input is sent to it. Ends when either of them does. */
 async function* conversation(
   channel: Channel,
   answers: AsyncGenerator<Item>,
@@ -87,13 +88,13 @@ async function* conversation(
   try {
     for await (const item of answers) {
       const output = readCommandOutput(command.type, item);
-      if (output === undefined) throw new ChannelBroken('the answer of the node makes no sense');
+      if (output === undefined) throw new ChannelBroken('the node sent an invalid response');
       yield output;
     }
   } catch (error) {
-    // The caller has left, so nothing is reported.
+    // The caller has disconnected, so nothing is reported.
     if (signal.aborted) return;
-    // Readers of files learn from the error that they have not read to the end.
+    // The error shows readers of files that the file is incomplete.
     if (command.type !== 'exec') throw error;
     yield { type: 'failed', message: `The node gave no further answer: ${textOf(error)}` };
   } finally {
@@ -103,7 +104,7 @@ async function* conversation(
   }
 }
 
-/** Takes no more input from the caller once the command is over, even while it waits for the next one. */
+/** Stops reading the caller's input when the command is over, even while it waits for the next item. */
 async function pump(channel: Channel, input: AsyncIterable<CommandInput>, finished: AbortSignal): Promise<void> {
   const over = AbortSignal.any([finished, channel.gone]);
   const inputs = input[Symbol.asyncIterator]();

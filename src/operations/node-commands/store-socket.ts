@@ -6,7 +6,7 @@ import type { ReadView } from '../../ports/storage.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
-/** Messages that are read at once. */
+/** The maximum number of messages read at once. */
 const batch = 64;
 
 /**
@@ -32,7 +32,7 @@ export class StoreSocket implements MessageSocket {
     });
   }
 
-  /** Aborts when the first message of the other end has come, or when the socket has ended. */
+  /** Aborts when the first message of the other end arrives, or when the socket ends. */
   get heard(): AbortSignal {
     return this.#heard.signal;
   }
@@ -70,9 +70,9 @@ export class StoreSocket implements MessageSocket {
     const removed = await commit<void, never>(this.#context, hostPrincipal, (tx) =>
       ok(removeSession(tx, this.#session)),
     );
-    // The loop of the engines removes what is left behind.
+    // The relay loop removes abandoned sessions.
     if (removed.isErr())
-      this.#context.logger.warn({ reason: removed.error.reason }, 'A relayed command was not removed');
+      this.#context.logger.warn({ reason: removed.error.reason }, 'Removing a relayed command failed');
   }
 
   async *#read(): AsyncGenerator<Uint8Array> {
@@ -106,7 +106,7 @@ export class StoreSocket implements MessageSocket {
     };
   }
 
-  /** A message that cannot be removed would be read twice: the socket ends instead. */
+  /** A message that cannot be removed would be read twice, so the socket ends instead. */
   async #take(keys: readonly (readonly [string, RelayEnd, number])[]): Promise<void> {
     const taken = await commit<void, never>(this.#context, hostPrincipal, (tx) => {
       for (const key of keys) tx.remove(relayMessages, key);

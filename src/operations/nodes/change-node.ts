@@ -3,34 +3,34 @@ import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
 import { isReadyNode, type Node, nodes } from '../../scheduler/node.js';
 import { type NodeNotFound, type NodeRefused, nodeNotFound } from '../../scheduler/nodes/node-errors.js';
-import type { NodeMoment } from '../../scheduler/nodes/node-events.js';
+import type { NodeWrite } from '../../scheduler/nodes/node-events.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
 import { signalCapacity } from '../books/scheduling/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
-/** What a change of a node has led to. */
+/** The result of a change of a node. */
 export interface ChangedNode {
-  /** IDs of the evaluations that the change calls for, one for each job. */
+  /** IDs of the evaluations that the change requires, one for each job. */
   readonly evalIds: readonly string[];
-  /** 0 without evaluations; else behind `index` if the node was changed. */
+  /** 0 without evaluations; otherwise after `index` if the node was changed. */
   readonly evalCreateIndex: number;
-  /** 0 when the node stayed as it was. */
+  /** 0 when the node is unchanged. */
   readonly nodeModifyIndex: number;
-  /** Index of the change, or of the evaluations without one; 0 when nothing was written. */
+  /** Index of the change; without a change, of the evaluations; 0 when nothing was written. */
   readonly index: number;
 }
 
-/** Why an operation on a node changes nothing. */
+/** Why an operation on a node is refused. */
 export type ChangeNodeError = PermissionDenied | NodeNotFound | NodeRefused | StorageError;
 
-/** Changes a node by a pure rule. A node that takes allocations again is considered by the jobs that may want it. */
+/** Changes a node by a pure rule. When a node becomes eligible again, the jobs that may use it are evaluated. */
 export function changeNode(
   context: EngineContext,
   caller: Principal,
   nodeId: string,
-  decide: (node: Node, moment: NodeMoment) => Result<Node, NodeRefused>,
+  decide: (node: Node, write: NodeWrite) => Result<Node, NodeRefused>,
 ): ResultAsync<ChangedNode, ChangeNodeError> {
   return withNode(context, caller, nodeId, (tx, before) =>
     decide(before, { now: tx.now, index: tx.index }).map((after) => {
@@ -44,7 +44,7 @@ export function changeNode(
   );
 }
 
-/** Runs the work on a node that is there. */
+/** Runs the work on an existing node. */
 export function withNode<T, E>(
   context: EngineContext,
   caller: Principal,
@@ -59,13 +59,13 @@ export function withNode<T, E>(
   }).map(({ value }) => value);
 }
 
-/** What the change of a node that was put before leads to. */
+/** The result after a changed node was stored. */
 export function changed(tx: Transaction, node: Node): ChangedNode {
   const { index } = tx;
   return { ...unchanged(tx, evaluateForNode(tx, node, { apart: true })), nodeModifyIndex: index, index };
 }
 
-/** The evaluations that were made for a node which stays as it is. */
+/** The result for an unchanged node, with the evaluations that were created. */
 export function unchanged(tx: Transaction, made: readonly { readonly ID: string }[]): ChangedNode {
   const { index } = tx;
   return { evalIds: made.map(({ ID }) => ID), evalCreateIndex: made.length > 0 ? index : 0, nodeModifyIndex: 0, index };

@@ -8,18 +8,18 @@ import { type Milliseconds, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
-import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 import { type DrainTimes, KnownDrains } from './known-drains.js';
 import { type WaitingEvaluations, writeDepartures } from './write-departures.js';
 
-/** While a node is being emptied it is considered no more often than this, however busy the cluster is. */
+/** The minimum time between two decisions about draining nodes, however busy the cluster is. */
 const pause = second / 4;
-/** Looking takes no more than a part of the time: after each look the loop pauses for so many times what it took. */
+/** After each check the loop pauses for this many times the duration of the check, which bounds its share of the CPU. */
 const pauseFactor = 4;
 
 /**
- * Empties the nodes that are being drained, as `decideDrains` decides, and ends their drains. What leaves is decided in turns of the event
- * loop on what the loop knows of the jobs, and written in parts that check whether it is still so: any number of processes may handle
+ * Drains nodes as `decideDrains` decides, and completes their drains. Decisions are made in steps, between which the event loop runs, from
+ * the loop's cache, and written in parts that check that the cache is still right: any number of processes may process
  * the drains.
  */
 export const drainLoop: BackgroundLoop = {
@@ -36,7 +36,7 @@ export const drainLoop: BackgroundLoop = {
         continue;
       }
       const tables = seen.draining ? [nodes, allocations] : [nodes];
-      await changeOrMoment(context, { tables, index: seen.index, moment: seen.next }, signal);
+      await changeOrDueTime(context, { tables, index: seen.index, dueAt: seen.next }, signal);
       if (seen.draining) await context.clock.sleep(Math.max(pause, pauseFactor * took), signal);
     }
   },
@@ -53,15 +53,15 @@ interface Times {
   readonly monotonic: Milliseconds;
 }
 
-/** What the loop keeps from one look to the next. */
+/** State that the loop keeps from one check to the next. */
 interface Memory {
   readonly known: KnownDrains;
   readonly waiting: WaitingEvaluations;
-  /** When to decide again if nothing has changed, as of the last decision, by both kinds of time. */
+  /** When to decide again if nothing changes, according to the last decision, on both clocks. */
   next: Times | undefined;
 }
 
-/** Undefined when the store failed, or the signal aborted. */
+/** One check; undefined when the store failed or the signal aborted. */
 async function drainOnce(context: EngineContext, memory: Memory, signal: AbortSignal): Promise<Seen | undefined> {
   const begun = await context.storage.read((view) => ({ index: view.index, draining: isAnyDrained(view) }));
   if (begun.isErr()) return failed(context, begun.error.message);
@@ -78,7 +78,7 @@ async function drainOnce(context: EngineContext, memory: Memory, signal: AbortSi
   }
 }
 
-/** So often the rest is decided again at once when something has changed meanwhile. */
+/** How often the rest is decided again at once after concurrent changes. */
 const attempts = 8;
 
 interface Settled {
@@ -86,14 +86,14 @@ interface Settled {
   readonly next: Instant | undefined;
 }
 
-/** Decides once and writes what was decided. Undefined when the signal aborted. */
+/** Decides once and writes the decision. Undefined when the signal aborted. */
 async function settle(
   context: EngineContext,
   memory: Memory,
   signal: AbortSignal,
 ): Promise<Result<Settled | undefined, StorageError>> {
   const time = { now: context.clock.now(), monotonic: context.clock.monotonic() };
-  const work = steppedWork((view) => lookInSteps(view, context, memory, time));
+  const work = steppedWork((view) => checkInSteps(view, context, memory, time));
   const looked = await stepsInTurns(context, work, signal);
   if (looked.isErr()) return err(looked.error);
   if (looked.value === undefined) return ok(undefined);
@@ -105,7 +105,7 @@ async function settle(
     return ok({ end: 'nothing', next });
   }
   const written = await writeDepartures(context, memory, looked.value, signal);
-  // What was written may be the reason to decide again: only now are the allocations that it marked known to be leaving.
+  // The write itself may be a reason to decide again: only now does the cache show that the marked allocations leave.
   return written.map((end) => (end === 'stopped' ? undefined : { end, next: context.clock.now() }));
 }
 
@@ -113,8 +113,8 @@ function isAnyDrained(view: ReadView): boolean {
   return view.list(nodes, { index: 'draining', limit: 1 }).length > 0;
 }
 
-/** Decides on what is stored by the end. Nothing leaves where neither a change nor the time has made a difference since the last look. */
-function* lookInSteps(
+/** Decides from the state at its end. Nothing leaves if neither a change nor the time has made a difference since the last check. */
+function* checkInSteps(
   view: () => ReadView,
   { presentTimes }: EngineContext,
   { known, next }: Memory,
@@ -131,11 +131,11 @@ function* lookInSteps(
   return yield* drainsInSteps(known.drains(times));
 }
 
-/** By the wall clock as it is set now. */
+/** The earlier of both, on the current wall clock. */
 function earliest(next: Times | undefined, { now, monotonic }: Times): Instant | undefined {
   return next && Math.min(next.now, now + next.monotonic - monotonic);
 }
 
 function failed({ logger }: EngineContext, error: string): undefined {
-  logger.error({ error }, 'Drains of nodes could not be looked after');
+  logger.error({ error }, 'Processing the drains of nodes failed');
 }

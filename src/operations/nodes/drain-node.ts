@@ -4,20 +4,20 @@ import { cancelDrain, type DrainSpec, startDrain } from '../../scheduler/nodes/d
 import type { EngineContext } from '../context/engine-context.js';
 import { type ChangedNode, type ChangeNodeError, changeNode } from './change-node.js';
 
-/** The node that is emptied, or whose drain ends. */
+/** Starts, changes or cancels a drain. */
 export interface DrainNodeInput {
   readonly nodeId: string;
-  /** Null ends the drain. */
+  /** Null cancels the drain. */
   readonly spec: DrainSpec | null;
-  /** With the end of a drain: the node takes allocations again. */
+  /** When cancelling: makes the node eligible again. */
   readonly markEligible?: boolean;
-  /** Kept with the drain, for people. */
+  /** Stored with the drain, for display. */
   readonly meta?: Readonly<Record<string, string>> | null;
 }
 
 /**
- * Empties a node: it takes nothing new, and its allocations leave it as their migrate blocks allow, at the deadline all at once. The
- * drain loop does that; `LastDrain` of the node says how far it is.
+ * Drains a node: it gets no new allocations, and its allocations leave as their migrate blocks allow, at the deadline all at once. The
+ * drain loop carries it out; `LastDrain` of the node shows the progress.
  */
 export function drainNode(
   context: EngineContext,
@@ -26,9 +26,9 @@ export function drainNode(
 ): ResultAsync<ChangedNode, ChangeNodeError> {
   const { spec, meta = null } = input;
   const { accessor } = caller;
-  return changeNode(context, caller, input.nodeId, (node, moment) =>
+  return changeNode(context, caller, input.nodeId, (node, write) =>
     spec === null
-      ? ok(cancelDrain(node, { accessor, meta, markEligible: input.markEligible === true }, moment))
-      : startDrain(node, { spec, accessor, meta }, moment),
+      ? ok(cancelDrain(node, { accessor, meta, markEligible: input.markEligible === true }, write))
+      : startDrain(node, { spec, accessor, meta }, write),
   );
 }

@@ -10,17 +10,17 @@ interface KnownNode {
   readonly node: DrainedNode['node'];
   /** Index of the last change of its row. */
   readonly modifyIndex: number;
-  /** Those that its agent has not finished with, by ID; those of a job in the order of their IDs. */
+  /** Allocations that its agent has not finished with, by ID; those of one job in the order of their IDs. */
   own: Map<string, KnownAllocation>;
 }
 
-/** Records that are read in one step. */
+/** Records read in one step. */
 const readInStep = 16;
 
-/** The nodes that are being drained, with the allocations that their agents have not finished with. */
+/** The draining nodes, with the allocations that their agents have not finished with. */
 export class DrainedNodes {
   #nodes = new Map<string, KnownNode>();
-  /** Index of the last change of any node when they were read. */
+  /** Index of the last change of any node at the time of the read. */
   #index = 0;
 
   clear(): void {
@@ -32,7 +32,7 @@ export class DrainedNodes {
     return this.#nodes.values();
   }
 
-  /** The node is as it is known. */
+  /** Whether the node is unchanged since it was cached. */
   isSame(view: ReadView, nodeId: string): boolean {
     return view.get(nodes, [nodeId])?.modifyIndex === this.#nodes.get(nodeId)?.modifyIndex;
   }
@@ -53,7 +53,7 @@ export class DrainedNodes {
     if (!known && !allocation.over) node.own = inOrder(node.own);
   }
 
-  /** Reads the nodes when any has changed, and the allocations of new ones. Gives whether it did. */
+  /** Reads the nodes if any has changed, and the allocations of new ones. Returns whether it did. */
   *read(view: () => ReadView): Steps<boolean> {
     const index = view().tableIndex(nodes);
     if (index === this.#index) return false;

@@ -9,7 +9,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { datacenter, ownAddress } from '../context/own-address.js';
 import { type ChangedNode, unchanged, withNode } from './change-node.js';
 
-/** The evaluations that were made, and what existing agents read about the servers from this answer. */
+/** The created evaluations, and the facts about servers that existing agents read from this response. */
 export interface EvaluatedNode extends ChangedNode {
   /** Whether the node gets new allocations. */
   readonly eligibility: Node['SchedulingEligibility'];

@@ -2,7 +2,7 @@ import type { BackgroundLoop } from '../context/engine-context.js';
 import { drainLoop } from './drain-loop.js';
 
 /*
- * Operations on nodes as their operators see them: eligibility, drains, purges, pools, and the configuration of the scheduler.
+ * Operations on nodes for operators: eligibility, drains, purges, pools, and the configuration of the scheduler.
  */
 export type { ChangedNode, ChangeNodeError } from './change-node.js';
 export { type DrainNodeInput, drainNode } from './drain-node.js';

@@ -1,7 +1,7 @@
 import { type Allocation, isClientTerminal } from '../../scheduler/allocation.js';
 import { type DrainedAllocation, drainedAllocation } from '../../scheduler/nodes/decide-drain.js';
 
-/** An allocation as far as drains consider it, and whether its node has finished with it. */
+/** The members of an allocation that drains use, and whether its node has finished with it. */
 export interface KnownAllocation extends DrainedAllocation {
   readonly over: boolean;
 }
@@ -10,7 +10,7 @@ export function knownAllocation(allocation: Allocation): KnownAllocation {
   return { ...drainedAllocation(allocation), over: isClientTerminal(allocation) };
 }
 
-/** Drains decide the same on both. */
+/** Whether drains decide the same for both. */
 export function isSameAllocation(before: KnownAllocation | undefined, after: KnownAllocation | undefined): boolean {
   if (before === undefined || after === undefined) return before === after;
   return before.leaves === after.leaves && before.runsSince === after.runsSince;

@@ -13,7 +13,7 @@ import { DrainedNodes } from './drained-nodes.js';
 import { jobKey, type KnownAllocation, knownAllocation } from './known-allocation.js';
 import { WaitingServices } from './waiting-services.js';
 
-/** Times by the wall clock as it is set now. */
+/** Times on the current wall clock. */
 export interface DrainTimes {
   readonly now: Instant;
   /** How the node is drained, with its deadline. */
@@ -21,9 +21,9 @@ export interface DrainTimes {
   readonly runsSince: (allocation: DrainedAllocation) => Instant;
 }
 
-/** Changes of allocations that are read in one step. */
+/** Changes of allocations read in one step. */
 const readInStep = 16;
-/** Changes of allocations that a write catches up with. More of them are read in steps before it. */
+/** The most changes of allocations that are read within a write. More are read in steps before it. */
 const changesInWrite = 64;
 
 /**
@@ -31,18 +31,18 @@ const changesInWrite = 64;
  * each, as of a write. A check reads only the changes since then, independent of the size of the jobs.
  */
 export class KnownDrains {
-  /** Index of the last write of the allocations that is known; undefined while nothing is known. */
+  /** Index of the last cached write of the allocations; undefined while nothing is cached. */
   #index: number | undefined;
   readonly #nodes = new DrainedNodes();
   readonly #services = new WaitingServices();
   #changed = true;
 
-  /** Something is known that a decision may depend on and that nothing was decided on yet, or not all of that was written. */
+  /** Whether the cache has changes that no decision has taken into account, or whose decision is not fully written. */
   get changed(): boolean {
     return this.#changed;
   }
 
-  /** As things are, nothing is to be written. */
+  /** Records that the current state requires no write. */
   noteSettled(): void {
     this.#changed = false;
   }
@@ -56,8 +56,8 @@ export class KnownDrains {
   }
 
   /**
-   * Reads what has changed, each step from the view that is current then. What is read of new nodes and jobs may be newer than the rest: the
-   * write of a decision finds out, because the rest has changed then.
+   * Reads the changes, each step from the then current view. New nodes and jobs may be newer than the rest: the
+   * write of a decision detects this, because the rest has changed then.
    */
   *refreshed(view: () => ReadView, times: DrainTimes): Steps<void> {
     for (let hasNew = true; hasNew; ) {
@@ -69,7 +69,7 @@ export class KnownDrains {
     }
   }
 
-  /** What is decided on. */
+  /** The inputs of the decision. */
   drains({ strategyOf, runsSince, now }: DrainTimes): DrainsInSteps {
     const present = (one: KnownAllocation): DrainedAllocation => {
       const since = runsSince(one);
@@ -87,8 +87,8 @@ export class KnownDrains {
   }
 
   /**
-   * Allocations that have changed since they were known, as they are in a write; undefined when those are too many for it, or not all that
-   * has changed.
+   * Allocations that have changed since they were cached, as of the write; undefined when there are too many for one write, or when the
+   * changes are incomplete.
    */
   newsIn(view: ReadView): readonly KnownAllocation[] | undefined {
     if (this.#index === undefined || isTooOld(view, this.#index)) return undefined;
@@ -97,17 +97,17 @@ export class KnownDrains {
     return rows.map(({ record }) => knownAllocation(record)).filter((one) => this.#isNews(one));
   }
 
-  /** The node is as it was decided on. */
+  /** Whether the node is unchanged since the decision. */
   isSameNode(view: ReadView, nodeId: string): boolean {
     return this.#nodes.isSame(view, nodeId);
   }
 
-  /** The job is as it was decided on. */
+  /** Whether the job is unchanged since the decision. */
   isSameJob(view: ReadView, allocation: DrainedAllocation): boolean {
     return this.#services.isSame(view, allocation);
   }
 
-  /** Takes what a successful write has found and changed. */
+  /** Adds the changes that a successful write found and made. */
   take(changed: readonly KnownAllocation[], index: number): void {
     for (const one of changed) this.#put(one);
     this.#index = index;
@@ -125,7 +125,7 @@ export class KnownDrains {
     }
   }
 
-  /** Services with allocations that wait to leave, by the key of the job, each with one of them. */
+  /** Services with allocations that wait to leave, by job key, each with one of those allocations. */
   *#waiting({ strategyOf, now }: DrainTimes): Steps<ReadonlyMap<string, DrainedAllocation>> {
     const wanted = new Map<string, DrainedAllocation>();
     let at = 0;
@@ -153,7 +153,7 @@ export class KnownDrains {
     this.#nodes.put(allocation);
   }
 
-  /** Something that a decision may depend on is different from what is known. */
+  /** Whether the allocation differs from the cache in a way that may change a decision. */
   #isNews(allocation: KnownAllocation): boolean {
     return this.#services.isNews(allocation) || this.#nodes.isNews(allocation);
   }

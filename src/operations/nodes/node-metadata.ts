@@ -67,10 +67,12 @@ export function applyNodeMetadata(
 
 function nodeAsked(context: EngineContext, nodeId = ''): Result<string, NodeRefused> {
   const asked = nodeId === '' ? onlyNode(context) : nodeId.toLowerCase();
-  return asked === undefined ? err(nodeRefused('metadata', 'name the node: none or several are connected')) : ok(asked);
+  return asked === undefined
+    ? err(nodeRefused('metadata', 'name the node: this server has no connected node, or several'))
+    : ok(asked);
 }
 
-/** A node to which nothing was added has the meta that its agent reported. */
+/** A node without added metadata has the metadata that its agent reported. */
 function storedIn(view: ReadView, nodeId: string): StoredNodeMetadata | undefined {
   const node = view.get(nodes, [nodeId])?.record;
   if (node === undefined) return undefined;

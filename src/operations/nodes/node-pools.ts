@@ -74,7 +74,7 @@ export function putNodePool(
   return commit(context, caller, (tx) => {
     const before = tx.get(nodePools, [pool.Name])?.record;
     tx.put(nodePools, { ...pool, CreateIndex: before?.CreateIndex ?? tx.index, ModifyIndex: tx.index });
-    // No capacity signal: neither the algorithm nor oversubscription gives room to what found none.
+    // No capacity signal: neither the algorithm nor oversubscription frees capacity.
     return ok(undefined);
   }).map(({ index }) => ({ index }));
 }

@@ -7,7 +7,7 @@ import { removeNode } from '../books/scheduling/remove-node.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type ChangedNode, changed, withNode } from './change-node.js';
 
-/** Removes a node: its allocations are lost and replaced on other nodes. A node that is still alive returns with its next registration. */
+/** Removes a node: its allocations are lost and replaced on other nodes. A live node reappears when it registers again. */
 export function purgeNode(
   context: EngineContext,
   caller: Principal,

@@ -12,8 +12,8 @@ import type { Answer } from '../waiting/parked-queries.js';
 import { rowsUnder } from '../waiting/watched-rows.js';
 
 /**
- * Every allocation that is or was on the node and is still kept, with the job version that it runs. Index: that of the last change of
- * one of them, 1 when there are none.
+ * Every stored allocation of the node, current or past, with the job version that it runs. Index: that of the last change of
+ * one of them; 1 when there are none.
  */
 export function listNodeAllocations(
   context: EngineContext,

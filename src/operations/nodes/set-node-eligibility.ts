@@ -17,7 +17,7 @@ export function setNodeEligibility(
   caller: Principal,
   { nodeId, eligibility }: SetNodeEligibilityInput,
 ): ResultAsync<ChangedNode, ChangeNodeError> {
-  return changeNode(context, caller, nodeId, (node, moment) => decideEligibility(node, eligibility, moment)).map(
+  return changeNode(context, caller, nodeId, (node, write) => decideEligibility(node, eligibility, write)).map(
     (changed) => (changed.nodeModifyIndex === 0 ? { ...changed, index: 0 } : changed),
   );
 }

@@ -12,18 +12,18 @@ interface KnownService {
   job: DrainedJob | undefined;
   /** Index of the last change of its row; undefined when it was purged. */
   modifyIndex: number | undefined;
-  /** Live allocations that stay, by group and ID. */
+  /** Live allocations that do not have to leave, by group and ID. */
   readonly groups: Map<string, Map<string, KnownAllocation>>;
 }
 
-/** Records that are read in one step. */
+/** Records read in one step. */
 const readInStep = 16;
 
-/** The services of which allocations wait to leave drained nodes, each with those that stay, wherever they are. */
+/** Services with allocations that wait to leave draining nodes, each with its allocations that stay, on any node. */
 export class WaitingServices {
-  /** By the key of the job. */
+  /** By job key. */
   readonly #services = new Map<string, KnownService>();
-  /** Index of the last change of any job when they were read. */
+  /** Index of the last change of any job at the time of the read. */
   #jobsIndex = 0;
 
   clear(): void {
@@ -35,17 +35,17 @@ export class WaitingServices {
     return this.#services.get(jobKey(allocation))?.job;
   }
 
-  /** Those of the allocation's group that stay. */
+  /** The staying allocations of the allocation's group. */
   stayingOf(allocation: DrainedAllocation): Iterable<KnownAllocation> {
     return this.#services.get(jobKey(allocation))?.groups.get(allocation.TaskGroup)?.values() ?? [];
   }
 
-  /** No job has changed since they were read. */
+  /** Whether no job has changed since the read. */
   isCurrent(view: ReadView): boolean {
     return view.tableIndex(jobs) === this.#jobsIndex;
   }
 
-  /** The job is as it is known. */
+  /** Whether the job is unchanged since it was cached. */
   isSame(view: ReadView, allocation: DrainedAllocation): boolean {
     const known = this.#services.get(jobKey(allocation));
     return (
@@ -66,8 +66,8 @@ export class WaitingServices {
   }
 
   /**
-   * Keeps the wanted ones, given by the key of the job with one of its allocations; `onChange` is called when a known job has changed. Gives
-   * whether allocations of new ones were read, during which others may have changed.
+   * Limits the cache to the wanted services, given by job key with one of their allocations; `onChange` is called when a cached job has
+   * changed. Returns whether allocations of new services were read, during which others may have changed.
    */
   *read(view: () => ReadView, wanted: ReadonlyMap<string, DrainedAllocation>, onChange: () => void): Steps<boolean> {
     for (const key of this.#services.keys()) if (!wanted.has(key)) this.#services.delete(key);
@@ -98,7 +98,7 @@ function* readService(view: () => ReadView, allocation: DrainedAllocation): Step
   return read;
 }
 
-/** Gives whether the job has changed. */
+/** Re-reads the job; returns whether it has changed. */
 function readAgain(view: ReadView, { Namespace, JobID }: DrainedAllocation, known: KnownService): boolean {
   const row = view.get(jobs, [Namespace, JobID]);
   if (row?.modifyIndex === known.modifyIndex) return false;

@@ -15,10 +15,10 @@ import type { EngineContext } from '../context/engine-context.js';
 import { jobKey, type KnownAllocation, knownAllocation } from './known-allocation.js';
 import type { KnownDrains } from './known-drains.js';
 
-/** Allocations that are marked, and drains that are ended, in one write. */
+/** The maximum number of marked allocations and completed drains in one write. */
 const writtenAtOnce = 8;
 
-/** Evaluations that wait for the rest of the allocations of their job to be marked, by the key of the job. */
+/** Evaluations that wait until the remaining allocations of their job are marked, by job key. */
 export type WaitingEvaluations = Map<string, string>;
 
 interface Written {
@@ -26,7 +26,7 @@ interface Written {
   readonly waiting: WaitingEvaluations;
 }
 
-/** What others have changed since the decision, as far as an earlier part has found it: IDs of allocations, keys of groups, IDs of nodes. */
+/** Concurrent changes since the decision that an earlier part found: IDs of allocations, keys of groups, IDs of nodes. */
 interface Touched {
   readonly allocations: Set<string>;
   readonly groups: Set<string>;
@@ -43,11 +43,11 @@ function touch({ allocations: ids, groups, nodes: nodeIds }: Touched, one: Known
   nodeIds.add(one.NodeID);
 }
 
-/** What is written at once. */
+/** One write. */
 interface DrainPart {
   readonly departures: readonly Departure[];
   readonly completed: readonly Node[];
-  /** Jobs of which a later part marks allocations. */
+  /** Jobs with allocations that a later part marks. */
   readonly unfinished: ReadonlySet<string>;
 }
 
@@ -82,7 +82,7 @@ export async function writeDepartures(
   return ok('complete');
 }
 
-/** Evaluations that wait for further parts of jobs of which nothing more leaves now, as an earlier decision had it, wait no longer. */
+/** Releases evaluations that wait for further parts which an earlier decision planned and the current one does not. */
 async function releaseOthers(
   context: EngineContext,
   waiting: WaitingEvaluations,
@@ -99,7 +99,7 @@ async function releaseOthers(
   return released.map(() => undefined);
 }
 
-/** Those of a job follow one another, and drains end after all allocations that leave with them. */
+/** Allocations of one job are adjacent, and a drain completes after all allocations that leave with it. */
 function partsOf({ departures, completed }: Departures): readonly DrainPart[] {
   const byJob = new Map<string, Departure[]>();
   for (const departure of departures) {
@@ -113,29 +113,29 @@ function partsOf({ departures, completed }: Departures): readonly DrainPart[] {
   for (let from = 0; from < ordered.length + completed.length; from += writtenAtOnce) {
     const own = ordered.slice(from, from + writtenAtOnce);
     const [last, next] = [own.at(-1), ordered[from + writtenAtOnce]];
-    const goesOn = last !== undefined && next !== undefined && jobKey(last.allocation) === jobKey(next.allocation);
+    const continues = last !== undefined && next !== undefined && jobKey(last.allocation) === jobKey(next.allocation);
     parts.push({
       departures: own,
       completed: completed.slice(
         Math.max(0, from - ordered.length),
         Math.max(0, from + writtenAtOnce - ordered.length),
       ),
-      unfinished: new Set(goesOn ? [jobKey(next.allocation)] : []),
+      unfinished: new Set(continues ? [jobKey(next.allocation)] : []),
     });
   }
   return parts;
 }
 
 interface PartChanges {
-  /** Allocations that others have changed since they were known. */
+  /** Allocations that were changed concurrently since they were cached. */
   readonly news: readonly KnownAllocation[];
-  /** Those that the part has marked. */
+  /** Allocations that the part has marked. */
   readonly marked: readonly KnownAllocation[];
   /** The evaluation of each job that waits for further parts; undefined when there are none. */
   readonly evaluations: ReadonlyMap<string, string | undefined>;
 }
 
-/** Undefined, and nothing is written, when something has changed that the part was decided on. */
+/** Undefined, with nothing written, when an input of the part has changed. */
 function writePart(
   tx: Transaction,
   { known, waiting, touched }: Written & { readonly touched: Touched },
@@ -156,7 +156,7 @@ function writePart(
   return { news, marked: marked.map(knownAllocation), evaluations: made };
 }
 
-/** Others have changed an allocation that the part depends on. */
+/** Whether an allocation that the part depends on was changed concurrently. */
 function isTouched(touched: Touched, { departures, completed }: DrainPart): boolean {
   if (completed.some(({ ID }) => touched.nodes.has(ID))) return true;
   return departures.some(
@@ -165,7 +165,7 @@ function isTouched(touched: Touched, { departures, completed }: DrainPart): bool
   );
 }
 
-/** The nodes and jobs are as they were decided on. */
+/** Whether the nodes and jobs are unchanged since the decision. */
 function isSame(tx: Transaction, known: KnownDrains, { departures, completed }: DrainPart): boolean {
   const concerned = new Set([
     ...completed.map(({ ID }) => ID),
@@ -202,7 +202,7 @@ function endDrain(tx: Transaction, nodeId: string): void {
   tx.emit('node.changed', { nodeId, status: node.Status });
 }
 
-/** One evaluation for the allocations of a job that leave at once. Gives its ID while it waits for more of them. */
+/** One evaluation for all allocations of a job that leave now. Returns its ID while it waits for more of them. */
 function evaluateJob(
   tx: Transaction,
   { Namespace, JobID }: Allocation,

@@ -1,6 +1,6 @@
 import { type Instant, instantFromRfc3339 } from '../../shared/instant.js';
 
-/** A time of a request document; undefined when there is none, or none that can be read, which is refused. */
+/** A time in a request document; undefined when absent, and, after a refusal, when invalid. */
 export function instantFrom(
   name: string,
   value: unknown,

@@ -5,11 +5,11 @@ import type { InvalidParameter } from '../../notifications/errors.js';
 export interface PageRequest {
   /** From 1. */
   readonly number?: number | undefined;
-  /** From 1; cut to the maximum of the settings. */
+  /** From 1; larger values are reduced to the maximum of the settings. */
   readonly size?: number | undefined;
 }
 
-/** The page numbers of an answer whose rows are not counted. */
+/** The page numbers of a list whose rows are not counted. */
 export interface PageNumbers {
   /** From 1. */
   readonly currentPage: number;
@@ -21,7 +21,7 @@ export interface PageNumbers {
   readonly nextPage: number | null;
 }
 
-/** The numbers for one page of a list; `hasMore`: rows follow after it. */
+/** The numbers of one page of a list; `hasMore`: whether rows follow it. */
 export function pageNumbers({ number, size }: CheckedPage, hasMore: boolean): PageNumbers {
   return {
     currentPage: number,
@@ -31,13 +31,13 @@ export function pageNumbers({ number, size }: CheckedPage, hasMore: boolean): Pa
   };
 }
 
-/** Whole numbers from 1, the size not above the maximum. */
+/** Whole numbers from 1; the size is at most the maximum. */
 interface CheckedPage {
   readonly number: number;
   readonly size: number;
 }
 
-/** A checked page: whole numbers from 1, the size cut to the maximum. Null when none was asked for. */
+/** The requested page, checked, with the size reduced to the maximum. Null when none was requested. */
 export function readPage(
   rules: { readonly defaultPageSize: number; readonly maximumPageSize: number },
   page: PageRequest | undefined,
@@ -52,7 +52,7 @@ export function readPage(
   return ok({ number: number ?? 1, size: Math.min(size ?? rules.defaultPageSize, rules.maximumPageSize) });
 }
 
-/** The same for a list that is always paged: the first page of the default size when none was asked for. */
+/** The same for a list that is always paged: by default the first page of the default size. */
 export function readPageOrFirst(
   rules: Parameters<typeof readPage>[0],
   page: PageRequest | undefined,

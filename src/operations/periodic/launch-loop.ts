@@ -10,15 +10,15 @@ import { forgetSchedule } from '../books/jobs/periodic-launches.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { LaunchSpans } from '../context/traces.js';
-import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 import { hasRunningInstance, launchWithin } from './launch-within.js';
 
-/** Launches in one write at most: many jobs are due at midnight, and reports of nodes must not wait for all of them. */
+/** The maximum number of launches in one write: many jobs are due at midnight, and reports of nodes must not wait for all of them. */
 const batch = 16;
 
 /**
- * Launches periodic jobs when they are due. What is due is read, decided and written in one transaction, the instance together with
- * the record of its launch: whatever the number of processes, and wherever one of them is killed, an instance is made once.
+ * Launches periodic jobs when they are due. Due jobs are read, decided and written in one transaction, the instance together with
+ * the record of its launch: whatever the number of processes, and wherever one of them is killed, an instance is created once.
  */
 export const periodicLaunchLoop: BackgroundLoop = {
   name: 'periodic-launches',
@@ -26,12 +26,12 @@ export const periodicLaunchLoop: BackgroundLoop = {
     while (!signal.aborted) {
       const due = await launchDue(context);
       if (due === undefined) await context.clock.sleep(second, signal);
-      else await changeOrMoment(context, { tables: [periodicLaunches], index: due.index, moment: due.next }, signal);
+      else await changeOrDueTime(context, { tables: [periodicLaunches], index: due.index, dueAt: due.next }, signal);
     }
   },
 };
 
-/** Launches everything that is due; gives when the next launch is. Undefined when the store failed. */
+/** Launches all due jobs; returns the time of the next launch. Undefined when the store failed. */
 async function launchDue(
   context: EngineContext,
 ): Promise<{ readonly index: number; readonly next: Instant | undefined } | undefined> {
@@ -48,7 +48,7 @@ async function launchDue(
   });
   if (written.isOk()) launches.end();
   if (written.isErr()) return failed(context, written.error.message);
-  // A store in memory commits without a turn of the event loop.
+  // An in-memory store commits without yielding to the event loop.
   await context.turns.next();
   return { index: written.value.index, next: written.value.value };
 }
@@ -57,7 +57,7 @@ function nextDue(view: ReadView): Instant | undefined {
   return view.list(periodicLaunches, { index: 'by_due_time', limit: 1 })[0]?.record.dueAt;
 }
 
-/** Decides on one launch that is due and writes what follows. */
+/** Decides about one due job and writes the result. */
 function settle(tx: Transaction, record: PeriodicLaunch, launches: LaunchSpans): void {
   const job = readJobRow(tx, record.Namespace, record.ID)?.record;
   const decision = decideLaunch(job, record, hasRunningInstance(tx, record), tx.now);
@@ -72,5 +72,5 @@ function settle(tx: Transaction, record: PeriodicLaunch, launches: LaunchSpans):
 }
 
 function failed({ logger }: EngineContext, error: string): undefined {
-  logger.error({ error }, 'Periodic jobs could not be launched');
+  logger.error({ error }, 'Launching periodic jobs failed');
 }

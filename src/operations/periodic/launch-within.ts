@@ -24,7 +24,7 @@ function unchanged(job: Job) {
   return { type: 'unchanged', job } as const;
 }
 
-/** The counts by status are kept as instances come and go, so that ended instances need not be read. */
+/** The counts by status are maintained by each write, so that ended instances need not be read. */
 export function hasRunningInstance(view: ReadView, { Namespace, ID }: Pick<Job, 'Namespace' | 'ID'>): boolean {
   const children = view.get(jobSummaries, [Namespace, ID])?.record.Children;
   return (children?.Pending ?? 0) + (children?.Running ?? 0) > 0;

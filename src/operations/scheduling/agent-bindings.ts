@@ -28,7 +28,7 @@ import { reportAllocations } from './report-allocations.js';
 import { serveNodeCommands } from './serve-node-commands.js';
 import { leaveNode } from './take-node-down.js';
 
-/** The calls of agents in other processes. What they send is validated first. */
+/** The calls of agents in other processes. Their input is validated first. */
 export const agentBindings: Bindings<typeof agentCalls> = {
   register: (context, caller, { nodeId, node, agent }) =>
     readNodeDescription(node)
@@ -68,12 +68,12 @@ function ofNode<T extends { readonly ID: string }>(nodeId: string, description: 
     : err(invalidRequest('node.ID', 'node.ID must be the node ID of the path'));
 }
 
-/** A copy of a folder may be on a copy of the host. */
+/** A copied folder may be on a copied host, so the boot ID counts as well. */
 function claimantFrom({ instance, folder, boot = '' }: AgentProcess): NodeClaimant {
   return { instance, ...(folder === undefined ? {} : { folder: secretHash(`${boot} ${folder}`) }) };
 }
 
-/** A call whose agent has gone must not wait for ever. */
+/** Bounds the wait of a call whose agent is gone. */
 const longestVariablesWait = 30 * second;
 
 function variablesInTime(context: EngineContext, caller: Principal, query: TaskVariablesQuery) {

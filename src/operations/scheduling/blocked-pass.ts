@@ -12,14 +12,14 @@ import { capacitySignals } from '../../scheduler/capacity-signal.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import type { Transaction } from '../commit.js';
 
-/** The blocked evaluation that is to be tried next, and the entry that led to it. */
+/** The blocked evaluation to try next, and the entry that led to it. */
 export interface NextBlocked {
   readonly evaluation: Evaluation | undefined;
   readonly entry: BlockedRequirement | undefined;
   readonly pass: BlockedPass;
 }
 
-/** Continues with the round, or begins another one when capacity was freed. */
+/** Continues the round, or begins another when capacity was freed. */
 export function nextBlocked(view: ReadView, before: BlockedPass): NextBlocked {
   const signalled = view.get(capacitySignals, ['capacity'])?.record.index ?? 0;
   let pass = beginsAnew(before, signalled) ? passOver(headsOf(view), before, signalled) : before;
@@ -39,7 +39,7 @@ export function passAfter(tx: Transaction, { pass, entry }: Pick<NextBlocked, 'p
   return afterTrial(pass, { entry, waitsFor, following: followingOf(tx, entry) });
 }
 
-/** The most urgent entry of every requirement. */
+/** The entry of highest priority of every requirement. */
 function headsOf(view: ReadView): BlockedRequirement[] {
   const heads: BlockedRequirement[] = [];
   for (let from = ''; ; ) {
@@ -50,7 +50,7 @@ function headsOf(view: ReadView): BlockedRequirement[] {
   }
 }
 
-/** The next one of the same requirement, by urgency. */
+/** The next entry of the same requirement, by priority. */
 function followingOf(
   view: ReadView,
   { requirement, priority, createIndex, ID }: BlockedRequirement,

@@ -4,18 +4,18 @@ import { instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from '../.
 import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import type { Transaction } from '../commit.js';
 
-/** Wall time less monotonic time: it changes when somebody sets the clock, and only then. */
+/** Wall time minus monotonic time: it changes only when the wall clock is set. */
 export type WallOffset = Milliseconds;
 
-/** Smaller changes are corrections by a time service. */
+/** Smaller changes are corrections by time synchronisation. */
 const smallestStep = 1000;
 
 /**
- * Evaluations with a time to wait for wait for an interval: a delay of the reschedule policy. When the wall clock is set back they would
- * wait longer by the size of the step, so their times are set back, too. `before` is the offset of the previous call; undefined after a
- * start, when the size of a step is not known: then the interval begins again. Returns the offset for the next call.
+ * A delayed evaluation waits for an interval: a delay of the reschedule policy. When the wall clock is set back it would
+ * wait longer by the size of the step, so its due time is set back, too. `before` is the offset of the previous call; undefined after a
+ * start, when the size of a step is unknown: the interval then begins again. Returns the offset for the next call.
  *
- * Only records that were written later than now are changed, so that several engines on one store change each once.
+ * Only records written later than the current wall time are changed, so that several engines on one store change each record once.
  */
 export function keepWaits(tx: Transaction, before: WallOffset | undefined): WallOffset {
   const offset = tx.now - tx.monotonic;

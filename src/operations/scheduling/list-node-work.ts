@@ -17,8 +17,8 @@ import { listAssignments } from './node-assignments.js';
 import { isAgentOf } from './node-ownership.js';
 
 /**
- * What the agent of a node has to handle: everything, or with `waiting.after` what has changed since that index. Waits
- * like every read, woken only by changes that the scheduler made to assignments, or when the node gets another agent.
+ * The allocations that a node's agent has to handle: all of them, or with `waiting.after` the changes since that index. A blocking query
+ * that is woken only by the scheduler's changes of assignments, and when the node gets another agent.
  */
 export function listNodeWork(
   context: EngineContext,
@@ -40,14 +40,14 @@ export function listNodeWork(
   );
 }
 
-interface Look {
+interface WorkRead {
   readonly view: ReadView;
   readonly now: Instant;
 }
 
-/** An agent that is not the node's any more is reported so at once. */
+/** Refuses an agent that has been replaced at once. */
 function workFor(
-  { view, now }: Look,
+  { view, now }: WorkRead,
   nodeId: string,
   instance: string | undefined,
   after: number,
@@ -58,10 +58,10 @@ function workFor(
 }
 
 function nodeWorkList(view: ReadView, nodeId: string, after: number): Answer<NodeWorkList> {
-  // An index that is yet to come is of a store that this one has replaced, as after a backup was restored.
+  // An index in the future comes from a store that this one has replaced, as after a restored backup.
   const complete = after === 0 || after > view.index;
   const assignments = listAssignments(view, nodeId, complete ? 0 : after);
-  // Without news the reader keeps its own index and continues waiting.
+  // Without changes the reader keeps its own index and continues to wait.
   const index = complete || assignments.length > 0 ? view.index : after;
   const work = assignments.flatMap((row) => (row.gone ? [] : (workOf(view, row.allocationId) ?? [])));
   const gone = assignments.filter((row) => row.gone && !isCollectedRow(row)).map((row) => row.allocationId);

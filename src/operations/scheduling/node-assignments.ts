@@ -5,7 +5,7 @@ import type { Steps } from '../../scheduler/steps.js';
 import { pagesOf } from '../books/pages.js';
 import { readInStep } from '../books/scheduling/scheduling-snapshot.js';
 
-/** The unfinished allocations of a node that its agent is not notified of, by ID. Each step reads from the view that is current then. */
+/** The unfinished allocations of a node without an assignment row, by ID. Each step reads from the then current view. */
 export function* unassignedInSteps(view: () => ReadView, nodeId: string): Steps<readonly string[]> {
   const unassigned: string[] = [];
   const keyOf = ({ Namespace, JobID, ID }: Allocation) => [nodeId, Namespace, JobID, ID] as const;
@@ -17,7 +17,7 @@ export function* unassignedInSteps(view: () => ReadView, nodeId: string): Steps<
   return unassigned;
 }
 
-/** Gives a node that was down its unfinished work back: those that were found before, unless they have ended since. */
+/** Assigns a node that was down its unfinished allocations again: those that were found before, unless they have ended since. */
 export function assignOpenAllocations(view: WriteView, nodeId: string, unassigned: readonly string[]): void {
   for (const allocationId of unassigned) {
     const allocation = view.get(allocations, [allocationId])?.record;
@@ -27,7 +27,7 @@ export function assignOpenAllocations(view: WriteView, nodeId: string, unassigne
   }
 }
 
-/** Forgets the rows of allocations that are gone, once nothing is left of them on their node. */
+/** Removes the rows of removed allocations once nothing is left of them on their node. */
 export function forgetEnded(view: WriteView, nodeId: string, ended: readonly string[]): void {
   for (const allocationId of ended) {
     const allocation = view.get(allocations, [allocationId])?.record;

@@ -16,7 +16,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { takeNodeDown } from './take-node-down.js';
 
-/** Marks nodes down or disconnected that have been silent for too long, so that their allocations are replaced. */
+/** Marks nodes that have been silent for too long as down or disconnected, so that their allocations are replaced. */
 export const nodeLivenessLoop: BackgroundLoop = {
   name: 'node-liveness',
   run: async (context, signal) => {
@@ -25,7 +25,7 @@ export const nodeLivenessLoop: BackgroundLoop = {
   },
 };
 
-/** Checks once, and waits until the next node can turn silent, or the first one registers. */
+/** Checks once, and waits until the next node can become silent or the first one registers. */
 async function watchOnce(context: EngineContext, watch: SilenceWatch, signal: AbortSignal): Promise<SilenceWatch> {
   const swept = await sweep(context, watch);
   const { clock } = context;
@@ -48,7 +48,7 @@ interface Sweep {
   readonly index: number;
 }
 
-/** Undefined when the store failed. */
+/** One check of all nodes; undefined when the store failed. */
 async function sweep(context: EngineContext, before: SilenceWatch): Promise<Sweep | undefined> {
   const ttl = context.settings.scheduling.heartbeatTtl;
   const watch = { ...before, since: Math.max(before.since, context.outages.lastAt) };
@@ -60,9 +60,9 @@ async function sweep(context: EngineContext, before: SilenceWatch): Promise<Swee
   if (seen.value.silent.length === 0) return seen.value;
   const written = await commit(context, hostPrincipal, (tx) => {
     // Checked again on the stored heartbeats at the time of this write: the process may have been suspended since the first check.
-    const judged = observeHeartbeats(watch, heartbeatsOf(context, tx), ttl, tx.monotonic);
-    for (const { nodeId } of judged.silent) takeForDown(tx, nodeId);
-    return ok<Sweep, never>({ watch: judged.watch, next: judged.next, index: tx.index });
+    const observed = observeHeartbeats(watch, heartbeatsOf(context, tx), ttl, tx.monotonic);
+    for (const { nodeId } of observed.silent) takeForDown(tx, nodeId);
+    return ok<Sweep, never>({ watch: observed.watch, next: observed.next, index: tx.index });
   });
   return written.isErr() ? failed(context, written.error.message) : written.value.value;
 }
@@ -79,16 +79,10 @@ function heartbeatsOf({ clock: { timeline }, ownNodes }: EngineContext, view: Re
 function takeForDown(tx: Transaction, nodeId: string): void {
   const node = tx.get(nodes, [nodeId])?.record;
   if (node === undefined) tx.remove(nodeHeartbeats, [nodeId]);
-  else
-    takeNodeDown(
-      tx,
-      node,
-      'The node has not been heard from for too long',
-      silentStatus(unfinishedOn(tx, nodeId), tx.now),
-    );
+  else takeNodeDown(tx, node, 'The node has missed its heartbeats', silentStatus(unfinishedOn(tx, nodeId), tx.now));
 }
 
-/** Those of jobs that may wait for the node. */
+/** Unfinished allocations of jobs that may wait for the node. */
 function* unfinishedOn(tx: Transaction, nodeId: string): Generator<UnfinishedAllocation> {
   for (const { namespace, jobId } of jobsOnNode(tx, nodeId)) {
     const versions = readJobVersions(tx, namespace, jobId).map(({ record }) => record);
@@ -112,6 +106,6 @@ function groupOf(versions: readonly Job[], { JobVersion, JobCreateIndex, TaskGro
 }
 
 function failed(context: EngineContext, message: string): undefined {
-  context.logger.error({ error: message }, 'The nodes could not be looked through');
+  context.logger.error({ error: message }, 'Checking the heartbeats of nodes failed');
   return undefined;
 }

@@ -14,7 +14,7 @@ export interface NodeClaimant {
   readonly folder?: string;
 }
 
-/** Makes the process the agent of the node, unless another live process is. */
+/** Makes the process the agent of the node, unless another live process is its agent. */
 export function takeNode(
   tx: Transaction,
   nodeId: string,
@@ -29,7 +29,7 @@ export function takeNode(
   return ok(undefined);
 }
 
-/** Whether the process is the agent of the node, as far as the store knows. */
+/** Whether the process is the agent of the node according to the store. */
 export function isAgentOf(view: ReadView, nodeId: string, instance: string | undefined): boolean {
   return isOwner(view.get(nodeOwners, [nodeId])?.record, instance);
 }

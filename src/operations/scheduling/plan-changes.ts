@@ -8,7 +8,7 @@ import { unixNanosFromInstant } from '../../shared/instant.js';
 import type { AllocationChange } from '../books/jobs/job-runs.js';
 import type { Transaction } from '../commit.js';
 
-/** Made and changed deployments, and those that the changes count for, with the changes in their counts. */
+/** Created and changed deployments, and deployments whose counts the changed allocations change, with their new counts. */
 export function countedDeployments(
   tx: Transaction,
   uncounted: readonly Deployment[],
@@ -25,7 +25,7 @@ export function countedDeployments(
   return [...counted.values()];
 }
 
-/** Every changed allocation as it was. Those of other jobs are preempted ones, which may have changed since the plan was decided. */
+/** The previous state of every changed allocation. Those of other jobs were preempted, and may have changed since the plan was decided. */
 export function changesOf(
   view: ReadView,
   result: SchedulingResult,
@@ -52,7 +52,7 @@ function preemptedAs(after: Allocation, known: Allocation): Allocation {
   };
 }
 
-/** An allocation that is being replaced keeps its stored tracker: the event of its replacement is in the tracker of its successor. */
+/** An allocation that is being replaced keeps its stored tracker: its replacement's tracker has the event. */
 function withOwnTracker(after: Allocation, before: Allocation): Allocation {
   if (after.NextAllocation === before.NextAllocation || after.RescheduleTracker === before.RescheduleTracker)
     return after;

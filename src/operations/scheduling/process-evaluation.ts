@@ -16,7 +16,7 @@ import { putJobVersion } from '../books/jobs/job-stub-rows.js';
 import { clusterAfter, clusterAt, type KnownCluster } from '../books/scheduling/known-cluster.js';
 import { isLarge } from '../books/scheduling/large-jobs.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
-import { allows, lookAgain, type PlanBasis, type PlanWatch, watchOf } from '../books/scheduling/plan-basis.js';
+import { allows, changesSince, type PlanBasis, type PlanWatch, watchOf } from '../books/scheduling/plan-basis.js';
 import { putAllocation } from '../books/scheduling/put-allocation.js';
 import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import { readInStep, readSchedulingSnapshot, snapshotInSteps } from '../books/scheduling/scheduling-snapshot.js';
@@ -30,35 +30,35 @@ interface ProcessedEvaluation {
   readonly cluster: KnownCluster;
 }
 
-/** A plan that takes longer than a write should. Its steps continue after the write in which it was begun. */
+/** A plan that takes longer than a write should. Its steps continue after the write that began it. */
 export interface BegunEvaluation extends SteppedWork<DecidedPlan> {
   readonly evaluation: Evaluation;
-  /** Index of the last write before. */
+  /** Index of the last write before it. */
   readonly index: number;
   readonly known: KnownCluster;
 }
 
-/** A plan that is to be written, for as long as what it was decided on is true. */
+/** A decided plan; it is written only while its inputs are unchanged. */
 export interface DecidedPlan {
   readonly basis: PlanBasis;
   readonly known: KnownCluster;
   readonly result: SchedulingResult;
-  /** In the order in which they are written. */
+  /** In writing order. */
   readonly parts: readonly PlanPart[];
 }
 
 /**
  * Processes one evaluation from reading the job to writing the plan, all in the caller's transaction: nothing can change
- * between decision and commit, so a plan is never refused and no lease is needed. `known` is the cluster as far as the caller
- * has it from the write before.
+ * between decision and commit, so a plan is never refused and no lease is needed. `known` is the cluster that the caller
+ * cached after the previous write, if any.
  */
 export function processEvaluation(tx: Transaction, evaluation: Evaluation, known?: KnownCluster): ProcessedEvaluation {
   const processed = beginEvaluation(tx, evaluation, { known, atMost: Number.POSITIVE_INFINITY });
-  if (processed.type === 'begun') throw new Error('an evaluation without a limit was not processed at once');
+  if (processed.type === 'begun') throw new Error('an evaluation without a limit must be processed at once');
   return processed;
 }
 
-/** `processEvaluation`, unless the job has or wants more than `atMost` allocations: then nothing is written, and the plan is only begun. */
+/** `processEvaluation`, unless the job has or wants more than `atMost` allocations: then the plan is only begun and nothing is written. */
 export function beginEvaluation(
   tx: Transaction,
   evaluation: Evaluation,
@@ -66,7 +66,7 @@ export function beginEvaluation(
 ): (ProcessedEvaluation & { readonly type: 'processed' }) | (BegunEvaluation & { readonly type: 'begun' }) {
   const cluster = clusterAt(tx, known);
   const job = readJobRow(tx, evaluation.Namespace, evaluation.JobID)?.record;
-  if (isLarge(tx, { whose: evaluation, job, nodes: cluster.cluster.books.length }, atMost)) {
+  if (isLarge(tx, { whose: evaluation, job, nodes: cluster.cluster.nodeStates.length }, atMost)) {
     return { type: 'begun', ...begin(tx, evaluation, cluster) };
   }
   const snapshot = readSchedulingSnapshot(tx, evaluation, cluster.cluster, tx.stopwatch);
@@ -83,7 +83,7 @@ export function beginEvaluation(
   };
 }
 
-/** Nothing is read yet, so that even the first step may come in another view. */
+/** Reads nothing yet, so that even the first step may use another view. */
 function begin(
   { index: next, now, ids, stopwatch, settings }: Transaction,
   evaluation: Evaluation,
@@ -102,13 +102,13 @@ function begin(
   return { evaluation, index, known, ...work };
 }
 
-/** How far a plan that was decided before is written. */
+/** The progress of writing a plan that was decided before. */
 export interface WrittenSoFar {
   readonly known: KnownCluster;
   readonly watch: PlanWatch;
 }
 
-/** Writes a plan that was decided before, or a part of it; undefined, and nothing is written, when it does not hold any more. */
+/** Writes a plan that was decided before, or a part of it; undefined, with nothing written, when its inputs have changed. */
 export function writeDecided(
   tx: Transaction,
   { basis, known, result: decided }: DecidedPlan,
@@ -117,7 +117,7 @@ export function writeDecided(
     before: { known, watch: watchOf(basis) },
   },
 ): (ProcessedEvaluation & { readonly watch: PlanWatch }) | undefined {
-  const watch = lookAgain(tx, basis, before.watch);
+  const watch = changesSince(tx, basis, before.watch);
   if (watch === undefined || !allows(watch, part)) return undefined;
   const result = movedResult(partOf(decided, part), basis.index + 1, tx.index);
   const { snapshot, existing, index: seen } = basis;
@@ -125,7 +125,7 @@ export function writeDecided(
   return { ...writeResult(tx, { result, first: part.first, last: part.last }, made), watch };
 }
 
-/** Of a part, what comes with it. Evaluations for a later time are there before an allocation names them. */
+/** The records of one part. Delayed evaluations are stored before the allocations that refer to them. */
 function partOf(result: SchedulingResult, { allocations: own, first, last }: PlanPart): SchedulingResult {
   const followUps = result.followUps.filter(({ Status }) => (Status === 'pending' ? first : last));
   const { decided } = result;
@@ -166,7 +166,7 @@ function writeResult(
 }
 
 /**
- * Whether a blocked evaluation was tried and nothing has changed for it: then its record keeps its index. An engine tries all of them when it
+ * Whether a blocked evaluation was retried with the same result, so that its record keeps its index. An engine retries all of them when it
  * starts.
  */
 function isBlockedAsBefore(
@@ -175,7 +175,8 @@ function isBlockedAsBefore(
   { job, seen }: Pick<Plan, 'job' | 'seen'>,
 ): boolean {
   const { evaluation, followUps, preemptions, decided, stableVersion, looksAgain } = result;
-  if (!first || !last || evaluation.Status !== 'blocked' || looksAgain || stableVersion !== undefined) return false;
+  if (!first || !last || evaluation.Status !== 'blocked' || looksAgain || stableVersion !== undefined)
+    return false;
   if (followUps.length + preemptions.length + decided.uncounted.length > 0) return false;
   const stored = tx.get(evaluations, [evaluation.ID])?.record;
   if (stored === undefined || findingsOf(stored) !== findingsOf(evaluation)) return false;
@@ -185,7 +186,7 @@ function isBlockedAsBefore(
   return isSame && superseded(tx, result, seen).length === 0;
 }
 
-/** What an evaluation reports its readers, without when it was decided and how long that took. */
+/** The findings of an evaluation that readers see, without the times of the decision. */
 function findingsOf(evaluation: Evaluation): string {
   const { ModifyIndex: _index, ModifyTime: _time, SnapshotIndex: _snapshot, ...found } = evaluation;
   return JSON.stringify(found, (key, value: unknown) => {
@@ -195,7 +196,7 @@ function findingsOf(evaluation: Evaluation): string {
   });
 }
 
-/** Ends an evaluation that cannot be worked on, so that it does not hold up its job for ever. */
+/** Fails an evaluation that cannot be processed, so that it does not block its job forever. */
 export function failEvaluation(tx: Transaction, evaluation: Evaluation, description: string): void {
   const failed = ended(tx, evaluation, 'failed', description);
   putEvaluation(tx, failed);
@@ -227,7 +228,7 @@ function writePlan(tx: Transaction, plan: Plan): void {
   applyJobConsequences(tx, last ? consequences : { ...consequences, unfinished: true });
 }
 
-/** None while another evaluation of the job is pending. The plan's own may have been processed since an earlier part. */
+/** No evaluation while another one of the job is pending. The plan's own may have been processed since an earlier part. */
 function preemptionWithin(tx: Transaction, evaluation: Evaluation): readonly Evaluation[] {
   const { ID, Namespace, JobID } = evaluation;
   const open = tx.list(evaluations, { index: 'open_by_job', prefix: [Namespace, JobID] });
@@ -265,7 +266,7 @@ function superseded(tx: Transaction, result: SchedulingResult, seen: number): Ev
   return canceled;
 }
 
-/** Existing clients know these strings. */
+/** Existing clients compare these strings. */
 function supersededBecause({ Status, JobID }: Evaluation): string {
   return Status === 'blocked'
     ? `existing blocked evaluation exists for job "${JobID}"`

@@ -14,7 +14,7 @@ import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsUnder } from '../waiting/watched-rows.js';
 
-/** Which nodes `listNodes` gives, and whether it waits for a change. */
+/** Selects the nodes of `listNodes`, and whether it waits for a change. */
 export interface ListNodesInput extends ListRequest {
   /** Waits for a change after an index; answers at once when absent. */
   readonly waiting?: Waiting;
@@ -39,7 +39,7 @@ export function listNodes(
   return answerList(context, input, list, input.waiting);
 }
 
-/** One node; waits for it to appear like every read, unless nothing can have such an ID. */
+/** One node; like every blocking query it can wait for the node to appear, unless no node can have the ID. */
 export function readNode(
   context: EngineContext,
   caller: Principal,
@@ -49,7 +49,7 @@ export function readNode(
   const allowed = authoriseArea(caller, 'node', 'read');
   if (allowed.isErr()) return errAsync(allowed.error);
   if (isUuid(input.nodeId)) return answerNode(context, input, waiting);
-  // A host may have given its node an ID of another form.
+  // A host may give its node an ID that is not a UUID.
   return context.storage
     .read((view) => view.get(nodes, [input.nodeId]) !== undefined)
     .andThen((known) => (known ? answerNode(context, input, waiting) : errAsync(malformedId())));

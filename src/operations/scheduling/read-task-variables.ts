@@ -18,7 +18,7 @@ import type { VariableName, VariableRead } from '../../templates/index.js';
 import { type StoredVariable, variables } from '../../variables/variable.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { readAllocationJob } from '../books/jobs/job-rows.js';
-import { openItems } from '../books/variable-items.js';
+import { decryptItems } from '../books/variable-items.js';
 import { readWorkload } from '../books/workload-rules.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { everythingSeen, namespacedSource } from '../listing/keyed-source.js';
@@ -28,7 +28,7 @@ type Fault = PermissionDenied | UnknownNode | AgentRefused | LinkFailed | Storag
 
 /**
  * The variables that the templates of a task read, with the rights of the task (guide to templates). With `known` it waits until
- * there is another answer, or until the signal aborts.
+ * the result changes or the signal aborts.
  */
 export function readTaskVariables(
   context: EngineContext,
@@ -39,7 +39,7 @@ export function readTaskVariables(
   const allowed = authoriseNode(caller, query.nodeId);
   if (allowed.isErr()) return errAsync(allowed.error);
   if (query.variables.length > MAX_TASK_READS || query.prefixes.length > MAX_TASK_READS) {
-    return errAsync(refused(`The templates of a task may look at ${MAX_TASK_READS} variables`));
+    return errAsync(refused(`The templates of a task may read at most ${MAX_TASK_READS} variables`));
   }
   return new ResultAsync(waitForOther(context, query, signal));
 }
@@ -66,18 +66,18 @@ function answer(context: EngineContext, view: ReadView, query: TaskVariablesQuer
   const found = query.variables.map((read) => readable(view, task, namespace, read));
   const lists = query.prefixes.map((read) => listed(view, task, namespace, read));
   const version = versionOf(found, lists);
-  // A caller that knows this answer gets only the information that it still holds.
+  // A caller with this version gets only the version: both lists are empty.
   if (version === query.known) return ok({ version, items: [], lists: [] });
   const items: (Readonly<Record<string, string>> | null)[] = [];
   for (const variable of found) {
-    const opened = variable === undefined ? ok(null) : openItems(context, variable);
+    const opened = variable === undefined ? ok(null) : decryptItems(context, variable);
     if (opened.isErr()) return err({ type: 'link_failed', message: opened.error.message });
     items.push(opened.value);
   }
   return ok({ version, items, lists });
 }
 
-/** The task as a separate caller. A dispatched or periodic run has the rights of the job that it comes from. */
+/** The task as a caller. A dispatched or periodic instance has the rights of its parent job. */
 function taskOf(
   view: ReadView,
   { nodeId, allocationId, task }: TaskVariablesQuery,
@@ -94,8 +94,8 @@ function taskOf(
 }
 
 /**
- * An allocation of the node, unless its node has reported its end: a node may read variables only for its own unfinished work. An
- * allocation that counts as lost may still have tasks to run at its end.
+ * An allocation of the node, unless the node has reported its end: a node may read variables only for its own unfinished work. A
+ * lost allocation may still have poststop tasks to run.
  */
 function workingOn(view: ReadView, nodeId: string, allocationId: string): Allocation | undefined {
   const found = view.get(allocations, [allocationId])?.record;
@@ -112,7 +112,7 @@ function readable(
   return allowsVariable(task, { namespace, path }, 'read') ? view.get(variables, [namespace, path])?.record : undefined;
 }
 
-/** The names below a prefix, up to the limit; those that the task may not list are left out and do not count. */
+/** The names below a prefix, up to the limit; names that the task may not list are omitted and do not count. */
 function listed(view: ReadView, task: Principal, own: string, { path, namespace = own }: VariableRead): VariableName[] {
   if (namespace === everyNamespace) return [];
   const request = { namespace, prefix: path, sees: everythingSeen };

@@ -24,7 +24,7 @@ import { assignOpenAllocations, unassignedInSteps } from './node-assignments.js'
 import { isAgentOf, type NodeClaimant, takeNode } from './node-ownership.js';
 
 /**
- * Registers a node, or brings its description up to date, and makes it ready. With `agent` that process is the node's agent from then on.
+ * Registers a node, or updates its description, and makes it ready. With `agent`, that process becomes the node's agent.
  */
 export function registerNode(
   context: EngineContext,
@@ -45,16 +45,16 @@ export function registerNode(
     .map(({ index }) => ({ index, heartbeatTtl }));
 }
 
-/** Undefined where looking for them takes longer than a write should. */
+/** Undefined if finding them takes longer than a write should. */
 function fewUnassigned(tx: Transaction, nodeId: string): readonly string[] | undefined {
   const some = tx.list(allocations, { index: 'open_by_node', prefix: [nodeId], limit: foundInWrite + 1 });
   return some.length > foundInWrite ? undefined : finish(unassignedInSteps(() => tx, nodeId));
 }
 
-/** Allocations of a node that are looked through in one write. */
+/** The maximum number of a node's allocations that are examined in one write. */
 const foundInWrite = 64;
 
-/** The same, found in turns of the event loop. */
+/** The same in steps, between which the event loop runs. */
 function unassignedOn(context: EngineContext, nodeId: string): ResultAsync<readonly string[], StorageError> {
   const work = steppedWork((view) => unassignedInSteps(view, nodeId));
   return new ResultAsync(stepsInTurns(context, work, never)).map((found) => found ?? []);
@@ -66,7 +66,7 @@ interface Registration {
   readonly caller: Principal;
   readonly description: NodeDescription;
   readonly agent: NodeClaimant | undefined;
-  /** IDs of its allocations that its agent has to be notified of. */
+  /** IDs of its unfinished allocations without an assignment row. */
   readonly unassigned: readonly string[];
 }
 
@@ -92,7 +92,7 @@ function register(
   return ok(undefined);
 }
 
-/** The token of an agent is for one node: the one that it names, or the first that registers with it. */
+/** An agent's token is valid for one node: the one that it names, or the first that registers with it. */
 function claimNode(
   tx: Transaction,
   caller: Principal,
@@ -110,14 +110,14 @@ function claimNode(
       return err({
         type: 'claim_refused',
         message:
-          'no token of the store belongs to the caller, so it cannot be bound to a node; give its principal the ID of the node',
+          'the caller has no token of the store that could be bound to a node; give its principal the ID of the node',
       });
     tx.put(tokens, { ...token, node });
     return ok(undefined);
   });
 }
 
-/** The node as its agent describes it, with what operators have decided about it. */
+/** The node as its agent describes it, with the decisions of operators kept. */
 function registered(tx: Transaction, description: NodeDescription, before: Node | undefined): Node {
   const node: Node = {
     ...description,
@@ -134,7 +134,7 @@ function registered(tx: Transaction, description: NodeDescription, before: Node 
   return withNodeEvent(node, { Subsystem: 'Cluster', Message }, { now: tx.now, index: tx.index });
 }
 
-/** What operators have added stays, and what the agent reports now is kept beside it. */
+/** Metadata set by operators is kept, and the agent's current metadata is stored beside it. */
 function metaOf(tx: Transaction, { ID, Meta }: NodeDescription): Node['Meta'] {
   const before = tx.get(nodeMetadata, [ID])?.record;
   if (before === undefined) return Meta;
@@ -152,13 +152,13 @@ function decidedByOperators(before: Node): Partial<Node> {
   };
 }
 
-/** A pool exists from its first node on. */
+/** A pool is created with its first node. */
 function createPool(tx: Transaction, name: string): void {
   if (readNodePool(tx, name) === undefined) tx.put(nodePools, newNodePool(name, tx.index));
 }
 
 /**
- * Says that the node is alive. A node that is down or disconnected, or has another agent than this process, is unknown here and must register
+ * Records a heartbeat. A node that is down or disconnected, or has another agent than this process, gets an error and must register
  * again.
  */
 export function heartbeatNode(

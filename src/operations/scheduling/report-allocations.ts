@@ -22,11 +22,11 @@ import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import { registerServices } from '../books/service-rows.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { cancelNeedless, withoutWait } from './needless-follow-ups.js';
+import { cancelFollowUps, withoutWait } from './cancel-follow-ups.js';
 import { forgetEnded } from './node-assignments.js';
 import { isAgentOf } from './node-ownership.js';
 
-/** Takes the reports of a node in one write, with everything that follows from them: counters, status, run events, reschedules. */
+/** Stores the reports of a node in one write, with all consequences: counters, status, run events, reschedules. */
 export function reportAllocations(
   context: EngineContext,
   caller: Principal,
@@ -44,7 +44,7 @@ export function reportAllocations(
     for (const { before, after } of changed) putAllocation(tx, before, after);
     const followUps = evaluationsAfter(tx, changed);
     for (const evaluation of followUps) putEvaluation(tx, evaluation);
-    const canceled = cancelNeedless(tx, changed);
+    const canceled = cancelFollowUps(tx, changed);
     const deployed = followDeployments(tx, changed);
     applyJobConsequences(tx, {
       evaluations: [...followUps, ...canceled, ...deployed.evaluations],
@@ -73,12 +73,12 @@ function reported(context: EngineContext, tx: Transaction, before: Allocation, r
   return withReportedHealth(after, healthy, { now: tx.now, index: tx.index });
 }
 
-/** Kept where somebody may be alerted. */
+/** Stored only where notifications may quote it. */
 function outputOf({ settings }: Transaction, { output }: AllocationReport): Pick<Allocation, 'FailureOutput'> {
   return output === undefined || settings.runNotifications.length === 0 ? {} : { FailureOutput: output };
 }
 
-/** Agents may leave the status or the tasks empty: such members are absent (job interface, Allocation). */
+/** Agents may send an empty description or no task states: such members are omitted (job interface, Allocation). */
 function withoutEmpty(allocation: Allocation): Allocation {
   const isDescribed = allocation.ClientDescription !== '';
   const hasStates = Object.keys(allocation.TaskStates ?? {}).length > 0;
@@ -87,7 +87,7 @@ function withoutEmpty(allocation: Allocation): Allocation {
   return { ...rest, ...(isDescribed ? { ClientDescription } : {}), ...(hasStates ? { TaskStates } : {}) };
 }
 
-/** Health where the node does not measure it: by the states of the tasks; null when it is not known yet. */
+/** Health where the node does not measure it, from the task states; null while unknown. */
 function healthByTasks({ presentTimes }: EngineContext, tx: Transaction, allocation: Allocation): boolean | null {
   const known = allocation.DeploymentStatus?.Healthy ?? null;
   if (allocation.DeploymentID === undefined || known !== null) return null;
@@ -98,7 +98,7 @@ function healthByTasks({ presentTimes }: EngineContext, tx: Transaction, allocat
   return measureHealth(presentTimes.allocation(allocation, tx), group, tx.now).healthy ?? null;
 }
 
-/** The evaluations that the reports call for, one for each job. */
+/** The evaluations that the reports require, one for each job. */
 function evaluationsAfter(
   tx: Transaction,
   changed: readonly { readonly before: Allocation; readonly after: Allocation }[],
@@ -119,18 +119,18 @@ function tellChange(tx: Transaction, { Namespace, ID, JobID, ClientStatus }: All
   tx.emit('allocation.changed', { namespace: Namespace, allocationId: ID, jobId: JobID, clientStatus: ClientStatus });
 }
 
-/** The allocations that the node keeps although the server does not know them on this node. */
+/** The allocations that the node keeps, but that the server does not have on this node. */
 function unknownAmong(tx: Transaction, { nodeId, kept = [] }: NodeReport): readonly string[] {
   return kept.filter((id) => tx.get(allocations, [id])?.record.NodeID !== nodeId);
 }
 
 interface TakenReports {
-  /** Allocations that are not the node's. */
+  /** Allocations that the server does not have on this node. */
   readonly unknown: readonly string[];
   readonly changed: readonly { readonly before: Allocation; readonly after: Allocation }[];
 }
 
-/** Of several reports of one allocation in a message the last one counts, as if they had come one after the other. */
+/** If a message has several reports of one allocation, the last one counts, as if they had arrived one after the other. */
 function takeReports(context: EngineContext, tx: Transaction, { nodeId, reports }: NodeReport): TakenReports {
   const unknown: string[] = [];
   const changed = new Map<string, { before: Allocation; after: Allocation }>();

@@ -8,21 +8,21 @@ import { remotePerformer } from '../node-commands/remote-performer.js';
 import { isAgentOf } from './node-ownership.js';
 
 interface ServedNode {
-  /** Who holds the connection; may handle the node. */
+  /** The holder of the connection, authorised for the node. */
   readonly caller: Principal;
   readonly nodeId: string;
-  /** Which process of the node holds the connection; absent for agents that do not say. */
+  /** The agent process that holds the connection; undefined for agents that do not identify it. */
   readonly instance: string | undefined;
   /** Aborts when the connection has ended. */
   readonly signal: AbortSignal;
 }
 
-/** How long a connection lasts at most after its token was removed. */
+/** The maximum time that a connection outlives its token. */
 const tokenCheckPause = 10 * second;
 
 /**
- * Gives the commands for a node over the connection that its agent holds, until that ends or the agent holds a newer one. Connections of
- * other processes than the node's agent are closed.
+ * Sends the commands for a node over its agent's connection, until that ends or the agent opens a newer one. Connections of
+ * processes other than the node's agent are closed.
  */
 export async function serveNodeCommands(
   context: EngineContext,
@@ -44,7 +44,7 @@ export async function serveNodeCommands(
   await watched;
 }
 
-/** Tokens of the store are checked again at intervals. How the host authenticates its callers is left to the host. */
+/** Tokens of the store are checked again at intervals. Callers authenticated by the host are not. */
 async function endWithToken(
   context: EngineContext,
   { caller, nodeId }: ServedNode,
@@ -57,8 +57,8 @@ async function endWithToken(
     const read = await context.storage.read((view) => view.get(tokens, [caller.accessor])?.record);
     const token = read.isOk() ? read.value : undefined;
     const fits = token?.node?.id === nodeId && !isExpired(token, context.clock.now());
-    // A store that cannot be read is asked again at the next interval.
-    if (read.isOk() && wasKnown && !fits) return socket.close(1008, 'the token is not valid any more');
+    // If the store cannot be read, the check is repeated at the next interval.
+    if (read.isOk() && wasKnown && !fits) return socket.close(1008, 'the token is no longer valid');
     wasKnown ||= fits;
     await context.clock.sleep(tokenCheckPause, signal);
   }

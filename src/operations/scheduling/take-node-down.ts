@@ -10,7 +10,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { isAgentOf } from './node-ownership.js';
 
-/** The node's agent has gone for good: its allocations are replaced now, and not when its silence is noticed. */
+/** The node's agent deregisters: its allocations are replaced now instead of when its silence is noticed. */
 export function leaveNode(
   context: EngineContext,
   caller: Principal,
@@ -28,7 +28,7 @@ export function leaveNode(
   }).map(({ index }) => ({ index }));
 }
 
-/** Marks the node down or disconnected, and has the jobs on it evaluated, which replaces their allocations or waits for them. */
+/** Marks the node as down or disconnected, and creates evaluations of its jobs, which replace the allocations or wait for them. */
 export function takeNodeDown(
   tx: Transaction,
   node: Node,

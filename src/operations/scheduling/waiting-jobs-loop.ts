@@ -9,20 +9,20 @@ import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 
-/** How long a job waits for room before that is logged. */
+/** How long a job waits for capacity before a warning. */
 const noticeable: Milliseconds = 10 * second;
-/** Jobs that are checked in one read. */
+/** Jobs checked in one read. */
 const checkedAtOnce = 200;
-/** Jobs that are watched, and evaluations that are cached as logged; the oldest are dropped. */
+/** The maximum number of watched jobs, and of evaluations cached as logged; the oldest are dropped. */
 const mostWatched = 20_000;
-/** Nodes that are read to name missing drivers. */
+/** The maximum number of nodes read to name missing drivers. */
 const nodesRead = 50;
-/** Warnings of one check; the others are counted in one more. */
+/** The maximum number of warnings of one check; one more warning counts the rest. */
 const mostWarnings = 50;
 
 /**
- * Logs a warning, once for each blocked evaluation, for jobs that have waited for room for ten seconds. Jobs are noticed by the facts of this
- * engine's decisions; those that waited before it began are read once.
+ * Logs a warning, once for each blocked evaluation, for jobs that have waited for capacity for ten seconds. The engine's
+ * `evaluation.finished` facts announce jobs; those that waited before it started are read once.
  */
 export const waitingJobsLoop: BackgroundLoop = {
   name: 'waiting-jobs',
@@ -49,7 +49,7 @@ interface WaitingJob {
 
 class WaitingJobs {
   readonly #context: EngineContext;
-  /** By job, when it is to be checked, on the monotonic clock; the first one first. */
+  /** By job, its due time on the monotonic clock, earliest first. */
   readonly #due = new Map<string, WaitingJob & { readonly at: Milliseconds }>();
   readonly #logged = new Set<string>();
   #wake: () => void = () => undefined;
@@ -58,7 +58,7 @@ class WaitingJobs {
     this.#context = context;
   }
 
-  /** A decision about the job was made: it may wait from now on. */
+  /** An evaluation of the job has finished: the job may wait from now on. */
   notice({ namespace, jobId }: WaitingJob): void {
     this.#watch({ namespace, jobId }, noticeable);
     this.#wake();
@@ -107,7 +107,7 @@ class WaitingJobs {
       const known = waiting.length === 0 ? [] : view.list(nodes, { limit: nodesRead }).map(({ record }) => record);
       return { waiting, known };
     });
-    // The store is asked again when it answers.
+    // The read is repeated until the store works.
     if (read.isErr()) return clock.sleep(second, signal);
     for (const [key] of due) this.#due.delete(key);
     this.#log(read.value.waiting, read.value.known);

@@ -9,21 +9,21 @@ import { type DecidedPlan, type WrittenSoFar, writeDecided } from './process-eva
 
 /** The result of writing a plan. The evaluation is still open unless it is complete. */
 type WrittenPlan<T> = {
-  /** As of the last part that was written. */
+  /** As of the last written part. */
   readonly cluster: KnownCluster;
   readonly index: number;
-  /** Parts that were written. */
+  /** Number of written parts. */
   readonly parts: number;
 } & (
   | { readonly end: 'complete'; readonly atEnd: T }
-  /** Something has changed that the plan did not know of. */
+  /** An input of the plan has changed. */
   | { readonly end: 'conflict' }
   /** The signal aborted. */
   | { readonly end: 'stopped' }
 );
 
 /**
- * Writes a plan in parts, each in a separate turn of the event loop. After each part any engine can decide the evaluation again on the
+ * Writes a plan in parts, between which the event loop runs. After each part any engine can decide the evaluation again from the
  * stored state. `atEnd` runs in the write that ends the evaluation.
  */
 export async function writeInTurns<T>(

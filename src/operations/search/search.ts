@@ -43,14 +43,14 @@ export function search(
   caller: Principal,
   input: SearchInput & { readonly prefix: string },
 ): ResultAsync<Found<PrefixMatches>, SearchError> {
-  const look: Look<PrefixMatches> = function* (current, contexts, sees) {
+  const steps: SearchSteps<PrefixMatches> = function* (current, contexts, sees) {
     const names = new Map<SearchContext, readonly string[]>();
     for (const each of contexts) {
       if (canBegin(each, input.prefix)) names.set(each, yield* namesFrom(current, each, input.prefix, sees(each)));
     }
     return ok(searchByPrefix(input.prefix, contexts, (each) => names.get(each) ?? []));
   };
-  return searched(context, caller, input, { may: prefixRight, look });
+  return searched(context, caller, input, { may: prefixRight, steps });
 }
 
 /** The names that contain a string, including those of groups, tasks and services inside jobs (job interface, search). */
@@ -59,7 +59,7 @@ export function fuzzySearch(
   caller: Principal,
   input: SearchInput & { readonly text: string },
 ): ResultAsync<Found<FuzzyMatches>, SearchError> {
-  const look: Look<FuzzyMatches> = function* (current, contexts, sees) {
+  const steps: SearchSteps<FuzzyMatches> = function* (current, contexts, sees) {
     const searched = contexts.filter(
       (each) => !byIdentifier.has(each) || prefixRight(each, caller, namespaceOf(input)),
     );
@@ -75,11 +75,11 @@ export function fuzzySearch(
       identifiersIn: (each) => identifiers.get(each) ?? [],
     });
   };
-  return searched(context, caller, input, { may: fuzzyRight, look });
+  return searched(context, caller, input, { may: fuzzyRight, steps });
 }
 
-/** Looks in steps, each in the view of its time. */
-type Look<T> = (
+/** Searches in steps, each in the then current view. */
+type SearchSteps<T> = (
   current: () => ReadView,
   contexts: readonly SearchContext[],
   sees: (context: SearchContext) => Sees,
@@ -89,7 +89,7 @@ function searched<T extends object>(
   context: EngineContext,
   caller: Principal,
   input: SearchInput,
-  { may, look }: { readonly may: Right; readonly look: Look<T> },
+  { may, steps }: { readonly may: Right; readonly steps: SearchSteps<T> },
 ): ResultAsync<Found<T>, SearchError> {
   const namespace = namespaceOf(input);
   const contexts = contextsToSearch(input.context, (each) => may(each, caller, namespace));
@@ -100,7 +100,7 @@ function searched<T extends object>(
   return readInTurns(context, function* (current): Steps<Result<Found<T>, SearchRefused>> {
     const view = current();
     const index = contexts.value.length === 0 ? 0 : Math.max(1, ...contexts.value.map((each) => indexOf(view, each)));
-    return (yield* look(current, contexts.value, sees)).map((found) => ({ ...found, index }));
+    return (yield* steps(current, contexts.value, sees)).map((found) => ({ ...found, index }));
   }).andThen((found): Result<Found<T>, SearchError> => found);
 }
 
@@ -110,7 +110,7 @@ function namespaceOf({ namespace = '' }: SearchInput): string {
 
 const anything = namespaceCapabilities.filter((capability) => capability !== 'deny');
 
-/** Who may search a context. */
+/** Decides who may search a context. */
 type Right = (context: SearchContext, caller: Principal, namespace: string) => boolean;
 
 type RightInContext = (caller: Principal, namespace: string) => boolean;
@@ -119,7 +119,7 @@ const volumeReaders = ['csi-list-volume', 'csi-read-volume', 'list-jobs', 'read-
 
 const readsJobs: RightInContext = (caller, namespace) => allows(caller, namespace, ['read-job']);
 
-/** Who may search a context at all; in all namespaces, who may do so in one of them. */
+/** Whether the caller may search a context; over all namespaces: in at least one of them. */
 const maySearch: Readonly<Record<SearchContext, RightInContext>> = {
   jobs: readsJobs,
   allocs: readsJobs,
@@ -137,11 +137,11 @@ const maySearch: Readonly<Record<SearchContext, RightInContext>> = {
 
 const prefixRight: Right = (each, caller, namespace) => maySearch[each](caller, namespace);
 
-/** Everybody may search all namespaces: what is found there is what the caller sees. */
+/** Every caller may search all namespaces; the results contain only visible objects. */
 const fuzzyRight: Right = (each, caller, namespace) =>
   namespace === everyNamespace || prefixRight(each, caller, namespace);
 
-/** What of a context the caller sees, one object at a time. */
+/** Whether the caller sees an object of a context. */
 function seesIn(caller: Principal, asked: string, context: SearchContext): Sees {
   if (context === 'namespaces') return (name) => allows(caller, name, anything);
   if (context === 'nodes') return () => maySearch.nodes(caller, asked);

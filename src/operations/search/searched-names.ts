@@ -34,7 +34,7 @@ export const contextTables: Readonly<Partial<Record<SearchContext, TableName>>> 
   vars: variables,
 };
 
-/** The first names of a context that begin with a prefix, in their order: as many as a search shows, and one more. */
+/** The first names of a context with a prefix, in order: one more than a search shows. */
 export function* namesFrom(
   current: () => ReadView,
   context: SearchContext,
@@ -67,7 +67,7 @@ export function* namesFrom(
   }
 }
 
-/** The names of the first objects of a context, for a search that looks inside names. */
+/** The names of the first objects of a context, for a substring search. */
 export function* namesIn(
   current: () => ReadView,
   context: SearchContext,
@@ -104,12 +104,12 @@ export function* namesIn(
   }
 }
 
-/** Objects of one kind that a search considers, and one more, which says that it was cut. */
+/** The maximum number of examined objects of one kind, plus one that shows that there are more. */
 const enough = fuzzyLimits.objects + 1;
 const readInStep = 32;
 const byId = { size: readInStep, keyOf: ({ ID }: { readonly ID: string }) => [ID] as const };
 
-/** Of pages of records, the first ones that the caller sees. */
+/** The first visible records of pages. */
 function* firstOf<T>(pages: Iterable<readonly T[]>, isSeen: (record: T) => boolean, before = 0): Steps<readonly T[]> {
   const seen: T[] = [];
   for (const page of pages) {
@@ -133,7 +133,7 @@ function* jobsSeen(current: () => ReadView, prefix: string, sees: Sees): Steps<r
   return found;
 }
 
-/** Looked up by whole bytes, so that an odd last character is left to the comparison. */
+/** Index prefixes have whole bytes, so an odd last character is only compared. */
 function* idsOf<R extends { readonly ID: string; readonly Namespace?: string }>(
   current: () => ReadView,
   table: Table<R>,

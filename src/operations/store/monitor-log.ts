@@ -14,7 +14,7 @@ import { ownAddress } from '../context/own-address.js';
 import { memberOf } from './describe-agent.js';
 
 export interface MonitorLogInput {
-  /** The lowest level: `trace`, `debug`, `info`, `warn` or `error`, in any case; `info` when absent. */
+  /** The lowest level: `trace`, `debug`, `info`, `warn` or `error`, case-insensitive; `info` when absent. */
   readonly level?: string;
   /** The server whose log it is; must be this one. */
   readonly serverId?: string;

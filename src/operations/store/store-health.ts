@@ -3,15 +3,15 @@ import { second } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { probeStore } from './probe-store.js';
 
-/** How long a result is reused, in milliseconds: unauthenticated callers may ask, and a check costs a write. */
+/** How long a result is reused, in milliseconds: unauthenticated callers may request it, and a check costs a write. */
 const validFor = second;
-/** A store that takes longer for one row is not ready; in the host's wall time, whatever clock the engine has. */
-const patience = 2 * second;
+/** Timeout of the write, in milliseconds of real time, whatever clock the engine has. */
+const timeout = 2 * second;
 
 interface Known {
   readonly since: number;
   readonly health: Promise<Health>;
-  /** Whether the row has been written or refused; until then no other one is tried. */
+  /** Whether the previous write has ended; until then no other is started. */
   settled: boolean;
 }
 
@@ -23,7 +23,7 @@ export function storeHealth(context: EngineContext, maximumAge = validFor): Prom
   const last = known.get(context.storage);
   if (last !== undefined && (!last.settled || now - last.since < maximumAge)) return last.health;
   const written = probe(context);
-  const asked: Known = { since: now, health: withinPatience(written), settled: false };
+  const asked: Known = { since: now, health: withinTimeout(written), settled: false };
   known.set(context.storage, asked);
   void written.then(() => {
     asked.settled = true;
@@ -38,10 +38,10 @@ async function probe(context: EngineContext): Promise<Health> {
   );
 }
 
-async function withinPatience(written: Promise<Health>): Promise<Health> {
+async function withinTimeout(written: Promise<Health>): Promise<Health> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Health>((resolve) => {
-    timer = setTimeout(() => resolve({ ok: false, message: 'the store takes too long to write' }), patience);
+    timer = setTimeout(() => resolve({ ok: false, message: 'writing to the store timed out' }), timeout);
   });
   const health = await Promise.race([written, late]);
   clearTimeout(timer);

@@ -1,7 +1,7 @@
 import { allowsVariable } from '../../access/allows.js';
 import { type VariableDocument, variables } from '../../variables/variable.js';
 import { absentVariable, variableDocument, variableStub } from '../../variables/variable-document.js';
-import { openItems } from '../books/variable-items.js';
+import { decryptItems } from '../books/variable-items.js';
 import type { Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
@@ -11,7 +11,7 @@ export interface VariableWritten {
   readonly index: number;
   /** Nothing was written: `value` is the conflicting variable. */
   readonly conflict: boolean;
-  /** The variable after the write, or, for a conflict, as it is. */
+  /** The variable after the write; for a conflict, the current one. */
   readonly value: VariableDocument;
 }
 
@@ -25,6 +25,6 @@ export function conflictAnswer(
   const found = tx.get(variables, [namespace, path])?.record;
   if (found === undefined) return { index: 0, conflict: true, value: absentVariable(namespace, path) };
   const stub = variableStub(found, tx);
-  const items = allowsVariable(tx.caller, variable, 'read') ? openItems(context, found).unwrapOr(null) : null;
+  const items = allowsVariable(tx.caller, variable, 'read') ? decryptItems(context, found).unwrapOr(null) : null;
   return { index: found.ModifyIndex, conflict: true, value: variableDocument(stub, items) };
 }

@@ -7,14 +7,14 @@ import { lockState, withLockLost } from '../../variables/lock.js';
 import { variables } from '../../variables/variable.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
-import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 
-/** Locks considered in one write. */
+/** The maximum number of locks examined in one write. */
 const batch = 200;
 
 /**
- * Records that locks have expired, so that readers who wait for a variable see it. No decision depends on this record: a lock
- * whose time is over counts as lost at once. Each write decides on what it reads, so several processes may run it on one store.
+ * Records that locks have expired, so that blocking queries of variables see it. No decision depends on this record: an expired
+ * lock counts as lost at once. Each write decides from the rows it reads, so several processes may run this loop on one store.
  */
 export const variableLockLoop: BackgroundLoop = {
   name: 'variable-locks',
@@ -22,17 +22,17 @@ export const variableLockLoop: BackgroundLoop = {
     while (!signal.aborted) {
       const { index, firstEnd } = await writeLost(context);
       const now = context.clock.now();
-      // A lock that is over by the wall clock alone, which was set forward, is considered again every second.
-      const moment = firstEnd !== undefined && firstEnd <= now ? now + second : firstEnd;
-      await changeOrMoment(context, { tables: [variables], index, moment }, signal);
+      // A lock that has expired only by the wall clock, because it was set forward, is checked again every second.
+      const dueAt = firstEnd !== undefined && firstEnd <= now ? now + second : firstEnd;
+      await changeOrDueTime(context, { tables: [variables], index, dueAt }, signal);
     }
   },
 };
 
-/** What the loop waits for next. */
+/** The conditions of the loop's next wait. */
 interface Looked {
   readonly index: number;
-  /** When the first of the locks that are left ends, by the wall clock; undefined when nobody holds one. */
+  /** When the first remaining lock expires, in wall time; undefined without locks. */
   readonly firstEnd: Instant | undefined;
 }
 

@@ -12,7 +12,7 @@ import { type StoredText, type StoredVariable, type VariableItems, variables } f
 import { variableDocument, variableStub } from '../../variables/variable-document.js';
 import type { PermissionDenied } from '../authorise.js';
 import { readNamespace } from '../books/namespace-rows.js';
-import { openItems, sealItems } from '../books/variable-items.js';
+import { decryptItems, encryptItems } from '../books/variable-items.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
@@ -85,14 +85,14 @@ function storeVariable(
     const { error } = decided;
     return error.type === 'invalid_variable' ? err(error) : ok(conflictAnswer(context, tx, { namespace, path }));
   }
-  // A lock alone leaves the items as they are sealed.
+  // An action on the lock alone keeps the encrypted items.
   const items =
-    input.items === undefined && before !== undefined ? before.items : sealItems(context, input.items ?? {});
+    input.items === undefined && before !== undefined ? before.items : encryptItems(context, input.items ?? {});
   const next = written(tx, { before, namespace, path, items }, decided.value);
   tx.put(variables, next);
   const stub = variableStub(next, moment, next.lock?.ID);
   const isShown = input.lock !== 'release' && mayRead(tx, namespace, path);
-  const shown = input.items ?? (isShown ? openItems(context, next).unwrapOr(null) : null);
+  const shown = input.items ?? (isShown ? decryptItems(context, next).unwrapOr(null) : null);
   return ok({ index: tx.index, conflict: false, value: variableDocument(stub, shown) });
 }
 

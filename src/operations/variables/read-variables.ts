@@ -8,7 +8,7 @@ import { compileFilter } from '../../queries/filters/index.js';
 import { type StoredVariable, type VariableDocument, type VariableStub, variables } from '../../variables/variable.js';
 import { variableDocument, variableStub } from '../../variables/variable-document.js';
 import type { PermissionDenied } from '../authorise.js';
-import { openItems } from '../books/variable-items.js';
+import { decryptItems } from '../books/variable-items.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
 import { namespacedSource } from '../listing/keyed-source.js';
@@ -16,7 +16,7 @@ import type { ListRequest } from '../listing/list-request.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { noRows, rowsUnder } from '../waiting/watched-rows.js';
-import { momentOf } from './moment.js';
+import { clockReadings } from './clock-readings.js';
 
 /** Selects the variables of `listVariables`, and whether it waits for a change. */
 export interface ListVariablesInput extends ListRequest {
@@ -35,7 +35,7 @@ export function listVariables(
   const { namespace = defaultNamespaceName } = input;
   const rights = caller.management ? '' : JSON.stringify([caller.namespaces, caller.workload ?? null]);
   const show = (_view: ReadView, { record }: Row<StoredVariable>): VariableStub =>
-    variableStub(record, momentOf(context));
+    variableStub(record, clockReadings(context));
   const nothing = !allowsSomeVariable(caller);
   return answerList(
     context,
@@ -90,8 +90,8 @@ export function readVariable(
     run: (view: ReadView): Answer<Result<VariableDocument | undefined, CipherError>> => {
       const found = view.get(variables, [namespace, path])?.record;
       if (found === undefined) return { index: view.tableIndex(variables), value: ok(undefined) };
-      const shown = openItems(context, found).map((items) =>
-        variableDocument(variableStub(found, momentOf(context)), items),
+      const shown = decryptItems(context, found).map((items) =>
+        variableDocument(variableStub(found, clockReadings(context)), items),
       );
       return { index: found.ModifyIndex, value: shown };
     },

@@ -16,7 +16,11 @@ export const variableBindings: Bindings<typeof variableCalls> = {
     const namespace = input.itsNamespace ?? input.namespace;
     const named = { path, ...(namespace === undefined ? {} : { namespace }) };
     const asked = [acquire, renew, release].filter((given) => given === true).length;
-    if (asked > 1) return errAsync({ type: 'invalid_variable', message: 'a write does one thing with a lock' });
+    if (asked > 1)
+      return errAsync({
+        type: 'invalid_variable',
+        message: 'a write can acquire, renew or release a lock, only one of them',
+      });
     if (renew === true) return renewLock(context, caller, { ...named, lockId: lock.id ?? '' });
     const doing = acquire === true ? 'acquire' : release === true ? 'release' : undefined;
     return putVariable(context, caller, {

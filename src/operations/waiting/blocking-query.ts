@@ -7,9 +7,9 @@ import type { Answer, BlockingQuery, Snapshot } from './parked-queries.js';
 
 /** How a reader waits (job interface, blocking queries). */
 export interface Waiting {
-  /** Wait until the answer's index is greater than this; 0 or absent answers at once. */
+  /** Wait until the result's index is greater than this; 0 or absent returns at once. */
   readonly after?: number;
-  /** The longest wait, in milliseconds: the default when absent or not positive; at most the maximum. */
+  /** The maximum wait in milliseconds: the default when absent or not positive; at most the setting's maximum. */
   readonly wait?: Milliseconds;
   /** Wait without a limit: for readers in this process. */
   readonly isPatient?: boolean;
@@ -21,7 +21,7 @@ export interface Waiting {
   readonly whenRightsChanged?: () => void;
 }
 
-/** Answers a query immediately, when its index exceeds `after`, or at the end of the wait with the last answer. */
+/** Returns the result immediately, when its index exceeds `after`, or at the end of the wait the last result. */
 export function answerQuery<T>(
   context: EngineContext,
   query: BlockingQuery<T>,
@@ -52,7 +52,7 @@ export function readNothing(context: EngineContext, waiting: Waiting = {}): Resu
 
 const nothing: BlockingQuery<void> = { key: 'nothing', tables: [], run: () => ({ index: 1, value: undefined }) };
 
-/** A query that is read in turns has seen at least the snapshot of its first turn. */
+/** A query that is read in steps includes at least the snapshot of its first step. */
 function firstRead<T>(
   context: EngineContext,
   { run, steps }: BlockingQuery<T>,
@@ -68,18 +68,18 @@ function firstRead<T>(
 interface Asked<T> {
   readonly after: number;
   readonly waiting: Waiting;
-  /** Those of the parked queries when it was asked. */
+  /** The number of releases of the parked queries when the query began. */
   readonly releases: number;
-  /** What the store has at `snapshot`. */
+  /** The result at `snapshot`. */
   readonly answer: Answer<T>;
   readonly snapshot: Snapshot;
   readonly resolve: (result: Result<Answer<T>, StorageError>) => void;
 }
 
-/** Resolves at once with a newer answer, else when the query's readers are answered: nothing lies between that and the reader. */
+/** Resolves at once with a newer result, otherwise when the query's readers are answered, without a step in between. */
 function answerOrPark<T>(context: EngineContext, query: BlockingQuery<T>, asked: Asked<T>): void {
   const { after, waiting, answer, snapshot, resolve } = asked;
-  // The engine was stopped in between: all waiting readers were answered.
+  // The engine was stopped in the meantime: all waiting readers were answered.
   if (answer.index > after || context.parked.releases !== asked.releases) {
     resolve(ok(answer));
     return;

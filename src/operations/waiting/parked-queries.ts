@@ -5,7 +5,7 @@ import type { Milliseconds } from '../../shared/duration.js';
 import { Slices } from './slices.js';
 import { changedAfter, type RowChange, type Watch, WatchIndex } from './watched-rows.js';
 
-/** One answer of a query: the same object for every reader that it wakes, so that it is serialised once. */
+/** One result of a query: the same object for every woken reader, so that it is serialised once. */
 export interface Answer<T> {
   /** Index of the last write that changed the query's inputs; at least 1. */
   readonly index: number;
@@ -25,7 +25,7 @@ export interface BlockingQuery<T> {
   /** The tables that can change the answer, or the parts of them that can. */
   readonly tables: readonly Watch[];
   readonly run: (view: ReadView) => Answer<T>;
-  /** `run` in steps, each in the view of its time, for a query that may consider many rows. The index is that of the first step. */
+  /** `run` in steps, each in the then current view, for a query that may read many rows. The index is that of the first step. */
   readonly steps?: (current: () => ReadView) => Generator<void, Answer<T>>;
 }
 
@@ -36,7 +36,7 @@ interface Waiter {
   /** On the monotonic clock; infinite for a reader without a limit. */
   readonly deadline: Milliseconds;
   group: Group | undefined;
-  /** Of the first snapshot of the wait. */
+  /** The mark of the first snapshot of the wait. */
   readonly mark: number;
   readonly whenRightsChanged: (() => void) | undefined;
   readonly resolve: (outcome: Outcome<unknown>) => void;
@@ -54,7 +54,7 @@ interface Group {
   mark: number;
 }
 
-/** What is known of the snapshot in which a query ran. */
+/** The snapshot in which a query ran. */
 export interface Snapshot {
   readonly index: number;
   readonly mark: number;
@@ -68,7 +68,7 @@ interface ParkedWait<T> {
   readonly deadline: Milliseconds;
   /** Receives a function that cancels the wait. */
   readonly whenCancelled?: ((cancel: () => void) => void) | undefined;
-  /** Called before `resolve` when the answer is of a snapshot with another mark. */
+  /** Called before `resolve` if the result comes from a snapshot with another mark. */
   readonly whenRightsChanged?: (() => void) | undefined;
   /** Called once. */
   readonly resolve: (outcome: Outcome<T>) => void;
@@ -81,11 +81,11 @@ interface OwnWrite {
   readonly changes: readonly RowChange[];
 }
 
-/** Milliseconds after which no further query begins in a turn of the event loop. */
+/** Milliseconds after which no further query begins in the same iteration of the event loop. */
 const turnLength: Milliseconds = 2;
-/** Writes of this process that are kept beyond one that is not of it; if they are more, all count as writes of another process. */
+/** The maximum number of own writes recorded after a foreign one; beyond it, all count as writes of another process. */
 const mostOwnWrites = 10_000;
-/** The most queries of one turn: a clock that stands still, as in tests, does not limit them. */
+/** The most queries of one iteration, for clocks that stand still, as in tests. */
 const mostInTurn = 64;
 
 /**
@@ -177,7 +177,7 @@ export class ParkedQueries {
     this.#advance();
   }
 
-  /** How often all readers were answered. A reader that began before and is still reading must not wait afterwards. */
+  /** How often all readers were answered. A reader that began before a release must not wait after it. */
   get releases(): number {
     return this.#releases;
   }
@@ -260,7 +260,7 @@ export class ParkedQueries {
       const reached = await this.#storage.waitForChange(this.#tables, after, signal);
       if (signal.aborted) return;
       if (reached <= after) {
-        // The store was closed: nothing will change any more.
+        // The store is closed: nothing changes any more.
         this.release();
         return;
       }
@@ -271,7 +271,7 @@ export class ParkedQueries {
     }
   }
 
-  /** Not all writes up to this index were made by this process: their changes are unknown. */
+  /** Some writes up to this index were made by another process, so their changes are unknown. */
   #foreignWrite(reached: number): void {
     this.#seen = reached;
     this.#newest = Math.max(this.#newest, reached);
@@ -281,7 +281,7 @@ export class ParkedQueries {
     this.#advance();
   }
 
-  /** Follows the writes of this process as far as there is no write of another one between them. */
+  /** Advances over consecutive writes of this process, up to the first write of another one. */
   #advance(): void {
     for (;;) {
       const to = this.#own.get(this.#seen + 1);
@@ -301,7 +301,7 @@ export class ParkedQueries {
     if (!this.#isRunning && this.#due.size > 0) void this.#runDue();
   }
 
-  /** Runs the groups that are due, some in each turn of the event loop. */
+  /** Runs the due groups, some in each iteration of the event loop. */
   async #runDue(): Promise<void> {
     this.#isRunning = true;
     try {
@@ -316,14 +316,14 @@ export class ParkedQueries {
     }
   }
 
-  /** Groups that are due, one of each owner and then the next one of each. */
+  /** Due groups, round robin over their owners. */
   #nextTurn(): readonly Group[] {
     const turn: Group[] = [];
     while (turn.length < mostInTurn && this.#due.size > 0) {
       for (const [owner, groups] of [...this.#due]) {
         if (turn.length >= mostInTurn) break;
         const [group] = groups;
-        // Owners that have had their turn are the last of the next one.
+        // Owners that were served move to the end.
         this.#due.delete(owner);
         if (group === undefined) continue;
         groups.delete(group);
@@ -339,7 +339,7 @@ export class ParkedQueries {
    * readers. The others stay due.
    */
   async #rerun(groups: readonly Group[]): Promise<void> {
-    // The groups change only afterwards: the store may run this again.
+    // The groups change only after the read: the store may rerun this function.
     const ran = await this.#storage.read((view) => {
       const began = this.#clock.monotonic();
       const answers: { readonly group: Group; readonly answer: Answer<unknown> }[] = [];
@@ -403,7 +403,7 @@ export class ParkedQueries {
   }
 }
 
-/** The group takes over what a newer snapshot shows. */
+/** Updates the group with the result of a newer snapshot. */
 function adopt(group: Group, answer: Answer<unknown>, { index, mark }: Snapshot): void {
   if (answer.index !== group.last.index) group.last = answer;
   group.ranAt = index;

@@ -4,24 +4,24 @@ import type { DrainStrategy } from '../../scheduler/node.js';
 import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from '../../shared/instant.js';
 
-/** A reading of both kinds of time. */
+/** A reading of both clocks. */
 interface Readings {
   readonly now: Instant;
   readonly monotonic: Milliseconds;
 }
 
-/** Smaller changes are those of a clock that is kept right. */
+/** Smaller changes are corrections by time synchronisation. */
 const smallestStep = 1000;
-/** Instants that are cached, at least. */
+/** The minimum number of cached instants. */
 const remembered = 20_000;
 
 /**
- * Recorded instants by which intervals are measured, such as a start or a deadline, as the wall clock would show them now. An instant is looked
- * at once; when the clock is set after that, it moves by as much, so that the interval keeps its length (decision 009). One that
- * comes later than it can be, as the clock was set back before the first look, counts as the latest that it can be.
+ * Converts recorded instants from which intervals are measured, such as a start or a deadline, to the current wall clock. Each is read
+ * once; if the clock is set after that, it moves by the same amount, so that the interval keeps its length (decision 009). An instant that is
+ * impossibly late, because the clock was set back before the first read, counts as the latest possible one.
  */
 export class PresentTimes {
-  /** Wall time less monotonic time at the first look. What is still considered is carried from the old map to the young one. */
+  /** Wall time minus monotonic time at the first read. Entries in use are moved from the old map to the young one. */
   #young = new Map<string, Milliseconds>();
   #old = new Map<string, Milliseconds>();
 
@@ -37,7 +37,7 @@ export class PresentTimes {
     return { ...allocation, CreateTime: unixNanosFromInstant(created), TaskStates: Object.fromEntries(states) };
   }
 
-  /** When an allocation's tasks began to run, or another instant of it that had passed when it was recorded. */
+  /** The start of an allocation's tasks, or another instant that had passed when it was recorded. */
   start(allocationId: string, instant: Instant, time: Readings): Instant {
     return Number.isFinite(instant) ? this.#present(allocationId, instant, time, 0) : instant;
   }
@@ -73,7 +73,7 @@ export class PresentTimes {
     return present === instant ? text : isoFromInstant(present);
   }
 
-  /** `limit`: how long after the first look the instant can lie. */
+  /** `limit`: the maximum time from the first read to the instant. */
   #present(id: string, instant: Instant, { now, monotonic }: Readings, limit: Milliseconds): Instant {
     const key = `${id} ${instant}`;
     const offset = now - monotonic;

@@ -28,7 +28,7 @@ export class Slices {
     return this.#answered >= this.#size;
   }
 
-  /** The next turn of the event loop. */
+  /** Resolves in the next iteration of the event loop. */
   async next(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     const now = this.#clock.monotonic();

@@ -1,4 +1,4 @@
-/** Given as the reason of the abort: without one, each abort makes an exception with its stack trace. */
+/** A constant abort reason: without one, each abort creates an exception with a stack trace. */
 const over = 'one of the waits is over';
 
 /**

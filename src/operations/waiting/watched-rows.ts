@@ -3,9 +3,9 @@ import type { Key, Table, TableName } from '../../shared/table.js';
 
 type AnyTable = Table<unknown>;
 
-/** What of a table can change an answer. A table itself stands for all of its rows. */
+/** The part of a table that affects a result. A table without a part means all of its rows. */
 export interface Watch extends TableName {
-  /** `none`: no row, as when the reader sees nothing. */
+  /** `none`: no row, for a reader that sees nothing. */
   readonly part?: 'none' | Part;
 }
 
@@ -21,7 +21,7 @@ export function rowsUnder<R>(table: Table<R>, prefix: Key, index?: string): Watc
   return { name: table.name, part: { table: table as unknown as AnyTable, index, prefix } };
 }
 
-/** No row of a table: an answer with the table's index that never changes. */
+/** No row of a table: a result that never changes, with the table's index. */
 export function noRows({ name }: TableName): Watch {
   return { name, part: 'none' };
 }
@@ -32,8 +32,8 @@ export function rowsNamed<R>(table: Table<R>, names: readonly string[], index?: 
 }
 
 /**
- * The rows in the namespaces that the globs match, of a table that is ordered by namespace or has the index `by_namespace`; all rows when
- * one of them is more than a name.
+ * The rows in the namespaces that the globs match, of a table that is ordered by namespace or has the index `by_namespace`; all rows if
+ * one of the globs has a wildcard.
  */
 export function rowsInNamespaces(table: Table<never>, globs: readonly string[]): readonly Watch[] {
   if (globs.some((glob) => glob.includes('*'))) return [table];
@@ -44,13 +44,13 @@ export function rowsInNamespaces(table: Table<never>, globs: readonly string[]):
 export interface RowChange {
   readonly table: AnyTable;
   readonly key: Key;
-  /** Undefined for a new row; `unknown` when nobody watched the table at the time. */
+  /** Undefined for a new row; `unknown` when the table was not watched at the time. */
   readonly before: Row<unknown> | undefined | 'unknown';
   /** Undefined for a removal. */
   readonly after: unknown;
 }
 
-/** The changes of one run of a write's work, and the first index that it takes. */
+/** Records the changes of one run of a write's work, and the first index that it uses. */
 export class NotedView implements WriteView {
   readonly changes: RowChange[] = [];
   readonly from: number;
@@ -111,7 +111,7 @@ interface TableWatchers<T> {
   readonly forms: Map<string, Form<T>>;
 }
 
-/** Finds those who watch a changed row without asking the others. */
+/** Finds the watchers of a changed row without visiting the others. */
 export class WatchIndex<T> {
   readonly #tables = new Map<string, TableWatchers<T>>();
 
@@ -139,12 +139,12 @@ export class WatchIndex<T> {
     }
   }
 
-  /** Whether anybody watches rows of a table. */
+  /** Whether rows of a table are watched. */
   has({ name }: TableName): boolean {
     return this.#tables.has(name);
   }
 
-  /** Calls back for each watcher of the row, as it was or as it is now; for one that watches it in several ways more than once. */
+  /** Calls back for each watcher of the row in its previous or new state; possibly more than once for the same watcher. */
   forEach({ table, key, before, after }: RowChange, found: (watcher: T) => void): void {
     const watchers = this.#tables.get(table.name);
     if (watchers === undefined) return;

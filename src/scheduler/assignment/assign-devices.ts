@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { RequestedDevice } from '../../jobs/document/resources.js';
 import type { AllocatedDevice } from '../allocated-resources.js';
-import { type DeviceBook, deviceKey } from '../cluster/node-book.js';
+import { type DevicesInUse, deviceKey } from '../cluster/cluster-node.js';
 import { meetsOnDevice, suits } from '../feasibility/device-match.js';
 import type { TaskRequest } from '../feasibility/requirements.js';
 import type { Node, NodeDeviceGroup } from '../node.js';
@@ -16,7 +16,7 @@ interface DeviceOffer {
 export function assignDevices(
   requests: readonly TaskRequest<RequestedDevice>[],
   node: Node,
-  inUse: DeviceBook,
+  inUse: DevicesInUse,
 ): Result<DeviceOffer, string> {
   const taken = new Set(inUse);
   const byTask = new Map<string, AllocatedDevice[]>();
@@ -42,7 +42,7 @@ interface Choice {
   readonly met: number;
 }
 
-function bestGroup(request: RequestedDevice, node: Node, taken: DeviceBook): Choice | undefined {
+function bestGroup(request: RequestedDevice, node: Node, taken: DevicesInUse): Choice | undefined {
   let best: Choice | undefined;
   for (const device of node.NodeResources.Devices ?? []) {
     if (!suits(request, device)) continue;
@@ -58,7 +58,7 @@ function bestGroup(request: RequestedDevice, node: Node, taken: DeviceBook): Cho
 }
 
 /** IDs of the healthy instances that are free. */
-export function freeInstances(device: NodeDeviceGroup, taken: DeviceBook): string[] {
+export function freeInstances(device: NodeDeviceGroup, taken: DevicesInUse): string[] {
   return device.Instances.filter(({ ID, Healthy }) => Healthy && !taken.has(deviceKey(device, ID))).map(({ ID }) => ID);
 }
 

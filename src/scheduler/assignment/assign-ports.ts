@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { NetworkResource, Port } from '../../jobs/document/network.js';
 import type { AllocatedNetwork, AllocatedPort } from '../allocated-resources.js';
-import { addressesOf, dynamicRange, type PortBook } from '../cluster/host-ports.js';
+import { addressesOf, dynamicRange, type TakenPorts } from '../cluster/host-ports.js';
 import { hostNetworkOf } from '../feasibility/node-checks.js';
 import type { Node, NodeAddress } from '../node.js';
 import type { Draw } from './draw.js';
@@ -16,7 +16,7 @@ export interface PortOffer {
 /** The state that ports are assigned from. */
 interface PortSupply {
   readonly node: Node;
-  readonly taken: PortBook;
+  readonly taken: TakenPorts;
   /** Static ports that later networks of the allocation request: not used as dynamic ports. */
   readonly spared: readonly Port[];
 }
@@ -54,7 +54,7 @@ export function assignPorts(
 class PortDraft {
   readonly ports: AllocatedPort[] = [];
   readonly #node: Node;
-  readonly #taken: PortBook;
+  readonly #taken: TakenPorts;
   readonly #addresses: readonly NodeAddress[];
   /** Ports assigned here, by address. */
   readonly #given = new Map<string, Set<number>>();
@@ -63,7 +63,7 @@ class PortDraft {
   /** By host network and address, the port at which the search of the range continues: all lower ones are taken. */
   readonly #searched = new Map<string, number>();
 
-  constructor(node: Node, taken: PortBook, reserved: readonly Port[]) {
+  constructor(node: Node, taken: TakenPorts, reserved: readonly Port[]) {
     this.#node = node;
     this.#taken = taken;
     this.#addresses = addressesOf(node);

@@ -7,7 +7,7 @@ import type {
   AllocatedTaskResources,
 } from '../allocated-resources.js';
 import { type Capacity, capacityOf } from '../cluster/capacity.js';
-import type { NodeState } from '../cluster/node-book.js';
+import type { NodeState } from '../cluster/cluster-node.js';
 import type { GroupRequirements } from '../feasibility/requirements.js';
 import { assignCores } from './assign-cores.js';
 import { assignDevices } from './assign-devices.js';

@@ -2,7 +2,7 @@ import type { Allocation } from '../allocation.js';
 import type { Node } from '../node.js';
 import { type AllocationUse, useOf } from './allocation-use.js';
 import { addCapacity, type Capacity, subtractCapacity } from './capacity.js';
-import { NodeBook } from './node-book.js';
+import { ClusterNode } from './cluster-node.js';
 import { computedClassOf, feasibilityText, type NodeClass } from './node-class.js';
 
 /** An allocation before and after a write. `before` is undefined if it is new or unknown, `after` if it was removed. */
@@ -23,13 +23,13 @@ interface NodeChanges {
  */
 export class Cluster {
   /** @internal In order of registration; a node's index in the list is its slot. */
-  readonly books: readonly NodeBook[];
+  readonly nodeStates: readonly ClusterNode[];
   readonly #slots: ReadonlyMap<string, number>;
   readonly #classes: Map<string, NodeClass>;
 
   /** @internal `clusterFrom` makes it. */
-  constructor(books: readonly NodeBook[], slots: ReadonlyMap<string, number>, classes: Map<string, NodeClass>) {
-    this.books = books;
+  constructor(nodeStates: readonly ClusterNode[], slots: ReadonlyMap<string, number>, classes: Map<string, NodeClass>) {
+    this.nodeStates = nodeStates;
     this.#slots = slots;
     this.#classes = classes;
   }
@@ -42,14 +42,14 @@ export class Cluster {
   /** @internal */
   nodeOf(nodeId: string): Node | undefined {
     const slot = this.#slots.get(nodeId);
-    return slot === undefined ? undefined : this.books[slot]?.node;
+    return slot === undefined ? undefined : this.nodeStates[slot]?.node;
   }
 
   /** @internal */
-  withBooks(changed: ReadonlyMap<number, NodeBook>): Cluster {
-    const books = this.books.slice();
-    for (const [slot, book] of changed) books[slot] = book;
-    return new Cluster(books, this.#slots, this.#classes);
+  withNodeStates(changed: ReadonlyMap<number, ClusterNode>): Cluster {
+    const nodeStates = this.nodeStates.slice();
+    for (const [slot, nodeState] of changed) nodeStates[slot] = nodeState;
+    return new Cluster(nodeStates, this.#slots, this.#classes);
   }
 
   /** @internal */
@@ -61,15 +61,17 @@ export class Cluster {
   withNodes(changes: NodeChanges): Cluster {
     const gone = new Set(changes.removed ?? []);
     const put = new Map((changes.put ?? []).map((node) => [node.ID, node]));
-    const books: NodeBook[] = [];
-    for (const book of this.books) {
-      const node = put.get(book.node.ID) ?? book.node;
+    const nodeStates: ClusterNode[] = [];
+    for (const nodeState of this.nodeStates) {
+      const node = put.get(nodeState.node.ID) ?? nodeState.node;
       put.delete(node.ID);
       if (gone.has(node.ID)) continue;
-      books.push(node === book.node ? book : new NodeBook(node, this.classOf(node), book.uses, book.used));
+      nodeStates.push(
+        node === nodeState.node ? nodeState : new ClusterNode(node, this.classOf(node), nodeState.uses, nodeState.used),
+      );
     }
-    for (const node of put.values()) books.push(NodeBook.of(node, this.classOf(node), []));
-    return clusterOf(books, this.#classes);
+    for (const node of put.values()) nodeStates.push(ClusterNode.of(node, this.classOf(node), []));
+    return clusterOf(nodeStates, this.#classes);
   }
 }
 
@@ -92,9 +94,10 @@ export function addUse(uses: Map<string, AllocationUse[]>, allocation: Allocatio
 /** Creates the cluster of these nodes with their usage by node. */
 export function clusterOfUses(nodes: Iterable<Node>, uses: ReadonlyMap<string, readonly AllocationUse[]>): Cluster {
   const classes = new Map<string, NodeClass>();
-  const books: NodeBook[] = [];
-  for (const node of nodes) books.push(NodeBook.of(node, internedClass(classes, node), uses.get(node.ID) ?? []));
-  return clusterOf(books, classes);
+  const nodeStates: ClusterNode[] = [];
+  for (const node of nodes)
+    nodeStates.push(ClusterNode.of(node, internedClass(classes, node), uses.get(node.ID) ?? []));
+  return clusterOf(nodeStates, classes);
 }
 
 /**
@@ -108,12 +111,12 @@ export function withAllocationChanges(cluster: Cluster, changes: Iterable<Alloca
     if (after !== undefined) remember(draftOf(cluster, drafts, after.NodeID), after);
   }
   if (drafts.size === 0) return cluster;
-  const changed = new Map<number, NodeBook>();
+  const changed = new Map<number, ClusterNode>();
   for (const [slot, { uses, used }] of drafts) {
-    const book = cluster.books[slot];
-    if (book !== undefined) changed.set(slot, new NodeBook(book.node, book.nodeClass, uses, used));
+    const nodeState = cluster.nodeStates[slot];
+    if (nodeState !== undefined) changed.set(slot, new ClusterNode(nodeState.node, nodeState.nodeClass, uses, used));
   }
-  return cluster.withBooks(changed);
+  return cluster.withNodeStates(changed);
 }
 
 interface BookDraft {
@@ -123,11 +126,11 @@ interface BookDraft {
 
 function draftOf(cluster: Cluster, drafts: Map<number, BookDraft>, nodeId: string): BookDraft | undefined {
   const slot = cluster.slotOf(nodeId);
-  const book = slot === undefined ? undefined : cluster.books[slot];
-  if (slot === undefined || book === undefined) return undefined;
+  const nodeState = slot === undefined ? undefined : cluster.nodeStates[slot];
+  if (slot === undefined || nodeState === undefined) return undefined;
   let draft = drafts.get(slot);
   if (draft === undefined) {
-    draft = { uses: book.uses.slice(), used: book.used };
+    draft = { uses: nodeState.uses.slice(), used: nodeState.used };
     drafts.set(slot, draft);
   }
   return draft;
@@ -152,12 +155,12 @@ function remember(draft: BookDraft | undefined, allocation: Allocation): void {
   draft.used = addCapacity(draft.used, use);
 }
 
-function clusterOf(books: NodeBook[], classes: Map<string, NodeClass>): Cluster {
-  books.sort(
+function clusterOf(nodeStates: ClusterNode[], classes: Map<string, NodeClass>): Cluster {
+  nodeStates.sort(
     ({ node: left }, { node: right }) =>
       left.CreateIndex - right.CreateIndex || (left.ID < right.ID ? -1 : left.ID > right.ID ? 1 : 0),
   );
-  return new Cluster(books, new Map(books.map(({ node }, slot) => [node.ID, slot])), classes);
+  return new Cluster(nodeStates, new Map(nodeStates.map(({ node }, slot) => [node.ID, slot])), classes);
 }
 
 /** One shared object per class, so that verdicts can be cached by identity. */

@@ -25,7 +25,7 @@ export function dynamicRange(node: Node): { readonly first: number; readonly las
 }
 
 /** The taken ports by address. */
-export class PortBook {
+export class TakenPorts {
   readonly #byAddress: ReadonlyMap<string, ReadonlySet<number>>;
 
   private constructor(byAddress: ReadonlyMap<string, ReadonlySet<number>>) {
@@ -33,7 +33,7 @@ export class PortBook {
   }
 
   /** Reserved ports of the node and ports of its allocations. */
-  static of(node: Node, uses: Iterable<AllocationUse>): PortBook {
+  static of(node: Node, uses: Iterable<AllocationUse>): TakenPorts {
     const taken = new Map<string, Set<number>>();
     const everywhere = portsFrom(node.ReservedResources.Networks?.ReservedHostPorts ?? '');
     for (const { Address, ReservedPorts = '' } of addressesOf(node)) {
@@ -44,15 +44,15 @@ export class PortBook {
     for (const { ports } of uses) {
       for (const { address, port } of ports) portsOn(taken, address).add(port);
     }
-    return new PortBook(taken);
+    return new TakenPorts(taken);
   }
 
   /** Marks these ports as taken. */
-  with(ports: readonly HostPort[]): PortBook {
+  with(ports: readonly HostPort[]): TakenPorts {
     const taken = new Map<string, Set<number>>();
     for (const [address, numbers] of this.#byAddress) taken.set(address, new Set(numbers));
     for (const { address, port } of ports) portsOn(taken, address).add(port);
-    return new PortBook(taken);
+    return new TakenPorts(taken);
   }
 
   isTaken(address: string, port: number): boolean {

@@ -2,24 +2,24 @@ import type { Node } from '../node.js';
 import type { AllocationUse } from './allocation-use.js';
 import { addCapacity, type Capacity, subtractCapacity } from './capacity.js';
 import type { Cluster } from './cluster.js';
-import { PortBook } from './host-ports.js';
-import { coresInUse, type DeviceBook, devicesInUse, type NodeBook, type NodeState } from './node-book.js';
+import { type ClusterNode, coresInUse, type DevicesInUse, devicesInUse, type NodeState } from './cluster-node.js';
+import { TakenPorts } from './host-ports.js';
 import type { NodeClass } from './node-class.js';
 
 /** A node with the changes of a plan applied. */
-class ProposedBook implements NodeState {
+class ProposedNode implements NodeState {
   readonly node: Node;
   readonly nodeClass: NodeClass;
   readonly capacity: Capacity;
   used: Capacity;
   count: number;
-  readonly #before: NodeBook;
+  readonly #before: ClusterNode;
   readonly #removed = new Set<string>();
   readonly #added = new Map<string, AllocationUse>();
   #uses: readonly AllocationUse[] | undefined;
-  #ports: PortBook | undefined;
+  #ports: TakenPorts | undefined;
 
-  constructor(before: NodeBook) {
+  constructor(before: ClusterNode) {
     this.#before = before;
     this.node = before.node;
     this.nodeClass = before.nodeClass;
@@ -45,8 +45,8 @@ class ProposedBook implements NodeState {
     return this.#uses;
   }
 
-  get ports(): PortBook {
-    this.#ports ??= PortBook.of(this.node, this.uses);
+  get ports(): TakenPorts {
+    this.#ports ??= TakenPorts.of(this.node, this.uses);
     return this.#ports;
   }
 
@@ -54,7 +54,7 @@ class ProposedBook implements NodeState {
     return coresInUse(this.uses);
   }
 
-  get devices(): DeviceBook {
+  get devices(): DevicesInUse {
     return devicesInUse(this.uses);
   }
 
@@ -68,14 +68,14 @@ class ProposedBook implements NodeState {
 /** The cluster with the decisions of a plan so far applied. Nodes are addressed by slot. */
 export class ProposedCluster {
   readonly cluster: Cluster;
-  readonly #changed = new Map<number, ProposedBook>();
+  readonly #changed = new Map<number, ProposedNode>();
 
   constructor(cluster: Cluster) {
     this.cluster = cluster;
   }
 
   at(slot: number): NodeState {
-    return this.#changed.get(slot) ?? this.cluster.books[slot]!;
+    return this.#changed.get(slot) ?? this.cluster.nodeStates[slot]!;
   }
 
   add(slot: number, use: AllocationUse): void {
@@ -86,10 +86,10 @@ export class ProposedCluster {
     this.#draft(slot).remove(use);
   }
 
-  #draft(slot: number): ProposedBook {
+  #draft(slot: number): ProposedNode {
     let draft = this.#changed.get(slot);
     if (draft === undefined) {
-      draft = new ProposedBook(this.cluster.books[slot]!);
+      draft = new ProposedNode(this.cluster.nodeStates[slot]!);
       this.#changed.set(slot, draft);
     }
     return draft;

@@ -13,7 +13,7 @@ export interface EvaluationInQuestion {
   readonly job: Job | undefined;
 }
 
-export interface CollectionMoment {
+export interface CollectionTime {
   readonly now: Instant;
   /** Records changed after this time are kept. */
   readonly cutoff: Instant;
@@ -36,14 +36,14 @@ const nothing: CollectableEvaluation = { evaluation: false, allocations: [] };
  */
 export function collectableEvaluation(
   { evaluation, allocations, job }: EvaluationInQuestion,
-  moment: CollectionMoment,
+  time: CollectionTime,
   endsJob = false,
 ): CollectableEvaluation {
-  if (!isTerminalEvaluation(evaluation) || isRecent(evaluation, moment)) return nothing;
+  if (!isTerminalEvaluation(evaluation) || isRecent(evaluation, time)) return nothing;
   const over = job === undefined || (job.Status === 'dead' && (job.Stop || endsJob));
   const batch = evaluation.Type === 'batch' && !over;
   const gone = allocations.filter((allocation) =>
-    batch ? isOfOlderVersion(allocation, job, moment) : isCollectableAllocation(allocation, job, moment),
+    batch ? isOfOlderVersion(allocation, job, time) : isCollectableAllocation(allocation, job, time),
   );
   return { evaluation: gone.length === allocations.length, allocations: gone };
 }
@@ -52,19 +52,15 @@ export function collectableEvaluation(
  * Whether the allocation ended long enough ago and needs no follow-up: a failed one that its group's policy may still replace is kept,
  * because its replacement inherits its count of attempts.
  */
-export function isCollectableAllocation(
-  allocation: Allocation,
-  job: Job | undefined,
-  moment: CollectionMoment,
-): boolean {
-  if (!isTerminalAllocation(allocation) || isRecentAllocation(allocation, moment)) return false;
+export function isCollectableAllocation(allocation: Allocation, job: Job | undefined, time: CollectionTime): boolean {
+  if (!isTerminalAllocation(allocation) || isRecentAllocation(allocation, time)) return false;
   if (allocation.ClientStatus === 'running') return false;
   if (job === undefined || job.Stop || job.Status === 'dead') return true;
   if (allocation.DesiredStatus === 'stop' || allocation.ClientStatus !== 'failed') return true;
-  return allocation.NextAllocation !== undefined || !mayBeReplaced(allocation, job, moment);
+  return allocation.NextAllocation !== undefined || !mayBeReplaced(allocation, job, time);
 }
 
-function mayBeReplaced({ TaskGroup, RescheduleTracker: tracker }: Allocation, job: Job, { now }: CollectionMoment) {
+function mayBeReplaced({ TaskGroup, RescheduleTracker: tracker }: Allocation, job: Job, { now }: CollectionTime) {
   const policy = job.TaskGroups.find(({ Name }) => Name === TaskGroup)?.ReschedulePolicy ?? null;
   if (!isRescheduling(policy)) return false;
   const last = tracker?.Events?.at(-1);
@@ -72,13 +68,13 @@ function mayBeReplaced({ TaskGroup, RescheduleTracker: tracker }: Allocation, jo
   return unixNanosFromInstant(now) - last.RescheduleTime <= policy.Interval;
 }
 
-function isOfOlderVersion(allocation: Allocation, job: Job | undefined, moment: CollectionMoment): boolean {
+function isOfOlderVersion(allocation: Allocation, job: Job | undefined, time: CollectionTime): boolean {
   const older = job === undefined || allocation.CreateIndex < job.JobModifyIndex;
-  return older && isTerminalAllocation(allocation) && !isRecentAllocation(allocation, moment);
+  return older && isTerminalAllocation(allocation) && !isRecentAllocation(allocation, time);
 }
 
-function isRecentAllocation(allocation: Allocation, moment: CollectionMoment): boolean {
-  const { cutoff, failuresFrom = cutoff } = moment;
+function isRecentAllocation(allocation: Allocation, time: CollectionTime): boolean {
+  const { cutoff, failuresFrom = cutoff } = time;
   return isRecent(allocation, { cutoff: isFailure(allocation) ? Math.min(cutoff, failuresFrom) : cutoff });
 }
 
@@ -89,7 +85,7 @@ function isFailure(allocation: Allocation): boolean {
 
 function isRecent(
   { ModifyTime }: { readonly ModifyTime: number },
-  { cutoff }: Pick<CollectionMoment, 'cutoff'>,
+  { cutoff }: Pick<CollectionTime, 'cutoff'>,
 ): boolean {
   return instantFromUnixNanos(ModifyTime) > cutoff;
 }

@@ -3,7 +3,7 @@ import { isLauncher } from '../../jobs/job-record.js';
 import { instantFromUnixNanos } from '../../shared/instant.js';
 import type { Allocation } from '../allocation.js';
 import type { Evaluation } from '../evaluation.js';
-import { type CollectionMoment, collectableEvaluation, type EvaluationInQuestion } from './collectable-evaluation.js';
+import { type CollectionTime, collectableEvaluation, type EvaluationInQuestion } from './collectable-evaluation.js';
 
 interface JobInQuestion {
   readonly job: Job;
@@ -29,12 +29,12 @@ export function hasEnded(job: Job): boolean {
 /** Everything that is removed with the job; undefined when the job is kept. */
 export function collectableJob(
   { job, tagged, evaluations }: JobInQuestion,
-  moment: CollectionMoment,
+  time: CollectionTime,
 ): CollectableJob | undefined {
-  if (tagged || !hasEnded(job) || instantFromUnixNanos(job.SubmitTime) > moment.cutoff) return undefined;
+  if (tagged || !hasEnded(job) || instantFromUnixNanos(job.SubmitTime) > time.cutoff) return undefined;
   const gone: Allocation[] = [];
   for (const one of evaluations) {
-    const { evaluation, allocations } = collectableEvaluation({ ...one, job }, moment, true);
+    const { evaluation, allocations } = collectableEvaluation({ ...one, job }, time, true);
     if (!evaluation) return undefined;
     gone.push(...allocations);
   }

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { errorsText } from '../../jobs/validation/problem-texts.js';
-import { type Instant, isoFromInstant, unixNanosFromInstant, type WriteMoment } from '../../shared/instant.js';
+import { type Instant, isoFromInstant, unixNanosFromInstant, type WriteStamp } from '../../shared/instant.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
 import { withAllocation } from './count-allocations.js';
 import { type Deployment, type DeploymentState, type DeploymentStatus, isActiveDeployment } from './deployment.js';
@@ -16,23 +16,17 @@ export interface DeploymentChange {
 }
 
 /** Pauses the deployment: nothing is replaced or added until it is resumed. Restarts the progress deadline. */
-export function pauseDeployment(
-  deployment: Deployment,
-  moment: WriteMoment,
-): Result<DeploymentChange, DeploymentError> {
+export function pauseDeployment(deployment: Deployment, write: WriteStamp): Result<DeploymentChange, DeploymentError> {
   const { paused } = deploymentDescriptions;
   return whenActive(deployment, 'pause').map(() =>
-    changed(withFreshDeadlines(deployment, moment), 'paused', paused, moment),
+    changed(withFreshDeadlines(deployment, write), 'paused', paused, write),
   );
 }
 
-export function resumeDeployment(
-  deployment: Deployment,
-  moment: WriteMoment,
-): Result<DeploymentChange, DeploymentError> {
+export function resumeDeployment(deployment: Deployment, write: WriteStamp): Result<DeploymentChange, DeploymentError> {
   const { running } = deploymentDescriptions;
   return whenActive(deployment, 'resume').map(() => ({
-    ...changed(withFreshDeadlines(deployment, moment), 'running', running, moment),
+    ...changed(withFreshDeadlines(deployment, write), 'running', running, write),
     evaluates: true,
   }));
 }
@@ -42,13 +36,13 @@ export function promoteDeployment(
   deployment: Deployment,
   canaries: readonly Allocation[],
   groups: readonly string[] | undefined,
-  moment: WriteMoment,
+  write: WriteStamp,
 ): Result<DeploymentChange, DeploymentError> {
   const chosen = groups ?? Object.keys(deployment.TaskGroups);
   return whenActive(deployment, 'promote')
     .andThen(() => knownGroups(deployment, chosen))
     .andThen(() => healthyCanaries(deployment, canaries, chosen))
-    .map((healthy) => promoted(deployment, healthy, chosen, moment));
+    .map((healthy) => promoted(deployment, healthy, chosen, write));
 }
 
 /**
@@ -59,7 +53,7 @@ export function setAllocationHealth(
   deployment: Deployment,
   allocations: readonly Allocation[],
   health: { readonly healthy: readonly string[]; readonly unhealthy: readonly string[] },
-  moment: WriteMoment,
+  write: WriteStamp,
 ): Result<DeploymentChange & { readonly unhealthyGroups: readonly string[] }, DeploymentError> {
   if (health.healthy.length + health.unhealthy.length === 0) {
     return err({ type: 'no_allocations', message: 'Name at least one allocation whose health is known' });
@@ -75,14 +69,14 @@ export function setAllocationHealth(
       for (const id of ids) {
         const before = changes.get(id) ?? byId.get(id);
         if (before === undefined || before.DeploymentID !== deployment.ID) return err(notOfDeployment(deployment, id));
-        const after = withHealth(before, isHealthy, moment);
+        const after = withHealth(before, isHealthy, write);
         counted = withAllocation(counted, before, after);
         changes.set(id, after);
       }
     }
     const unhealthyGroups = [...new Set(health.unhealthy.map((id) => byId.get(id)?.TaskGroup ?? ''))];
     return ok({
-      deployment: stamped(counted, moment),
+      deployment: stamped(counted, write),
       allocations: [...changes.values()],
       evaluates: true,
       unhealthyGroups,
@@ -91,7 +85,7 @@ export function setAllocationHealth(
 }
 
 /** The allocation with its health set, with the times and indexes of the write. */
-export function withHealth(allocation: Allocation, healthy: boolean, { now, index }: WriteMoment): Allocation {
+export function withHealth(allocation: Allocation, healthy: boolean, { now, index }: WriteStamp): Allocation {
   return {
     ...allocation,
     DeploymentStatus: {
@@ -110,10 +104,10 @@ export function changed(
   deployment: Deployment,
   status: DeploymentStatus,
   description: string,
-  moment: WriteMoment,
+  write: WriteStamp,
 ): DeploymentChange {
   const after = { ...deployment, Status: status, StatusDescription: description };
-  return { deployment: stamped(after, moment), allocations: [], evaluates: false };
+  return { deployment: stamped(after, write), allocations: [], evaluates: false };
 }
 
 /** Refuses actions on an ended deployment. `verb` names the action in the message. */
@@ -124,7 +118,7 @@ export function whenActive(deployment: Deployment, verb: string): Result<undefin
   return err({ type: 'deployment_over', deploymentId, status, message });
 }
 
-function withFreshDeadlines(deployment: Deployment, { now }: WriteMoment): Deployment {
+function withFreshDeadlines(deployment: Deployment, { now }: WriteStamp): Deployment {
   return mapStates(deployment, (state) =>
     state.ProgressDeadline === 0 ? state : { ...state, RequireProgressBy: progressBy(state, now) },
   );
@@ -134,9 +128,9 @@ function promoted(
   deployment: Deployment,
   healthy: readonly Allocation[],
   groups: readonly string[],
-  moment: WriteMoment,
+  write: WriteStamp,
 ): DeploymentChange {
-  const { now, index } = moment;
+  const { now, index } = write;
   const next = mapStates(deployment, (state, name) => {
     if (!groups.includes(name)) return state;
     const restarted = state.RequireProgressBy === null ? {} : { RequireProgressBy: progressBy(state, now) };
@@ -152,7 +146,7 @@ function promoted(
     ModifyIndex: index,
     ModifyTime: unixNanosFromInstant(now),
   }));
-  return { deployment: stamped({ ...next, StatusDescription: description }, moment), allocations, evaluates: true };
+  return { deployment: stamped({ ...next, StatusDescription: description }, write), allocations, evaluates: true };
 }
 
 function progressBy({ ProgressDeadline }: DeploymentState, now: Instant): string {
@@ -215,6 +209,6 @@ function mapStates(
   return { ...deployment, TaskGroups: Object.fromEntries(states) };
 }
 
-function stamped(deployment: Deployment, { now, index }: WriteMoment): Deployment {
+function stamped(deployment: Deployment, { now, index }: WriteStamp): Deployment {
   return { ...deployment, ModifyIndex: index, ModifyTime: unixNanosFromInstant(now) };
 }

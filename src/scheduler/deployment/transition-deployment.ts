@@ -1,7 +1,7 @@
 import { ok, type Result } from 'neverthrow';
 import { equalSpec } from '../../jobs/document/equal-spec.js';
 import type { Job } from '../../jobs/document/job.js';
-import type { Instant, WriteMoment } from '../../shared/instant.js';
+import type { Instant, WriteStamp } from '../../shared/instant.js';
 import { type Allocation, isFailing, isTerminalAllocation } from '../allocation.js';
 import { hasAttemptsLeft } from '../reconcile/reschedule.js';
 import {
@@ -108,27 +108,27 @@ export interface DeploymentStep {
 export function transitionDeployment(
   watched: WatchedDeployment,
   event: DeploymentEvent,
-  moment: WriteMoment,
+  write: WriteStamp,
 ): Result<DeploymentStep, DeploymentError> {
   const { deployment } = watched;
   switch (event.type) {
     case 'allocations_changed':
-      return ok(afterChange(watched, event.changed, moment));
+      return ok(afterChange(watched, event.changed, write));
     case 'deadline':
-      return ok(afterDeadline(watched, moment));
+      return ok(afterDeadline(watched, write));
     case 'pause':
-      return pauseDeployment(deployment, moment).map(stepOf);
+      return pauseDeployment(deployment, write).map(stepOf);
     case 'resume':
-      return resumeDeployment(deployment, moment).map(stepOf);
+      return resumeDeployment(deployment, write).map(stepOf);
     case 'fail':
       return whenActive(deployment, 'fail').map(() =>
-        failed(watched, deploymentDescriptions.failedByUser, revertsAny(deployment), moment),
+        failed(watched, deploymentDescriptions.failedByUser, revertsAny(deployment), write),
       );
     case 'promote':
-      return promoteDeployment(deployment, watched.canaries, event.groups, moment).map(stepOf);
+      return promoteDeployment(deployment, watched.canaries, event.groups, write).map(stepOf);
     case 'set_health':
-      return setAllocationHealth(deployment, watched.named([...event.healthy, ...event.unhealthy]), event, moment).map(
-        (change) => afterHealth(watched, change, moment),
+      return setAllocationHealth(deployment, watched.named([...event.healthy, ...event.unhealthy]), event, write).map(
+        (change) => afterHealth(watched, change, write),
       );
   }
 }
@@ -154,20 +154,20 @@ export function progressDeadlineOf({
 function afterChange(
   watched: WatchedDeployment,
   known: readonly Allocation[] | undefined,
-  moment: WriteMoment,
+  write: WriteStamp,
 ): DeploymentStep {
   const { deployment } = watched;
   if (!isActiveDeployment(deployment)) return { deployment, allocations: [], effects: [] };
   const unhealthy = unhealthyOf(watched, known);
-  const hopeless = unhealthy.filter((allocation) => isHopeless(allocation, watched, moment));
+  const hopeless = unhealthy.filter((allocation) => isBeyondReplacement(allocation, watched, write));
   if (hopeless.length > 0) {
     const reverts = hopeless.some(({ TaskGroup }) => stateOf(deployment, TaskGroup)?.AutoRevert === true);
-    return failed(watched, deploymentDescriptions.unhealthy, reverts, moment);
+    return failed(watched, deploymentDescriptions.unhealthy, reverts, write);
   }
   const marked = unhealthy
     .filter(({ DesiredTransition }) => DesiredTransition.Reschedule !== true)
-    .map((allocation) => withRescheduleFlag(allocation, moment));
-  const promoted = autoPromoted(watched, moment);
+    .map((allocation) => withRescheduleFlag(allocation, write));
+  const promoted = autoPromoted(watched, write);
   const evaluates = marked.length > 0 || promoted !== undefined || hasNews(watched, known ?? []);
   return {
     deployment: promoted?.deployment ?? deployment,
@@ -200,42 +200,37 @@ function hasNews(watched: WatchedDeployment, known: readonly Allocation[]): bool
   return newestHealth(known) > evaluatedIndex || watched.healthyIndex > evaluatedIndex;
 }
 
-function afterDeadline(watched: WatchedDeployment, moment: WriteMoment): DeploymentStep {
+function afterDeadline(watched: WatchedDeployment, write: WriteStamp): DeploymentStep {
   const { deployment } = watched;
   const unchanged = { deployment, allocations: [], effects: [] };
   if (!isActiveDeployment(deployment) || deployment.Status === 'paused') return unchanged;
   const waiting = Object.entries(deployment.TaskGroups).filter(
     ([group, state]) => !hasProgressed(state) && !isDone(group, state, watched.healthy),
   );
-  const isLate = waiting.some(([, { RequireProgressBy: by }]) => by !== null && Date.parse(by) <= moment.now);
+  const isLate = waiting.some(([, { RequireProgressBy: by }]) => by !== null && Date.parse(by) <= write.now);
   if (!isLate) return unchanged;
   // All unfinished groups fail together with the late one, even if they have time left.
   const reverts = waiting.some(([, state]) => state.AutoRevert);
-  return failed(watched, deploymentDescriptions.progressDeadline, reverts, moment);
+  return failed(watched, deploymentDescriptions.progressDeadline, reverts, write);
 }
 
 /** An allocation reported as unhealthy fails its deployment at once. */
 function afterHealth(
   watched: WatchedDeployment,
   change: DeploymentChange & { readonly unhealthyGroups: readonly string[] },
-  moment: WriteMoment,
+  write: WriteStamp,
 ): DeploymentStep {
   if (change.unhealthyGroups.length === 0) return stepOf(change);
   const { deployment, allocations } = change;
   const reverts = change.unhealthyGroups.some((group) => stateOf(deployment, group)?.AutoRevert === true);
-  const step = failed({ ...watched, deployment }, deploymentDescriptions.unhealthy, reverts, moment);
+  const step = failed({ ...watched, deployment }, deploymentDescriptions.unhealthy, reverts, write);
   return { ...step, allocations };
 }
 
-function failed(
-  watched: WatchedDeployment,
-  description: string,
-  reverts: boolean,
-  moment: WriteMoment,
-): DeploymentStep {
+function failed(watched: WatchedDeployment, description: string, reverts: boolean, write: WriteStamp): DeploymentStep {
   const target = reverts ? rollbackOf(watched) : undefined;
   const words = target === undefined ? description : `${description} - ${target.words}`;
-  const { deployment } = changed(watched.deployment, 'failed', words, moment);
+  const { deployment } = changed(watched.deployment, 'failed', words, write);
   const revert: DeploymentEffect[] = target?.version === undefined ? [] : [{ type: 'revert', version: target.version }];
   return { deployment, allocations: [], effects: [...revert, { type: 'evaluate' }] };
 }
@@ -257,7 +252,11 @@ function rollbackOf({ job, versions }: WatchedDeployment): {
 }
 
 /** Whether it is unhealthy and will not be replaced. */
-function isHopeless(allocation: Allocation, { deployment, version }: WatchedDeployment, { now }: WriteMoment): boolean {
+function isBeyondReplacement(
+  allocation: Allocation,
+  { deployment, version }: WatchedDeployment,
+  { now }: WriteStamp,
+): boolean {
   const state = stateOf(deployment, allocation.TaskGroup);
   if (state === undefined) return false;
   const group = version.TaskGroups.find(({ Name }) => Name === allocation.TaskGroup);
@@ -265,7 +264,7 @@ function isHopeless(allocation: Allocation, { deployment, version }: WatchedDepl
 }
 
 /** Promotes the canaries automatically once all of them are healthy, if the job allows it (`auto_promote`). */
-function autoPromoted(watched: WatchedDeployment, moment: WriteMoment): DeploymentChange | undefined {
+function autoPromoted(watched: WatchedDeployment, write: WriteStamp): DeploymentChange | undefined {
   const { deployment } = watched;
   const waiting = Object.values(deployment.TaskGroups).filter((state) => state.DesiredCanaries > 0);
   if (!waiting.some((state) => !state.Promoted)) return undefined;
@@ -273,10 +272,10 @@ function autoPromoted(watched: WatchedDeployment, moment: WriteMoment): Deployme
     (state) => state.AutoPromote && healthyOf(state, watched.canaries).length >= state.DesiredCanaries,
   );
   if (!ready) return undefined;
-  return promoteDeployment(deployment, watched.canaries, undefined, moment).unwrapOr(undefined);
+  return promoteDeployment(deployment, watched.canaries, undefined, write).unwrapOr(undefined);
 }
 
-function withRescheduleFlag(allocation: Allocation, { index }: WriteMoment): Allocation {
+function withRescheduleFlag(allocation: Allocation, { index }: WriteStamp): Allocation {
   return {
     ...allocation,
     DesiredTransition: { ...allocation.DesiredTransition, Reschedule: true },

@@ -60,7 +60,9 @@ export function explainPlacement(
 }
 
 function explainGroup(group: TaskGroup, jobNodes: JobNodes, proposal: JobProposal): GroupExplanation {
-  const nodes = proposal.nodes.cluster.books.map((_book, slot) => explainNode(group, slot, jobNodes, proposal));
+  const nodes = proposal.nodes.cluster.nodeStates.map((_nodeState, slot) =>
+    explainNode(group, slot, jobNodes, proposal),
+  );
   nodes.sort(
     (left, right) => lackOf(left) - lackOf(right) || (right.score?.NormScore ?? 0) - (left.score?.NormScore ?? 0),
   );

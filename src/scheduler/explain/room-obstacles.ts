@@ -1,7 +1,7 @@
 import { drawFrom } from '../assignment/draw.js';
 import { offerOf } from '../assignment/node-offer.js';
 import type { Capacity } from '../cluster/capacity.js';
-import type { NodeState } from '../cluster/node-book.js';
+import type { NodeState } from '../cluster/cluster-node.js';
 import type { GroupRequirements } from '../feasibility/requirements.js';
 import type { NodeAssessor } from '../ranking/assess-node.js';
 import type { PlacementObstacle } from './obstacle.js';

@@ -1,7 +1,7 @@
 import type { Job } from '../../jobs/document/job.js';
 import type { Constraint } from '../../jobs/document/placement.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
-import type { NodeState } from '../cluster/node-book.js';
+import type { NodeState } from '../cluster/cluster-node.js';
 import type { NodeClass } from '../cluster/node-class.js';
 import { constraintReason, groupReason, volumeReason } from './node-checks.js';
 import type { GroupRequirements } from './requirements.js';
@@ -45,8 +45,12 @@ export class Feasibility {
   }
 
   /** Why the node can never take the group; undefined when it can. `index` is that of the allocation. */
-  check(wanted: GroupRequirements, book: Pick<NodeState, 'node' | 'nodeClass'>, index: number): Unsuitable | undefined {
-    const { node, nodeClass } = book;
+  check(
+    wanted: GroupRequirements,
+    nodeState: Pick<NodeState, 'node' | 'nodeClass'>,
+    index: number,
+  ): Unsuitable | undefined {
+    const { node, nodeClass } = nodeState;
     const job = this.#cached(this.#jobEscapes ? undefined : this.#ofJob, nodeClass, () =>
       constraintReason(wanted.jobConstraints, node),
     );

@@ -3,7 +3,7 @@ import { millisecondsFromNanos } from '../../shared/duration.js';
 import { isoFromInstant } from '../../shared/instant.js';
 import { type DrainMetadata, isDraining, type Node } from '../node.js';
 import { type NodeRefused, nodeRefused } from './node-errors.js';
-import { type NodeMoment, withNodeEvent } from './node-events.js';
+import { type NodeWrite, withNodeEvent } from './node-events.js';
 
 /** Options of a drain. */
 export interface DrainSpec {
@@ -22,10 +22,10 @@ interface DrainRequest {
 }
 
 /** Starts draining a node, or changes its drain; a changed drain keeps its start time. */
-export function startDrain(node: Node, request: DrainRequest, moment: NodeMoment): Result<Node, NodeRefused> {
+export function startDrain(node: Node, request: DrainRequest, write: NodeWrite): Result<Node, NodeRefused> {
   const { Deadline, IgnoreSystemJobs } = request.spec;
   if (!Number.isFinite(Deadline)) return err(nodeRefused('drain', 'Deadline must be a number of nanoseconds'));
-  const { now } = moment;
+  const { now } = write;
   const strategy = {
     Deadline,
     IgnoreSystemJobs,
@@ -36,30 +36,30 @@ export function startDrain(node: Node, request: DrainRequest, moment: NodeMoment
     ...node,
     DrainStrategy: strategy,
     SchedulingEligibility: 'ineligible',
-    LastDrain: metadataOf(node, 'draining', request, moment),
+    LastDrain: metadataOf(node, 'draining', request, write),
   };
-  return ok(withNodeEvent(drained, { Subsystem: 'Drain', Message: 'Node drain strategy set' }, moment));
+  return ok(withNodeEvent(drained, { Subsystem: 'Drain', Message: 'Node drain strategy set' }, write));
 }
 
 /** Cancels the drain; the node stays ineligible unless requested otherwise. */
 export function cancelDrain(
   node: Node,
   request: Omit<DrainRequest, 'spec'> & { readonly markEligible: boolean },
-  moment: NodeMoment,
+  write: NodeWrite,
 ): Node {
   const eligible = request.markEligible ? { SchedulingEligibility: 'eligible' as const } : {};
   const drain = isDraining(node)
-    ? { DrainStrategy: null, LastDrain: metadataOf(node, 'canceled', request, moment) }
+    ? { DrainStrategy: null, LastDrain: metadataOf(node, 'canceled', request, write) }
     : {};
   const after = { ...node, ...drain, ...eligible };
-  return withNodeEvent(after, { Subsystem: 'Drain', Message: 'Node drain strategy unset' }, moment);
+  return withNodeEvent(after, { Subsystem: 'Drain', Message: 'Node drain strategy unset' }, write);
 }
 
 /** Marks the drain as complete: everything that had to leave has left. */
-export function completeDrain(node: Node, moment: NodeMoment): Node {
-  const LastDrain = metadataOf(node, 'complete', { accessor: '', meta: null }, moment);
+export function completeDrain(node: Node, write: NodeWrite): Node {
+  const LastDrain = metadataOf(node, 'complete', { accessor: '', meta: null }, write);
   const after: Node = { ...node, DrainStrategy: null, LastDrain };
-  return withNodeEvent(after, { Subsystem: 'Drain', Message: 'Node drain complete' }, moment);
+  return withNodeEvent(after, { Subsystem: 'Drain', Message: 'Node drain complete' }, write);
 }
 
 /** The latest time that a Date can represent. */
@@ -73,7 +73,7 @@ function metadataOf(
   node: Node,
   Status: DrainMetadata['Status'],
   { accessor, meta }: Omit<DrainRequest, 'spec'>,
-  { now }: NodeMoment,
+  { now }: NodeWrite,
 ): DrainMetadata {
   const at = isoFromInstant(now);
   const before = isDraining(node) ? node.LastDrain : undefined;

@@ -1,10 +1,10 @@
 import { err, ok, type Result } from 'neverthrow';
 import { isDraining, type Node } from '../node.js';
 import { type NodeRefused, nodeRefused } from './node-errors.js';
-import { type NodeMoment, withNodeEvent } from './node-events.js';
+import { type NodeWrite, withNodeEvent } from './node-events.js';
 
 /** Sets whether the node takes new allocations. Returns the same node when nothing changes. */
-export function decideEligibility(node: Node, eligibility: string, moment: NodeMoment): Result<Node, NodeRefused> {
+export function decideEligibility(node: Node, eligibility: string, write: NodeWrite): Result<Node, NodeRefused> {
   if (eligibility !== 'eligible' && eligibility !== 'ineligible') {
     return err(nodeRefused('eligibility', `invalid scheduling eligibility ${JSON.stringify(eligibility)}`));
   }
@@ -14,5 +14,5 @@ export function decideEligibility(node: Node, eligibility: string, moment: NodeM
   }
   if (node.SchedulingEligibility === eligibility) return ok(node);
   const event = { Subsystem: 'Cluster', Message: `Node marked as ${eligibility} for scheduling` };
-  return ok(withNodeEvent({ ...node, SchedulingEligibility: eligibility }, event, moment));
+  return ok(withNodeEvent({ ...node, SchedulingEligibility: eligibility }, event, write));
 }

@@ -2,7 +2,7 @@ import { type Instant, isoFromInstant } from '../../shared/instant.js';
 import type { Node, NodeEvent } from '../node.js';
 
 /** The write that changes a node. */
-export interface NodeMoment {
+export interface NodeWrite {
   readonly now: Instant;
   readonly index: number;
 }
@@ -14,7 +14,7 @@ const keptEvents = 10;
 export function withNodeEvent(
   node: Node,
   event: Pick<NodeEvent, 'Message' | 'Subsystem'>,
-  { now, index }: NodeMoment,
+  { now, index }: NodeWrite,
 ): Node {
   const added = { ...event, Details: null, Timestamp: isoFromInstant(now), CreateIndex: index };
   return { ...node, Events: [...(node.Events ?? []), added].slice(-keptEvents), ModifyIndex: index };

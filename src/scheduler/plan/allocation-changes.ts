@@ -5,7 +5,7 @@ import { descriptions, type StopIntent } from '../reconcile/intents.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
 
 /** The time and the index of the write that a plan is part of. */
-export interface PlanMoment {
+export interface PlanWrite {
   readonly now: Instant;
   readonly index: number;
   readonly evaluationId: string;
@@ -17,25 +17,25 @@ export function momentOf(
   { index, stopwatch }: Pick<SchedulingSnapshot, 'index' | 'stopwatch'>,
   { ID: evaluationId }: Pick<Evaluation, 'ID'>,
   now: Instant,
-): PlanMoment {
+): PlanWrite {
   return { now, index, evaluationId, stopwatch };
 }
 
 /** The allocation with the plan's change, and with the indexes and times that every scheduler change sets. */
-export function stamped(allocation: Allocation, { now, index }: PlanMoment): Allocation {
+export function stamped(allocation: Allocation, { now, index }: PlanWrite): Allocation {
   return { ...allocation, ModifyIndex: index, AllocModifyIndex: index, ModifyTime: unixNanosFromInstant(now) };
 }
 
 export function stopped(
   allocation: Allocation,
   { description, clientStatus, followupEvalId }: StopIntent,
-  moment: PlanMoment,
+  write: PlanWrite,
 ): Allocation {
   return {
     ...allocation,
     DesiredStatus: 'stop',
     DesiredDescription: description,
-    ...(clientStatus === undefined ? {} : withClientStatus(allocation, clientStatus, description, moment)),
+    ...(clientStatus === undefined ? {} : withClientStatus(allocation, clientStatus, description, write)),
     ...(followupEvalId === undefined ? {} : { FollowupEvalID: followupEvalId }),
   };
 }
@@ -44,18 +44,18 @@ export function stopped(
 export function becameUnknown(
   allocation: Allocation,
   followupEvalId: string | undefined,
-  moment: PlanMoment,
+  write: PlanWrite,
 ): Allocation {
   return {
     ...allocation,
-    ...withClientStatus(allocation, 'unknown', descriptions.unknown, moment),
+    ...withClientStatus(allocation, 'unknown', descriptions.unknown, write),
     ...(followupEvalId === undefined ? {} : { FollowupEvalID: followupEvalId }),
   };
 }
 
 /** Its node is back, and it continues. */
-export function reconnected(allocation: Allocation, moment: PlanMoment): Allocation {
-  return { ...allocation, AllocStates: withState(allocation, allocation.ClientStatus, moment) };
+export function reconnected(allocation: Allocation, write: PlanWrite): Allocation {
+  return { ...allocation, AllocStates: withState(allocation, allocation.ClientStatus, write) };
 }
 
 export function preempted(allocation: Allocation, byAllocationId: string): Allocation {
@@ -67,19 +67,15 @@ export function preempted(allocation: Allocation, byAllocationId: string): Alloc
   };
 }
 
-function withClientStatus(allocation: Allocation, status: ClientStatus, description: string, moment: PlanMoment) {
+function withClientStatus(allocation: Allocation, status: ClientStatus, description: string, write: PlanWrite) {
   return {
     ClientStatus: status,
     ClientDescription: description,
-    AllocStates: withState(allocation, status, moment),
+    AllocStates: withState(allocation, status, write),
   };
 }
 
-function withState(
-  allocation: Allocation,
-  status: ClientStatus,
-  { now }: PlanMoment,
-): readonly AllocationStateChange[] {
+function withState(allocation: Allocation, status: ClientStatus, { now }: PlanWrite): readonly AllocationStateChange[] {
   const change: AllocationStateChange = { Field: 0, Value: status, Time: isoFromInstant(now) };
   return [...(allocation.AllocStates ?? []), change];
 }

@@ -24,10 +24,10 @@ export function* applyIntents(intents: Intents, target: IntentTarget): Steps<voi
   const { draft, jobNodes } = target;
   yield* changeInSteps(intents.stop, (intent) => applyStop(intent, target));
   yield* changeInSteps(intents.unknown, ({ allocation, followupEvalId }) =>
-    draft.change(becameUnknown(draft.latest(allocation), followupEvalId, draft.moment)),
+    draft.change(becameUnknown(draft.latest(allocation), followupEvalId, draft.write)),
   );
   yield* changeInSteps(intents.reconnected, (allocation) =>
-    draft.change(reconnected(draft.latest(allocation), draft.moment)),
+    draft.change(reconnected(draft.latest(allocation), draft.write)),
   );
   if (jobNodes !== undefined)
     yield* changeInSteps(intents.inPlace, (intent) => updateInPlace(intent, jobNodes, target));
@@ -58,7 +58,7 @@ function updateInPlace({ allocation, group }: ReplaceIntent, jobNodes: JobNodes,
   const before = draft.latest(allocation);
   const AllocatedResources = underVersion(before.AllocatedResources, jobNodes.assessorOf(group).wanted.resources);
   const { JobType, JobVersion, JobCreateIndex, JobPriority, MigrateParallel } = jobMembers(jobNodes.job, group);
-  const EvalID = draft.moment.evaluationId;
+  const EvalID = draft.write.evaluationId;
   // Written out member by member: with thousands of allocations, copying and spreading dominates the cost of an in-place update.
   const moved: { -readonly [K in keyof Allocation]: Allocation[K] } = {
     ...withoutFormer(before, deploymentId),

@@ -89,16 +89,16 @@ export class JobNodes {
   }
 }
 
-function slotsOf({ books }: Cluster, accepts: (node: Node) => boolean): readonly number[] {
+function slotsOf({ nodeStates }: Cluster, accepts: (node: Node) => boolean): readonly number[] {
   const slots: number[] = [];
-  for (let slot = 0; slot < books.length; slot += 1) if (accepts(books[slot]!.node)) slots.push(slot);
+  for (let slot = 0; slot < nodeStates.length; slot += 1) if (accepts(nodeStates[slot]!.node)) slots.push(slot);
   return slots;
 }
 
-function censusOf({ books }: Cluster, slots: readonly number[], pool: string): NodeCensus {
+function censusOf({ nodeStates }: Cluster, slots: readonly number[], pool: string): NodeCensus {
   const counts = new Map<string, number>();
   for (const slot of slots) {
-    const { Datacenter } = books[slot]!.node;
+    const { Datacenter } = nodeStates[slot]!.node;
     counts.set(Datacenter, (counts.get(Datacenter) ?? 0) + 1);
   }
   return { pool, nodes: slots.length, byDatacenter: Object.fromEntries(counts) };

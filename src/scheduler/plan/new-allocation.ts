@@ -7,7 +7,7 @@ import { type Allocation, noTransition } from '../allocation.js';
 import type { AllocationMetric } from '../allocation-metric.js';
 import type { Node } from '../node.js';
 import { trackerAfterReschedule } from '../reconcile/reschedule.js';
-import type { PlanMoment } from './allocation-changes.js';
+import type { PlanWrite } from './allocation-changes.js';
 
 interface NewAllocation {
   readonly id: string;
@@ -27,13 +27,13 @@ interface NewAllocation {
 }
 
 /** The record of an allocation that has just been assigned a node. */
-export function newAllocation(made: NewAllocation, moment: PlanMoment): Allocation {
+export function newAllocation(made: NewAllocation, write: PlanWrite): Allocation {
   const { job, group, node } = made;
-  const nanos = unixNanosFromInstant(moment.now);
+  const nanos = unixNanosFromInstant(write.now);
   return {
     ID: made.id,
     Namespace: job.Namespace,
-    EvalID: moment.evaluationId,
+    EvalID: write.evaluationId,
     Name: made.name,
     NodeID: node.ID,
     NodeName: node.Name,
@@ -45,12 +45,12 @@ export function newAllocation(made: NewAllocation, moment: PlanMoment): Allocati
     DesiredStatus: 'run',
     DesiredTransition: noTransition,
     ClientStatus: 'pending',
-    ...historyMembers(made, moment),
-    ...deploymentMembers(made, moment),
+    ...historyMembers(made, write),
+    ...deploymentMembers(made, write),
     ...(made.preempted.length === 0 ? {} : { PreemptedAllocations: made.preempted }),
-    CreateIndex: moment.index,
-    ModifyIndex: moment.index,
-    AllocModifyIndex: moment.index,
+    CreateIndex: write.index,
+    ModifyIndex: write.index,
+    AllocModifyIndex: write.index,
     CreateTime: nanos,
     ModifyTime: nanos,
   };
@@ -71,7 +71,7 @@ export function jobMembers(
   };
 }
 
-function historyMembers({ previous, rescheduledBy }: NewAllocation, { now }: PlanMoment): Partial<Allocation> {
+function historyMembers({ previous, rescheduledBy }: NewAllocation, { now }: PlanWrite): Partial<Allocation> {
   if (previous === undefined) return {};
   if (rescheduledBy === undefined) return { PreviousAllocation: previous.ID };
   return {
@@ -80,7 +80,7 @@ function historyMembers({ previous, rescheduledBy }: NewAllocation, { now }: Pla
   };
 }
 
-function deploymentMembers({ deploymentId, canary }: NewAllocation, { index }: PlanMoment): Partial<Allocation> {
+function deploymentMembers({ deploymentId, canary }: NewAllocation, { index }: PlanWrite): Partial<Allocation> {
   if (deploymentId === undefined) return {};
   if (!canary) return { DeploymentID: deploymentId };
   const status = { Healthy: null, Timestamp: null, Canary: true, ModifyIndex: index };

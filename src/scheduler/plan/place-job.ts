@@ -110,7 +110,7 @@ export class JobPlacer {
     for (const victim of found.preemption?.victims ?? []) this.#preempt(victim, found.slot, id);
     const wanted = this.#nodesOf(version.job).assessorOf(version.group).wanted;
     const state = proposal.nodes.at(found.slot);
-    const offer = offerOf(wanted, state, drawFrom(`${draft.moment.evaluationId} ${placement.name} ${id}`));
+    const offer = offerOf(wanted, state, drawFrom(`${draft.write.evaluationId} ${placement.name} ${id}`));
     if (offer.isErr()) return;
     const { previous } = placement;
     const allocation = newAllocation(
@@ -128,7 +128,7 @@ export class JobPlacer {
         rescheduledBy: this.#policyBehind(placement),
         preempted: (found.preemption?.victims ?? []).map((victim) => victim.id),
       },
-      draft.moment,
+      draft.write,
     );
     draft.place(allocation);
     draft.queue(placement.group.Name, -1);

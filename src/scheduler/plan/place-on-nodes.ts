@@ -4,7 +4,7 @@ import type { AllocationMetric } from '../allocation-metric.js';
 import { drawFrom } from '../assignment/draw.js';
 import { offerOf } from '../assignment/node-offer.js';
 import { useOf } from '../cluster/allocation-use.js';
-import type { NodeState } from '../cluster/node-book.js';
+import type { NodeState } from '../cluster/cluster-node.js';
 import { findVictims, type Preemption } from '../preemption/find-victims.js';
 import type { Assessment } from '../ranking/assess-node.js';
 import { nodeScore } from '../ranking/final-score.js';
@@ -131,7 +131,7 @@ export class SystemPlacer {
     const offer = offerOf(
       jobNodes.assessorOf(group).wanted,
       state,
-      drawFrom(`${draft.moment.evaluationId} ${name} ${id}`),
+      drawFrom(`${draft.write.evaluationId} ${name} ${id}`),
     );
     if (offer.isErr()) return;
     const { resources } = offer.value;
@@ -150,7 +150,7 @@ export class SystemPlacer {
       rescheduledBy: undefined,
       preempted,
     };
-    const allocation = newAllocation(made, draft.moment);
+    const allocation = newAllocation(made, draft.write);
     draft.place(allocation);
     draft.queue(group.Name, -1);
     const use = useOf(allocation);

@@ -1,7 +1,7 @@
 import type { Allocation } from '../allocation.js';
 import type { AllocationMetric } from '../allocation-metric.js';
 import type { StopIntent } from '../reconcile/intents.js';
-import { type PlanMoment, preempted, stamped, stopped } from './allocation-changes.js';
+import { type PlanWrite, preempted, stamped, stopped } from './allocation-changes.js';
 
 /** An allocation that was preempted for another one. */
 interface PreemptedAllocation {
@@ -11,7 +11,7 @@ interface PreemptedAllocation {
 
 /** The allocations that an evaluation changes and creates, while it is being decided. */
 export class PlanDraft {
-  readonly moment: PlanMoment;
+  readonly write: PlanWrite;
   readonly #changed = new Map<string, Allocation>();
   readonly #placed: Allocation[] = [];
   readonly #preempted: PreemptedAllocation[] = [];
@@ -19,9 +19,9 @@ export class PlanDraft {
   readonly #queued = new Map<string, number>();
   #measuredUntil: number;
 
-  constructor(moment: PlanMoment) {
-    this.moment = moment;
-    this.#measuredUntil = moment.stopwatch?.() ?? 0;
+  constructor(write: PlanWrite) {
+    this.write = write;
+    this.#measuredUntil = write.stopwatch?.() ?? 0;
   }
 
   /** The allocation with the planned changes. */
@@ -30,11 +30,11 @@ export class PlanDraft {
   }
 
   change(allocation: Allocation): void {
-    this.#changed.set(allocation.ID, stamped(allocation, this.moment));
+    this.#changed.set(allocation.ID, stamped(allocation, this.write));
   }
 
   stop(intent: StopIntent): void {
-    this.change(stopped(this.latest(intent.allocation), intent, this.moment));
+    this.change(stopped(this.latest(intent.allocation), intent, this.write));
   }
 
   /** Reverts the allocation to its state in the snapshot. */
@@ -69,7 +69,7 @@ export class PlanDraft {
 
   /** The metric with the time since the previous measured one, or since the beginning. */
   measured(metric: AllocationMetric): AllocationMetric {
-    const { stopwatch } = this.moment;
+    const { stopwatch } = this.write;
     if (stopwatch === undefined) return metric;
     const from = this.#measuredUntil;
     this.#measuredUntil = stopwatch();

@@ -135,8 +135,8 @@ function suitsItsNode(allocation: Allocation, group: TaskGroup, jobNodes: JobNod
   const node = cluster.nodeOf(allocation.NodeID);
   if (slot === undefined || node === undefined || !jobNodes.covers(node)) return false;
   const assessor = jobNodes.assessorOf(group);
-  const goesOn = assessor.goesOn(slot, indexFromName(allocation.Name), capacityUsedBy(allocation));
-  if (goesOn !== undefined) return goesOn;
+  const canContinue = assessor.canContinue(slot, indexFromName(allocation.Name), capacityUsedBy(allocation));
+  if (canContinue !== undefined) return canContinue;
   proposal.release(allocation);
   const assessment = assessor.assess(slot, indexFromName(allocation.Name));
   proposal.release(allocation, 1);

@@ -1,7 +1,7 @@
 import { drawFrom } from '../assignment/draw.js';
 import { lackingDimension, type NodeOffer, offerOf } from '../assignment/node-offer.js';
 import type { AllocationUse } from '../cluster/allocation-use.js';
-import { NodeBook, type NodeState } from '../cluster/node-book.js';
+import { ClusterNode, type NodeState } from '../cluster/cluster-node.js';
 import type { GroupRequirements } from '../feasibility/requirements.js';
 import type { Preemptor } from './preemptor.js';
 import { victimsForDevices } from './victims-for-devices.js';
@@ -51,7 +51,7 @@ function mayPreempt({ job }: GroupRequirements, use: AllocationUse): boolean {
 
 function without({ node, nodeClass, uses }: NodeState, gone: readonly AllocationUse[]): NodeState {
   const ids = new Set(gone.map((use) => use.id));
-  return NodeBook.of(
+  return ClusterNode.of(
     node,
     nodeClass,
     uses.filter((use) => !ids.has(use.id)),

@@ -1,7 +1,7 @@
 import type { RequestedDevice } from '../../jobs/document/resources.js';
 import { freeInstances } from '../assignment/assign-devices.js';
 import type { AllocationUse } from '../cluster/allocation-use.js';
-import type { NodeState } from '../cluster/node-book.js';
+import type { NodeState } from '../cluster/cluster-node.js';
 import { suits } from '../feasibility/device-match.js';
 import type { TaskRequest } from '../feasibility/requirements.js';
 import type { NodeDeviceGroup } from '../node.js';

@@ -1,7 +1,7 @@
 import type { NetworkResource } from '../../jobs/document/network.js';
 import type { AllocationUse } from '../cluster/allocation-use.js';
+import type { NodeState } from '../cluster/cluster-node.js';
 import { addressesOf } from '../cluster/host-ports.js';
-import type { NodeState } from '../cluster/node-book.js';
 import { hostNetworkOf } from '../feasibility/node-checks.js';
 import type { GroupRequirements } from '../feasibility/requirements.js';
 

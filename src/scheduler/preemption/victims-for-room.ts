@@ -1,6 +1,6 @@
 import type { AllocationUse } from '../cluster/allocation-use.js';
 import { addCapacity, type Capacity, subtractCapacity } from '../cluster/capacity.js';
-import type { NodeState } from '../cluster/node-book.js';
+import type { NodeState } from '../cluster/cluster-node.js';
 import type { Preemptor } from './preemptor.js';
 
 /** Added to the distance for each allocation of a group above its migrate limit. */

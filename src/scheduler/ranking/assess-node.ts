@@ -69,7 +69,7 @@ export class NodeAssessor {
    * Whether an allocation that uses `own` of the node can continue there with the group's current resources. Undefined when that depends on what
    * was picked for it, or on other allocations: it must then be assessed without it.
    */
-  goesOn(slot: number, index: number, own: Capacity): boolean | undefined {
+  canContinue(slot: number, index: number, own: Capacity): boolean | undefined {
     const { distinctHosts, distinctProperties, capacity } = this.wanted;
     if (!this.#uniform || distinctHosts !== undefined || distinctProperties.length > 0) return undefined;
     if (this.unsuitable(slot, index) !== undefined) return false;

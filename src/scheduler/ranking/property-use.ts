@@ -52,7 +52,7 @@ export class PropertyUse {
   }
 
   #resolve(slot: number): string | null {
-    const node = this.#cluster.books[slot]?.node;
+    const node = this.#cluster.nodeStates[slot]?.node;
     if (node === undefined) return null;
     const { found, value } = resolveTarget(this.attribute, node);
     return found ? value : null;

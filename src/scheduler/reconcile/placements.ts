@@ -37,17 +37,17 @@ export function placeAll(
   const desired = intents.desired(group.Name);
   intents.place.push(...placements);
   desired.Place += placements.length;
-  const here = replacedNow.filter((allocation) => !isAway(allocation, intents));
-  const failed = here.filter((allocation) => !isSentAway(allocation));
+  const here = replacedNow.filter((allocation) => !isDisconnected(allocation, intents));
+  const failed = here.filter((allocation) => !isRequestedToMove(allocation));
   intents.stopAll(failed, descriptions.rescheduled);
   desired.Stop += failed.length;
-  const sentAway = here.filter(isSentAway);
+  const sentAway = here.filter(isRequestedToMove);
   intents.stopAll(sentAway, descriptions.migrating);
   desired.Migrate += sentAway.length;
 }
 
 /** Whether it runs and its replacement by the reschedule policy was requested: it counts as moved. */
-function isSentAway(allocation: Allocation): boolean {
+function isRequestedToMove(allocation: Allocation): boolean {
   return allocation.DesiredTransition.Migrate === true && !isTerminalAllocation(allocation);
 }
 
@@ -63,13 +63,13 @@ export function placeReplacements(
     if (placement.reschedule === true && standing.failed && previous.DeploymentID === standing.current?.ID) continue;
     intents.place.push(placement);
     desired.Place += 1;
-    if (placement.reschedule !== true || isAway(previous, intents)) continue;
+    if (placement.reschedule !== true || isDisconnected(previous, intents)) continue;
     intents.stopAll([previous], descriptions.rescheduled);
     desired.Stop += 1;
   }
 }
 
 /** Its node is disconnected: it is replaced, but not stopped. */
-function isAway(allocation: Allocation, intents: Intents): boolean {
+function isDisconnected(allocation: Allocation, intents: Intents): boolean {
   return allocation.ClientStatus === 'unknown' || intents.makesUnknown(allocation);
 }

@@ -67,7 +67,7 @@ export function* reconcileGroup(request: GroupRequest): Generator<void, boolean>
     untainted: without(standingSets.untainted, surplus),
     migrating: without(standingSets.migrating, surplus),
   };
-  const sets = isCanarying(part) ? remaining : dropNeedless(request, remaining);
+  const sets = isCanarying(part) ? remaining : dropSurplusFailures(request, remaining);
 
   const updates = yield* splitUpdates(request, sets.untainted);
   yield;
@@ -196,7 +196,7 @@ function stopLost(
 }
 
 /** Failed allocations beyond the count are stopped instead of replaced, the highest names first. */
-function dropNeedless({ intents, group }: GroupRequest, sets: GroupSets): GroupSets {
+function dropSurplusFailures({ intents, group }: GroupRequest, sets: GroupSets): GroupSets {
   const known = sets.untainted.filter(({ ClientStatus }) => ClientStatus !== 'unknown');
   const room = group.Count - known.length - sets.migrating.length;
   if (sets.replacedNow.length <= room) return sets;

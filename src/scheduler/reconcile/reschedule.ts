@@ -9,7 +9,7 @@ export interface RescheduleTime {
 }
 
 /** The number of past reschedules that are kept when attempts are unlimited. */
-const rememberedWhenUnlimited = 5;
+const keptWhenUnlimited = 5;
 
 /** The members of an allocation that determine when it may be replaced. */
 export type Reschedulable = Pick<
@@ -77,7 +77,7 @@ export function trackerAfterReschedule(
   const kept =
     policy !== null && policy.Attempts > 0
       ? events.filter((event) => nowNanos - event.RescheduleTime <= policy.Interval)
-      : events.slice(-rememberedWhenUnlimited);
+      : events.slice(-keptWhenUnlimited);
   const Delay = policy === null ? 0 : nextDelay(previous, policy);
   const event = { RescheduleTime: nowNanos, PrevAllocID: previous.ID, PrevNodeID: previous.NodeID, Delay };
   return { Events: [...kept, event], LastReschedule: 'ok' };

@@ -8,7 +8,7 @@ import { SimulatedWorld } from './simulated-world.js';
 import type { SimulatedCluster, SimulatedEvent, Simulation } from './simulation.js';
 
 /** The maximum number of distinct times in one simulation: bounds a cluster whose events never end. */
-const mostMoments = 100_000;
+const mostTimes = 100_000;
 
 /**
  * Simulates a cluster on virtual time, up to `until`: how the scheduler, the deployments, the drains and the nodes react to the events. The
@@ -19,7 +19,7 @@ export function simulate(start: SimulatedCluster, events: readonly SimulatedEven
   const agents = new Agents(world, start.agents);
   const refused: { event: SimulatedEvent; reason: string }[] = [];
   const waiting = [...events].sort((left, right) => left.at - right.at);
-  for (let moment = 0; moment < mostMoments; moment += 1) {
+  for (let count = 0; count < mostTimes; count += 1) {
     const drains = decideDrains(drainsOf(world));
     const next = Math.min(
       waiting[0]?.at ?? Infinity,
@@ -34,7 +34,7 @@ export function simulate(start: SimulatedCluster, events: readonly SimulatedEven
     settleDrains(world, drains);
     while (waiting[0] !== undefined && waiting[0].at <= world.now) {
       const event = waiting.shift() as SimulatedEvent;
-      const reason = happen(world, agents, event);
+      const reason = applyEvent(world, agents, event);
       if (reason !== undefined) refused.push({ event, reason });
     }
     agents.report();
@@ -48,7 +48,7 @@ export function simulate(start: SimulatedCluster, events: readonly SimulatedEven
 }
 
 /** Applies an event; returns the reason when it cannot be applied. */
-function happen(world: SimulatedWorld, agents: Agents, event: SimulatedEvent): string | undefined {
+function applyEvent(world: SimulatedWorld, agents: Agents, event: SimulatedEvent): string | undefined {
   switch (event.do) {
     case 'register':
       world.register(event.job, 'job-register');

@@ -41,7 +41,7 @@ export class Agents {
       const next = allocation === undefined ? undefined : this.#nextOf(allocation);
       if (allocation === undefined || next === undefined || next.at > this.#world.now) continue;
       if (next.status !== 'healthy') this.statusChanged(allocation, next.status);
-      else this.#world.change(withHealth(allocation, true, this.#moment()));
+      else this.#world.change(withHealth(allocation, true, this.#write()));
     }
   }
 
@@ -53,7 +53,7 @@ export class Agents {
     const unhealthy = status === 'failed' && before.DeploymentID !== undefined && !before.DeploymentStatus?.Healthy;
     const trigger = job === undefined ? undefined : triggerAfterReport(job, before, after, world.now);
     if (job !== undefined && trigger !== undefined) world.evaluate(job, trigger);
-    world.change(unhealthy ? withHealth(after, false, this.#moment()) : after);
+    world.change(unhealthy ? withHealth(after, false, this.#write()) : after);
   }
 
   #nextOf(allocation: Allocation): NextReport | undefined {
@@ -103,7 +103,7 @@ export class Agents {
     };
   }
 
-  #moment() {
+  #write() {
     return { now: this.#world.now, index: this.#world.index };
   }
 }

@@ -751,7 +751,7 @@ describe('a runner over a store that is closed', () => {
     const refused = await runner.start();
     expect(refused._unsafeUnwrapErr()).toEqual({
       type: 'node_refused',
-      message: 'The store of the engine is closed: make an engine over an open one',
+      message: 'The store of the engine is closed: create an engine with an open store',
     });
     await runner.stop();
   });

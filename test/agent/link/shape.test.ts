@@ -2,14 +2,24 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readCommandOutput, readCommandRefusal } from '../../../src/agent/link/command-shapes.js';
 import { readNodeDescription, readReports } from '../../../src/agent/link/node-shapes.js';
-import { count, fitted, flag, listOf, mapOf, moment, objectOf, orNull, text } from '../../../src/agent/link/shape.js';
+import {
+  count,
+  flag,
+  listOf,
+  mapOf,
+  objectOf,
+  orNull,
+  string,
+  timestamp,
+  validated,
+} from '../../../src/agent/link/shape.js';
 
-const shape = objectOf({ name: text(5), list: listOf(flag, 2) }, { more: mapOf(orNull(flag)) });
+const shape = objectOf({ name: string(5), list: listOf(flag, 2) }, { more: mapOf(orNull(flag)) });
 
 describe('shapes', () => {
   it('keep what they name, and nothing else', () => {
     const given = { name: 'x', list: [true], more: { a: null }, further: 1 };
-    expect(fitted(shape, given, 'it')).toEqual({ value: { name: 'x', list: [true], more: { a: null } } });
+    expect(validated(shape, given, 'it')).toEqual({ value: { name: 'x', list: [true], more: { a: null } } });
   });
 
   it.each([
@@ -21,26 +31,26 @@ describe('shapes', () => {
     [{ name: '', list: [true, true, true] }, 'it.list', 'a list of at most 2 items'],
     [{ name: '', list: [], more: { a: 1 } }, 'it.more.a', 'true or false'],
   ])('say where %j does not fit', (given, at, expected) => {
-    expect(fitted(shape, given, 'it')).toEqual({ at, expected });
+    expect(validated(shape, given, 'it')).toEqual({ at, expected });
   });
 
   it('take names of prototypes for what they are: keys', () => {
     const given: unknown = JSON.parse('{"name":"x","list":[],"more":{"__proto__":true,"constructor":false}}');
-    const read = fitted(shape, given, 'it');
+    const read = validated(shape, given, 'it');
     expect(JSON.stringify(read)).toBe('{"value":{"name":"x","list":[],"more":{"__proto__":true,"constructor":false}}}');
-    expect(fitted(shape, JSON.parse('{"__proto__":{"name":"x","list":[]}}'), 'it')).toHaveProperty('at');
+    expect(validated(shape, JSON.parse('{"__proto__":{"name":"x","list":[]}}'), 'it')).toHaveProperty('at');
   });
 });
 
 describe('moments and counts', () => {
   it.each(['2030-01-31T12:00:00Z', '2030-01-31T12:00:00.123456789+02:00', '0001-01-01T00:00:00Z'])('are %s', (text) => {
-    expect(fitted(moment, text, 'it')).toEqual({ value: text });
+    expect(validated(timestamp, text, 'it')).toEqual({ value: text });
   });
 
   it.each(['', 'yesterday', '2030-13-01T00:00:00Z', '+275760-09-13T00:00:00Z', '2030-01-31', 1])(
     'are not %j',
     (given) => {
-      expect(fitted(moment, given, 'it')).toHaveProperty('expected');
+      expect(validated(timestamp, given, 'it')).toHaveProperty('expected');
     },
   );
 
@@ -53,7 +63,7 @@ describe('moments and counts', () => {
     [Number.NaN, false],
     ['1', false],
   ])('of at most nine: %j is one: %j', (given, fits) => {
-    expect('value' in fitted(count(9), given, 'it')).toBe(fits);
+    expect('value' in validated(count(9), given, 'it')).toBe(fits);
   });
 
   it('are required of the reports of tasks, whose ends begin delays', () => {

@@ -221,6 +221,6 @@ function memoryRow(nodes: readonly Node[], pattern: readonly Allocation[]): Meas
   const cluster = clusterFrom(nodes, all);
   collect();
   const used = (process.memoryUsage().heapUsed - before) / 2 ** 20;
-  const name = `schedule: memory of ${cluster.books.reduce((sum, book) => sum + book.count, 0)} live allocations`;
+  const name = `schedule: memory of ${cluster.nodeStates.reduce((sum, book) => sum + book.count, 0)} live allocations`;
   return { name, ours: used, floor: Number.NaN, unit: 'MB', ratio: used, limit: { max: 600 } };
 }

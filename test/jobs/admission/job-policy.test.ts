@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type JobPolicy, judgePolicies, type PolicyLevel } from '../../../src/jobs/admission/job-policy.js';
+import { evaluatePolicies, type JobPolicy, type PolicyLevel } from '../../../src/jobs/admission/job-policy.js';
 import { prepareJob } from '../../../src/jobs/changes/prepare-job.js';
 import { batchJob } from '../../operations/jobs/world.js';
 
@@ -17,8 +17,11 @@ describe('judgePolicies', () => {
     ['hard-mandatory', true, 'refusals', 'policy p refuses this job: too big'],
   ])('%s, override %s: one of the %s', (level, override, kind, text) => {
     const nothing = { warnings: [], refusals: [] };
-    expect(judgePolicies([policy(level, () => 'too big')], question, override)).toEqual({ ...nothing, [kind]: [text] });
-    expect(judgePolicies([policy(level, () => undefined)], question, override)).toEqual(nothing);
+    expect(evaluatePolicies([policy(level, () => 'too big')], question, override)).toEqual({
+      ...nothing,
+      [kind]: [text],
+    });
+    expect(evaluatePolicies([policy(level, () => undefined)], question, override)).toEqual(nothing);
   });
 
   it('asks all of them, with the job as it would be stored, the one that is there, and who asks', () => {
@@ -27,7 +30,7 @@ describe('judgePolicies', () => {
       asked.push(about);
       return undefined;
     });
-    judgePolicies([note, note], { ...question, existing: job }, false);
+    evaluatePolicies([note, note], { ...question, existing: job }, false);
     expect(asked).toEqual([{ job, existing: job, callerName: 'dana' }, expect.anything()]);
     expect(job.Priority).toBe(50);
   });
@@ -52,6 +55,6 @@ describe('judgePolicies', () => {
     ['gives true', () => true, 'it gives no reason'],
   ])('is closed when a policy %s', (_what, refuse, reason) => {
     const faulty = policy('hard-mandatory', refuse as JobPolicy['refuse']);
-    expect(judgePolicies([faulty], question, true).refusals).toEqual([`policy p refuses this job: ${reason}`]);
+    expect(evaluatePolicies([faulty], question, true).refusals).toEqual([`policy p refuses this job: ${reason}`]);
   });
 });

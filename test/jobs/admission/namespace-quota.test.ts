@@ -78,7 +78,7 @@ describe('quotaExcess', () => {
   ])('%s', (_what, rule, more, told) => {
     const excess = quotaExcess({ namespace: 'n', rule: { namespace: 'n', ...rule }, used }, more);
     expect(excess?.message).toBe(
-      told === undefined ? undefined : `the quota of namespace "n" is exceeded: it would ask for ${told}`,
+      told === undefined ? undefined : `the quota of namespace "n" would be exceeded: ${told}`,
     );
   });
 });

@@ -27,14 +27,13 @@ describe('lint', () => {
       {
         kind: 'skipped',
         spec: '30 2 * * *',
-        message:
-          '"30 2 * * *", 2024-03-31 02:30:00 in Europe/Berlin: clocks are put forward over it, so it is left out',
+        message: '"30 2 * * *", 2024-03-31 02:30:00 in Europe/Berlin: clocks are set forward over it, so it is skipped',
       },
       {
         kind: 'doubled',
         spec: '30 2 * * *',
         message:
-          '"30 2 * * *", 2024-10-27 02:30:00 in Europe/Berlin: clocks are put back over it, so it is launched twice',
+          '"30 2 * * *", 2024-10-27 02:30:00 in Europe/Berlin: clocks are set back over it, so it is launched twice',
       },
     ]);
   });
@@ -83,8 +82,8 @@ describe('lint', () => {
   it.each([
     ['0 9 * * 5-7', '"5-7" in the day-of-week field ends with Saturday; add ",0" for Sunday'],
     ['0 9 * * 03', '"03" in the day-of-week field is read as Sunday; write 3'],
-    ['0 22-2 * * *', '"22-2" in the hour field ends before it begins, so it stands for nothing'],
-    ['@daily at noon', 'it has 9 fields: those after the seventh have no meaning'],
+    ['0 22-2 * * *', '"22-2" in the hour field ends before it begins, so it matches nothing'],
+    ['@daily at noon', 'it has 9 fields: those after the seventh are ignored'],
   ])('tells the trap in %s', (spec, message) => {
     expect(lintCron(schedule([spec]), start, 0).findings).toContainEqual({
       kind: 'trap',
@@ -112,26 +111,26 @@ describe('lint', () => {
 
 describe('problems', () => {
   it.each([
-    [schedule([]), ['a cron expression is needed']],
-    [{ ...schedule(['* * * * *']), Spec: '* * * * *' }, ['cron and crons exclude each other']],
+    [schedule([]), ['a cron expression is required']],
+    [{ ...schedule(['* * * * *']), Spec: '* * * * *' }, ['cron and crons cannot be combined']],
     [{ ...schedule(['* * * * *']), SpecType: 'CRON' }, ['the kind of schedule must be cron, not "CRON"']],
     [
       schedule(['x', '* * * * *', '@reboot'], 'europe/berlin'),
       [
-        '"x" is not a cron expression: a cron expression has five to seven fields, not 1',
-        '"@reboot" is not a cron expression: the only words are @yearly, @annually, @monthly, @weekly, @daily and @hourly',
-        'unknown time zone "europe/berlin": a name of the IANA database is needed, such as Europe/Berlin',
+        '"x" is not a valid cron expression: a cron expression has five to seven fields, not 1',
+        '"@reboot" is not a valid cron expression: the only names are @yearly, @annually, @monthly, @weekly, @daily and @hourly',
+        'unknown time zone "europe/berlin": use a name of the IANA database, such as Europe/Berlin',
       ],
     ],
     [
       { ...schedule(['x'], 'Mars/Base'), Spec: '* * * * *' },
       [
-        'cron and crons exclude each other',
-        '"x" is not a cron expression: a cron expression has five to seven fields, not 1',
-        'unknown time zone "Mars/Base": a name of the IANA database is needed, such as Europe/Berlin',
+        'cron and crons cannot be combined',
+        '"x" is not a valid cron expression: a cron expression has five to seven fields, not 1',
+        'unknown time zone "Mars/Base": use a name of the IANA database, such as Europe/Berlin',
       ],
     ],
-    [{ ...schedule([]), SpecType: '' }, ['a cron expression is needed', 'the kind of schedule must be cron, not ""']],
+    [{ ...schedule([]), SpecType: '' }, ['a cron expression is required', 'the kind of schedule must be cron, not ""']],
   ])('of %j', (periodic, problems) => {
     expect(periodicProblems(periodic)).toEqual(problems);
   });

@@ -8,15 +8,15 @@ describe('problems by part', () => {
   const nothing = problems.within('group', 'fine');
   const queue = problems.within('group', 'queue');
   queue('the count is negative');
-  within(web, 'task', 't')('a driver is needed');
-  within(web, 'task', 'u')('a driver is needed');
+  within(web, 'task', 't')('a driver is required');
+  within(web, 'task', 'u')('a driver is required');
 
   test('each with its part, in the order in which the parts had their first', () => {
     expect(problemsOf(problems.parts)).toEqual([
       'no name',
       'group "queue": the count is negative',
-      'group "web": task "t": a driver is needed',
-      'group "web": task "u": a driver is needed',
+      'group "web": task "t": a driver is required',
+      'group "web": task "u": a driver is required',
     ]);
     expect(nothing).toBeTypeOf('function');
   });
@@ -25,7 +25,7 @@ describe('problems by part', () => {
     expect(textsByPart(problems.parts)).toEqual([
       'no name',
       'group "queue": the count is negative',
-      'group "web": 2 errors occurred:\n\t* task "t": a driver is needed\n\t* task "u": a driver is needed\n\n',
+      'group "web": 2 errors occurred:\n\t* task "t": a driver is required\n\t* task "u": a driver is required\n\n',
     ]);
   });
 

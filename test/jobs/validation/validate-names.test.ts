@@ -70,7 +70,7 @@ describe('names of groups and tasks', () => {
   });
 
   test.each([
-    ['', 'is needed'],
+    ['', 'is required'],
     ['.', 'must not be "."'],
     ['..', 'must not be ".."'],
     ['a\0', 'NUL'],

@@ -86,15 +86,15 @@ describe('signals', () => {
   });
 
   test.each<[TaskInput, string]>([
-    [{ KillSignal: 'SIGWHAT' }, 'there is no signal "SIGWHAT" for kill_signal'],
-    [{ KillSignal: '9' }, 'there is no signal "9"'],
+    [{ KillSignal: 'SIGWHAT' }, 'kill_signal names the unknown signal "SIGWHAT"'],
+    [{ KillSignal: '9' }, 'unknown signal "9"'],
     [
       { Templates: [{ EmbeddedTmpl: 'x', DestPath: 'a', ChangeMode: 'signal', ChangeSignal: 'hup' }] },
-      'template 1: there is no signal "HUP"',
+      'template 1: change_signal names the unknown signal "HUP"',
     ],
     [
       { Identities: [{ Name: 'i', Audience: ['x'], TTL: 1, ChangeMode: 'signal', ChangeSignal: 'x' }] },
-      'identity "i": there is no signal "X"',
+      'identity "i": change_signal names the unknown signal "X"',
     ],
   ])('%j', (part, problem) => {
     expect(errors(ofTask(part))).toEqual([expect.stringContaining(problem)]);

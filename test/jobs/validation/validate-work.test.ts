@@ -24,7 +24,7 @@ describe('a job that makes too much work is refused for that alone', () => {
     [
       'rules of the job for each group',
       { TaskGroups: groups(501), Spreads: list(100, () => spread), Priority: 1_000 },
-      'at most 50000 constraints, affinities and spreads can be looked at, those of the job for each group, not 50100',
+      'at most 50000 constraints, affinities and spreads are allowed, counting those of the job for each group, not 50100',
     ],
     ['meta', { TaskGroups: groups(100, 10), Meta: meta(500) }, undefined],
     [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Recovery, turnedTo, withoutPresent } from '../../../src/notifications/delivery/recovery.js';
+import { type Recovery, turnedTo, withoutCurrent } from '../../../src/notifications/delivery/recovery.js';
 
 const recovery: Recovery = {
   ...{ id: 'r', workspaceId: 'ws', outcome: 'dead', since: 0, until: 10, trigger: null, total: 9, redelivered: 0 },
@@ -17,11 +17,11 @@ test('each configuration of a bulk redelivery goes on from where it was', () => 
     ['a', 'b', 'c'],
     [5, 1],
   ]);
-  const withoutA = withoutPresent(atA);
+  const withoutA = withoutCurrent(atA);
   expect([withoutA.configurations, withoutA.reached]).toEqual([['b', 'c'], null]);
-  const withoutB = withoutPresent(withoutA);
+  const withoutB = withoutCurrent(withoutA);
   expect([withoutB.configurations, withoutB.reached, withoutB.setAside]).toEqual([['c'], [7, 2], {}]);
-  expect(withoutPresent(withoutB)).toMatchObject({ configurations: [], reached: null });
+  expect(withoutCurrent(withoutB)).toMatchObject({ configurations: [], reached: null });
 });
 
 test('the present configuration stays where it is', () => {

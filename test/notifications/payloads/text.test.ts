@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  type Escaping,
+  escapeWithin,
   jsonLengthOf,
   lengthOf,
   linkFrom,
   onOneLine,
   onSeveralLines,
-  type Spelling,
-  spell,
   withoutMentions,
 } from '../../../src/notifications/payloads/text.js';
 
-const asItIs: Spelling = { escape: (piece) => piece, costOf: lengthOf };
-const entities: Spelling = { escape: (piece) => piece.replaceAll('&', '&amp;'), costOf: lengthOf };
+const asItIs: Escaping = { escape: (piece) => piece, costOf: lengthOf };
+const entities: Escaping = { escape: (piece) => piece.replaceAll('&', '&amp;'), costOf: lengthOf };
 
 describe('lines', () => {
   test.each([
@@ -36,7 +36,7 @@ describe('lines', () => {
 });
 
 describe('cutting', () => {
-  test.each<[string, number, Spelling, string]>([
+  test.each<[string, number, Escaping, string]>([
     ['abcdef', 6, asItIs, 'abcdef'],
     ['abcdefg', 6, asItIs, 'abcde…'],
     ['ab cdefg', 4, asItIs, 'ab…'],
@@ -46,7 +46,7 @@ describe('cutting', () => {
     ['ab👨‍👩‍👧‍👦', 13, asItIs, 'ab👨‍👩‍👧‍👦'],
     ['aaae\u0301\u0301bbb', 6, asItIs, 'aaa…'],
   ])('%j to %i', (text, limit, spelling, expected) => {
-    expect(spell(text, limit, spelling)).toBe(expected);
+    expect(escapeWithin(text, limit, spelling)).toBe(expected);
   });
   test('costs what it may cost, whatever the text, and begins as the text does', () => {
     const spellings = [asItIs, entities, { escape: (piece: string) => piece, costOf: jsonLengthOf }];
@@ -56,7 +56,7 @@ describe('cutting', () => {
         fc.integer({ min: 8, max: 40 }),
         fc.constantFrom(...spellings),
         (text, limit, spelling) => {
-          const spelled = spell(text, limit, spelling);
+          const spelled = escapeWithin(text, limit, spelling);
           expect(spelling.costOf(spelled)).toBeLessThanOrEqual(limit);
           const whole = spelling.escape(text);
           if (spelled !== whole) expect(whole.startsWith(spelled.slice(0, -1))).toBe(true);
@@ -86,7 +86,7 @@ describe('cutting', () => {
         fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((parts) => parts.join('')),
         fc.integer({ min: 8, max: 60 }),
         (text, limit) => {
-          const spelled = spell(text, limit, asItIs);
+          const spelled = escapeWithin(text, limit, asItIs);
           if (spelled === text) return;
           const segments = [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)];
           const cuts = segments.map(({ index }) => text.slice(0, index).trimEnd());

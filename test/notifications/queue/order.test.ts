@@ -52,7 +52,7 @@ describe('notifications of one run', () => {
 
   test('go on when the next one was read after the write that released it, and before that was told', () => {
     const retry = delivery(1, 'a', { state: { type: 'waiting', dueAt: 900, attempted: 1 } });
-    const { queue } = startAll(queueOf([], { rows: [retry], stalled: new Map([['a', 1]]) }));
+    const { queue } = startAll(queueOf([], { rows: [retry], storedHeads: new Map([['a', 1]]) }));
     const done = apply(queue, ended(1));
     const next = delivery(2, 'a', { state: { type: 'waiting', dueAt: 1000, attempted: 0 } });
     const early = startAll(apply(done, { type: 'filled', portion: portion({ rows: [next] }) }));
@@ -75,7 +75,7 @@ describe('notifications of one run', () => {
   });
 
   test('are released when the store has nothing before them any more, unless their head is under way', () => {
-    const left = { stalled: new Map([['a', 7]]), unreleased: ['a'] };
+    const left = { storedHeads: new Map([['a', 7]]), unreleased: ['a'] };
     expect([...queueOf([], left).releases]).toEqual(['a']);
     const head = { delivery: delivery(5, 'a'), stored: true, event: null };
     const underWay = { ...empty(), running: empty().running.with(5, head) };
@@ -84,7 +84,7 @@ describe('notifications of one run', () => {
 
   test('of a store with too many runs to read are released in the same way', () => {
     const partial = { runsRead: 'partial' } as const;
-    const left = portion({ ...partial, stalled: new Map([['a', 7]]), unreleased: ['a'] });
+    const left = portion({ ...partial, storedHeads: new Map([['a', 7]]), unreleased: ['a'] });
     const filled = (queue: DeliveringQueue) => apply(queue, { type: 'filled', portion: left }).releases;
     expect([...filled(queueOf([], partial))]).toEqual(['a']);
     expect(filled(startAll(queueOf([fresh(5, 'a')], partial)).queue).size).toBe(0);
@@ -92,14 +92,14 @@ describe('notifications of one run', () => {
 
   test('a later one that is due first waits all the same', () => {
     const early = delivery(1, 'a', { state: { type: 'waiting', dueAt: 900, attempted: 3 } });
-    const queue = queueOf([fresh(2, 'a')], { rows: [early], stalled: new Map([['a', 1]]) });
+    const queue = queueOf([fresh(2, 'a')], { rows: [early], storedHeads: new Map([['a', 1]]) });
     expect(startAll(queue).sequences).toEqual([1]);
   });
 
   test('an earlier one that has no row yet goes before what the store has of its run', () => {
     // For example after a redelivery of the later one has failed.
     const { queue, sequences } = startAll(
-      queueOf([fresh(3, 'a')], { rows: [delivery(7, 'a')], stalled: new Map([['a', 7]]) }),
+      queueOf([fresh(3, 'a')], { rows: [delivery(7, 'a')], storedHeads: new Map([['a', 7]]) }),
     );
     expect(sequences).toEqual([3]);
     expect(written(queue)).toEqual(['7 put_behind → behind']);

@@ -51,7 +51,7 @@ export function portion(given: Partial<Portion> = {}): Portion {
     readThrough: 1000,
     complete: true,
     nextDue: null,
-    stalled: new Map(),
+    storedHeads: new Map(),
     unreleased: [],
     runsRead: 'whole',
     ...given,

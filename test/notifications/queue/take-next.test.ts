@@ -72,7 +72,7 @@ describe('a queue that was changed by somebody else', () => {
     const { queue } = startAll(queueOf([fresh(1), fresh(2, 'a'), fresh(3, 'a')]));
     const touched = apply(queue, { type: 'touched', record: { ...recordOf(), position: 0 } });
     expect(touched).toMatchObject({ runsRead: 'unread', complete: false, readThrough: 0, fresh: [] });
-    expect([...touched.doubtful].sort()).toEqual([1, 2]);
+    expect([...touched.unconfirmed].sort()).toEqual([1, 2]);
     const read = apply(touched, {
       type: 'filled',
       portion: portion({ fresh: [fresh(1), fresh(2, 'a'), fresh(3, 'a')] }),

@@ -43,7 +43,7 @@ it('catches up in turns before a plan when much has changed, and the plan sees a
   const plan = (await planJob(engine, hostPrincipal, { job: job as never }))._unsafeUnwrap();
   expect(plan.failedPlacements).toMatchObject({ app: { NodesExhausted: 1 } });
   expect(engine.cluster.known?.allocationsIndex).toBeGreaterThan(before);
-  expect(engine.cluster.known?.cluster.books[0]?.uses).toHaveLength(300);
+  expect(engine.cluster.known?.cluster.nodeStates[0]?.uses).toHaveLength(300);
 });
 
 /** All of them together use more than a node has. */

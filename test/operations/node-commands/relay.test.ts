@@ -218,7 +218,7 @@ describe('a command for a node that is connected to another server over the stor
     await own.clock.advance(5000);
     expect((await asked)._unsafeUnwrapErr()).toMatchObject({
       type: 'command_failed',
-      message: 'No path to node: the server c.example:3, which it is connected to, does not answer',
+      message: 'No path to node: its server c.example:3 does not respond',
     });
     await expect.poll(() => count(own.storage)).toEqual([1, 0, 0]);
   });

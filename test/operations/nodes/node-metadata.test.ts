@@ -137,7 +137,7 @@ describe('a node', () => {
       type: 'node_not_found',
     });
     expect((await applyNodeMetadata(engine, hostPrincipal, { changes }))._unsafeUnwrapErr()).toMatchObject({
-      message: 'name the node: none or several are connected',
+      message: 'name the node: this server has no connected node, or several',
     });
     expect((await listEvaluations(engine, hostPrincipal, {}))._unsafeUnwrap().value.items).toEqual([]);
   });

@@ -347,7 +347,7 @@ describe('the types that the service itself reports', () => {
     ['order.*', 'order.created'],
   ])('the pattern %s is refused with a type to name instead', async (trigger, example) => {
     const { engine, send } = await world();
-    const message = `trigger is a pattern, which stands for several types; an event has one, such as ${example}`;
+    const message = `trigger is a pattern; name one event type, such as ${example}`;
     const faults = [{ pointer: '/data/attributes/trigger', message }];
     expect(await mustFail(send({ trigger }))).toMatchObject({ faults });
     const explained = explainEvent(engine, owner, { workspaceId, attributes: { trigger } });

@@ -4,7 +4,7 @@ import { hostPrincipal } from '../../../src/access/principal.js';
 import { readCurrentAllocations } from '../../../src/operations/books/jobs/job-allocations.js';
 import { commit } from '../../../src/operations/commit.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
-import { isRemembered } from '../../../src/scheduler/snapshot.js';
+import { affectsDecisions } from '../../../src/scheduler/snapshot.js';
 import { jobFrom } from '../../support/jobs.js';
 import { world } from '../jobs/world.js';
 
@@ -94,6 +94,6 @@ describe('what an evaluation reads of its job', () => {
   it('is never one that has no say', async () => {
     const stored = [allocation('other registration', { JobCreateIndex: 1 }), allocation('own')];
     expect(await current(stored, 'batch')).toEqual(['own']);
-    expect(isRemembered(stored[0] as Allocation, job('batch'))).toBe(false);
+    expect(affectsDecisions(stored[0] as Allocation, job('batch'))).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { NetworkResource, Port } from '../../../src/jobs/document/network.js';
 import { assignPorts } from '../../../src/scheduler/assignment/assign-ports.js';
 import { drawFrom } from '../../../src/scheduler/assignment/draw.js';
-import { PortBook } from '../../../src/scheduler/cluster/host-ports.js';
+import { TakenPorts } from '../../../src/scheduler/cluster/host-ports.js';
 import type { Node, NodeAddress } from '../../../src/scheduler/node.js';
 import { nodeFrom } from '../../support/nodes.js';
 
@@ -24,7 +24,7 @@ const standard: readonly NodeAddress[] = [
 type Taken = readonly { readonly address: string; readonly port: number }[];
 
 function assigned(asked: NetworkResource, node: Node, taken: Taken = []) {
-  const result = assignPorts(asked, { node, taken: PortBook.of(node, []).with(taken), spared: [] }, drawFrom('x'));
+  const result = assignPorts(asked, { node, taken: TakenPorts.of(node, []).with(taken), spared: [] }, drawFrom('x'));
   return result.isOk() ? result.value.ports : result.error;
 }
 
@@ -110,7 +110,7 @@ describe('dynamic ports', () => {
   ])('are the first free one of the range after twenty draws of taken ones (%i draws)', (misses, expected) => {
     let draws = 0;
     const draw = (): number => (draws++ < misses ? 0 : 7);
-    const taken = PortBook.of(nodeWith(standard), []).with([{ address: '10.0.0.1', port: 20_000 }]);
+    const taken = TakenPorts.of(nodeWith(standard), []).with([{ address: '10.0.0.1', port: 20_000 }]);
     const offer = assignPorts(
       { DynamicPorts: [{ Label: 'p' }] },
       { node: nodeWith(standard), taken, spared: [] },
@@ -137,7 +137,7 @@ describe('dynamic ports', () => {
 describe('the network of an allocation', () => {
   const node = nodeWith(standard, { MinDynamicPort: 20_005, MaxDynamicPort: 20_005 });
   const network = (asked: NetworkResource, on: Node = node) =>
-    assignPorts(asked, { node: on, taken: PortBook.of(on, []), spared: [] }, drawFrom('x'))._unsafeUnwrap().network;
+    assignPorts(asked, { node: on, taken: TakenPorts.of(on, []), spared: [] }, drawFrom('x'))._unsafeUnwrap().network;
 
   it('is the requested one with the values of its dynamic ports and the first address of the host', () => {
     const asked = {

@@ -1,5 +1,5 @@
 import type { AllocationUse } from '../../../src/scheduler/cluster/allocation-use.js';
-import { NodeBook } from '../../../src/scheduler/cluster/node-book.js';
+import { ClusterNode } from '../../../src/scheduler/cluster/cluster-node.js';
 import { requirementsOf } from '../../../src/scheduler/feasibility/requirements.js';
 import type { Node } from '../../../src/scheduler/node.js';
 import { findVictims } from '../../../src/scheduler/preemption/find-victims.js';
@@ -76,5 +76,5 @@ export function victimsOf(asks: Asks, uses: readonly AllocationUse[], more: Part
     wanted: requirementsOf(job, group, false),
     preemptedLike: ({ group: name }: AllocationUse) => asks.preempted?.[name] ?? 0,
   };
-  return findVictims(preemptor, NodeBook.of(node, { computed: 'c' }, uses))?.victims.map(({ id }) => id);
+  return findVictims(preemptor, ClusterNode.of(node, { computed: 'c' }, uses))?.victims.map(({ id }) => id);
 }

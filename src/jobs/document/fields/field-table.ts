@@ -3,11 +3,11 @@
  * field is. Decoding, the step from the submitted to the stored form, and the JSON Schema all read this description, and
  * the TypeScript types of the submitted form are inferred from it.
  *
- * A document has two forms. The *submitted* form reports "not given" (null) from every value. The *stored* form is what
- * the job interface answers: defaults are filled, and a scalar is never null unless null itself means something.
+ * A document has two forms. The *submitted* form distinguishes "not given" (null) from every value. The *stored* form is that
+ * of the job interface's responses: defaults are filled, and a scalar is null only if null itself has a meaning.
  */
 
-/** Whole numbers are checked against the bounds that the wire's integer types have. */
+/** Whole numbers are checked against the bounds of the API's integer types. */
 interface IntegerBounds {
   readonly min: number;
   readonly max: number;
@@ -29,8 +29,8 @@ export type FieldKind =
   | 'block_map';
 
 /**
- * What becomes of a field in the stored form: `zero` fills the type's zero value, `null` keeps null, `drop` leaves the
- * field out (input-only), `reset` always stores the zero value (a legacy field that is printed but never filled).
+ * The treatment of a field in the stored form: `zero` fills the type's zero value, `null` keeps null, `drop` omits the
+ * field (input-only), `reset` always stores the zero value (a legacy field that is returned but never set).
  */
 type StoredRule = 'zero' | 'null' | 'drop' | 'reset';
 
@@ -44,17 +44,17 @@ export interface Field<A, S> {
   readonly bounds?: IntegerBounds;
   /** The values that validation accepts. */
   readonly values?: readonly string[];
-  /** The form in the stored form, where it differs. */
+  /** The name in the stored form, if it differs. */
   readonly storedName?: string;
-  /** What null becomes in the stored form, where that is not the zero value. */
+  /** The stored value for null, if it is not the zero value. */
   readonly storedUnset?: number | boolean;
-  /** Only the stored form has the field: it follows from the others. */
+  /** Only the stored form has the field, which is derived from others. */
   readonly storedOnly?: true;
-  /** A reset field whose stored value is null, not the zero value. */
+  /** A reset field whose stored value is null instead of the zero value. */
   readonly keepsNull?: true;
-  /** An empty list of blocks stays one in the stored form, where others become null. */
+  /** An empty list of blocks is kept in the stored form; others become null. */
   readonly keepsEmpty?: true;
-  /** The key is left out of the submitted form instead of being null. */
+  /** The key is omitted from the submitted form instead of being null. */
   readonly absentWhenUnset?: true;
   readonly forms?: { readonly submitted: A; readonly stored: S };
 }
@@ -64,7 +64,7 @@ export type FieldSet = Readonly<Record<string, Field<unknown, unknown>>>;
 export interface Block<F extends FieldSet> {
   readonly name: string;
   readonly fields: F;
-  /** In the stored form, fields with an empty value are left out. */
+  /** The stored form omits fields with an empty value. */
   readonly omitEmpty: boolean;
 }
 
@@ -80,7 +80,7 @@ export type Submitted<B> =
       }
     : never;
 
-/** A free-form value: what JSON can carry. */
+/** A free-form JSON value. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
 /** An object of JSON, by its keys. */
@@ -97,7 +97,7 @@ export function submittedFields(block: Block<FieldSet>): [name: string, field: F
   return Object.entries(block.fields).filter(([, field]) => field.storedOnly !== true);
 }
 
-/** The fields of the stored form, by the names that they have there. */
+/** The fields of the stored form, by their names there. */
 export function storedFields(block: Block<FieldSet>): [name: string, field: Field<unknown, unknown>][] {
   return Object.entries(block.fields)
     .filter(([, field]) => field.stored !== 'drop')
@@ -189,7 +189,7 @@ export function keyed<F extends FieldSet>(
   return { kind: 'block_map', unset: null, stored: 'null', block: of };
 }
 
-/** The stored form keeps null, because "not given" differs in meaning from any value. */
+/** The stored form keeps null, because "not given" has a meaning different from any value. */
 export function keptNull<A, S>(field: Field<A, S>): Field<A, S | null> {
   return { ...retyped(field), stored: 'null' };
 }
@@ -199,27 +199,27 @@ export function neverNull<A, S>(field: Field<A, S>): Field<A, NonNullable<S>> {
   return { ...retyped(field), stored: 'zero' };
 }
 
-/** The stored form reports an empty list from none. */
+/** The stored form distinguishes an empty list from none. */
 export function keptEmpty<A, S>(field: Field<A, S>): Field<A, S> {
   return { ...field, keepsEmpty: true };
 }
 
-/** Read from the submission and then gone. */
+/** Read from the submission, but not stored. */
 export function inputOnly<A, S>(field: Field<A, S>): Field<A, never> {
   return { ...retyped(field), stored: 'drop' };
 }
 
-/** Never submitted: the stored form computes it. */
+/** Never submitted; computed in the stored form. */
 export function storedOnly<A, S>(field: Field<A, S>): Field<never, S> {
   return { ...retyped(field), storedOnly: true };
 }
 
-/** Accepted in a submission, never taken over: the stored form always has the zero value. */
+/** Accepted in a submission but not stored: the stored form always has the zero value. */
 export function reset<A, S>(field: Field<A, S>): Field<A, S> {
   return field.stored === 'null' ? { ...field, stored: 'reset', keepsNull: true } : { ...field, stored: 'reset' };
 }
 
-/** The stored form has this value where nothing was given. */
+/** The stored form has this value when the field is not given. */
 export function storedUnset<A, S>(field: Field<A, S>, value: number | boolean): Field<A, S> {
   return { ...field, storedUnset: value };
 }

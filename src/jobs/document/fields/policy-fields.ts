@@ -74,7 +74,7 @@ export const scalingBlock = block('ScalingPolicy', {
   Target: stringMap,
   Policy: freeForm,
   Min: integerOrNull,
-  // Without a maximum the policy is refused, so the stored form needs a value that no author means.
+  // A policy without a maximum is refused, so the stored form needs a value that no author would write.
   Max: storedUnset(integerOrNull, -1),
   Enabled: storedUnset(flagOrNull, true),
   CreateIndex: reset(integerOf(uint64)),

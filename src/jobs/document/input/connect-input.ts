@@ -10,11 +10,11 @@ import type { LogConfigInput, VolumeMountInput } from './task-part-input.js';
 export interface ConnectInput {
   /** The task speaks the protocol of the mesh itself. */
   readonly Native?: boolean | null;
-  /** Makes the service a gateway. Refused here. */
+  /** Makes the service a gateway. Not supported: refused. */
   readonly Gateway?: GatewayInput | null;
   /** Puts a proxy in front of the service. */
   readonly SidecarService?: SidecarServiceInput | null;
-  /** What differs in the task of the proxy. */
+  /** Overrides of the proxy task. */
   readonly SidecarTask?: SidecarTaskInput | null;
 }
 
@@ -36,7 +36,7 @@ export interface GatewayProxyInput {
   readonly ConnectTimeout?: DurationInput | null;
   /** Listens on the service's tagged addresses. */
   readonly EnvoyGatewayBindTaggedAddresses?: boolean | null;
-  /** Where the gateway listens, by name. */
+  /** Addresses that the gateway listens on, by name. */
   readonly EnvoyGatewayBindAddresses?: { readonly [label: string]: GatewayBindAddressInput } | null;
   /** Does not listen on the default address. */
   readonly EnvoyGatewayNoDefaultBind?: boolean | null;
@@ -60,7 +60,7 @@ export interface GatewayBindAddressInput {
 export interface IngressGatewayInput {
   /** TLS of all listeners. */
   readonly TLS?: GatewayTLSConfigInput | null;
-  /** Where traffic comes in. */
+  /** The ports for incoming traffic. */
   readonly Listeners?: readonly IngressListenerInput[] | null;
 }
 
@@ -72,13 +72,13 @@ export interface GatewayTLSConfigInput {
   readonly TLSMinVersion?: string | null;
   /** The highest version of TLS. */
   readonly TLSMaxVersion?: string | null;
-  /** The ciphers that are allowed. */
+  /** The allowed cipher suites. */
   readonly CipherSuites?: readonly string[] | null;
-  /** Where certificates come from. */
+  /** The source of certificates. */
   readonly SDS?: GatewayTLSSDSConfigInput | null;
 }
 
-/** Where the certificates come from. The block `sds` of a job specification. */
+/** The source of the certificates. The block `sds` of a job specification. */
 export interface GatewayTLSSDSConfigInput {
   /** The cluster that serves certificates. */
   readonly ClusterName?: string | null;
@@ -92,7 +92,7 @@ export interface IngressListenerInput {
   readonly Port?: number | null;
   /** `tcp`, `http`, `http2` or `grpc`. Default: `tcp`. */
   readonly Protocol?: string | null;
-  /** The services that it leads to. */
+  /** The services behind the listener. */
   readonly Services?: readonly IngressServiceInput[] | null;
 }
 
@@ -100,49 +100,49 @@ export interface IngressListenerInput {
 export interface IngressServiceInput {
   /** The name of the service; `*` for all. */
   readonly Name?: string | null;
-  /** The hosts that lead to it. */
+  /** Host names that are routed to it. */
   readonly Hosts?: readonly string[] | null;
   /** TLS for these hosts. */
   readonly TLS?: GatewayTLSConfigInput | null;
-  /** Headers that are changed in requests. */
+  /** Changes of request headers. */
   readonly RequestHeaders?: HTTPHeaderModifiersInput | null;
-  /** Headers that are changed in answers. */
+  /** Changes of response headers. */
   readonly ResponseHeaders?: HTTPHeaderModifiersInput | null;
-  /** How many connections are open at most. A whole number from 0 to 4294967295. */
+  /** The maximum number of open connections. A whole number from 0 to 4294967295. */
   readonly MaxConnections?: number | null;
-  /** How many requests wait at most. A whole number from 0 to 4294967295. */
+  /** The maximum number of waiting requests. A whole number from 0 to 4294967295. */
   readonly MaxPendingRequests?: number | null;
-  /** How many requests run at most. A whole number from 0 to 4294967295. */
+  /** The maximum number of concurrent requests. A whole number from 0 to 4294967295. */
   readonly MaxConcurrentRequests?: number | null;
 }
 
-/** Headers that are added, set or removed. The block `request_headers` or `response_headers` of a job specification. */
+/** Headers to add, set or remove. The block `request_headers` or `response_headers` of a job specification. */
 export interface HTTPHeaderModifiersInput {
-  /** Headers that are added. */
+  /** Headers to add. */
   readonly Add?: { readonly [name: string]: string } | null;
-  /** Headers that are set. */
+  /** Headers to set. */
   readonly Set?: { readonly [name: string]: string } | null;
-  /** Headers that are removed. */
+  /** Headers to remove. */
   readonly Remove?: readonly string[] | null;
 }
 
 /** Lets traffic out of the service mesh. The block `terminating` of a job specification. */
 export interface TerminatingGatewayInput {
-  /** The services outside of the mesh. */
+  /** The services outside the mesh. */
   readonly Services?: readonly LinkedServiceInput[] | null;
 }
 
 /** A service outside the mesh. The block `service` of a job specification. */
 export interface LinkedServiceInput {
-  /** The name in the catalogue of the service that the gateway leads to. */
+  /** The name of the service in the catalogue. */
   readonly Name?: string | null;
-  /** The file of the authority that signed its certificate. */
+  /** The file with the CA certificate that verifies the service. */
   readonly CAFile?: string | null;
-  /** The file of the certificate that the gateway shows. */
+  /** The file with the client certificate of the gateway. */
   readonly CertFile?: string | null;
   /** The file with the private key of the client certificate. */
   readonly KeyFile?: string | null;
-  /** The name that is asked for. */
+  /** The server name (SNI) of the connection. */
   readonly SNI?: string | null;
 }
 
@@ -153,11 +153,11 @@ export type MeshGatewayInput = { readonly [name: string]: never };
 export interface SidecarServiceInput {
   /** Tags of the proxy in the catalogue. */
   readonly Tags?: readonly string[] | null;
-  /** The label of its port; one is made when left out. */
+  /** The label of its port; generated when left out. */
   readonly Port?: string | null;
   /** The configuration of the proxy. */
   readonly Proxy?: SidecarProxyInput | null;
-  /** Leaves out the check of its port. */
+  /** Disables the default check of its port. */
   readonly DisableDefaultTCPCheck?: boolean | null;
   /** Names and values in the catalogue. */
   readonly Meta?: { readonly [name: string]: string } | null;
@@ -165,17 +165,17 @@ export interface SidecarServiceInput {
 
 /** Settings of the sidecar proxy. The block `proxy` of a job specification. */
 export interface SidecarProxyInput {
-  /** Where the service listens. */
+  /** The address that the service listens on. */
   readonly LocalServiceAddress?: string | null;
   /** The port that it listens on. */
   readonly LocalServicePort?: number | null;
-  /** Paths that are reached without the mesh. */
+  /** Paths that are reachable without the mesh. */
   readonly Expose?: ExposeConfigInput | null;
-  /** An older form of `Expose`. */
+  /** @deprecated An older form of `Expose`. */
   readonly ExposeConfig?: ExposeConfigInput | null;
-  /** Services that are reached through the proxy. */
+  /** Services that the proxy connects to. */
   readonly Upstreams?: readonly UpstreamInput[] | null;
-  /** Leads all traffic of the network through the proxy. */
+  /** Redirects all traffic of the network through the proxy. */
   readonly TransparentProxy?: TransparentProxyInput | null;
   /** Further configuration of the proxy. */
   readonly Config?: { readonly [name: string]: JsonValue } | null;
@@ -183,15 +183,15 @@ export interface SidecarProxyInput {
 
 /** Paths that are reachable without the mesh. The block `expose` of a job specification. */
 export interface ExposeConfigInput {
-  /** Each with the port on which the proxy serves it. */
+  /** The paths, each with the port on which the proxy serves it. */
   readonly Paths?: readonly ExposePathInput[] | null;
-  /** An older form of `Paths`. */
+  /** @deprecated An older form of `Paths`. */
   readonly Path?: readonly ExposePathInput[] | null;
 }
 
 /** A path that is reachable without the mesh. The block `path` of a job specification. */
 export interface ExposePathInput {
-  /** The path of requests that need no mesh, such as `/health`. */
+  /** A path that is reachable without the mesh, such as `/health`. */
   readonly Path?: string | null;
   /** `http` or `http2`. */
   readonly Protocol?: string | null;
@@ -203,7 +203,7 @@ export interface ExposePathInput {
 
 /** Another service that the task reaches through the sidecar. The block `upstreams` of a job specification. */
 export interface UpstreamInput {
-  /** The name of the service that is reached. */
+  /** The name of the destination service. */
   readonly DestinationName?: string | null;
   /** The namespace of that service in Consul. */
   readonly DestinationNamespace?: string | null;
@@ -213,15 +213,15 @@ export interface UpstreamInput {
   readonly DestinationPeer?: string | null;
   /** `service` or `prepared_query`. */
   readonly DestinationType?: string | null;
-  /** The port on which the task reaches it. */
+  /** The local port that forwards to it. */
   readonly LocalBindPort?: number | null;
-  /** The datacenter that the service is in; the own one when left out. */
+  /** The datacenter of the service; the same one when left out. */
   readonly Datacenter?: string | null;
-  /** The address on which the task reaches it. */
+  /** The local address that forwards to it. */
   readonly LocalBindAddress?: string | null;
-  /** A socket instead of a port. */
+  /** A local Unix socket instead of a port. */
   readonly LocalBindSocketPath?: string | null;
-  /** The rights of the socket. */
+  /** The permissions of the socket. */
   readonly LocalBindSocketMode?: string | null;
   /** How other datacenters are reached. */
   readonly MeshGateway?: UpstreamMeshGatewayInput | null;
@@ -229,7 +229,10 @@ export interface UpstreamInput {
   readonly Config?: { readonly [name: string]: JsonValue } | null;
 }
 
-/** Whether traffic to the upstream goes through a mesh gateway. The block `mesh_gateway` of a job specification. */
+/**
+ * Whether traffic to the upstream service goes through a mesh gateway. The block `mesh_gateway` of a job
+ * specification.
+ */
 export interface UpstreamMeshGatewayInput {
   /** `none`, `local` or `remote`. */
   readonly Mode?: string | null;
@@ -241,15 +244,15 @@ export interface TransparentProxyInput {
   readonly UID?: string | null;
   /** The port of the proxy for outgoing traffic. A whole number from 0 to 65535. */
   readonly OutboundPort?: number | null;
-  /** Ports or labels that are reached without the proxy. */
+  /** Ports or labels whose incoming traffic bypasses the proxy. */
   readonly ExcludeInboundPorts?: readonly string[] | null;
-  /** Ports that are left without the proxy. */
+  /** Destination ports whose outgoing traffic bypasses the proxy. */
   readonly ExcludeOutboundPorts?: readonly number[] | null;
-  /** Networks that are reached without the proxy. */
+  /** Destination networks whose outgoing traffic bypasses the proxy. */
   readonly ExcludeOutboundCIDRs?: readonly string[] | null;
-  /** Users whose traffic passes the proxy by. */
+  /** Users whose traffic bypasses the proxy. */
   readonly ExcludeUIDs?: readonly string[] | null;
-  /** Leaves the look-up of names as it is. */
+  /** Does not redirect DNS queries. */
   readonly NoDNS?: boolean | null;
 }
 
@@ -257,30 +260,30 @@ export interface TransparentProxyInput {
 export interface SidecarTaskInput {
   /** The name of the proxy as a task of the group. */
   readonly Name?: string | null;
-  /** What runs the proxy. */
+  /** The driver that runs the proxy. */
   readonly Driver?: string | null;
   /** The user that it runs as. */
   readonly User?: string | null;
-  /** The configuration of the driver, laid over the built-in one. */
+  /** The configuration of the driver; overrides the built-in one. */
   readonly Config?: { readonly [name: string]: JsonValue } | null;
-  /** Variables of the environment. */
+  /** Environment variables. */
   readonly Env?: { readonly [name: string]: string } | null;
   /** Processor and memory. */
   readonly Resources?: ResourcesInput | null;
   /** Names and values for the task. */
   readonly Meta?: { readonly [name: string]: string } | null;
-  /** How long the proxy may take to end. A string such as `30s`, or nanoseconds. Default: `5s`. */
+  /** How long the proxy may take to end before it is killed. A string such as `30s`, or nanoseconds. Default: `5s`. */
   readonly KillTimeout?: DurationInput | null;
-  /** How much of the output is kept. */
+  /** Log rotation: how much output is kept. */
   readonly LogConfig?: LogConfigInput | null;
   /**
-   * How long the proxy runs on after the service was taken out of the catalogue. A string such as `30s`, or
-   * nanoseconds. Default: `0s`.
+   * How long the proxy keeps running after the service was deregistered. A string such as `30s`, or nanoseconds.
+   * Default: `0s`.
    */
   readonly ShutdownDelay?: DurationInput | null;
-  /** The signal that asks it to end. */
+  /** The signal that requests its end. */
   readonly KillSignal?: string | null;
-  /** Where volumes of the group are mounted. */
+  /** Mounts of the volumes of the group. */
   readonly VolumeMounts?: readonly VolumeMountInput[] | null;
   /** Tokens for other systems. */
   readonly Identities?: readonly WorkloadIdentityInput[] | null;

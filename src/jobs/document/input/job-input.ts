@@ -5,9 +5,9 @@ import type { MigrateStrategyInput, ReschedulePolicyInput, UpdateStrategyInput }
 import type { TaskGroupInput } from './task-group-input.js';
 
 /**
- * What is to run, and how. The block `job` of a job specification. In every block a null field counts as not given,
- * durations are strings or nanoseconds, and an unknown field is reported as a warning. docs/job-specification.md
- * describes the blocks.
+ * A job: the work to run, and its policies. The block `job` of a job specification. In every block a null field
+ * counts as not given, durations are strings or nanoseconds, and an unknown field is reported as a warning.
+ * docs/job-specification.md describes the blocks.
  */
 export interface JobInput {
   /** Registers the job in the stopped state: no allocations run. Default: `false`. */
@@ -26,8 +26,8 @@ export interface JobInput {
   /** A display name, not necessarily unique; the ID when left out. */
   readonly Name?: string | null;
   /**
-   * `service` runs until it is stopped, `batch` until it is done, `system` on every node, `sysbatch` once on every
-   * node. Default: `service`.
+   * `service` runs until it is stopped, `batch` until it completes, `system` on every node, `sysbatch` once on
+   * every node. Default: `service`.
    */
   readonly Type?: 'service' | 'batch' | 'system' | 'sysbatch' | null;
   /** From 1 to 100. Work of a higher priority is placed first. Default: `50`. */
@@ -51,7 +51,7 @@ export interface JobInput {
   readonly TaskGroups?: readonly TaskGroupInput[] | null;
   /** How running allocations are replaced when the job changes; every group inherits it. */
   readonly Update?: UpdateStrategyInput | null;
-  /** Runs the job in several regions. Refused here. */
+  /** Runs the job in several regions. Not supported: refused. */
   readonly Multiregion?: MultiregionInput | null;
   /** Launches instances of the job on a schedule. For batch and sysbatch jobs. */
   readonly Periodic?: PeriodicConfigInput | null;
@@ -108,11 +108,11 @@ export interface MultiregionInput {
   readonly Regions?: readonly MultiregionRegionInput[] | null;
 }
 
-/** How a change moves from region to region. The block `strategy` of a job specification. */
+/** How a change is rolled out over the regions. The block `strategy` of a job specification. */
 export interface MultiregionStrategyInput {
   /** How many regions are updated at the same time; 0 means all. Default: `0`. */
   readonly MaxParallel?: number | null;
-  /** What a failed region does to the others: `fail_all`, `fail_local`, or nothing. */
+  /** Which regions fail with a failed one: `fail_all`, `fail_local`, or none when empty. */
   readonly OnFailure?: string | null;
 }
 
@@ -145,7 +145,7 @@ export interface PeriodicConfigInput {
   readonly SpecType?: string | null;
   /** Skips a launch while an earlier instance still runs. Default: `false`. */
   readonly ProhibitOverlap?: boolean | null;
-  /** The time zone of the expressions: a name of the IANA database, such as `Europe/Berlin`. Default: `UTC`. */
+  /** The time zone of the expressions: a name from the IANA database, such as `Europe/Berlin`. Default: `UTC`. */
   readonly TimeZone?: string | null;
 }
 
@@ -162,7 +162,7 @@ export interface ParameterizedJobConfigInput {
   readonly MetaOptional?: readonly string[] | null;
 }
 
-/** What the web interface shows about the job. The block `ui` of a job specification. */
+/** A description and links for web interfaces. The block `ui` of a job specification. */
 export interface JobUIConfigInput {
   /** A string in Markdown of at most 1000 bytes. */
   readonly Description?: string | null;
@@ -172,7 +172,7 @@ export interface JobUIConfigInput {
 
 /** A link on the page of the job. The block `link` of a job specification. */
 export interface JobUILinkInput {
-  /** The text of the link. */
+  /** The label of the link. */
   readonly Label?: string | null;
   /** The target of the link. */
   readonly URL?: string | null;

@@ -10,15 +10,15 @@ export interface NetworkResourceInput {
   readonly CIDR?: string | null;
   /** @deprecated Ignored. */
   readonly IP?: string | null;
-  /** The name of the host inside of the network. No effect in mode `host`. */
+  /** The host name inside the network. No effect in mode `host`. */
   readonly Hostname?: string | null;
   /** @deprecated Has no effect. */
   readonly MBits?: number | null;
-  /** How names are looked up inside of the network. No effect in mode `host`. */
+  /** Name resolution inside the network. No effect in mode `host`. */
   readonly DNS?: DNSConfigInput | null;
-  /** Ports of the node with a number of your choice. */
+  /** Static ports of the node. */
   readonly ReservedPorts?: readonly PortInput[] | null;
-  /** Ports of the node with a number that is chosen at placement. */
+  /** Ports of the node whose numbers are chosen at placement. */
   readonly DynamicPorts?: readonly PortInput[] | null;
   /** Arguments for the network plugin. */
   readonly CNI?: CNIConfigInput | null;
@@ -28,7 +28,7 @@ export interface NetworkResourceInput {
 export interface DNSConfigInput {
   /** Addresses of name servers. */
   readonly Servers?: readonly string[] | null;
-  /** Domains that short names are looked up in. */
+  /** Search domains for short names. */
   readonly Searches?: readonly string[] | null;
   /** Options of the resolver. */
   readonly Options?: readonly string[] | null;
@@ -43,7 +43,7 @@ export interface PortInput {
   readonly Label?: string | null;
   /** The number of the port on the node, from 1 to 65535; for reserved ports only. */
   readonly Value?: number | null;
-  /** The number inside of the network; the same one when left out, and the number on the node for -1. */
+  /** The port inside the network; the same number when left out; -1 means the number on the node. */
   readonly To?: number | null;
   /** The node's network that the port is on; `default` when left out. */
   readonly HostNetwork?: string | null;

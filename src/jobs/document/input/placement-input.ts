@@ -2,9 +2,9 @@
 
 /** A rule that a node must satisfy. The block `constraint` of a job specification. */
 export interface ConstraintInput {
-  /** What is compared: an interpolation such as `${attr.kernel.name}`, `${meta.rack}` or `${node.class}`. */
+  /** The attribute to compare: an interpolation such as `${attr.kernel.name}`, `${meta.rack}` or `${node.class}`. */
   readonly LTarget?: string | null;
-  /** What it is compared with. */
+  /** The value to compare it with. */
   readonly RTarget?: string | null;
   /**
    * `=`, `!=`, `<`, `<=`, `>`, `>=`, `regexp`, `version`, `semver`, `set_contains`, `set_contains_any`, `is_set`,
@@ -38,9 +38,9 @@ export interface ConstraintInput {
  * specification.
  */
 export interface AffinityInput {
-  /** What is compared: an interpolation such as `${attr.kernel.name}`, `${meta.rack}` or `${node.class}`. */
+  /** The attribute to compare: an interpolation such as `${attr.kernel.name}`, `${meta.rack}` or `${node.class}`. */
   readonly LTarget?: string | null;
-  /** What it is compared with. */
+  /** The value to compare it with. */
   readonly RTarget?: string | null;
   /** `=`, `!=`, `<`, `<=`, `>`, `>=`, `regexp`, `version`, `semver`, `set_contains` or `set_contains_any`. */
   readonly Operand?:
@@ -71,9 +71,9 @@ export interface AffinityInput {
 export interface SpreadInput {
   /** An interpolation over whose values allocations are spread, such as `${node.datacenter}`. */
   readonly Attribute?: string | null;
-  /** From 1 to 100, against other spreads. A whole number from -128 to 127. Default: `50`. */
+  /** From 1 to 100, relative to other spreads. A whole number from -128 to 127. Default: `50`. */
   readonly Weight?: number | null;
-  /** How much each value should get; evenly over all values when there is none. */
+  /** The share of each value; without targets, allocations are spread evenly over all values. */
   readonly SpreadTarget?: readonly SpreadTargetInput[] | null;
 }
 
@@ -81,6 +81,6 @@ export interface SpreadInput {
 export interface SpreadTargetInput {
   /** A value of the attribute. */
   readonly Value?: string | null;
-  /** From 0 to 100. All targets together at most 100; other values share the rest. A whole number from 0 to 255. */
+  /** From 0 to 100; at most 100 for all targets together. Other values share the rest. A whole number from 0 to 255. */
   readonly Percent?: number | null;
 }

@@ -34,7 +34,7 @@ export interface UpdateStrategyInput {
   readonly Canary?: number | null;
 }
 
-/** How allocations leave a node that is drained. The block `migrate` of a job specification. */
+/** How allocations leave a draining node. The block `migrate` of a job specification. */
 export interface MigrateStrategyInput {
   /** How many allocations are moved at the same time. Default: `1`. */
   readonly MaxParallel?: number | null;
@@ -76,7 +76,7 @@ export interface ScalingPolicyInput {
   readonly ModifyIndex?: number | null;
 }
 
-/** How often a failed task is started again on its node. The block `restart` of a job specification. */
+/** How often a failed task is restarted on its node. The block `restart` of a job specification. */
 export interface RestartPolicyInput {
   /**
    * The number of restarts within the interval. When left out, 2 for service and system jobs, 3 for batch and
@@ -89,7 +89,7 @@ export interface RestartPolicyInput {
    */
   readonly Interval?: DurationInput | null;
   /**
-   * How long a restart waits, plus a random quarter at most. A string such as `30s`, or nanoseconds. Default:
+   * The delay before a restart, plus up to a quarter at random. A string such as `30s`, or nanoseconds. Default:
    * `15s`.
    */
   readonly Delay?: DurationInput | null;
@@ -102,7 +102,7 @@ export interface RestartPolicyInput {
   readonly RenderTemplates?: boolean | null;
 }
 
-/** What happens to allocations on a node that is out of reach. The block `disconnect` of a job specification. */
+/** What happens to allocations on a disconnected node. The block `disconnect` of a job specification. */
 export interface DisconnectStrategyInput {
   /**
    * How long a disconnected allocation may take to return before it is lost. A string such as `30s`, or
@@ -122,7 +122,7 @@ export interface DisconnectStrategyInput {
 
 /** When a failing check restarts the task. The block `check_restart` of a job specification. */
 export interface CheckRestartInput {
-  /** The number of consecutive failed checks after which the task is restarted; 0 disables it. */
+  /** The number of consecutive failed checks after which the task is restarted; 0 disables restarts. */
   readonly Limit?: number | null;
   /** How long checks are ignored after the start of the task. A string such as `30s`, or nanoseconds. Default: `1s`. */
   readonly Grace?: DurationInput | null;
@@ -130,7 +130,7 @@ export interface CheckRestartInput {
   readonly IgnoreWarnings?: boolean | null;
 }
 
-/** Service catalogue settings. The block `consul` of a job specification. */
+/** Settings for the service catalogue Consul. The block `consul` of a job specification. */
 export interface ConsulInput {
   /** The namespace of the catalogue. */
   readonly Namespace?: string | null;
@@ -140,7 +140,7 @@ export interface ConsulInput {
   readonly Partition?: string | null;
 }
 
-/** Disk that the tasks of the group share. The block `ephemeral_disk` of a job specification. */
+/** The disk that the tasks of the group share. The block `ephemeral_disk` of a job specification. */
 export interface EphemeralDiskInput {
   /**
    * Prefers the node of the replaced allocation; on it, the replacement gets its `alloc/data` and each `local`
@@ -150,14 +150,14 @@ export interface EphemeralDiskInput {
   /** MB reserved for the allocation, including logs; at least 10. Default: `300`. */
   readonly SizeMB?: number | null;
   /**
-   * As `Sticky`, on the same node. Data is not copied to another node, where the disk is empty: use a volume.
-   * Default: `false`.
+   * Like `Sticky`, on the same node only. On another node the disk is empty, since data is not copied: use a
+   * volume. Default: `false`.
    */
   readonly Migrate?: boolean | null;
 }
 
 /**
- * How often a failed allocation is placed anew, perhaps on another node. The block `reschedule` of a job
+ * How often a failed allocation is replaced, possibly on another node. The block `reschedule` of a job
  * specification.
  */
 export interface ReschedulePolicyInput {

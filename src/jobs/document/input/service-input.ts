@@ -25,19 +25,19 @@ export interface ServiceInput {
   readonly Address?: string | null;
   /** Lets others change the tags in Consul. */
   readonly EnableTagOverride?: boolean | null;
-  /** Labels in the catalogue, by which clients choose. */
+  /** Tags in the catalogue, by which clients select. */
   readonly Tags?: readonly string[] | null;
   /** Tags while the allocation is a canary. */
   readonly CanaryTags?: readonly string[] | null;
   /** The health checks of the service. */
   readonly Checks?: readonly ServiceCheckInput[] | null;
-  /** The policy of checks that have none. */
+  /** The restart policy of checks that have none. */
   readonly CheckRestart?: CheckRestartInput | null;
   /** The service mesh. */
   readonly Connect?: ConnectInput | null;
   /** Names and values in Consul. */
   readonly Meta?: { readonly [name: string]: string } | null;
-  /** The same while the allocation is a canary. */
+  /** Names and values in Consul while the allocation is a canary. */
   readonly CanaryMeta?: { readonly [name: string]: string } | null;
   /** Further addresses by name, in Consul. */
   readonly TaggedAddresses?: { readonly [name: string]: string } | null;
@@ -48,11 +48,11 @@ export interface ServiceInput {
   readonly OnUpdate?: 'require_healthy' | 'ignore_warnings' | 'ignore' | null;
   /** The identity that the service is registered with. */
   readonly Identity?: WorkloadIdentityInput | null;
-  /** Weights in answers of Consul. */
+  /** Weights in DNS responses of Consul. */
   readonly Weights?: ServiceWeightsInput | null;
   /**
-   * `nomad` for the built-in catalogue, `consul` for Consul, which no node here has: the job waits. All services of
-   * a group have the same. Default: `consul`.
+   * `nomad` for the built-in catalogue, `consul` for Consul, which no node provides: the job waits. All services of
+   * a group need the same provider. Default: `consul`.
    */
   readonly Provider?: 'consul' | 'nomad' | null;
   /** The cluster of the catalogue. Default: `default`. */
@@ -71,7 +71,7 @@ export interface ServiceCheckInput {
   readonly Command?: string | null;
   /** Its arguments. */
   readonly Args?: readonly string[] | null;
-  /** The path of an http check, relative. */
+  /** The relative path of an http check. */
   readonly Path?: string | null;
   /** `http` or `https`. */
   readonly Protocol?: string | null;

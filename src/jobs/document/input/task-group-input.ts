@@ -85,7 +85,7 @@ export interface VolumeRequestInput {
   readonly Source?: string | null;
   /** Mounts it read-only. */
   readonly ReadOnly?: boolean | null;
-  /** Keeps an allocation with its volume. */
+  /** Replacements of an allocation use the same volume. */
   readonly Sticky?: boolean | null;
   /** Which concurrent uses are allowed, such as `single-node-writer`. */
   readonly AccessMode?:

@@ -25,17 +25,17 @@ import type {
 export interface TaskInput {
   /** Unique in the group, at most 128 bytes, without slashes. */
   readonly Name?: string | null;
-  /** What runs the task, such as `raw_exec` or `function`. */
+  /** The driver that runs the task, such as `raw_exec` or `function`. */
   readonly Driver?: string | null;
   /** The user of the node that the task runs as. */
   readonly User?: string | null;
   /** The configuration of the driver. */
   readonly Config?: { readonly [name: string]: JsonValue } | null;
-  /** Variables of the environment. May interpolate `${NOMAD_…}`, `${attr.…}` and `${meta.…}`. */
+  /** Environment variables. May interpolate `${NOMAD_…}`, `${attr.…}` and `${meta.…}`. */
   readonly Env?: { readonly [name: string]: string } | null;
   /** Services that the task registers. */
   readonly Services?: readonly ServiceInput[] | null;
-  /** A token for Vault. There is no Vault here: refused. */
+  /** A token for Vault. Not supported: refused. */
   readonly Vault?: VaultInput | null;
   /** Secrets that are read before the task starts. */
   readonly Secrets?: readonly SecretInput[] | null;
@@ -47,45 +47,42 @@ export interface TaskInput {
   readonly Constraints?: readonly ConstraintInput[] | null;
   /** Rules that a node should satisfy. */
   readonly Affinities?: readonly AffinityInput[] | null;
-  /** Processor, memory and devices that are set aside for the task. */
+  /** Processor, memory and devices reserved for the task. */
   readonly Resources?: ResourcesInput | null;
-  /** How often the task is started again; what is left out is taken from the group. */
+  /** How often the task is restarted; fields that are left out are inherited from the group. */
   readonly RestartPolicy?: RestartPolicyInput | null;
   /** Writes the payload of a dispatch to a file. */
   readonly DispatchPayload?: DispatchPayloadInput | null;
   /** Starts the task before, with or after the main tasks; without it the task is one of them. */
   readonly Lifecycle?: TaskLifecycleInput | null;
-  /** Names and values for the task; they win over those of the group and the job. */
+  /** Names and values for the task; they override those of the group and the job. */
   readonly Meta?: { readonly [name: string]: string } | null;
   /** How long the task may take to end before it is killed. A string such as `30s`, or nanoseconds. Default: `5s`. */
   readonly KillTimeout?: DurationInput | null;
-  /** How much of the output is kept. */
+  /** Log rotation: how much output is kept. */
   readonly LogConfig?: LogConfigInput | null;
   /** Files that are downloaded before the task starts. */
   readonly Artifacts?: readonly TaskArtifactInput[] | null;
   /** Ends the other tasks of the group when this one ends. */
   readonly Leader?: boolean | null;
-  /**
-   * How long the task runs on after its services were taken out of the catalogue. A string such as `30s`, or
-   * nanoseconds.
-   */
+  /** How long the task keeps running after its services were deregistered. A string such as `30s`, or nanoseconds. */
   readonly ShutdownDelay?: DurationInput | null;
-  /** Where volumes of the group are mounted. */
+  /** Mounts of the volumes of the group. */
   readonly VolumeMounts?: readonly VolumeMountInput[] | null;
   /** Bounds for the resources of the task. */
   readonly ScalingPolicies?: readonly ScalingPolicyInput[] | null;
-  /** The signal that asks the task to end; SIGINT when left out. */
+  /** The signal that requests the end of the task; SIGINT when left out. */
   readonly KillSignal?: string | null;
-  /** Marks tasks of the service mesh. Filled in. */
+  /** Marks tasks of the service mesh. Set automatically. */
   readonly Kind?: string | null;
-  /** Makes the task a plugin for volumes. No node here can: the job waits. */
+  /** Makes the task a plugin for volumes. No node supports this: the job waits. */
   readonly CSIPluginConfig?: CSIPluginConfigInput | null;
   /** The default identity of the task. */
   readonly Identity?: WorkloadIdentityInput | null;
-  /** Tokens that say who the task is, for other systems. */
+  /** Tokens that identify the task to other systems. */
   readonly Identities?: readonly WorkloadIdentityInput[] | null;
-  /** Commands that can be run inside of the task. */
+  /** Commands that can be run in the task. */
   readonly Actions?: readonly ActionInput[] | null;
-  /** Times in which the task runs. Refused here. */
+  /** The times at which the task runs. Not supported: refused. */
   readonly Schedule?: TaskScheduleInput | null;
 }

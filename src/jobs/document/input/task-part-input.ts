@@ -3,15 +3,15 @@
 import type { DurationInput } from '../duration-input.js';
 import type { JsonValue } from '../fields/field-table.js';
 
-/** How much output of the task is kept. The block `logs` of a job specification. */
+/** Log rotation: how much output of the task is kept. The block `logs` of a job specification. */
 export interface LogConfigInput {
-  /** How many files of each output are kept. Default: `10`. */
+  /** The number of files kept for each output. Default: `10`. */
   readonly MaxFiles?: number | null;
-  /** MB of one file. Default: `10`. */
+  /** The maximum size of a file in MB. Default: `10`. */
   readonly MaxFileSizeMB?: number | null;
   /** @deprecated Ignored: use `Disabled`. */
   readonly Enabled?: boolean | null;
-  /** Collects no output. Default: `false`. */
+  /** Disables the collection of output. Default: `false`. */
   readonly Disabled?: boolean | null;
 }
 
@@ -19,29 +19,29 @@ export interface LogConfigInput {
 export interface VolumeMountInput {
   /** The name of a volume of the group. */
   readonly Volume?: string | null;
-  /** Where the task sees it. */
+  /** The path of the mount in the task. */
   readonly Destination?: string | null;
-  /** Mounts it for reading only. Default: `false`. */
+  /** Mounts it read-only. Default: `false`. */
   readonly ReadOnly?: boolean | null;
-  /** How mounts inside of the volume are seen: `private`, `host-to-task` or `bidirectional`. Default: `private`. */
+  /** The propagation of mounts inside the volume: `private`, `host-to-task` or `bidirectional`. Default: `private`. */
   readonly PropagationMode?: 'private' | 'host-to-task' | 'bidirectional' | null;
-  /** `z` for a label that tasks share, `Z` for a separate one. */
+  /** `z` for a label that tasks share, `Z` for a private one. */
   readonly SELinuxLabel?: 'z' | 'Z' | null;
 }
 
-/** Gives the task a token of the secrets service. The block `vault` of a job specification. */
+/** Passes a Vault token to the task. The block `vault` of a job specification. */
 export interface VaultInput {
   /** @deprecated Ignored. */
   readonly Policies?: readonly string[] | null;
-  /** The role of the token. */
+  /** The Vault role of the token. */
   readonly Role?: string | null;
   /** The namespace in Vault that the token is for. */
   readonly Namespace?: string | null;
   /** The cluster of Vault. Default: `default`. */
   readonly Cluster?: string | null;
-  /** Gives the token to the task as `VAULT_TOKEN`. Default: `true`. */
+  /** Passes the token to the task as `VAULT_TOKEN`. Default: `true`. */
   readonly Env?: boolean | null;
-  /** Writes the token to no file. Default: `false`. */
+  /** Does not write the token to a file. Default: `false`. */
   readonly DisableFile?: boolean | null;
   /** What happens when the token changes: `noop`, `restart` or `signal`. Default: `restart`. */
   readonly ChangeMode?: 'noop' | 'restart' | 'signal' | null;
@@ -57,52 +57,49 @@ export interface SecretInput {
   readonly Name?: string | null;
   /** `nomad`, `vault`, or the name of a plugin. */
   readonly Provider?: string | null;
-  /** Where the secret is. */
+  /** The path of the secret. */
   readonly Path?: string | null;
   /** Options of the built-in providers. */
   readonly Config?: { readonly [name: string]: JsonValue } | null;
-  /** Variables of the environment of a plugin. */
+  /** Environment variables of a plugin. */
   readonly Env?: { readonly [name: string]: string } | null;
 }
 
 /** A file that is rendered from a template and watched for changes. The block `template` of a job specification. */
 export interface TemplateInput {
-  /** A file with the template. Excludes `EmbeddedTmpl`. */
+  /** A file with the template. Cannot be combined with `EmbeddedTmpl`. */
   readonly SourcePath?: string | null;
-  /** The file that is written, seen from the directory of the task. */
+  /** The rendered file, relative to the directory of the task. */
   readonly DestPath?: string | null;
   /** The template itself. */
   readonly EmbeddedTmpl?: string | null;
-  /** What happens when the text changes: `noop`, `restart`, `signal` or `script`. Default: `restart`. */
+  /** What happens when the output changes: `noop`, `restart`, `signal` or `script`. Default: `restart`. */
   readonly ChangeMode?: 'noop' | 'restart' | 'signal' | 'script' | null;
-  /** What is run when `ChangeMode` is `script`. */
+  /** The script to run when `ChangeMode` is `script`. */
   readonly ChangeScript?: ChangeScriptInput | null;
   /** What the task is sent when `ChangeMode` is `signal`; SIGHUP when left out. */
   readonly ChangeSignal?: string | null;
   /** Renders only before the task starts. Default: `false`. */
   readonly Once?: boolean | null;
-  /**
-   * A random wait of at most this long before the change has its effect. A string such as `30s`, or nanoseconds.
-   * Default: `5s`.
-   */
+  /** The maximum random delay before the change takes effect. A string such as `30s`, or nanoseconds. Default: `5s`. */
   readonly Splay?: DurationInput | null;
-  /** The rights of the file as an octal number. Default: `0644`. */
+  /** The permissions of the file as an octal number. Default: `0644`. */
   readonly Perms?: string | null;
   /** The owner of the file by number; that of the process when left out. */
   readonly Uid?: number | null;
   /** The group of the file by number. */
   readonly Gid?: number | null;
-  /** What an expression begins with. Default: `{{`. */
+  /** The left delimiter of expressions. Default: `{{`. */
   readonly LeftDelim?: string | null;
-  /** What it ends with. Default: `}}`. */
+  /** The right delimiter of expressions. Default: `}}`. */
   readonly RightDelim?: string | null;
-  /** Reads the rendered text as `NAME=value` lines for the environment. Default: `false`. */
+  /** Reads the output as `NAME=value` lines for the environment. Default: `false`. */
   readonly Envvars?: boolean | null;
   /** @deprecated Has no effect. A string such as `30s`, or nanoseconds. Default: `0s`. */
   readonly VaultGrace?: DurationInput | null;
   /** Waits until changes have settled before rendering. */
   readonly Wait?: WaitConfigInput | null;
-  /** Fails when the template asks for a key that is not there. Default: `false`. */
+  /** Fails when the template reads a missing key. Default: `false`. */
   readonly ErrMissingKey?: boolean | null;
 }
 
@@ -120,17 +117,17 @@ export interface ChangeScriptInput {
   readonly RunOnFirstRender?: boolean | null;
 }
 
-/** How long a rendered file must be quiet before it is used. The block `wait` of a job specification. */
+/** How long the inputs of a template must be stable before it is rendered. The block `wait` of a job specification. */
 export interface WaitConfigInput {
-  /** How long to wait for further changes before the template is rendered. A string such as `30s`, or nanoseconds. */
+  /** How long to wait for further changes before rendering. A string such as `30s`, or nanoseconds. */
   readonly Min?: DurationInput | null;
-  /** The longest such wait. A string such as `30s`, or nanoseconds. */
+  /** The maximum wait. A string such as `30s`, or nanoseconds. */
   readonly Max?: DurationInput | null;
 }
 
-/** Where the payload of a dispatched job is written. The block `dispatch_payload` of a job specification. */
+/** The file for the payload of a dispatched job. The block `dispatch_payload` of a job specification. */
 export interface DispatchPayloadInput {
-  /** The file, seen from the local directory of the task. */
+  /** The file, relative to the local directory of the task. */
   readonly File?: string | null;
 }
 
@@ -138,7 +135,7 @@ export interface DispatchPayloadInput {
 export interface TaskLifecycleInput {
   /** When the task starts: `prestart`, `poststart` or `poststop`. */
   readonly Hook?: 'prestart' | 'poststart' | 'poststop' | null;
-  /** Keeps the task running beside the main tasks; otherwise it must end. */
+  /** Whether the task keeps running beside the main tasks; otherwise it must end. */
   readonly Sidecar?: boolean | null;
 }
 
@@ -154,9 +151,9 @@ export interface TaskArtifactInput {
   readonly GetterMode?: 'any' | 'file' | 'dir' | null;
   /** Accepts any certificate. Default: `false`. */
   readonly GetterInsecure?: boolean | null;
-  /** Where it is put, seen from the directory of the task. Default: `local/`. */
+  /** The destination, relative to the directory of the task. Default: `local/`. */
   readonly RelativeDest?: string | null;
-  /** Gives the files to the user of the task. */
+  /** Makes the user of the task the owner of the files. */
   readonly Chown?: boolean | null;
 }
 
@@ -166,11 +163,11 @@ export interface CSIPluginConfigInput {
   readonly ID?: string | null;
   /** `node`, `controller` or `monolith`. */
   readonly Type?: 'node' | 'controller' | 'monolith' | null;
-  /** Where the plugin finds its socket. Default: `/csi`. */
+  /** The directory with the socket of the plugin. Default: `/csi`. */
   readonly MountDir?: string | null;
-  /** Where the plugin mounts volumes. Not below `MountDir`. Default: `/local/csi`. */
+  /** The directory in which the plugin mounts volumes. Not below `MountDir`. Default: `/local/csi`. */
   readonly StagePublishBaseDir?: string | null;
-  /** How long the plugin may take to answer. A string such as `30s`, or nanoseconds. Default: `30s`. */
+  /** How long the plugin may take to respond. A string such as `30s`, or nanoseconds. Default: `30s`. */
   readonly HealthTimeout?: DurationInput | null;
 }
 
@@ -190,12 +187,12 @@ export interface TaskScheduleInput {
   readonly Cron?: TaskScheduleCronInput | null;
 }
 
-/** Start and end of the times at which the task runs. The block `cron` of a job specification. */
+/** When the task starts and ends. The block `cron` of a job specification. */
 export interface TaskScheduleCronInput {
   /** A cron expression. */
   readonly Start?: string | null;
   /** A cron expression of minute and hour. */
   readonly End?: string | null;
-  /** The zone of both. */
+  /** The time zone of both. */
   readonly Timezone?: string | null;
 }

@@ -63,7 +63,7 @@ export const groupTexts: readonly BlockTexts[] = [
     Attempts:
       'The number of restarts within the interval. When left out, 2 for service and system jobs, 3 for batch and sysbatch jobs.',
     Interval: 'The time in which restarts are counted. 30 minutes or 24 hours when left out.',
-    Delay: 'How long a restart waits, plus a random quarter at most.',
+    Delay: 'The delay before a restart, plus up to a quarter at random.',
     Mode: 'What happens when no attempts are left: `fail` the allocation, or `delay` until the interval is over.',
     RenderTemplates: 'Renders the templates again before a restart.',
   }),
@@ -87,7 +87,7 @@ export const groupTexts: readonly BlockTexts[] = [
       'Prefers the node of the replaced allocation; on it, the replacement gets its `alloc/data` and each `local` folder.',
     SizeMB: 'MB reserved for the allocation, including logs; at least 10.',
     Migrate:
-      'As `Sticky`, on the same node. Data is not copied to another node, where the disk is empty: use a volume.',
+      'Like `Sticky`, on the same node only. On another node the disk is empty, since data is not copied: use a volume.',
   }),
   textsOf(scalingBlock, {
     ID: setByTheServer,
@@ -107,7 +107,7 @@ export const groupTexts: readonly BlockTexts[] = [
     Partition: 'The partition that a node must be in.',
   }),
   textsOf(checkRestartBlock, {
-    Limit: 'The number of consecutive failed checks after which the task is restarted; 0 disables it.',
+    Limit: 'The number of consecutive failed checks after which the task is restarted; 0 disables restarts.',
     Grace: 'How long checks are ignored after the start of the task.',
     IgnoreWarnings: 'Counts a warning as passing.',
   }),
@@ -116,7 +116,7 @@ export const groupTexts: readonly BlockTexts[] = [
     Type: '`host` for a volume of the node, `csi` for one of a volume plugin. Others are dropped.',
     Source: 'The name of the volume on the node, or its ID.',
     ReadOnly: 'Mounts it read-only.',
-    Sticky: 'Keeps an allocation with its volume.',
+    Sticky: 'Replacements of an allocation use the same volume.',
     AccessMode: 'Which concurrent uses are allowed, such as `single-node-writer`.',
     AttachmentMode: '`file-system` or `block-device`.',
     MountOptions: 'Options of the mount. For volumes of a plugin.',

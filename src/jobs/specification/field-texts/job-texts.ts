@@ -21,7 +21,7 @@ export const jobTexts: readonly BlockTexts[] = [
     ID: 'Identifies the job in its namespace. May contain slashes, but no spaces; must not end with the name of an operation.',
     ParentID: setByTheServer,
     Name: 'A display name, not necessarily unique; the ID when left out.',
-    Type: '`service` runs until it is stopped, `batch` until it is done, `system` on every node, `sysbatch` once on every node.',
+    Type: '`service` runs until it is stopped, `batch` until it completes, `system` on every node, `sysbatch` once on every node.',
     Priority: 'From 1 to 100. Work of a higher priority is placed first.',
     AllAtOnce: 'Has no effect: plans never conflict, and allocations without room wait.',
     Datacenters:
@@ -33,7 +33,7 @@ export const jobTexts: readonly BlockTexts[] = [
     Spreads: 'Attributes whose values allocations are spread over.',
     TaskGroups: 'The task groups of the job; at least one.',
     Update: 'How running allocations are replaced when the job changes; every group inherits it.',
-    Multiregion: 'Runs the job in several regions. Refused here.',
+    Multiregion: 'Runs the job in several regions. Not supported: refused.',
     Periodic: 'Launches instances of the job on a schedule. For batch and sysbatch jobs.',
     ParameterizedJob:
       'Makes the job a template for instances that are dispatched with a payload and meta. For batch and sysbatch jobs.',
@@ -63,7 +63,7 @@ export const jobTexts: readonly BlockTexts[] = [
   }),
   textsOf(multiregionStrategyBlock, {
     MaxParallel: 'How many regions are updated at the same time; 0 means all.',
-    OnFailure: 'What a failed region does to the others: `fail_all`, `fail_local`, or nothing.',
+    OnFailure: 'Which regions fail with a failed one: `fail_all`, `fail_local`, or none when empty.',
   }),
   textsOf(multiregionRegionBlock, {
     Name: 'The name of the region in the configuration of its servers.',
@@ -79,7 +79,7 @@ export const jobTexts: readonly BlockTexts[] = [
       'Cron expressions of 5 to 7 fields, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. Launches when any of them is due.',
     SpecType: 'Always `cron`.',
     ProhibitOverlap: 'Skips a launch while an earlier instance still runs.',
-    TimeZone: 'The time zone of the expressions: a name of the IANA database, such as `Europe/Berlin`.',
+    TimeZone: 'The time zone of the expressions: a name from the IANA database, such as `Europe/Berlin`.',
   }),
   textsOf(parameterizedBlock, {
     Payload: 'Whether a dispatch has a payload: `optional`, `required` or `forbidden`.',
@@ -90,7 +90,7 @@ export const jobTexts: readonly BlockTexts[] = [
     Description: 'A string in Markdown of at most 1000 bytes.',
     Links: 'Links below the description.',
   }),
-  textsOf(uiLinkBlock, { Label: 'The text of the link.', URL: 'The target of the link.' }),
+  textsOf(uiLinkBlock, { Label: 'The label of the link.', URL: 'The target of the link.' }),
   textsOf(versionTagBlock, {
     Name: 'Unique among the versions of the job.',
     Description: 'A string of at most 1000 bytes.',

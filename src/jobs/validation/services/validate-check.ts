@@ -65,7 +65,7 @@ function modeProblem(check: ServiceCheck): string | undefined {
 function restartProblem(check: ServiceCheck): string | undefined {
   const restart = check.CheckRestart;
   if (restart === null) return undefined;
-  if (check.OnUpdate === 'ignore') return 'on_update ignore and check_restart exclude each other';
+  if (check.OnUpdate === 'ignore') return 'on_update ignore and check_restart cannot be combined';
   if (check.OnUpdate === 'ignore_warnings' && !restart.IgnoreWarnings) {
     return 'on_update ignore_warnings needs ignore_warnings = true in check_restart';
   }

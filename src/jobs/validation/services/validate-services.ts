@@ -107,7 +107,7 @@ function validateChecksOfTask(service: Service, refer: (label: string, service: 
     if (isAllocMode(check.AddressMode)) at(`address_mode ${check.AddressMode} is for services of a group`);
     if (!needsPort(check)) continue;
     const port = check.PortLabel || service.PortLabel;
-    if (port === '') at('a port is needed');
+    if (port === '') at('a port is required');
     else if (!isWholeNumber(port)) refer(port, service.Name);
     else if (check.AddressMode !== 'driver') at(`the port ${port} is a number, which needs address_mode driver`);
     else if (Number(port) <= 0) at(`the port must be above 0, not ${port}`);

@@ -2,7 +2,7 @@ import { ok } from 'neverthrow';
 import { isExpired, tokens } from '../../../access/tokens.js';
 import { hour, minute } from '../../../shared/duration.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
-import { changeOrMoment } from '../../waiting/change-or-moment.js';
+import { changeOrDueTime } from '../../waiting/change-or-due-time.js';
 
 /** The most tokens removed in one write, so that other writers are not delayed. */
 const batch = 500;
@@ -21,8 +21,8 @@ export const tokenExpiryLoop: BackgroundLoop = {
     while (!signal.aborted) {
       while (!signal.aborted && (await collected(context)) === batch);
       const next = await firstExpiry(context);
-      const moment = next.expiresAt === undefined ? undefined : next.expiresAt + kept + pause;
-      await changeOrMoment(context, { tables: [tokens], index: next.index, moment }, signal);
+      const dueAt = next.expiresAt === undefined ? undefined : next.expiresAt + kept + pause;
+      await changeOrDueTime(context, { tables: [tokens], index: next.index, dueAt }, signal);
     }
   },
 };

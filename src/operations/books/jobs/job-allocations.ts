@@ -2,7 +2,7 @@ import type { Job } from '../../../jobs/document/job.js';
 import type { ReadView } from '../../../ports/storage.js';
 import { type Allocation, allocations, isClientTerminal } from '../../../scheduler/allocation.js';
 import { nodes } from '../../../scheduler/node.js';
-import { isRemembered } from '../../../scheduler/snapshot.js';
+import { affectsDecisions } from '../../../scheduler/snapshot.js';
 import { finish } from '../../../scheduler/steps.js';
 import type { Key } from '../../../shared/table.js';
 
@@ -43,7 +43,7 @@ export function* currentAllocationsInSteps(
       : yield* read('complete', [], job.Type === 'sysbatch' ? 2 * count : few);
   const failed = yield* read('failed', [], 4 * count + few);
   yield;
-  return [...open, ...[...complete, ...failed].filter((ended) => isRemembered(ended, job))].sort(byId);
+  return [...open, ...[...complete, ...failed].filter((ended) => affectsDecisions(ended, job))].sort(byId);
 }
 
 /** Those of the current registration of a job: its outcome and readiness depend on them. */

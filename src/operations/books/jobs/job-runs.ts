@@ -3,7 +3,7 @@ import { type JobRun, jobRuns } from '../../../jobs/runs/job-run.js';
 import {
   advanceRun,
   cameUp,
-  endsByItself,
+  hasOwnEnd,
   type RunEvent,
   type RunObservation,
   type RunStage,
@@ -94,7 +94,7 @@ export function followRun(tx: Transaction, progress: JobProgress): void {
   publish(tx, run, events, failed ? failureOfRun(tx, job, run, changes) : undefined);
 }
 
-/** In the order of a run. */
+/** In the order of the stages of a run. */
 function observationsOf(
   tx: Transaction,
   run: JobRun,
@@ -106,7 +106,7 @@ function observationsOf(
   const observations: RunObservation[] = [];
   if (ours.some(({ before }) => before?.JobVersion !== run.version)) observations.push({ type: 'placed' });
   if (ours.some(({ after }) => hasStarted(after))) observations.push({ type: 'started' });
-  if (endsByItself(job)) {
+  if (hasOwnEnd(job)) {
     const outcome = died ? runOutcome(job, readAllocationsOfRun(tx, job)) : undefined;
     if (outcome !== undefined) observations.push({ type: 'ended', outcome });
     return observations;
@@ -130,7 +130,7 @@ function hasStarted(allocation: Allocation): boolean {
   return Object.values(allocation.TaskStates ?? {}).some((task) => task.StartedAt !== null);
 }
 
-/** Failed on its node although it was still wanted. */
+/** Whether it failed on its node while it was still wanted. */
 function failedForGood({ before, after }: AllocationChange): boolean {
   return after.ClientStatus === 'failed' && before?.ClientStatus !== 'failed' && after.DesiredStatus === 'run';
 }

@@ -39,7 +39,7 @@ export function putJob(view: WriteView, job: Job): void {
   putJobStub(view, job, view.get(jobSummaries, [job.Namespace, job.ID])?.record);
 }
 
-/** Stores a version of a job anew. */
+/** Overwrites a version of a job. */
 export function putJobVersion(view: WriteView, version: Job, isCurrent: boolean): void {
   if (isCurrent) putJob(view, version);
   else view.put(jobVersions, version);
@@ -51,8 +51,8 @@ export function putJobStub(view: WriteView, job: Job, summary: JobSummary | unde
 }
 
 /**
- * The outcome is decided once, by the write that makes the job dead: what a stopped job's allocations do until they are gone, their
- * later removal, and a stop of what has ended do not change it.
+ * The outcome is decided once, by the write that makes the job dead: neither later reports of a stopped job's allocations, nor their
+ * removal, nor a stop of an ended job change it.
  */
 function outcomeOf(view: WriteView, job: Job): RunOutcome | undefined {
   if (job.Status !== 'dead' && !job.Stop) return undefined;

@@ -117,13 +117,13 @@ function withPresentNodes(view: ReadView, { cluster, nodesIndex }: KnownCluster)
   const present = view.list(nodes);
   const put = present.filter(({ modifyIndex }) => modifyIndex > nodesIndex).map(({ record }) => record);
   const added = put.filter(({ ID }) => cluster.slotOf(ID) === undefined);
-  const someRemoved = present.length < cluster.books.length + added.length;
+  const someRemoved = present.length < cluster.nodeStates.length + added.length;
   const removed = someRemoved ? missingFrom(present, cluster) : [];
   const uses = added.flatMap(({ ID }) => view.list(allocations, { index: 'open_by_node', prefix: [ID] }));
   return withChanged(cluster.withNodes({ put, removed }), uses);
 }
 
-function missingFrom(present: readonly Row<Node>[], { books }: Cluster): readonly string[] {
+function missingFrom(present: readonly Row<Node>[], { nodeStates }: Cluster): readonly string[] {
   const kept = new Set(present.map(({ record }) => record.ID));
-  return books.map(({ node }) => node.ID).filter((id) => !kept.has(id));
+  return nodeStates.map(({ node }) => node.ID).filter((id) => !kept.has(id));
 }

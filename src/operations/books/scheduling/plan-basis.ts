@@ -23,7 +23,7 @@ export interface PlanBasis {
 }
 
 /** Tables that a plan may depend on as a whole. They seldom change. */
-const lookedAtWhole = [nodes, nodePools, schedulerConfigurations];
+const wholeTables = [nodes, nodePools, schedulerConfigurations];
 
 /** Changes by other writes since a plan was decided that leave most of it valid. */
 export interface PlanWatch {
@@ -31,22 +31,22 @@ export interface PlanWatch {
   readonly since: number;
   /** Allocations of the job with new reports of their nodes. */
   readonly reported: ReadonlySet<string>;
-  /** Nodes whose usage by other jobs has grown. */
-  readonly crowded: ReadonlySet<string>;
+  /** Nodes whose usage by other jobs has grown, so that the plan may exceed their capacity. */
+  readonly overCapacity: ReadonlySet<string>;
 }
 
 export function watchOf({ index }: Pick<PlanBasis, 'index'>): PlanWatch {
-  return { since: index, reported: new Set(), crowded: new Set() };
+  return { since: index, reported: new Set(), overCapacity: new Set() };
 }
 
 /**
  * The changes since the plan was decided. Undefined when one of its inputs has changed: the evaluation, the job, its
  * deployments, the scheduler's decisions about its allocations, the nodes.
  */
-export function lookAgain(view: ReadView, basis: PlanBasis, watch: PlanWatch): PlanWatch | undefined {
+export function changesSince(view: ReadView, basis: PlanBasis, watch: PlanWatch): PlanWatch | undefined {
   const { evaluation } = basis;
   const changed = view.get(evaluations, [evaluation.ID])?.modifyIndex ?? Number.POSITIVE_INFINITY;
-  return changed > watch.since ? undefined : lookAtSituation(view, { whose: evaluation, ...basis.snapshot }, watch);
+  return changed > watch.since ? undefined : inputChangesSince(view, { whose: evaluation, ...basis.snapshot }, watch);
 }
 
 /** The scheduler's inputs before: `job` is undefined if there was none. */
@@ -54,23 +54,23 @@ interface Situation extends Pick<SchedulingSnapshot, 'job' | 'cluster'> {
   readonly whose: Pick<Evaluation, 'Namespace' | 'JobID'>;
 }
 
-/** `lookAgain` without the evaluation, which a rehearsal does not store. */
-export function lookAtSituation(view: ReadView, seen: Situation, watch: PlanWatch): PlanWatch | undefined {
+/** `changesSince` without the evaluation, which a rehearsal does not store. */
+export function inputChangesSince(view: ReadView, seen: Situation, watch: PlanWatch): PlanWatch | undefined {
   const { since } = watch;
-  if (lookedAtWhole.some((table) => view.tableIndex(table) > since)) return undefined;
+  if (wholeTables.some((table) => view.tableIndex(table) > since)) return undefined;
   if (!isSameJob(view, seen) || deploymentsChanged(view, seen.whose, since)) return undefined;
   // The nodes of removed allocations are unknown.
   if (wereRemoved(view, since)) return undefined;
-  return lookAtAllocations(view, seen, watch);
+  return allocationChangesSince(view, seen, watch);
 }
 
 /**
  * Whether the part can be written as decided. An evaluation must not end with a plan that has not seen a report, since reports create
  * no evaluation while one is open.
  */
-export function allows({ reported, crowded }: PlanWatch, { allocations: own, last }: PlanPart): boolean {
+export function allows({ reported, overCapacity }: PlanWatch, { allocations: own, last }: PlanPart): boolean {
   if (last && reported.size > 0) return false;
-  return !own.some(({ ID, NodeID }) => reported.has(ID) || crowded.has(NodeID));
+  return !own.some(({ ID, NodeID }) => reported.has(ID) || overCapacity.has(NodeID));
 }
 
 /** Ignores the status of the job: it follows from its allocations, and no decision depends on it. */
@@ -92,18 +92,18 @@ function deploymentsChanged(view: ReadView, { Namespace, JobID }: Situation['who
     .some(({ modifyIndex }) => modifyIndex > since);
 }
 
-function lookAtAllocations(view: ReadView, { whose, cluster }: Situation, watch: PlanWatch) {
+function allocationChangesSince(view: ReadView, { whose, cluster }: Situation, watch: PlanWatch) {
   const { since } = watch;
   if (view.tableIndex(allocations) <= since) return { ...watch, since: view.index };
   const reported = new Set(watch.reported);
-  const crowded = new Set(watch.crowded);
+  const overCapacity = new Set(watch.overCapacity);
   for (const { record } of view.list(allocations, changedSince(since))) {
     if (record.JobID !== whose.JobID || record.Namespace !== whose.Namespace) {
-      if (!usesNoMore(cluster, record)) crowded.add(record.NodeID);
+      if (!usesNoMore(cluster, record)) overCapacity.add(record.NodeID);
     } else if (record.AllocModifyIndex > since) return undefined;
     else reported.add(record.ID);
   }
-  return { since: view.index, reported, crowded };
+  return { since: view.index, reported, overCapacity };
 }
 
 /** Whether its usage is unchanged or has ended. */
@@ -111,6 +111,6 @@ function usesNoMore(cluster: Cluster, allocation: Allocation): boolean {
   const uses = useOf(allocation);
   if (uses === undefined) return true;
   const slot = cluster.slotOf(allocation.NodeID);
-  const used = slot === undefined ? undefined : cluster.books[slot]?.uses.find(({ id }) => id === allocation.ID);
+  const used = slot === undefined ? undefined : cluster.nodeStates[slot]?.uses.find(({ id }) => id === allocation.ID);
   return used !== undefined && JSON.stringify(used) === JSON.stringify(uses);
 }

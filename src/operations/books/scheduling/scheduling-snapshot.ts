@@ -41,7 +41,7 @@ export function* snapshotInSteps(
 ): Steps<SchedulingSnapshot> {
   const job = readJobRow(view(), Namespace, JobID)?.record;
   const whose = { namespace: Namespace, jobId: JobID, job };
-  const own = yield* currentAllocationsInSteps(view, whose, cluster.books.length, page);
+  const own = yield* currentAllocationsInSteps(view, whose, cluster.nodeStates.length, page);
   const ofJob = deploymentsOf(view(), [Namespace, JobID]);
   return {
     job,

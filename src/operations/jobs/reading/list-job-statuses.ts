@@ -19,17 +19,17 @@ import type { ListRequest } from '../../listing/list-request.js';
 import { type ListRead, type NamespaceQuery, readList, showsOutcomes, visibilityOf } from './read-query.js';
 
 interface ListJobStatusesInput extends NamespaceQuery, Omit<ListRequest, 'prefix'> {
-  /** Instances that other jobs made, too. */
+  /** Whether instances of other jobs are included. */
   readonly includeChildren?: boolean;
 }
 
-/** Which jobs, by their names. Those that name no namespace are in the one of the request. */
+/** Selects jobs by name. Entries without a namespace use that of the request. */
 interface NamedJobsInput extends ListJobStatusesInput {
-  /** Undefined for all. Named jobs are one page, whatever their number is. */
+  /** Undefined selects all jobs. Named jobs form one page, whatever their number. */
   readonly jobs: readonly { readonly id?: string; readonly namespace?: string }[] | undefined;
 }
 
-/** What jobs are doing at present, the one that changed last first (job interface, jobs statuses). */
+/** The present activity of jobs, most recently changed first (job interface, jobs statuses). */
 export function listJobStatuses(
   context: EngineContext,
   caller: Principal,
@@ -40,7 +40,7 @@ export function listJobStatuses(
   return statuses(context, caller, input, { key: ['all', includeChildren], wanted });
 }
 
-/** The same of the jobs that are named. */
+/** The same for named jobs. */
 export function listNamedJobStatuses(
   context: EngineContext,
   caller: Principal,
@@ -62,7 +62,7 @@ function nameOf(namespace: string, id: string): string {
   return JSON.stringify([namespace, id]);
 }
 
-/** Which jobs a list is about, and a key that distinguishes it from other lists. */
+/** The jobs of a list, and a key that distinguishes it from other lists. */
 interface JobChoice {
   readonly key: readonly unknown[];
   readonly wanted: (job: Job) => boolean;
@@ -88,7 +88,7 @@ function statuses(
   });
 }
 
-/** In the order of their last changes, over all namespaces: those of one are among them. */
+/** In the order of their last changes, over all namespaces; a single namespace is filtered out of these. */
 function byLastChange(
   view: ReadView,
   namespace: string,
@@ -113,14 +113,14 @@ function byLastChange(
 
 type Range = Pick<ListQuery, 'from' | 'to'>;
 
-/** From the job that the token names, or all of the write that it names; undefined when it names neither. */
+/** The range from the job or the write that the token names; undefined when it names neither. */
 function rangeFrom(nextToken: string, reverse: boolean): Range | undefined {
   if (nextToken === '') return {};
   const position = changedPositionOf(nextToken);
   if (position === undefined) return undefined;
   const [index, job] = position;
   if (job === undefined) return reverse ? { from: [index] } : { to: [index + 1] };
-  // A key with one more part orders directly behind the key without it.
+  // A key with one more part sorts directly after the key without it.
   return reverse ? { from: [index, ...job] } : { to: [index, ...job, null] };
 }
 

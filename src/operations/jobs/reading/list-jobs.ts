@@ -29,13 +29,13 @@ export interface ListJobsInput extends NamespaceQuery, ListRequest {
 /** A job's list entry, with its JSON text. */
 export interface ListedJob {
   readonly record: JobListStub;
-  /** The JSON text of the record, to be passed on without parsing. */
+  /** The JSON text of the record, which is relayed without parsing. */
   readonly text: string;
 }
 
 /**
- * The jobs of a namespace, or of all that the caller may list, by namespace and ID; instances are among them. Index: that
- * of the jobs and summaries tables. It reads the stubs of jobs, and the jobs themselves only for a filter or the meta. A filter
+ * The jobs of a namespace, or of all that the caller may list, by namespace and ID, including instances. Index: that
+ * of the jobs and summaries tables. Reads the stubs of jobs, and the jobs themselves only for a filter or the meta. A filter
  * sees the jobs themselves only where the caller may read them.
  */
 export function listJobs(context: EngineContext, caller: Principal, input: ListJobsInput): ListRead<ListedJob> {
@@ -67,7 +67,7 @@ export function listJobs(context: EngineContext, caller: Principal, input: ListJ
   });
 }
 
-/** The jobs of a node pool, as `listJobs` gives them. Needs `read` on the pool and `list-jobs` in the namespace. */
+/** The jobs of a node pool, in the form of `listJobs`. Needs `read` on the pool and `list-jobs` in the namespace. */
 export function listPoolJobs(
   context: EngineContext,
   caller: Principal,

@@ -7,7 +7,7 @@ import { pagesOf } from '../../books/pages.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../../context/steps-in-turns.js';
 
-/** What counts of an allocation. */
+/** The members of an allocation that callers use. */
 export type LiveAllocation = Pick<
   Allocation,
   'TaskGroup' | 'ClientStatus' | 'DeploymentStatus' | 'JobCreateIndex' | 'ModifyIndex'
@@ -21,14 +21,14 @@ interface WhoseLive {
   readonly jobId: string;
 }
 
-/** Live allocations that are read at once. */
+/** The maximum number of live allocations read at once. */
 const readAtOnce = 64;
-/** Allocations that one step of a longer reading considers. */
+/** Allocations examined in one step of a longer read. */
 const readInStep = 16;
 
 /**
- * The live allocations of a job, for queries that run again with each change. Those of a large job are read in turns of the event loop, and
- * from then on only what has changed since.
+ * The live allocations of a job, for queries that are rerun after each change. For a large job they are read in steps, between which the event
+ * loop runs; later reads only apply the changes since.
  */
 export function liveAllocations(context: EngineContext, whose: WhoseLive): ResultAsync<LiveIn, StorageError> {
   return context.storage
@@ -51,7 +51,7 @@ async function known(context: EngineContext, whose: WhoseLive): Promise<Result<L
   const work = steppedWork((view) => readInSteps(view, whose));
   const read = await stepsInTurns(context, work, new AbortController().signal);
   return read.map((found) => {
-    if (found === undefined) throw new Error('the allocations of a job are read to their end');
+    if (found === undefined) throw new Error('the steps of reading the allocations have no result');
     return (view) => upToDate(view, found, whose);
   });
 }
@@ -73,7 +73,7 @@ function* readInSteps(view: () => ReadView, { namespace, jobId }: WhoseLive): St
   return known;
 }
 
-/** A view that is older than what is known shows all of them. */
+/** Applies the changes since the cached state; a view older than the cache is read completely. */
 function upToDate(view: ReadView, known: Known, whose: WhoseLive): readonly LiveAllocation[] {
   if (view.index < known.seen) return allLive(view, whose);
   const changed = view.list(allocations, { index: 'by_modify', from: [known.seen + 1] });

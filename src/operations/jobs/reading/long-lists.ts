@@ -13,29 +13,29 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../../context/steps-in-turns.js';
 import type { Answer } from '../../waiting/parked-queries.js';
 
-/** Allocations of an index in which they are ordered by their ID below `prefix`. */
+/** Allocations of an index that orders them by ID below `prefix`. */
 interface ListedBelow {
   readonly index: 'by_job' | 'by_evaluation' | 'by_deployment';
   readonly prefix: Key;
   /** Whether an allocation is below the prefix. */
   readonly holds: (allocation: Allocation) => boolean;
-  /** Which of those that are there the list has. */
+  /** Selects the allocations of the list. */
   readonly accept: (view: ReadView) => (allocation: Allocation) => boolean;
   readonly shown: AllocationStubOptions;
 }
 
-/** The list is too long for one turn of the event loop. */
+/** The list is too long to be read at once. */
 const isLong = Symbol('a long list');
 type StubsOrLong = readonly AllocationListStub[] | typeof isLong;
 
-/** Allocations of a list that is read at once. */
+/** The maximum number of allocations of a list that is read at once. */
 const readAtOnce = 64;
-/** Allocations that one step of a longer one reads. */
+/** Allocations read in one step of a longer list. */
 const readInStep = 16;
-/** So often a list catches up with what has changed while it was read. */
+/** How often a list applies the changes that were made while it was read. */
 const catchesUp = 3;
 
-/** The list, if it is a short one. */
+/** The list, if it is short. */
 export function stubsOrLong(view: ReadView, { index, prefix, accept, shown }: ListedBelow): Answer<StubsOrLong> {
   const rows = view.list(allocations, { index, prefix, limit: readAtOnce + 1 });
   const accepted = accept(view);
@@ -47,9 +47,9 @@ export function stubsOrLong(view: ReadView, { index, prefix, accept, shown }: Li
 }
 
 /**
- * The list, also if it is a long one: that is read in turns of the event loop, and then shows what has changed meanwhile. Its index is that
- * at its beginning, so a reader who waits for a change learns of everything that came later (decision 023). Readers of an equal `key` share
- * one answer.
+ * The list of any length: a long one is read in steps, between which the event loop runs, and then updated with the changes in the meantime. Its
+ * index is that of its beginning, so that a blocking query sees every later change (decision 023). Readers with an equal `key` share
+ * one result.
  */
 export function wholeList(
   context: EngineContext,
@@ -72,7 +72,7 @@ export function wholeList(
 }
 
 interface Reading {
-  /** What it shows is no older than this index. */
+  /** The list includes every change up to this index. */
   readonly since: number;
   readonly answer: Promise<Result<Answer<readonly AllocationListStub[]>, StorageError>>;
 }
@@ -87,7 +87,7 @@ async function readInTurns(
   const work = steppedWork((view) => readInSteps(view, list));
   const read = await stepsInTurns(context, work, never);
   if (read.isErr()) return err(read.error);
-  if (read.value === undefined) throw new Error('a list is read to its end');
+  if (read.value === undefined) throw new Error('the steps of reading a list have no result');
   return ok(read.value);
 }
 

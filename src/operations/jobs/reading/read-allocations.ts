@@ -61,7 +61,7 @@ export function listAllocations(
   });
 }
 
-/** The allocations of one job, by ID; without `all`, those of the present registration when there is one. */
+/** The allocations of one job, by ID; without `all`, only those of the current registration, if there is one. */
 export function listJobAllocations(
   context: EngineContext,
   caller: Principal,
@@ -85,7 +85,7 @@ export function listJobAllocations(
   return readOfJob(context, caller, input, query).andThen((answer) => wholeList(context, answer, key, list));
 }
 
-/** The allocations that an evaluation made; empty when there is no such evaluation. */
+/** The allocations that an evaluation created; empty when the evaluation does not exist. */
 export function listEvaluationAllocations(
   context: EngineContext,
   caller: Principal,
@@ -94,7 +94,7 @@ export function listEvaluationAllocations(
   return listAllocationsOf(context, caller, input, 'by_evaluation');
 }
 
-/** The allocations that count for a deployment; empty when there is none. */
+/** The allocations of a deployment; empty when the deployment does not exist. */
 export function listDeploymentAllocations(
   context: EngineContext,
   caller: Principal,
@@ -103,7 +103,7 @@ export function listDeploymentAllocations(
   return listAllocationsOf(context, caller, input, 'by_deployment');
 }
 
-/** The allocations under an ID in an index, in the namespaces where the caller may read. */
+/** The allocations under an ID in an index, in the namespaces that the caller may read. */
 function listAllocationsOf(
   context: EngineContext,
   caller: Principal,
@@ -132,14 +132,14 @@ function listAllocationsOf(
   return readQuery(context, caller, terms, query).andThen((answer) => wholeList(context, answer, key(), list));
 }
 
-/** An allocation with the job version that it runs laid in; null when that version is no longer kept. */
+/** An allocation with the job version that it runs embedded; null when that version is no longer kept. */
 export interface AllocationWithJob {
   readonly allocation: Row<Allocation>;
   /** The version that the allocation runs; undefined when it is no longer kept. */
   readonly job: Row<Job> | undefined;
 }
 
-/** The caller may not read in the allocation's namespace, or in any: answered as if there were no such allocation. */
+/** The allocation does not exist or is in a namespace that the caller may not read; the error is the same. */
 export interface UnknownAllocation {
   readonly type: 'unknown_allocation';
   readonly message: string;

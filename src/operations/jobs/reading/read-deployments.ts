@@ -55,7 +55,7 @@ export function readDeployment(
   return readRecord(context, caller, input, { table: deployments, key: [], show: (_, { record }) => record });
 }
 
-/** The deployments of a job, oldest first; without `all`, those of the present registration when there is one. */
+/** The deployments of a job, oldest first; without `all`, only those of the current registration, if there is one. */
 export function listJobDeployments(
   context: EngineContext,
   caller: Principal,
@@ -72,7 +72,7 @@ export function listJobDeployments(
   });
 }
 
-/** The newest deployment of a job's present registration; null when there is none. Index: that of the deployments table. */
+/** The newest deployment of a job's current registration; null when there is none. Index: that of the deployments table. */
 export function readLatestDeployment(
   context: EngineContext,
   caller: Principal,

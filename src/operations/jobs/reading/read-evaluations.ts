@@ -30,7 +30,7 @@ export interface ListEvaluationsInput extends NamespaceQuery, ListRequest {
 }
 
 /**
- * The evaluations of a namespace, or of all that the caller may read. A filter is refused together with `status` or `job`, which it
+ * The evaluations of a namespace, or of all that the caller may read. A filter cannot be combined with `status` or `job`, which it
  * can express itself. Index: that of the evaluations table.
  */
 export function listEvaluations(
@@ -56,11 +56,11 @@ export function listEvaluations(
   });
 }
 
-const withOthers = 'a filter cannot be used together with status or job; put them into the filter';
+const withOthers = 'a filter cannot be combined with status or job; put them into the filter';
 
 /**
- * One evaluation; undefined when there is none, and when it is in a namespace where the caller may not read: nothing, not
- * even the index, distinguishes the two.
+ * One evaluation; undefined when it does not exist or is in a namespace that the caller may not read: nothing, not
+ * even the index, distinguishes the two cases.
  */
 export function readEvaluation(
   context: EngineContext,
@@ -75,10 +75,10 @@ export function readEvaluation(
   });
 }
 
-/** An evaluation, with those that it follows from or has led to where they were asked for and there are any. */
+/** An evaluation, with its related evaluations if they were requested and there are any. */
 export interface EvaluationRow {
   readonly record: Evaluation & { readonly RelatedEvals?: readonly EvaluationStub[] };
-  /** The JSON text of the record, to be relayed as it is. */
+  /** The JSON text of the record, which is relayed without parsing. */
   readonly text: string;
 }
 
@@ -111,7 +111,7 @@ export interface EvaluationCount {
   readonly count: number;
 }
 
-/** How many evaluations the list has. */
+/** The number of evaluations in the list. */
 export function countEvaluations(
   context: EngineContext,
   caller: Principal,

@@ -14,7 +14,7 @@ import { type Answer, atOnce } from '../../waiting/parked-queries.js';
 import { type JobQuery, queryKey, type Read, readOfJob, readQuery, rowsOfJob } from './read-query.js';
 
 /**
- * The job; undefined when there is none. Index: the job's ModifyIndex, else that of the jobs table, so that a reader can
+ * The job; undefined when it does not exist. Index: the job's ModifyIndex, otherwise that of the jobs table, so that a reader can
  * wait for a job to appear.
  */
 export function readJob(context: EngineContext, caller: Principal, input: JobQuery): Read<Row<Job> | undefined> {
@@ -78,14 +78,14 @@ export function readJobSummary(
 interface VersionsQuery extends JobQuery {
   /** Whether to compare the versions: each with the one before it, unless a tag or a version is named. */
   readonly diffs?: boolean;
-  /** Wins over `diffVersion`. */
+  /** Takes precedence over `diffVersion`. */
   readonly diffTag?: string;
   readonly diffVersion?: number;
 }
 
 /**
- * The versions of a job, newest first, and their differences when these were asked for; null when there are none. Nobody waits for a
- * version to compare with that does not exist.
+ * The versions of a job, newest first, and their differences if requested; null when there are none. A missing version to compare with is an
+ * error at once: the query does not wait for it.
  */
 export function compareJobVersions(
   context: EngineContext,
@@ -119,7 +119,7 @@ export function compareJobVersions(
   });
 }
 
-/** What the versions are to be compared with; undefined when no differences were asked for. */
+/** The base of the comparison; undefined when no differences were requested. */
 function baseFor({ diffs = false, diffTag = '', diffVersion }: VersionsQuery): VersionBase | undefined {
   if (!diffs) return undefined;
   if (diffTag !== '') return { by: 'tag', tag: diffTag };

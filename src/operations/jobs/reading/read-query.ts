@@ -14,10 +14,10 @@ import { answerQuery, type Waiting } from '../../waiting/blocking-query.js';
 import type { Answer, BlockingQuery } from '../../waiting/parked-queries.js';
 import { rowsInNamespaces, rowsUnder, type Watch } from '../../waiting/watched-rows.js';
 
-/** The answer of a read: the index to wait for next, and the value. */
+/** The result of a read: the index to wait for next, and the value. */
 export type Read<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;
 
-/** A read in one namespace, and whether to wait for a change of it. */
+/** A read in one namespace, and whether it waits for a change. */
 export interface NamespaceQuery {
   /** `default` when absent; lists also take `*`. */
   readonly namespace?: string;
@@ -25,19 +25,19 @@ export interface NamespaceQuery {
   readonly waiting?: Waiting;
 }
 
-/** The namespace that a query reads, the capabilities of which the caller needs one, and how long its reader waits. */
+/** The namespace that a query reads, the capabilities of which the caller needs at least one, and how long the query waits. */
 interface QueryTerms {
   readonly namespace: string;
   readonly anyOf: readonly Capability[];
   readonly waiting: Waiting | undefined;
 }
 
-/** Whether records show the outcomes of runs. With the names of Nomad they have Nomad's members only. */
+/** Whether records show the outcomes of runs. With Nomad's names they have only Nomad's members. */
 export function showsOutcomes({ settings }: EngineContext): boolean {
   return settings.notifications.names !== 'upstream';
 }
 
-/** Checks the right, then answers the query as soon as its index is greater than the one that the reader has. */
+/** Checks the right, then returns as soon as the query's index is greater than the reader's. */
 export function readQuery<T>(
   context: EngineContext,
   caller: Principal,
@@ -53,14 +53,14 @@ export type JobQuery = JobReference & NamespaceQuery;
 
 /** What is read of one job. */
 interface QueryOfJob<T> {
-  /** Names the read, and everything besides the job that its answer depends on. */
+  /** Identifies the read, and everything besides the job that its result depends on. */
   readonly key: readonly unknown[];
-  /** The tables whose rows of the job can change the answer: those under its namespace and ID in the index `by_job`, else in the table. */
+  /** The tables whose rows of the job affect the result: rows under its namespace and ID in the index `by_job`, otherwise in the table. */
   readonly tables: readonly Table<never>[];
   readonly run: (view: ReadView, namespace: string) => Answer<T>;
 }
 
-/** Answers a query about one job. Needs `read-job` in its namespace. */
+/** A query about one job. Needs `read-job` in its namespace. */
 export function readOfJob<T>(
   context: EngineContext,
   caller: Principal,
@@ -76,15 +76,15 @@ export function readOfJob<T>(
   return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
 }
 
-/** The rows of a job, of a table that is ordered by namespace and job or has the index `by_job`. */
+/** A job's rows in a table that is ordered by namespace and job or has the index `by_job`. */
 export function rowsOfJob(table: Table<never>, namespace: string, jobId: string): Watch {
   return rowsUnder(table, [namespace, jobId], Object.hasOwn(table.indexes, 'by_job') ? 'by_job' : undefined);
 }
 
-/** A page of a list, or why there is none. */
+/** A page of a list, or an error. */
 export type ListRead<S, E = never> = ListAnswer<S, PermissionDenied | E>;
 
-/** Checks the right, then answers the list. */
+/** Checks the right, then returns the list. */
 export function readList<T, S>(
   context: EngineContext,
   caller: Principal,
@@ -100,11 +100,11 @@ export function queryKey(...parts: readonly unknown[]): string {
   return JSON.stringify(parts);
 }
 
-/** Which rows of a list a caller may see. `key` differs between callers who may see different rows. */
+/** Decides which rows of a list a caller may see. `key` differs between callers who may see different rows. */
 interface Visibility {
   readonly key: string;
   readonly sees: (namespace: string) => boolean;
-  /** The rows of a table that the caller may see, as far as a store can find them: by the index `by_namespace`, else by primary key. */
+  /** The ranges of a table that contain all rows that the caller may see: in the index `by_namespace`, otherwise in the primary key. */
   readonly rows: (table: Table<never>) => readonly Watch[];
 }
 

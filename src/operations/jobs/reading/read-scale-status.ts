@@ -14,11 +14,11 @@ import { type JobQuery, queryKey, type Read, readQuery, rowsOfJob } from './read
 
 /** The status of a group (job interface, scale status). */
 export interface GroupScaleStatus {
-  /** The count of the group. */
+  /** The group's count. */
   readonly Desired: number;
   /** Live allocations, without canaries. */
   readonly Placed: number;
-  /** Those of them that run. */
+  /** Running allocations among those. */
   readonly Running: number;
   /** Known only of allocations whose health a deployment watches. */
   readonly Healthy: number;
@@ -28,7 +28,7 @@ export interface GroupScaleStatus {
   readonly Events: readonly ScalingEvent[] | null;
 }
 
-/** The counts of a job's groups, as they are wanted and as they are. */
+/** The desired and the actual counts of a job's groups. */
 export interface JobScaleStatus {
   readonly JobID: string;
   readonly Namespace: string;
@@ -42,7 +42,7 @@ export interface JobScaleStatus {
   readonly TaskGroups: Readonly<Record<string, GroupScaleStatus>>;
 }
 
-/** Counts and scaling events of each group; undefined when there is no such job, with the index of the whole store. */
+/** Counts and scaling events of each group; undefined, with the index of the whole store, when the job does not exist. */
 export function readJobScaleStatus(
   context: EngineContext,
   caller: Principal,
@@ -73,7 +73,7 @@ function statusOf(
 ): { readonly index: number; readonly value: JobScaleStatus } {
   const prefix = [job.Namespace, job.ID];
   const live = liveIn(view)
-    // Canaries stand beside the count until they are promoted.
+    // Canaries are in addition to the count until they are promoted.
     .filter(
       ({ JobCreateIndex, DeploymentStatus }) => JobCreateIndex === job.CreateIndex && DeploymentStatus?.Canary !== true,
     );

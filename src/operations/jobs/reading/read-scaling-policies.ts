@@ -18,13 +18,13 @@ import { type NamespaceQuery, queryKey, type Read, visibilityOf } from './read-q
 
 interface ListScalingPoliciesInput extends NamespaceQuery {
   readonly prefix?: string;
-  /** Only those of this job. */
+  /** Only policies of this job. */
   readonly job?: string;
-  /** Only those whose type begins with this string. */
+  /** Only policies whose type begins with this string. */
   readonly type?: string;
 }
 
-/** The capability on its own, or the two that show the jobs which hold the policies. */
+/** Whether the caller has the capability itself, or both that let it read the jobs with the policies. */
 function maySee(caller: Principal, own: Capability): (namespace: string) => boolean {
   return (namespace) =>
     allows(caller, namespace, [own]) ||
@@ -55,7 +55,7 @@ export function listScalingPolicies(
   return answerQuery(context, query, input.waiting);
 }
 
-/** One scaling policy; undefined when there is none that the caller may read. */
+/** One scaling policy; undefined when it does not exist or the caller may not read it. */
 export function readScalingPolicy(
   context: EngineContext,
   caller: Principal,

@@ -11,14 +11,14 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { rowsUnder } from '../../waiting/watched-rows.js';
 import { type NamespaceQuery, queryKey, type Read, readQuery, visibilityOf } from './read-query.js';
 
-/** One evaluation, allocation or deployment by its ID. */
+/** Selects one evaluation, allocation or deployment by ID. */
 export interface RecordQuery extends NamespaceQuery {
-  /** A whole UUID; a prefix is not looked up. */
+  /** A complete UUID, not a prefix. */
   readonly id: string;
 }
 
 /**
- * Evaluations, allocations and deployments are looked up by their whole ID only. The right to read in the namespace of
+ * Evaluations, allocations and deployments are found by their complete ID only. The right to read in the namespace of
  * the request is checked first, so that a caller without it learns nothing.
  */
 export function faultOfLookUp(caller: Principal, input: RecordQuery): PermissionDenied | InvalidRequest | undefined {
@@ -27,7 +27,7 @@ export function faultOfLookUp(caller: Principal, input: RecordQuery): Permission
   return isUuid(input.id) ? undefined : malformedId();
 }
 
-/** What a read of one record answers, and by what equal waiting reads are recognised. */
+/** The result of a read of one record, and the key that equal blocking queries share. */
 interface ShownRecord<R, T> {
   readonly table: Table<R>;
   readonly key: readonly (string | boolean)[];
@@ -35,8 +35,8 @@ interface ShownRecord<R, T> {
 }
 
 /**
- * One record by its ID; undefined when it does not exist or is in a namespace where the caller may not read. The two cases have the
- * same answer with the same index.
+ * One record by ID; undefined when it does not exist or is in a namespace that the caller may not read. Both cases have the
+ * same result and the same index.
  */
 export function readRecord<R extends { readonly Namespace: string }, T>(
   context: EngineContext,

@@ -38,12 +38,12 @@ export function faultsOrRefusal(
     .andThen((checked) => (checked.isErr() ? err(checked.error) : err(refusal)));
 }
 
-/** Everything that is wrong or questionable about a document, on its own and against its context. Launches after `now` are checked. */
+/** All problems and warnings of a document, alone and against the stored state. Launches after `now` are checked. */
 export function problemsOfJob(view: ReadView, job: Job, settings: Settings, now: Instant): JobProblems {
-  return validateJob(job, { ...surroundings(view, job, settings), now });
+  return validateJob(job, { ...validationContext(view, job, settings), now });
 }
 
-function surroundings(view: ReadView, job: Job, settings: Settings): ValidationContext {
+function validationContext(view: ReadView, job: Job, settings: Settings): ValidationContext {
   const namespace = readNamespace(view, job.Namespace);
   const context: ValidationContext = {
     maximumCount: settings.jobs.maximumCount,

@@ -9,17 +9,17 @@ import { authorise, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { inTurns } from './in-turns.js';
 
-/** A job specification that is parsed for a caller, who needs `parse-job` in the namespace. */
+/** A job specification to parse; the caller needs `parse-job` in the namespace. */
 export interface ParseJobSourceInput {
   /** `default` when absent. */
   readonly namespace?: string;
   /** The specification, in the configuration language. */
   readonly source: string;
-  /** Values of variables, as in a file of variables. */
+  /** Values of variables, in the form of a variable file. */
   readonly variables?: string;
   /** Fills unset fields with their defaults. */
   readonly canonicalize?: boolean;
-  /** Parses the source in the literal mode for version 1 of the language. */
+  /** Parses the source as HCL 1, in which `${…}` is literal. */
   readonly hcl1?: boolean;
 }
 

@@ -7,7 +7,7 @@ import { finish } from '../../../scheduler/steps.js';
 import { authorise } from '../../authorise.js';
 import { clusterAt, needsTurns } from '../../books/scheduling/known-cluster.js';
 import { isLarge } from '../../books/scheduling/large-jobs.js';
-import { lookAtSituation, watchOf } from '../../books/scheduling/plan-basis.js';
+import { inputChangesSince, watchOf } from '../../books/scheduling/plan-basis.js';
 import { readInStep } from '../../books/scheduling/scheduling-snapshot.js';
 import { rehearse, rehearseInSteps, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
@@ -18,19 +18,19 @@ import { functionWarnings } from './function-warnings.js';
 import { type JobPlan, type MadePlan, type PlanRefusal, type PlanRequest, planInSteps } from './plan-steps.js';
 import { type JobRegistration, type RegisterJobError, type RegisterJobInput, readAdmitted } from './register-job.js';
 
-/** The job whose registration is planned, in the form that `registerJob` takes. */
+/** The job whose registration is planned, in the form that `registerJob` accepts. */
 export interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' | 'jobId' | 'namespace' | 'region'> {
   /** Whether the answer contains the differences from the registered job. */
   readonly diff?: boolean;
   /** Turns refusals of soft-mandatory policies into warnings; needs `policy-override`. */
   readonly policyOverride?: boolean;
-  /** Plans with the stored counts of groups that exist, as a registration that keeps them would. */
+  /** Plans with the stored counts of existing groups, like a registration that preserves them. */
   readonly preserveCounts?: boolean;
   /** The same for the resources of tasks. */
   readonly preserveResources?: boolean;
 }
 
-/** A plan changes nothing: it is made while registrations are refused, too. */
+/** A plan changes nothing, so it is allowed while registrations are disabled. */
 export type PlanJobError = Exclude<RegisterJobError, RegistrationsDisabled>;
 
 /**
@@ -69,7 +69,7 @@ export function planJob(
   });
 }
 
-/** In one view, or for a large job in turns of the event loop. */
+/** In one view, or for a large job in steps, between which the event loop runs. */
 async function madePlan(
   context: EngineContext,
   caller: Principal,
@@ -88,11 +88,11 @@ async function madePlan(
   return rehearse(context, caller, (tx) => plannedWithin(tx, context, request));
 }
 
-/** Undefined for a job whose evaluation would be decided in turns, too. */
+/** Undefined for a job whose evaluation would be decided in steps as well. */
 function plannedIfSmall(context: EngineContext, caller: Principal, request: PlanRequest) {
   const { job } = request.registration;
   const whose = { Namespace: job.Namespace, JobID: job.ID };
-  const nodes = context.cluster.known?.cluster.books.length ?? 0;
+  const nodes = context.cluster.known?.cluster.nodeStates.length ?? 0;
   const { decidedAtOnce } = context.settings.scheduling;
   return rehearse(context, caller, (tx) =>
     isLarge(tx, { whose, job, nodes }, decidedAtOnce) ? ok(undefined) : plannedWithin(tx, context, request),
@@ -104,7 +104,7 @@ function plannedWithin(tx: Transaction, { cluster }: EngineContext, request: Pla
   return finish(planInSteps(tx, request, { known, page: Number.POSITIVE_INFINITY }));
 }
 
-/** Undefined when something that the plan was made on has changed meanwhile. */
+/** Undefined when an input of the plan has changed in the meantime. */
 async function plannedInTurns(
   context: EngineContext,
   caller: Principal,
@@ -121,5 +121,7 @@ async function plannedInTurns(
   const { registration } = request;
   const whose = { Namespace: registration.job.Namespace, JobID: registration.job.ID };
   const seen = { whose, job: plan.current, cluster: plan.known.cluster };
-  return context.storage.read((view) => (lookAtSituation(view, seen, watchOf(plan)) === undefined ? undefined : plan));
+  return context.storage.read((view) =>
+    inputChangesSince(view, seen, watchOf(plan)) === undefined ? undefined : plan,
+  );
 }

@@ -20,17 +20,17 @@ import type { KnownCluster } from '../../books/scheduling/known-cluster.js';
 import { newEvaluation } from '../../books/scheduling/new-evaluation.js';
 import { snapshotInSteps } from '../../books/scheduling/scheduling-snapshot.js';
 import type { Transaction } from '../../commit.js';
-import { keepQuota, keptWarnings } from './keep-quota.js';
-import { checkDemands } from './meet-policies.js';
+import { checkDemands } from './check-policies.js';
+import { checkQuota, keptWarnings } from './check-quota.js';
 import type { JobRegistration } from './register-job.js';
 import { type PlanSeal, sealOf } from './sealed-plan.js';
 
-/** An evaluation that is not made: it belongs to no write. */
+/** The evaluation of a plan, which is never stored. */
 export type PlannedEvaluation = Omit<Evaluation, 'SnapshotIndex' | 'CreateIndex' | 'ModifyIndex'>;
 
 /** The effect that a registration would have now (job interface, plan). Nothing is stored. */
 export interface JobPlan {
-  /** Counts of what would happen to each group, and the allocations that would be preempted. */
+  /** The planned changes of each group as counts, and the allocations that would be preempted. */
   readonly annotations: PlanAnnotations | null;
   /** Groups that could not be placed, with the reasons; null when all were placed. */
   readonly failedPlacements: Readonly<Record<string, AllocationMetric>> | null;
@@ -38,7 +38,7 @@ export interface JobPlan {
   readonly jobModifyIndex: number;
   /** Follow-up evaluations, such as a blocked one; null when there are none. */
   readonly createdEvaluations: readonly PlannedEvaluation[] | null;
-  /** Null unless asked for. */
+  /** Null unless requested. */
   readonly diff: JobDiff | null;
   /** The next launch, RFC 3339; null for a job without a schedule. */
   readonly nextPeriodicLaunch: string | null;
@@ -58,11 +58,11 @@ export interface PlanRequest {
 
 export type PlanRefusal = InvalidJob | PolicyRefused | QuotaExceeded;
 
-/** A plan, and the state that it was made on. */
+/** A plan, and the state that it is based on. */
 export interface MadePlan {
   readonly plan: JobPlan;
   readonly known: KnownCluster;
-  /** The job as it is registered; undefined for a new one. */
+  /** The registered job; undefined for a new one. */
   readonly current: Job | undefined;
   /** Index of the last write before the plan was begun. */
   readonly index: number;
@@ -70,13 +70,13 @@ export interface MadePlan {
 
 interface PlanMeans {
   readonly known: KnownCluster;
-  /** Allocations that are read in one step. */
+  /** Allocations read in one step. */
   readonly page: number;
 }
 
 /**
- * The registration itself and the scheduling of its evaluation, in a transaction that is thrown away. The registration is one step; reading
- * and deciding are many.
+ * The registration itself and the scheduling of its evaluation, in a transaction that is discarded. The registration is one step; reading
+ * and deciding take many.
  */
 export function* planInSteps(
   tx: Transaction,
@@ -88,7 +88,7 @@ export function* planInSteps(
   const checked = checkDemands(tx, registration, current);
   if (checked.isErr()) return err(checked.error);
   const request = { job, version, preserveCounts, preserveResources, policyId: () => tx.ids.next('uuid') };
-  const kept = keepQuota(tx, registrationOf(current, request, tx.index, tx.now));
+  const kept = checkQuota(tx, registrationOf(current, request, tx.index, tx.now));
   if (kept.isErr()) return err(kept.error);
   const decided = kept.value;
   const seal = sealOf(tx, jobToSeal(registration, decided.job), registration.policyOverride === true);
@@ -115,17 +115,17 @@ export function* planInSteps(
 
 const whole = { contextual: true, complete: true };
 
-/** The document with the ids that a registration would give to its scaling policies. */
+/** The document with the IDs that a registration would assign to its scaling policies. */
 function submitted(decided: Job, job: Job): Job {
   return { ...job, TaskGroups: decided.TaskGroups };
 }
 
-/** With the counts and resources that are kept: `applyPlan` registers it as it is. */
+/** The job with the preserved counts and resources: `applyPlan` registers it unchanged. */
 function jobToSeal({ job, preserveCounts = false, preserveResources = false }: JobRegistration, decided: Job): Job {
   return preserveCounts || preserveResources ? submitted(decided, job) : job;
 }
 
-/** Considers the job as it would be registered. A template of instances is planned as if it were one of them. */
+/** Plans the job as it would be registered. A parent of instances is planned like an instance. */
 function* scheduleInSteps(tx: Transaction, job: Job, { known, page }: PlanMeans): Steps<SchedulingResult> {
   const evaluation = { ...newEvaluation(tx, job, { triggeredBy: 'job-register' }), AnnotatePlan: true };
   const parts = { cluster: known.cluster, stopwatch: tx.stopwatch, index: tx.index, page };
@@ -133,7 +133,7 @@ function* scheduleInSteps(tx: Transaction, job: Job, { known, page }: PlanMeans)
   return yield* schedulingSteps(snapshot, evaluation, tx.now, tx.ids);
 }
 
-/** A planned evaluation has no index of a write. For an existing job its JobModifyIndex is the one after the present one. */
+/** A planned evaluation has no write index. For an existing job, its JobModifyIndex is the current one plus one. */
 function neverStored(evaluation: Evaluation, current: Job | undefined): PlannedEvaluation {
   const {
     SnapshotIndex: _,
@@ -151,7 +151,7 @@ function nextLaunchOf({ Periodic: periodic }: Job, now: Instant): string | null 
   return next === undefined ? null : isoInZone(next, (timeZone(periodic.TimeZone) ?? utc).offsetAt(next));
 }
 
-/** Whole seconds as the zone's clocks show them. `offset` in seconds. */
+/** Local time in whole seconds. `offset` in seconds. */
 function isoInZone(instant: Instant, offset: number): string {
   const wall = isoFromInstant(instant + offset * 1000).slice(0, 19);
   if (offset === 0) return `${wall}Z`;

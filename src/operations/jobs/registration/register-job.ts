@@ -32,9 +32,9 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { acceptsRegistrations } from './accepts-registrations.js';
 import { authoriseVolumes } from './authorise-volumes.js';
 import { faultsOrRefusal } from './check-job.js';
+import { checkDemands } from './check-policies.js';
+import { checkQuota, keptWarnings } from './check-quota.js';
 import { functionWarnings } from './function-warnings.js';
-import { keepQuota, keptWarnings } from './keep-quota.js';
-import { checkDemands } from './meet-policies.js';
 
 /** A submitted job document. */
 export interface JobDocumentInput {
@@ -57,13 +57,13 @@ export interface RegisterJobInput extends JobDocumentInput {
   readonly region?: string;
   /** The source of the document, stored with the version; nothing is stored when null or absent. */
   readonly submission?: SubmissionInput | null;
-  /** Registers only if `jobModifyIndex` is the job's current one; 0 asks for a new job. */
+  /** Registers only if `jobModifyIndex` is the job's current one; 0 requires a new job. */
   readonly enforceIndex?: boolean;
   /** See `enforceIndex`. */
   readonly jobModifyIndex?: number;
-  /** Groups that exist keep their counts, whatever the document says. */
+  /** Existing groups keep their counts, whatever the document contains. */
   readonly preserveCounts?: boolean;
-  /** Tasks that exist keep their resources, whatever the document says. */
+  /** Existing tasks keep their resources, whatever the document contains. */
   readonly preserveResources?: boolean;
   /** Turns refusals of soft-mandatory policies into warnings; needs `policy-override`. */
   readonly policyOverride?: boolean;
@@ -71,7 +71,7 @@ export interface RegisterJobInput extends JobDocumentInput {
   readonly evalPriority?: number;
 }
 
-/** The answer of every operation that registers: register, update, revert, scale, evaluate. */
+/** The result of every operation that registers: register, update, revert, scale, evaluate. */
 export interface Registered {
   /** Empty when no evaluation was made. */
   readonly evalId: string;
@@ -133,7 +133,7 @@ export function registerJob(
   return commit(context, caller, (tx) => registerWithin(tx, registration)).map(({ value }) => value);
 }
 
-/** A document that is ready to be registered, and how. */
+/** A checked document, and the options of its registration. */
 export interface JobRegistration {
   readonly job: Job;
   readonly version: number | null;
@@ -145,9 +145,9 @@ export interface JobRegistration {
   readonly evalPriority?: number | undefined;
   readonly triggeredBy: 'job-register' | 'job-scaling';
   readonly submission?: SubmissionInput | undefined;
-  /** The version whose source the new version takes over when none is submitted. */
+  /** The version whose source the new version gets if none is submitted. */
   readonly inheritsFrom?: number | undefined;
-  /** Warnings about the document as it was written, in addition to those of the validation. */
+  /** Warnings about the submitted form of the document, in addition to those of the validation. */
   readonly warnings?: readonly string[];
 }
 
@@ -180,7 +180,7 @@ export function registerWithin(
   const request = { job, version, enforcedIndex, preserveCounts, preserveResources, policyId };
   const decision = decideRegistration(current, request, tx.index, tx.now);
   return decision
-    .andThen((registered) => keepQuota(tx, registered))
+    .andThen((registered) => checkQuota(tx, registered))
     .map((decided) => {
       if (decided.type !== 'unchanged') tellRegistered(tx, decided.job);
       const { source, warnings } = sourceOf(tx, registration);
@@ -223,7 +223,7 @@ function sourceOf(
   return { source: tx.get(jobSubmissions, [job.Namespace, job.ID, inheritsFrom])?.record, warnings: [] };
 }
 
-/** The document as it was submitted, and as it would be stored. `faultOf` checks the request before the document is admitted. */
+/** The document in its submitted and its stored form. `faultOf` checks the request before the document is admitted. */
 export function readAdmitted(
   context: EngineContext,
   caller: Principal,
@@ -270,7 +270,7 @@ function faultOfRequest(input: RegisterJobInput, decoded: SubmittedJob): Invalid
   return undefined;
 }
 
-/** The same, and what only a registration is refused for: clients plan such jobs. */
+/** The same, with checks that only a registration makes, since clients plan such jobs. */
 function faultOfRegistration(input: RegisterJobInput, decoded: SubmittedJob): InvalidRequest | undefined {
   const fault = faultOfRequest(input, decoded);
   if (fault !== undefined) return fault;

@@ -19,7 +19,7 @@ export interface PlanSeal {
   readonly indexes: Readonly<Record<string, number>>;
 }
 
-/** An input of the plan has changed since. */
+/** An input of the plan has changed since it was made. */
 export interface PlanOutdated {
   readonly type: 'plan_outdated';
   /** The tables with newer changes. */
@@ -40,6 +40,6 @@ export function sealOf(view: ReadView, job: Job, policyOverride: boolean): PlanS
 export function checkSeal(view: ReadView, { indexes }: PlanSeal): Result<void, PlanOutdated> {
   const changed = tables.filter((table) => view.tableIndex(table) !== indexes[table.name]).map(({ name }) => name);
   if (changed.length === 0) return ok(undefined);
-  const message = `the plan is out of date: since it was made there were changes of ${changed.join(', ')}; plan again`;
+  const message = `the plan is out of date: ${changed.join(', ')} changed since it was made; plan again`;
   return err({ type: 'plan_outdated', changed, message });
 }

@@ -1,7 +1,7 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { admitJob } from '../../../jobs/admission/admit-job.js';
-import { judgePolicies } from '../../../jobs/admission/job-policy.js';
+import { evaluatePolicies } from '../../../jobs/admission/job-policy.js';
 import { canonicaliseJob } from '../../../jobs/canonical/canonicalise-job.js';
 import { type DecodeError, decodeJob } from '../../../jobs/document/decode-job.js';
 import { type AdmissionRefused, type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
@@ -27,8 +27,8 @@ export interface ValidatedJob {
 }
 
 /**
- * Checks a job document as a registration would (job interface, validate), and stores nothing. The right is asked for in
- * the document's own namespace. Faults of the document are part of the answer, not an error.
+ * Checks a job document like a registration (job interface, validate), and stores nothing. The right is required in
+ * the document's namespace. Faults of the document are part of the result, not an error.
  */
 export function validateSubmittedJob(
   context: EngineContext,
@@ -55,10 +55,10 @@ export function validateSubmittedJob(
   return storage
     .read((view) => {
       const existing = readJobRow(view, job.Namespace, job.ID)?.record;
-      const judgement = judgePolicies(context.policies, { job, existing, callerName: caller.name }, false);
-      return { ...problemsOfJob(view, job, settings, clock.now()), judgement };
+      const policyResult = evaluatePolicies(context.policies, { job, existing, callerName: caller.name }, false);
+      return { ...problemsOfJob(view, job, settings, clock.now()), policyResult };
     })
-    .map(({ errors, errorsByPart, warningsByPart, judgement: { refusals, warnings } }) => ({
+    .map(({ errors, errorsByPart, warningsByPart, policyResult: { refusals, warnings } }) => ({
       errors: [...errorsByPart, ...refusals],
       error: errors.length + refusals.length === 0 ? '' : errorsText([...errors, ...refusals]),
       warnings: warningsText([...warningsByPart, ...warnings, ...dropped, ...functionWarnings(context, job)]),

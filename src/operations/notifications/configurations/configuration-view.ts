@@ -16,7 +16,7 @@ import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { queueClock } from '../log/queue-clock.js';
 import { countWaiting } from './count-waiting.js';
-import { openOptions, openSecret } from './stored-secrets.js';
+import { decryptOptions, decryptSecret } from './stored-secrets.js';
 
 /** A configuration as a caller with admin rights sees it. The token is write-only and not part of it. */
 export interface ConfigurationView {
@@ -29,7 +29,7 @@ export interface ConfigurationView {
   readonly destinationType: string;
   readonly enabled: boolean;
   readonly name: string;
-  /** Null for e-mail, and when it was encrypted with a key that is no longer there. */
+  /** Null for e-mail, and when the key that encrypted it is missing. */
   readonly url: string | null;
   /** As the caller wrote them. */
   readonly triggers: readonly string[];
@@ -37,9 +37,9 @@ export interface ConfigurationView {
   readonly users: readonly string[];
   /** The latest verification response, if any. */
   readonly response: VerificationResponse | null;
-  /** Null when it asks for nothing beyond the notification interface. Of its secrets, only what is there. */
+  /** Null without options beyond the notification interface. Shows which secrets are set, not their values. */
   readonly delivery: DeliveryOptionsView | null;
-  /** How its deliveries fare. */
+  /** The health of its deliveries. */
   readonly health: HealthView;
   /** RFC 3339 in UTC with milliseconds. */
   readonly createdAt: string;
@@ -57,7 +57,7 @@ export interface DeliveryOptionsView extends OpenOptions {
   readonly clientCertificate: boolean;
 }
 
-/** How deliveries fare, see `DestinationHealth`; times are RFC 3339 in UTC with milliseconds. */
+/** The health of deliveries, see `DestinationHealth`; times are RFC 3339 in UTC with milliseconds. */
 export interface HealthView {
   /** Whether a user has paused it. */
   readonly paused: boolean;
@@ -67,20 +67,20 @@ export interface HealthView {
   readonly breakerSince: string | null;
   /** When the destination is tried again; null while the breaker is closed. */
   readonly nextProbeAt: string | null;
-  /** Failures in a row, while the breaker is closed. */
+  /** Consecutive failures while the breaker is closed. */
   readonly failures: number;
   /** First failure since the last success; null for none. */
   readonly failingSince: string | null;
   /**
-   * What on the side of this service keeps deliveries from the destination: `proxy_failed` or `transform_failed`. It opens no breaker and
-   * uses up no attempt. Null when the last attempt reached the destination.
+   * The failure on this side that blocks deliveries: `proxy_failed` or `transform_failed`. It does not open the breaker or
+   * use up attempts. Null when the last attempt reached the destination.
    */
   readonly hinderedBy: DestinationHealth['hinderedBy'];
-  /** Since when; null while nothing blocks. */
+  /** Since when it blocks; null while nothing does. */
   readonly hinderedSince: string | null;
   /**
-   * New deliveries that wait for their first attempt: behind a pause or a breaker counted, up to a thousand or two; otherwise about, and
-   * 0 for a few.
+   * Deliveries that wait for their first attempt. Behind a pause or an open breaker they are counted, up to one or two thousand; otherwise the
+   * number is approximate, and 0 when small.
    */
   readonly backlog: number;
 }
@@ -91,7 +91,7 @@ export function viewConfiguration(
   configuration: NotificationConfiguration,
   workspace: Workspace,
 ): ConfigurationView {
-  const url = openSecret(context, configuration.url);
+  const url = decryptSecret(context, configuration.url);
   if (url.isErr()) {
     context.logger.warn({ configuration: configuration.id, error: url.error.message }, 'A destination cannot be read');
   }
@@ -115,7 +115,7 @@ export function viewConfiguration(
 
 function viewOptions(context: EngineContext, stored: StoredDeliveryOptions): DeliveryOptionsView {
   const { secrets: _sealed, ...open } = stored;
-  const secrets = openOptions(context, stored).unwrapOr({ ...noDeliveryOptions });
+  const secrets = decryptOptions(context, stored).unwrapOr({ ...noDeliveryOptions });
   return {
     ...open,
     headerNames: Object.keys(secrets.headers),
@@ -143,6 +143,6 @@ function viewHealth(context: EngineContext, view: ReadView, configurationId: str
 
 export function viewResponse(context: EngineContext, response: StoredResponse): VerificationResponse {
   const { body, code, headers, successful } = response;
-  const url = withoutUserinfo(openSecret(context, response.url).unwrapOr(''));
+  const url = withoutUserinfo(decryptSecret(context, response.url).unwrapOr(''));
   return { url, body, code, headers, sentAt: isoFromInstant(response.sentAt), successful };
 }

@@ -24,7 +24,7 @@ import { addQueue } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import { mailObstacle } from './mail-obstacle.js';
 import { refusedVerification } from './refused-verification.js';
-import { sealOptions, sealSecret } from './stored-secrets.js';
+import { encryptOptions, encryptSecret } from './stored-secrets.js';
 import { verifyDestination } from './verify-destination.js';
 
 /** A configuration to create in a workspace. */
@@ -32,7 +32,7 @@ export interface CreateConfigurationRequest {
   readonly workspaceId: string;
   /** A `ConfigurationInput`; members of wrong types are answered with `invalid_attributes`. */
   readonly attributes: UncheckedConfigurationInput;
-  /** What the transport found wrong with the document around the attributes; reported with the rest. */
+  /** Faults that the transport found in the document around the attributes; reported with the others. */
   readonly faults?: readonly FieldFault[];
 }
 
@@ -52,12 +52,12 @@ export function createNotificationConfiguration(
   return new ResultAsync(create<CreateConfigurationError>(context, caller, request, () => ok(undefined)));
 }
 
-/** The workspace has got a configuration of this name since it was looked for. */
+/** Another request has created a configuration with this name in the meantime. */
 export interface NameTaken {
   readonly type: 'name_taken';
 }
 
-/** The same, unless the workspace has one of this name when it is saved. */
+/** The same, unless the workspace has a configuration with this name when it is saved. */
 export function createUnderNewName(
   context: EngineContext,
   caller: Principal,
@@ -70,7 +70,7 @@ export function createUnderNewName(
   });
 }
 
-/** `admit` is asked in the transaction that saves. */
+/** `admit` is called in the transaction that saves. */
 async function create<E extends { readonly type: string }>(
   context: EngineContext,
   caller: Principal,
@@ -106,15 +106,15 @@ async function create<E extends { readonly type: string }>(
     const full = limitReached(context, tx, workspaceId);
     if (full !== null) return err(full);
     const { options: asked, ...stated } = contents;
-    const options = sealOptions(context, asked);
+    const options = encryptOptions(context, asked);
     const configuration: NotificationConfiguration = {
       ...stated,
       ...(options === undefined ? {} : { options }),
       id,
       workspaceId,
-      token: contents.token === null ? null : sealSecret(context, contents.token),
+      token: contents.token === null ? null : encryptSecret(context, contents.token),
       retiredTokens: [],
-      url: contents.url === null ? null : sealSecret(context, contents.url),
+      url: contents.url === null ? null : encryptSecret(context, contents.url),
       response,
       createdAt: tx.now,
       updatedAt: tx.now,

@@ -8,7 +8,7 @@ import { findConfiguration, findWorkspace } from '../find-resource.js';
 import { type PageRequest, readPage } from '../page.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 
-/** The place of a page in a list that is counted. Pages are counted from 1. */
+/** The position of a page in a counted list. Page numbers begin at 1. */
 export interface Pagination {
   /** From 1. */
   readonly currentPage: number;
@@ -27,7 +27,7 @@ export interface Pagination {
 /** The configurations of a workspace, newest first. */
 export interface ConfigurationList {
   readonly items: readonly ConfigurationView[];
-  /** Null when no page was asked for: then all are there. */
+  /** Null when no page was requested and the list is complete. */
   readonly pagination: Pagination | null;
 }
 
@@ -54,7 +54,7 @@ export function listNotificationConfigurations(
     .andThen((it) => it);
 }
 
-/** Beyond the last page there is neither a previous nor a next one. */
+/** A page beyond the last one has neither a previous nor a next page. */
 export function paginate(number: number, size: number, totalCount: number): Pagination {
   const totalPages = Math.max(1, Math.ceil(totalCount / size));
   const beyond = number > totalPages;

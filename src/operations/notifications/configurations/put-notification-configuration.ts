@@ -63,7 +63,7 @@ async function put(
 
 const takenMeanwhile: Conflict = {
   type: 'conflict',
-  message: 'Configurations of this name are made and removed by other requests at the same time; repeat the request',
+  message: 'Other requests create and remove configurations with this name at the same time; repeat the request',
 };
 
 async function putOnce(
@@ -77,14 +77,14 @@ async function putOnce(
       const present = rows.find(({ record }) => record.name === request.attributes.name)?.record;
       if (present === undefined) return { type: 'absent' };
       const before = contentsOf(context, present);
-      const surroundings = {
+      const configurationContext = {
         organization: workspace.organization,
         findUser: (userId: string) => view.get(users, [userId])?.record,
         checkUrl: (url: string) => context.delivery.check(url),
         mailObstacle: mailObstacle(context),
       };
       const rules = context.settings.notifications;
-      const stated = decideUpdate(before, request, surroundings, rules);
+      const stated = decideUpdate(before, request, configurationContext, rules);
       const same = stated.isOk() && JSON.stringify(stated.value.contents) === JSON.stringify(before);
       return same
         ? { type: 'as_stated', view: viewConfiguration(context, view, present, workspace) }

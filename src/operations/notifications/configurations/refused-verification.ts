@@ -5,7 +5,7 @@ import type { VerificationFailed } from '../../../notifications/errors.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { viewResponse } from './configuration-view.js';
 
-/** The refusal for an answer that was not 2xx, with the answer in it. */
+/** The error for a response other than 2xx, with the response. */
 export function refusedVerification(context: EngineContext, url: string, response: StoredResponse): VerificationFailed {
   const failure = classifyAnswer('generic', Number(response.code), response.body);
   return {

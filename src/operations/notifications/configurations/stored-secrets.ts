@@ -12,38 +12,38 @@ import {
 import type { CipherError } from '../../../ports/cipher.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
-/** A secret as it is kept: sealed when the host gave a cipher. */
-export function sealSecret(context: EngineContext, plain: string): StoredSecret {
+/** The stored form of a secret: encrypted if the host has a cipher. */
+export function encryptSecret(context: EngineContext, plain: string): StoredSecret {
   return context.cipher === undefined ? { plain } : { sealed: context.cipher.seal(plain) };
 }
 
-/** The options as they are kept; absent when nothing was asked for. */
-export function sealOptions(context: EngineContext, options: DeliveryOptions): StoredDeliveryOptions | undefined {
+/** The stored form of the options; absent when all have their defaults. */
+export function encryptOptions(context: EngineContext, options: DeliveryOptions): StoredDeliveryOptions | undefined {
   if (sameOptions(options, noDeliveryOptions)) return undefined;
   const { rate, timeout, concurrency, eventTypes, filter, rotationGrace } = options;
   const secrets = secretsOf(options);
-  const sealed = sameOptions(secrets, noSecretOptions) ? null : sealSecret(context, JSON.stringify(secrets));
+  const sealed = sameOptions(secrets, noSecretOptions) ? null : encryptSecret(context, JSON.stringify(secrets));
   return { rate, timeout, concurrency, eventTypes, filter, rotationGrace, secrets: sealed };
 }
 
-/** The options with their secrets in the clear. */
-export function openOptions(
+/** The options with decrypted secrets. */
+export function decryptOptions(
   context: EngineContext,
   stored: StoredDeliveryOptions | undefined,
 ): Result<DeliveryOptions, CipherError> {
   if (stored === undefined) return ok(noDeliveryOptions);
   const { secrets, ...open } = stored;
-  return openSecret(context, secrets).map((text) => ({
+  return decryptSecret(context, secrets).map((text) => ({
     ...noSecretOptions,
     ...(text === null ? {} : (JSON.parse(text) as SecretOptions)),
     ...open,
   }));
 }
 
-/** The secret in the clear. Fails when it was sealed with a key that the host no longer gives. */
-export function openSecret(context: EngineContext, stored: StoredSecret): Result<string, CipherError>;
-export function openSecret(context: EngineContext, stored: StoredSecret | null): Result<string | null, CipherError>;
-export function openSecret(context: EngineContext, stored: StoredSecret | null): Result<string | null, CipherError> {
+/** The decrypted secret. Fails when the host no longer provides its key. */
+export function decryptSecret(context: EngineContext, stored: StoredSecret): Result<string, CipherError>;
+export function decryptSecret(context: EngineContext, stored: StoredSecret | null): Result<string | null, CipherError>;
+export function decryptSecret(context: EngineContext, stored: StoredSecret | null): Result<string | null, CipherError> {
   if (stored === null) return ok(null);
   if ('plain' in stored) return ok(stored.plain);
   if (context.cipher !== undefined) return context.cipher.open(stored.sealed);

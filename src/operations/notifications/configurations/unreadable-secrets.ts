@@ -2,22 +2,22 @@ import type { NotificationConfiguration } from '../../../notifications/configura
 import type { UncheckedConfigurationInput } from '../../../notifications/configurations/configuration-input.js';
 import type { InvalidAttributes, VerificationFailed } from '../../../notifications/errors.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { openOptions, openSecret } from './stored-secrets.js';
+import { decryptOptions, decryptSecret } from './stored-secrets.js';
 
-/** What becomes of a secret in a change: `unknown` if it stays as it is and cannot be decrypted here. */
+/** The treatment of a secret by a change: `unknown` if it is unchanged and cannot be decrypted here. */
 type Fate = 'readable' | 'replaced' | 'unknown';
 
-/** Secrets of a configuration as this process sees them, when it is changed. */
+/** The secrets of a configuration that is being changed, as this process sees them. */
 export interface SecretFates {
   readonly url: Fate;
   readonly token: Fate;
-  /** Headers, authentication and client certificate, which are sealed together. */
+  /** Headers, authentication and client certificate, which are encrypted together. */
   readonly options: Fate;
 }
 
 const secretOptions = ['headers', 'authentication', 'clientCertificate'] as const;
 
-/** Another process may have the key of what cannot be decrypted here, so only what a change states in full is replaced. */
+/** Another process may have the key of undecipherable secrets, so only secrets that a change gives in full are replaced. */
 export function fatesOf(
   context: EngineContext,
   { url, token, options }: NotificationConfiguration,
@@ -26,13 +26,13 @@ export function fatesOf(
   const fate = (isReadable: boolean, isStated: boolean): Fate =>
     isReadable ? 'readable' : isStated ? 'replaced' : 'unknown';
   return {
-    url: fate(openSecret(context, url).isOk(), attributes.url !== undefined),
-    token: fate(openSecret(context, token).isOk(), attributes.token !== undefined),
-    options: fate(openOptions(context, options).isOk(), statedOptions(attributes) === secretOptions.length),
+    url: fate(decryptSecret(context, url).isOk(), attributes.url !== undefined),
+    token: fate(decryptSecret(context, token).isOk(), attributes.token !== undefined),
+    options: fate(decryptOptions(context, options).isOk(), statedOptions(attributes) === secretOptions.length),
   };
 }
 
-/** How many of the secret options a change states. */
+/** How many of the secret options a change gives. */
 function statedOptions({ delivery }: UncheckedConfigurationInput): number {
   if (delivery === null) return secretOptions.length;
   if (typeof delivery !== 'object') return 0;
@@ -40,16 +40,16 @@ function statedOptions({ delivery }: UncheckedConfigurationInput): number {
   return secretOptions.filter((name) => given[name] !== undefined).length;
 }
 
-/** What a change of some of the secret options would lose of the others; null when it loses nothing. */
+/** The fault of a change of some secret options that would lose others; null when it loses nothing. */
 export function lossOf(fates: SecretFates, attributes: UncheckedConfigurationInput): InvalidAttributes | null {
   if (fates.options !== 'unknown' || statedOptions(attributes) === 0) return null;
   const message =
-    'delivery has secrets that cannot be decrypted here, and a part of them cannot be changed: state headers, authentication and ' +
-    'client certificate together, with null for none, or give this server the key';
+    'delivery has secrets that cannot be decrypted here, so they can only be changed together: set headers, authentication and ' +
+    'client certificate, each null for none, or give this server the key';
   return { type: 'invalid_attributes', faults: [{ pointer: '/data/attributes/delivery', message }] };
 }
 
-/** Without its secrets a destination would be asked in another way than deliveries are sent. */
+/** Without its secrets, a verification would differ from real deliveries. */
 export function verificationObstacle({ url, token, options }: SecretFates): VerificationFailed | null {
   if (url !== 'unknown' && token !== 'unknown' && options !== 'unknown') return null;
   return {

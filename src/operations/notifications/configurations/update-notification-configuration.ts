@@ -31,7 +31,7 @@ import { cancelUnfinished, closeBreaker } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import { mailObstacle } from './mail-obstacle.js';
 import { refusedVerification } from './refused-verification.js';
-import { openOptions, openSecret, sealOptions, sealSecret } from './stored-secrets.js';
+import { decryptOptions, decryptSecret, encryptOptions, encryptSecret } from './stored-secrets.js';
 import { fatesOf, lossOf, type SecretFates, verificationObstacle } from './unreadable-secrets.js';
 import { openRetiredTokens, verifyDestination } from './verify-destination.js';
 
@@ -40,7 +40,7 @@ export interface UpdateConfigurationRequest {
   readonly configurationId: string;
   /** A `ConfigurationInput`; absent members keep their value. */
   readonly attributes: UncheckedConfigurationInput;
-  /** What the transport found wrong with the document around the attributes; reported with the rest. */
+  /** Faults that the transport found in the document around the attributes; reported with the others. */
   readonly faults?: readonly FieldFault[];
 }
 
@@ -91,7 +91,7 @@ async function update(
   return written.map(({ value }) => value);
 }
 
-/** An update as it was decided on one state of the store. */
+/** An update decided from one state of the store. */
 interface Update extends DecidedConfiguration {
   readonly configuration: NotificationConfiguration;
   readonly before: ConfigurationContents;
@@ -106,7 +106,7 @@ function decide(
 ): Result<Update, UpdateConfigurationError> {
   return findConfiguration(view, caller, request.configurationId).andThen(({ configuration, workspace }) => {
     const before = contentsOf(context, configuration);
-    const surroundings = {
+    const configurationContext = {
       organization: workspace.organization,
       findUser: (userId: string) => view.get(users, [userId])?.record,
       checkUrl: (url: string) => context.delivery.check(url),
@@ -114,13 +114,13 @@ function decide(
     };
     const fates = fatesOf(context, configuration, request.attributes);
     const loss = lossOf(fates, request.attributes);
-    return decideUpdate(before, request, surroundings, context.settings.notifications).andThen((decided) =>
+    return decideUpdate(before, request, configurationContext, context.settings.notifications).andThen((decided) =>
       loss === null ? ok({ configuration, before, fates, ...decided }) : err(loss),
     );
   });
 }
 
-/** Asks the destination whether it answers; gives its response, or null when it need not be asked. */
+/** Sends the verification request if one is required; returns the response, or null when none is required. */
 async function verifyIfNeeded(
   context: EngineContext,
   { configuration, before, contents, fates, probes }: Update,
@@ -190,7 +190,7 @@ interface SecretChange {
 }
 
 /**
- * Secret options stay as they are stored when they do not change, also those that this process cannot decrypt: another one may have their
+ * Unchanged secret options keep their stored form, even if this process cannot decrypt them: another one may have their
  * key.
  */
 function nextOptions(
@@ -198,9 +198,9 @@ function nextOptions(
   present: NotificationConfiguration['options'],
   { before, after, fates }: SecretChange,
 ): NotificationConfiguration['options'] {
-  if (fates.options === 'replaced') return sealOptions(context, after.options);
+  if (fates.options === 'replaced') return encryptOptions(context, after.options);
   if (sameOptions(after.options, before.options)) return present;
-  const sealed = sealOptions(context, after.options);
+  const sealed = encryptOptions(context, after.options);
   if (sealed === undefined || present === undefined) return sealed;
   return sameOptions(secretsOf(after.options), secretsOf(before.options))
     ? { ...sealed, secrets: present.secrets }
@@ -208,7 +208,7 @@ function nextOptions(
 }
 
 function sealUrl(context: EngineContext, url: string | null): NotificationConfiguration['url'] {
-  return url === null ? null : sealSecret(context, url);
+  return url === null ? null : encryptSecret(context, url);
 }
 
 const changedMeanwhile: Conflict = {
@@ -216,7 +216,7 @@ const changedMeanwhile: Conflict = {
   message: 'The configuration was changed by another request at the same time; read it again and repeat the update',
 };
 
-/** A configuration with its secrets in the clear; one that cannot be read counts as empty and needs to be set again. */
+/** A configuration with decrypted secrets; an undecipherable one counts as empty and must be set again. */
 export function contentsOf(context: EngineContext, configuration: NotificationConfiguration): ConfigurationContents {
   const { kind, destinationType, enabled, name, triggers, users: recipients } = configuration;
   return {
@@ -226,16 +226,19 @@ export function contentsOf(context: EngineContext, configuration: NotificationCo
     name,
     triggers,
     users: recipients,
-    token: openSecret(context, configuration.token).unwrapOr(null),
-    url: openSecret(context, configuration.url).unwrapOr(null),
-    options: openOptions(context, configuration.options).unwrapOr({ ...noDeliveryOptions, ...configuration.options }),
+    token: decryptSecret(context, configuration.token).unwrapOr(null),
+    url: decryptSecret(context, configuration.url).unwrapOr(null),
+    options: decryptOptions(context, configuration.options).unwrapOr({
+      ...noDeliveryOptions,
+      ...configuration.options,
+    }),
   };
 }
 
-/** Secrets kept besides the new one, at most. */
+/** The maximum number of replaced secrets that are kept. */
 const maximumRetiredTokens = 10;
 
-/** A replaced token continues signing in the list header for the grace time; a cleared one does not. */
+/** A replaced token still signs in the list header for the grace period; a cleared one does not. */
 function nextTokens(
   context: EngineContext,
   present: NotificationConfiguration,
@@ -246,7 +249,7 @@ function nextTokens(
   if (after.token === before.token && fates.token !== 'replaced')
     return { token: present.token, retiredTokens: stillValid };
   if (after.token === null) return { token: null, retiredTokens: [] };
-  const token = sealSecret(context, after.token);
+  const token = encryptSecret(context, after.token);
   const grace = after.options.rotationGrace ?? context.settings.notifications.signature.rotationGrace;
   if (grace <= 0 || present.token === null) return { token, retiredTokens: stillValid };
   const retired: RetiredToken = { token: present.token, until: now + grace };

@@ -9,28 +9,28 @@ import type { Recipient } from '../../../notifications/payloads/message-context.
 import { renderPayload } from '../../../notifications/payloads/render-payload.js';
 import type { DeliveryRequest } from '../../../ports/http-delivery.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { openSecret, sealSecret } from './stored-secrets.js';
+import { decryptSecret, encryptSecret } from './stored-secrets.js';
 
 interface VerifiedDestination {
   readonly workspaceId: string;
   readonly configurationId: string;
-  /** Replaced secrets that still sign, in the clear. */
+  /** Decrypted replaced secrets that still sign. */
   readonly retiredTokens: readonly string[];
 }
 
-/** The replaced secrets of a configuration that still sign, in the clear. One whose key is missing is left out. */
+/** The replaced secrets of a configuration that still sign, decrypted. Secrets whose key is missing are omitted. */
 export function openRetiredTokens(
   context: EngineContext,
   retired: NotificationConfiguration['retiredTokens'],
 ): readonly string[] {
   const valid = retired.filter(({ until }) => until > context.clock.now());
-  return valid.flatMap(({ token }) => openSecret(context, token).unwrapOr(null) ?? []);
+  return valid.flatMap(({ token }) => decryptSecret(context, token).unwrapOr(null) ?? []);
 }
 
 /**
- * Sends one verification request and gives the answer, whatever its status; `successful` says whether it was 2xx. One
- * attempt within the verification time limits, no redirect. Signed like every other message: with the given token, which may not be
- * stored yet, and with those that are still valid beside it.
+ * Sends one verification request and returns the response of any status; `successful`: whether it was 2xx. One
+ * attempt within the verification timeouts, without redirects. Signed like every other message: with the given token, which may not be
+ * stored yet, and with replaced tokens that are still valid.
  */
 export async function verifyDestination(
   context: EngineContext,
@@ -73,7 +73,7 @@ export async function verifyDestination(
     const failure = classifySilence(sent.error);
     return err({
       type: 'verification_failed',
-      message: `The verification request to ${originOf(url)} got no answer: ${failure.message}`,
+      message: `The verification request to ${originOf(url)} got no response: ${failure.message}`,
       cause: failure.class,
       response: null,
     });
@@ -81,7 +81,7 @@ export async function verifyDestination(
   const { status, headers, body, truncated, timing } = sent.value;
   const secrets = secretsSentTo({ url, tokens: [contents.token, ...retiredTokens], headers: added });
   return ok({
-    url: sealSecret(context, url),
+    url: encryptSecret(context, url),
     body: withoutSecrets(body, secrets, truncated),
     code: String(status),
     headers: redactHeaders(headers, notifications.redactedHeaders, secrets),
@@ -90,7 +90,7 @@ export async function verifyDestination(
   });
 }
 
-/** What the options add to every request. */
+/** The headers that the options add to every request. */
 export function extraHeaders({ headers, authentication }: SecretOptions): Readonly<Record<string, string>> {
   return authentication === null ? headers : { ...headers, authorization: authorizationOf(authentication) };
 }
@@ -150,7 +150,7 @@ export async function verifyRecipients(
   });
 }
 
-/** The first ten, and how many more there are. */
+/** The first ten, and the number of the others. */
 function someOf(texts: readonly string[], separator: string): string {
   const further = texts.length - 10;
   return texts.slice(0, 10).join(separator) + (further > 0 ? `${separator}${further} more` : '');

@@ -25,9 +25,9 @@ import { openRetiredTokens, verifyDestination, verifyRecipients } from './verify
 export type VerifyConfigurationError = NotFound | VerificationFailed | StorageError;
 
 /**
- * Sends a verification request (e-mail: a test mail) and stores the answer, also one that is not 2xx, which is then
- * refused with `verification_failed`. Without an answer nothing changes. Enablement never changes. An answer of a URL
- * that has been replaced meanwhile is not stored.
+ * Sends a verification request (e-mail: a test mail) and stores the response. A response other than 2xx is stored, too, and
+ * returned as `verification_failed`. Without a response nothing changes. Enablement never changes. The response of a URL
+ * that was replaced in the meantime is not stored.
  */
 export function verifyNotificationConfiguration(
   context: EngineContext,

@@ -46,7 +46,7 @@ export async function attemptDelivery(
 }
 
 /**
- * What is sent; null for e-mail, and when neither the delivery nor its event is stored any more. An error when the host's transform
+ * The body to send; null for e-mail, and when neither the delivery nor its event is stored any more. An error when the host's transform
  * fails.
  */
 export function bodyOf(
@@ -73,12 +73,12 @@ function transformed(
     const next: unknown = transform({ configurationId: id, workspaceId, trigger, event: event.event, body });
     // The transform is async by mistake: an unhandled rejection of its promise would end the process.
     if (next instanceof Promise) next.catch(() => undefined);
-    return typeof next === 'string' ? ok(next) : err('The transform of the service gave no text');
+    return typeof next === 'string' ? ok(next) : err('The transform must return a string');
   } catch (error) {
     // Its message may quote contents of the notification, which must not be logged.
     const message = error instanceof Error ? error.message : 'unknown';
     context.logger.error({ event: event.id, configuration: id, error: message }, 'The transform of messages threw');
-    return err('The transform of the service failed');
+    return err('The transform failed');
   }
 }
 
@@ -93,7 +93,7 @@ async function attemptHttp(
   const now = context.clock.now();
   const identity = {
     token: destination.token,
-    // The destination is kept while there is something to send: which of them are still valid is asked at each attempt.
+    // The destination is cached while there are deliveries, so the validity of replaced tokens is checked at each attempt.
     retiredTokens: destination.retiredTokens.filter(({ until }) => until > now).map(({ token }) => token),
     messageId: delivery.eventId,
     acceptedAt: delivery.createdAt,

@@ -113,7 +113,7 @@ function mailsTo(
   return mails.map((mail, index) => ({ mail, userId: recipients[index]?.userId ?? '' }));
 }
 
-/** `isBrokenOff`: the engine stopped before all of them were sent. */
+/** `isBrokenOff`: whether the engine stopped before all were sent. */
 async function sendEach(
   { clock, mailer, settings }: EngineContext,
   mails: readonly AddressedMail[],
@@ -141,15 +141,15 @@ async function sendOne(
   return { outcome, message: error?.message ?? null };
 }
 
-/** A stop does not wait for all mails, so that those who have had theirs are recorded and get it only once. */
+/** A stop does not wait for the remaining mails, so that the accepted ones can be recorded and are sent only once. */
 const notSentAtStop = 'The engine stopped before this mail was sent';
 
-/** Mails in a row that a server may leave waiting before the attempt ends without the others, once its time is over. */
+/** The number of consecutive mails without a response after which the attempt ends, once its time is over. */
 const mostSilent = 3;
 
 /**
- * What the server left the last few mails waiting with; null when it did not. Each of them may have waited until its own time was over,
- * and there can be a thousand recipients; a server that defers recipients at once is asked for all of them.
+ * The timeout of the last few mails; null when the server has responded to one. Each may have waited for its full timeout,
+ * and there can be a thousand recipients; a server that defers recipients at once is tried for all of them.
  */
 function silence(results: readonly RecipientResult[]): string | null {
   const last = results.slice(-mostSilent);

@@ -9,12 +9,12 @@ import type { ReadView, Row, WriteView } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
-/** A queue as it was when the turn began. */
+/** A queue at the beginning of the turn. */
 export interface TurnQueue {
   readonly queue: HeldQueue;
-  /** Write index of its row as this engine left it; another one means that somebody else has changed the row. */
+  /** Write index of its row after this engine's last write; a different one means a change by another writer. */
   readonly rowIndex: number;
-  /** Give it back, if nothing more is in the store that is due soon. */
+  /** Whether to release it, if the store has nothing due soon. */
   readonly release: 'no' | 'idle' | 'stopping';
 }
 
@@ -23,22 +23,22 @@ export interface HeldRow {
   readonly rowIndex: number;
 }
 
-/** A row that stays with this engine. */
+/** A row whose lease this engine keeps. */
 export interface KeptRow extends HeldRow {
-  /** The lease was renewed. */
+  /** Whether the lease was renewed. */
   readonly renewed: boolean;
 }
 
 /** The write that a turn is part of, and its time. */
-export interface TurnScene {
+export interface TurnContext {
   readonly context: EngineContext;
   readonly view: WriteView;
   readonly now: Instant;
 }
 
-/** Writes the row when it differs: the lease is renewed when a quarter of it has passed, or given back. */
+/** Writes the row if it differs. The lease is renewed after a quarter of its duration, or released. */
 export function keepOrGiveBack(
-  { context, view, now }: TurnScene,
+  { context, view, now }: TurnContext,
   turn: TurnQueue,
   row: Row<QueueRecord>,
   next: QueueRecord,
@@ -58,18 +58,18 @@ export function keepOrGiveBack(
   return { record, rowIndex: view.index, renewed };
 }
 
-/** Events by which the stored position may be behind: so many rows the next owner looks up in vain. */
+/** The number of events by which the stored position may lag: the next owner examines as many in vain. */
 const positionLag = 64;
 
-/** Whether the row has to be written: for a small step of the position alone it is not. */
+/** Whether the row must be written; a small step of the position alone is not worth a write. */
 function turnsRow(before: QueueRecord, after: QueueRecord): boolean {
   if (writesBetween(before.position, after.position) >= positionLag) return true;
   return JSON.stringify({ ...before, position: 0 }) !== JSON.stringify({ ...after, position: 0 });
 }
 
-/** The row without a lease; `over` when the queue has ended with its configuration; null when it has to be kept. */
+/** The row without a lease; `over` when the queue has ended with its configuration; null when it must be kept. */
 function givenBack(
-  { context, view, now }: TurnScene,
+  { context, view, now }: TurnContext,
   { queue, release }: TurnQueue,
   next: QueueRecord,
 ): QueueRecord | 'over' | null {
@@ -82,7 +82,7 @@ function givenBack(
   return gone && queue.type !== 'lost' ? 'over' : { ...rest, wakeAt, lease: null };
 }
 
-/** Events considered to find one for the configuration; when all are for others, the queue is considered once more. */
+/** The maximum number of events examined to find one for the configuration; if all are for others, the queue stays due. */
 const mostUnread = 64;
 
 /** When the first event after the position that notifies the configuration was accepted; null when there is none. */
@@ -93,7 +93,7 @@ function firstUnread(view: ReadView, { configurationId, workspaceId, position }:
   return first?.createdAt ?? (found.length === mostUnread ? (found[0]?.createdAt ?? null) : null);
 }
 
-/** What is left of a queue in the store. */
+/** The stored deliveries of a queue. */
 function remainderOf(view: ReadView, record: QueueRecord): Parameters<typeof wakeAtOf>[1] {
   const prefix = [record.configurationId];
   const due = view.list(deliveries, { index: 'due', prefix, limit: 1 })[0]?.record;

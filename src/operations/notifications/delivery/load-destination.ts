@@ -12,12 +12,12 @@ import type { ReadView } from '../../../ports/storage.js';
 import type { Settings } from '../../../settings.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { openOptions, openSecret } from '../configurations/stored-secrets.js';
+import { decryptOptions, decryptSecret } from '../configurations/stored-secrets.js';
 import { recipientsOf } from '../configurations/verify-notification-configuration.js';
 
-/** Where a configuration's deliveries go, as it is configured now, with the secrets in the clear. */
+/** A configuration's destination as currently configured, with decrypted secrets. */
 export type Destination =
-  /** Nothing may be sent any more; what waits is cancelled. */
+  /** Nothing may be sent any more; waiting deliveries are cancelled. */
   | { readonly type: 'closed'; readonly reason: 'configuration_disabled' | 'configuration_deleted' }
   | {
       readonly type: 'http';
@@ -25,7 +25,7 @@ export type Destination =
       /** Scheme, host and port: all that logs may show. */
       readonly origin: string;
       readonly token: string | null;
-      /** Replaced ones, which still sign until a time of the wall clock. */
+      /** Replaced tokens, each with the wall time until which it signs. */
       readonly retiredTokens: readonly { readonly token: string; readonly until: Instant }[];
       readonly options: DeliveryOptions;
       readonly workspaceId: string;
@@ -38,7 +38,7 @@ export type Destination =
       readonly recipients: readonly Recipient[];
       readonly route: Route;
     }
-  /** Sealed with a key that the host no longer gives. */
+  /** Encrypted with a key that the host no longer provides. */
   | { readonly type: 'unreadable'; readonly message: string; readonly route: Route };
 
 export type OpenDestination = Exclude<Destination, { type: 'closed' }>;
@@ -67,35 +67,35 @@ export function loadDestination(context: EngineContext, view: ReadView, configur
   return { type: 'http', origin, ...opened, workspaceId, route: { ...route, origin, rateKey } };
 }
 
-/** What a rate is kept for. Chat services limit the hook, whichever configurations use it. */
+/** The key of the rate limit. Chat services limit the hook, whichever configurations use it. */
 function rateKeyOf({ id, kind }: Pick<NotificationConfiguration, 'id' | 'kind'>, url: string): string {
   return kind === 'generic' ? id : digestOfUrl(url);
 }
 
-/** How fast the configuration's destination may be sent to. */
+/** The rate limit of the configuration's destination. */
 export function paceOf(context: EngineContext, view: ReadView, configuration: NotificationConfiguration): Pace {
-  const url = openSecret(context, configuration.url).unwrapOr(null);
+  const url = decryptSecret(context, configuration.url).unwrapOr(null);
   const hold = url === null ? undefined : view.get(hookHolds, [rateKeyOf(configuration, url)]);
   return { rate: rateOf(context.settings, configuration), heldUntil: hold?.record.until ?? null };
 }
 
 type OpenedHttp = Pick<Extract<Destination, { type: 'http' }>, 'url' | 'token' | 'retiredTokens' | 'options'>;
 
-/** The URL and the secrets of a configuration in the clear; undefined when one of them cannot be decrypted. */
+/** The decrypted URL and secrets of a configuration; undefined when one of them cannot be decrypted. */
 function openHttp(context: EngineContext, configuration: NotificationConfiguration): OpenedHttp | undefined {
-  const url = openSecret(context, configuration.url);
-  const token = openSecret(context, configuration.token);
-  const options = openOptions(context, configuration.options);
+  const url = decryptSecret(context, configuration.url);
+  const token = decryptSecret(context, configuration.token);
+  const options = decryptOptions(context, configuration.options);
   if (url.isErr() || token.isErr() || options.isErr() || url.value === null) return undefined;
   const retiredTokens = configuration.retiredTokens.flatMap(({ token: stored, until }) =>
-    openSecret(context, stored)
+    decryptSecret(context, stored)
       .map((opened) => [{ token: opened, until }])
       .unwrapOr([]),
   );
   return { url: url.value, token: token.value, retiredTokens, options: options.value };
 }
 
-/** Attempts per second that a destination takes: what its configuration says, else what its kind does. 0 is no limit. */
+/** Attempts per second: the configuration's value, otherwise that of its kind. 0 means unlimited. */
 function rateOf(settings: Settings, { kind, options }: Pick<NotificationConfiguration, 'kind' | 'options'>): number {
   const { rate } = settings.notifications.delivery;
   if (options?.rate !== undefined && options.rate !== null) return options.rate;

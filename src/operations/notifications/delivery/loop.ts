@@ -12,7 +12,7 @@ import { type Waker, waker } from './waker.js';
 export interface Loop {
   readonly context: EngineContext;
   readonly work: DeliveryWork;
-  readonly bell: Waker;
+  readonly wakeUp: Waker;
   /** Aborted when the engine stops. */
   readonly stopping: AbortSignal;
   /** Queue time. */
@@ -39,7 +39,7 @@ export function newLoop(context: EngineContext, timeline: Timeline, stopping: Ab
   return {
     context,
     work: new DeliveryWork(rulesFrom(settings), settings.notifications.delivery),
-    bell: waker(clock, now),
+    wakeUp: waker(clock, now),
     stopping,
     now,
     turn: null,

@@ -27,7 +27,7 @@ export function observeAttempt(
   });
   observer.record('signalbox.notification.attempt.duration', report.attempt.total / 1000, { kind });
   if (state.type === 'waiting') {
-    // What was only accepted is due since then, by the wall clock; everything else waits in the queues' time.
+    // A delivery without attempts is due since its acceptance, in wall time; all others wait in queue time.
     const waited = state.dueAt === dueSinceAcceptance ? at.wall - createdAt : at.now - state.dueAt;
     const lag = Math.max(0, waited - report.attempt.total);
     observer.record('signalbox.notification.attempt.lag', lag / 1000, { kind });
@@ -60,28 +60,23 @@ function observeDestination(
     context.logger.info({ ...about, failingSince }, 'A notification destination works again');
     notify('recovered');
   }
-  observeHindrance(context, before, after, report);
+  observeBlockage(context, before, after, report);
   if (isOpen(before) === isOpen(after)) return;
   context.observer.count('signalbox.notification.breaker.changes', 1, { kind, to: isOpen(after) ? 'open' : 'closed' });
   notify(isOpen(after) ? 'breaker_opened' : 'breaker_closed');
 }
 
 /** Reports failures on the sender's side, such as those of its proxy, that block a destination. They do not count as its failures. */
-function observeHindrance(
-  context: EngineContext,
-  before: ServedQueue,
-  after: ServedQueue,
-  report: AttemptReport,
-): void {
+function observeBlockage(context: EngineContext, before: ServedQueue, after: ServedQueue, report: AttemptReport): void {
   const { configurationId: configuration, workspaceId: workspace } = after;
   const about = { configuration, workspace };
-  if (before.hindered === null && after.hindered !== null) {
+  if (before.blockage === null && after.blockage !== null) {
     const { class: failure, message: error } = report.failure ?? {};
-    context.logger.warn({ ...about, failure, error }, 'Notifications do not get as far as their destination');
+    context.logger.warn({ ...about, failure, error }, 'Notifications cannot be sent to their destination');
   }
-  if (before.hindered !== null && after.hindered === null) {
-    const hinderedSince = isoFromInstant(before.hindered.since);
-    context.logger.info({ ...about, hinderedSince }, 'Notifications get as far as their destination again');
+  if (before.blockage !== null && after.blockage === null) {
+    const hinderedSince = isoFromInstant(before.blockage.since);
+    context.logger.info({ ...about, hinderedSince }, 'Notifications reach their destination again');
   }
 }
 
@@ -96,7 +91,7 @@ function wordOf({ attempt, after }: Outcome): 'delivered' | 'retrying' | 'dead' 
   return isUnfinished(after.state) ? 'retrying' : 'dead';
 }
 
-/** Says what a turn has stored: whoever hears of an attempt finds it in the log. */
+/** Reports the stored results of a turn, after the commit, so that a listener finds every reported attempt in the log. */
 export function reportTurn(context: EngineContext, result: TurnResult, work: DeliveryWork): void {
   for (const { queue, autoDisabled } of result.outcomes) {
     for (const outcome of queue.outcomes) {
@@ -136,7 +131,7 @@ function emitEnd(context: EngineContext, outcome: Outcome): void {
   context.logger.warn({ ...about, failure: after.attempts.at(-1)?.failure?.class }, 'A notification was given up');
 }
 
-/** For a transport that rejects, which it must not. */
+/** The report for a transport that rejects although it must not. */
 export function brokenReport(at: Instant): AttemptReport {
   const failure = classifySilence({ type: 'connect_failed', message: 'The attempt failed unexpectedly' });
   return {

@@ -12,21 +12,21 @@ import type { ReadView } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
 
 /*
- * What the store has of a queue, as `transitionQueue` takes it: rows that are due, and what was accepted and has no row
- * yet, which is read from the events.
+ * Reads a queue's stored deliveries for `transitionQueue`: due rows, and accepted deliveries without a row, which are
+ * derived from the events.
  */
 
 interface ReadRules {
   readonly now: Instant;
-  /** Deliveries wanted of each sort. */
+  /** The maximum number of deliveries of each kind. */
   readonly window: number;
   /** Whether notifications of a run keep their order. */
   readonly ordered: boolean;
 }
 
-/** Runs whose head waits in the store, of which memory keeps count; of more, single ones are asked for. */
-const mostStalledRuns = 4096;
-/** Events considered for one portion: those for other configurations are passed over. */
+/** The maximum number of runs with a stored head that memory holds; with more, single runs are read on demand. */
+const mostStoredRuns = 4096;
+/** The maximum number of events examined for one portion; those for other configurations are skipped. */
 const mostScanned = 2048;
 
 export function readPortion(view: ReadView, queue: DeliveringQueue | CancellingQueue, rules: ReadRules): Portion {
@@ -39,11 +39,11 @@ function readToDeliver(view: ReadView, queue: DeliveringQueue, rules: ReadRules)
   const fresh = queue.complete
     ? nothingFresh(queue)
     : readFresh(view, queue, known, { ...rules, through: Number.POSITIVE_INFINITY });
-  const stalled =
+  const storedHeads =
     queue.runsRead === 'unread'
-      ? readStalledRuns(view, queue)
-      : { heads: queue.runsRead === 'whole' ? [] : stalledRunsOf(view, queue, fresh.fresh), read: queue.runsRead };
-  return { ...fresh, rows, nextDue, ...runsFrom(stalled.heads), runsRead: stalled.read };
+      ? readStoredRuns(view, queue)
+      : { heads: queue.runsRead === 'whole' ? [] : storedHeadsOf(view, queue, fresh.fresh), read: queue.runsRead };
+  return { ...fresh, rows, nextDue, ...runsFrom(storedHeads.heads), runsRead: storedHeads.read };
 }
 
 function readDue(
@@ -53,7 +53,7 @@ function readDue(
   { now, window }: ReadRules,
 ): { rows: Delivery[]; nextDue: Instant | null } {
   const limit = Math.max(0, window - retries.length) + known;
-  // Numbers stand before strings: everything that is due by now.
+  // Numbers sort before strings, so this range ends after everything due by now.
   const end = [configurationId, now, ''];
   const rows = view.list(deliveries, { index: 'due', from: [configurationId], to: end, limit });
   const found = rows.map((row) => row.record);
@@ -69,7 +69,7 @@ function nothingFresh({ readThrough, complete }: DeliveringQueue): Pick<Portion,
   return { fresh: [], readThrough, complete };
 }
 
-/** What was accepted after the queue's `readThrough` and has no row. */
+/** Deliveries without a row that were accepted after the queue's `readThrough`. */
 function readFresh(
   view: ReadView,
   queue: DeliveringQueue | CancellingQueue,
@@ -119,9 +119,9 @@ interface StoredHead extends Delivery {
   readonly orderKey: string;
 }
 
-function runsFrom(heads: readonly StoredHead[]): Pick<Portion, 'stalled' | 'unreleased'> {
+function runsFrom(heads: readonly StoredHead[]): Pick<Portion, 'storedHeads' | 'unreleased'> {
   return {
-    stalled: new Map(heads.map(({ orderKey, sequence }) => [orderKey, sequence])),
+    storedHeads: new Map(heads.map(({ orderKey, sequence }) => [orderKey, sequence])),
     unreleased: heads.filter(({ state }) => state.type === 'behind').map(({ orderKey }) => orderKey),
   };
 }
@@ -130,29 +130,29 @@ function isOfRun(delivery: Delivery): delivery is StoredHead {
   return delivery.orderKey !== null;
 }
 
-function readStalledRuns(
+function readStoredRuns(
   view: ReadView,
   { configurationId }: DeliveringQueue,
 ): { heads: readonly StoredHead[]; read: 'partial' | 'whole' } {
   const prefix = [configurationId];
-  const rows = view.list(deliveries, { index: 'unfinished_of_run', prefix, limit: mostStalledRuns });
+  const rows = view.list(deliveries, { index: 'unfinished_of_run', prefix, limit: mostStoredRuns });
   const heads = new Map<string, StoredHead>();
   for (const { record } of rows) {
     if (isOfRun(record) && !heads.has(record.orderKey)) heads.set(record.orderKey, record);
   }
-  return { heads: [...heads.values()], read: rows.length < mostStalledRuns ? 'whole' : 'partial' };
+  return { heads: [...heads.values()], read: rows.length < mostStoredRuns ? 'whole' : 'partial' };
 }
 
-/** Of a store with too many stalled runs to keep count of: those of the given deliveries. */
-function stalledRunsOf(
+/** For a store with too many waiting runs to read them all: only the runs of the given deliveries. */
+function storedHeadsOf(
   view: ReadView,
-  { configurationId, runs, stalled }: DeliveringQueue,
+  { configurationId, runs, storedHeads }: DeliveringQueue,
   fresh: readonly QueuedDelivery[],
 ): readonly StoredHead[] {
   const found = new Map<string, StoredHead>();
   for (const { delivery } of fresh) {
     const { orderKey } = delivery;
-    if (orderKey === null || runs.has(orderKey) || stalled.has(orderKey) || found.has(orderKey)) continue;
+    if (orderKey === null || runs.has(orderKey) || storedHeads.has(orderKey) || found.has(orderKey)) continue;
     const prefix = [configurationId, orderKey];
     const head = view.list(deliveries, { index: 'unfinished_of_run', prefix, limit: 1 })[0]?.record;
     if (head !== undefined && isOfRun(head) && isInOrder(head.state)) found.set(orderKey, head);

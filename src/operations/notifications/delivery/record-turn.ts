@@ -30,7 +30,7 @@ import { isOfPresentWorkspace } from '../../books/earlier-workspace.js';
 import { publishNotificationEvent } from '../../books/publish-notification-event.js';
 import { deliveryTables, indexOf } from '../../context/accepted-events.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { type HeldRow, type KeptRow, keepOrGiveBack, type TurnQueue, type TurnScene } from './keep-queue.js';
+import { type HeldRow, type KeptRow, keepOrGiveBack, type TurnContext, type TurnQueue } from './keep-queue.js';
 
 /*
  * A turn is one write of everything that the loop must store: outcomes of attempts, the changes of their
@@ -44,7 +44,7 @@ interface TurnRequest {
   /** The most further queues to lease. */
   readonly claim: number;
   readonly held: ReadonlySet<string>;
-  /** Hooks that asked to be left alone. */
+  /** Hooks that asked for a pause. */
   readonly holds: readonly HookHold[];
 }
 
@@ -55,7 +55,7 @@ export interface TurnOutcome {
   readonly recorded: Recorded;
   /** Whether another writer had changed the queue or its rows. */
   readonly touched: boolean;
-  /** The cancellation has been carried out. */
+  /** Whether the cancellation is complete. */
   readonly cancelled: boolean;
   readonly autoDisabled: boolean;
 }
@@ -65,9 +65,9 @@ export interface TurnResult {
   readonly claimed: readonly HeldRow[];
   /** Index of the last change to the queues before this write, and after it. */
   readonly queuesIndex: { readonly before: number; readonly after: number };
-  /** Some queue may stand elsewhere in the line of those that wait for an engine. */
+  /** Whether the order of the queues that wait for an engine may have changed. */
   readonly lineMoved: boolean;
-  /** The same of all that deliveries depend on; null when the turn has changed more than queues. */
+  /** The same for all tables that deliveries depend on; null when the turn has changed more than queues. */
   readonly reached: { readonly before: number; readonly after: number } | null;
 }
 
@@ -90,7 +90,7 @@ export function runTurn(context: EngineContext, view: WriteView, request: TurnRe
   };
 }
 
-/** In the write that stores the answers: a process that is killed before has not stored those either. What is over is removed. */
+/** Stores pauses of hooks in the write that stores the responses which asked for them. Past pauses are removed. */
 function writeHolds(view: WriteView, { holds, now }: TurnRequest): void {
   for (const { record } of view.list(hookHolds)) if (record.until <= now) view.remove(hookHolds, [record.hook]);
   for (const hold of holds) {
@@ -115,20 +115,20 @@ function turnQueue(context: EngineContext, view: WriteView, turn: TurnQueue, now
   const next = recordAfter(row.record, queue, change);
   const scene = { context, view, now };
   const failing = disableWhenFailing(scene, queue, next);
-  const told = tellOwner(scene, queue, failing ?? next);
+  const told = publishAlerts(scene, queue, failing ?? next);
   const recorded = { count, position: next.position, released };
   const held = keepOrGiveBack(scene, turn, row, told);
   return { queue, held, recorded, touched, cancelled, autoDisabled: failing !== null };
 }
 
-/** Without the lease: whoever has the queue now must see that the head of a run is over. */
+/** Records outcomes without the lease: the present holder must learn that the head of a run has ended. */
 function turnLost(view: WriteView, queue: HeldQueue, row: QueueRecord | undefined, touched: boolean): TurnOutcome {
   if (row !== undefined && hasEndedHead(queue)) view.put(queues, queueTouched(row));
   const recorded = { count: queue.outcomes.length, position: 0, released: nothingReleased };
   return { queue, held: null, recorded, touched, cancelled: false, autoDisabled: false };
 }
 
-/** Without the lease nothing else ends a delivery; see `mergeOutcome`. */
+/** Whether a head was delivered: without the lease nothing else ends a delivery, see `mergeOutcome`. */
 function hasEndedHead({ outcomes }: HeldQueue): boolean {
   return outcomes.some(({ event, after }) => event?.type === 'attempt_delivered' && after.orderKey !== null);
 }
@@ -152,17 +152,17 @@ function storeOutcome(view: WriteView, outcome: Outcome, trusted: boolean, owned
   }
   const current = view.get(deliveries, deliveryKey(after))?.record;
   if (current !== undefined) view.put(deliveries, unlessErased(view, mergeOutcome(current, outcome, owned)));
-  // Without the lease only what has happened is stored, not what was decided: the next owner will decide for itself.
+  // Without the lease only completed attempts are stored, no decisions: the next owner decides.
   else if (owned || event?.type === 'attempt_delivered') view.put(deliveries, after);
 }
 
-/** An event may have been erased while its attempt was under way: then the attempt's contents are not stored either. */
+/** Omits the contents of an attempt if the event was erased while it was in progress. */
 function unlessErased(view: WriteView, delivery: Delivery): Delivery {
   const event = view.get(events, [delivery.sequence])?.record;
   return event?.erasedAt === undefined ? delivery : withoutContents(delivery);
 }
 
-/** The next stored notification of each run whose head is over becomes due. */
+/** Makes the next stored notification of each run with an ended head due. */
 function releaseRuns(view: WriteView, queue: DeliveringQueue, now: Instant): Recorded['released'] {
   if (queue.releases.size === 0) return nothingReleased;
   const released = new Map<string, { sequence: number; dueAt: Instant } | null>();
@@ -174,7 +174,7 @@ function releaseRuns(view: WriteView, queue: DeliveringQueue, now: Instant): Rec
   return released;
 }
 
-/** Gives when the head is due. */
+/** Returns the due time of the head. */
 function releaseHead(view: WriteView, head: Delivery, now: Instant): Instant {
   if (head.state.type === 'waiting') return head.state.dueAt;
   const state = transitionDelivery(head.state, { type: 'released', at: now });
@@ -184,7 +184,7 @@ function releaseHead(view: WriteView, head: Delivery, now: Instant): Instant {
 
 /** Disables a configuration whose destination has failed for longer than `autoDisableAfter`, if that is set. */
 function disableWhenFailing(
-  { context, view, now }: TurnScene,
+  { context, view, now }: TurnContext,
   queue: HeldQueue,
   next: QueueRecord,
 ): QueueRecord | null {
@@ -204,13 +204,13 @@ function disableWhenFailing(
   return withCancellation(next, { through, at, reason: 'configuration_disabled' });
 }
 
-/** Reports what happened to the destination to those who subscribed to that, in the same write; gives the row that notes it. */
-function tellOwner({ context, view, now }: TurnScene, queue: HeldQueue, row: QueueRecord): QueueRecord {
+/** Publishes alerts about the destination in the same write; returns the row that records them. */
+function publishAlerts({ context, view, now }: TurnContext, queue: HeldQueue, row: QueueRecord): QueueRecord {
   if (queue.outcomes.length === 0) return row;
   const { alertAfter } = context.settings.notifications.delivery;
   const autoDisabled = row.cancellation !== null && queue.type === 'delivering' && row.failingSince !== null;
   const decided = decideAlerts(queue, row, { now, after: alertAfter, autoDisabled });
-  // The queue of an earlier workspace with the ID may still have an attempt under way: that is nothing to the present one.
+  // The queue of an earlier workspace with this ID may still have an attempt in progress, which does not concern the current one.
   const { createIndex = 0 } = view.get(queues, [queue.configurationId]) ?? {};
   if (!isOfPresentWorkspace(view, queue.workspaceId, createIndex)) return decided.row;
   for (const alert of decided.alerts) publishAlert(context, view, queue, alert);
@@ -243,7 +243,7 @@ function publishAlert(context: EngineContext, view: WriteView, queue: HeldQueue,
 function claim(context: EngineContext, view: WriteView, { now, claim: most, held }: TurnRequest): HeldRow[] {
   const due = view.list(queues, { index: 'by_wake', to: [now, null], limit: most });
   return due.flatMap(({ record }) => {
-    // Its lease had run out while this engine still worked on it: the next turn takes it up again.
+    // Its lease expired while this engine still had it in memory: the next turn leases it again.
     if (held.has(record.configurationId)) return [];
     const until = now + context.settings.notifications.delivery.lease;
     const taken = { ...record, lease: { owner: context.owner, until } };
@@ -252,14 +252,14 @@ function claim(context: EngineContext, view: WriteView, { now, claim: most, held
   });
 }
 
-/** An outcome is trusted when nobody else can have written the row of its delivery. */
+/** Stores outcomes. An outcome is trusted if no other writer can have changed the row of its delivery. */
 function storeOutcomes(
   view: WriteView,
   queue: HeldQueue,
   { owned, touched }: { readonly owned: boolean; readonly touched: boolean },
 ): void {
   for (const outcome of queue.outcomes) {
-    const trusted = owned && !touched && !queue.doubtful.has(outcome.before.delivery.sequence);
+    const trusted = owned && !touched && !queue.unconfirmed.has(outcome.before.delivery.sequence);
     storeOutcome(view, outcome, trusted, owned);
   }
 }

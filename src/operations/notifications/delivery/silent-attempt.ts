@@ -4,7 +4,7 @@ import type { RecipientResult } from '../../../notifications/delivery/delivery.j
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
-/** An attempt without an HTTP answer. */
+/** An attempt without an HTTP response. */
 export function silentAttempt(
   context: EngineContext,
   { destination, startedAt = context.clock.now() }: { readonly destination: string; readonly startedAt?: Instant },

@@ -14,8 +14,8 @@ export type EventTypeView = Omit<EventType, 'createdAt' | 'updatedAt'> & {
   readonly createdAt: string;
   readonly updatedAt: string;
   /**
-   * Parts of the schema that data are not checked by, because they cannot be enforced. Empty, except for a type that was stored by an
-   * earlier release, which accepted more: it cannot be registered again like that.
+   * Parts of the schema that cannot be enforced and do not apply to data. Empty, except for a type stored by an
+   * earlier release, which accepted more; it cannot be registered again unchanged.
    */
   readonly problems: readonly FieldFault[];
 };

@@ -24,12 +24,12 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { readInTurns } from '../../context/steps-in-turns.js';
 import { bodyOf } from '../delivery/attempt-delivery.js';
 import { findWorkspace } from '../find-resource.js';
-import { asItStands } from '../log/delivery-log.js';
+import { currentState } from '../log/delivery-log.js';
 import { type DeliveryDetails, describeDelivery } from '../log/delivery-view.js';
 import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst } from '../page.js';
 import { readTriggerFilter } from '../trigger-filter.js';
 
-/** An accepted event, with what became of it. Times are RFC 3339 in UTC with milliseconds. */
+/** An accepted event with the outcomes of its deliveries. Times are RFC 3339 in UTC with milliseconds. */
 export interface EventSummary {
   /** `ne-` and 16 characters. */
   readonly id: string;
@@ -41,9 +41,9 @@ export interface EventSummary {
   readonly message: string;
   /** When it was accepted. */
   readonly createdAt: string;
-  /** The key that its sender gave; null for none. */
+  /** The idempotency key of its sender; null for none. */
   readonly idempotencyKey: string | null;
-  /** When its content was erased; null when it is there. */
+  /** When its content was erased; null when it was not. */
   readonly erasedAt: string | null;
   /** One for each configuration that it notifies. */
   readonly deliveries: readonly {
@@ -53,26 +53,26 @@ export interface EventSummary {
   }[];
 }
 
-/** An event with its content, its deliveries, and why it goes where it goes. */
+/** An event with its content, its deliveries, and an explanation for each configuration. */
 export interface EventDetails extends EventSummary {
-  /** The attributes that it was reported with, as filters see them. */
+  /** Its attributes, as filters see them. */
   readonly attributes: Readonly<Record<string, unknown>>;
   /** Every attempt at each of its destinations. */
   readonly attempts: readonly DeliveryDetails[];
-  /** What the configurations of the workspace, as they are now, would make of it. */
+  /** For each current configuration of the workspace, whether it would be notified now, with reasons. */
   readonly explanations: readonly Explanation[];
 }
 
-/** Which events of a workspace `listNotificationEvents` gives. */
+/** Selects the events of `listNotificationEvents`. */
 export interface ListEventsRequest {
   readonly workspaceId: string;
   /** A trigger or the name of an event type; all when absent. */
   readonly trigger?: string | undefined;
-  /** Events with a delivery of this outcome. */
+  /** Only events with a delivery of this outcome. */
   readonly outcome?: string | undefined;
-  /** Accepted from this time on … */
+  /** Start of the time range of acceptance, inclusive. */
   readonly since?: Instant | undefined;
-  /** … and before this one. */
+  /** End of that range, exclusive. */
   readonly until?: Instant | undefined;
   /** A filter expression over the attributes, see `eventRecord`. */
   readonly filter?: string | undefined;
@@ -83,15 +83,15 @@ export interface ListEventsRequest {
 /** One page of a workspace's events, newest first. */
 export interface EventList extends PageNumbers {
   readonly items: readonly EventSummary[];
-  /** How many events match; counted up to `counted`. */
+  /** The number of matching events. */
   readonly totalCount: number;
-  /** False when there were more than could be considered: then the count is a lower bound. */
+  /** False when there were too many events to examine: the count is then a lower bound. */
   readonly counted: boolean;
 }
 
-/** Events considered for one list. */
+/** The maximum number of events examined for one list. */
 const deepest = 20_000;
-/** Events read in one piece. */
+/** Events read in one step. */
 const chunk = 32;
 
 /** The events of a workspace, newest first, with the outcomes of their deliveries. Needs admin rights. */
@@ -129,7 +129,7 @@ function* listInSteps(
   });
 }
 
-/** One event with its content, every attempt, and why it goes where it goes. Needs admin rights. */
+/** One event with its content, every attempt, and an explanation for each configuration. Needs admin rights. */
 export function showNotificationEvent(
   context: EngineContext,
   caller: Principal,
@@ -153,7 +153,7 @@ export function showNotificationEvent(
     .andThen((it) => it);
 }
 
-/** None for an event of a workspace that is gone. */
+/** Empty for an event of a removed workspace. */
 function explanationsOf(view: ReadView, { workspaceId, sequence, event }: StoredEvent): Explanation[] {
   const workspace = view.get(workspaces, [workspaceId])?.record;
   if (workspace === undefined || sequence < firstSequenceIn(view, workspaceId)) return [];
@@ -165,7 +165,7 @@ function explanationsOf(view: ReadView, { workspaceId, sequence, event }: Stored
   );
 }
 
-/** The stored event, when the caller may administer its workspace. */
+/** The stored event, if the caller may administer its workspace. */
 export function findEvent(view: ReadView, caller: Principal, id: string): Result<StoredEvent, NotFound> {
   const sequence = sequenceFromId(id);
   const event = sequence === null ? undefined : view.get(events, [sequence])?.record;
@@ -173,11 +173,11 @@ export function findEvent(view: ReadView, caller: Principal, id: string): Result
   return known ? ok(event) : err({ type: 'not_found', resource: 'notification_event', id });
 }
 
-/** The deliveries of an event, in the order of its list, as they stand. */
+/** The deliveries of an event in their current state, in the order of its list. */
 export function deliveriesOf(view: ReadView, event: StoredEvent, ordered: boolean): Delivery[] {
   return event.notified.map(({ id }, position) => {
     const row = view.get(deliveries, [id, event.sequence])?.record ?? freshDelivery(event, position, ordered);
-    return asItStands(row, view.get(queues, [id])?.record ?? null);
+    return currentState(row, view.get(queues, [id])?.record ?? null);
   });
 }
 
@@ -220,7 +220,7 @@ interface MatchingEvents {
   readonly whole: boolean;
 }
 
-/** Newest first. Each step reads a piece. */
+/** Matching events, newest first. Each step reads one chunk. */
 function* matchingEvents(current: () => ReadView, request: ListEventsRequest, ordered: boolean): Steps<MatchingEvents> {
   const { workspaceId, since = Number.NEGATIVE_INFINITY } = request;
   const found: StoredEvent[] = [];

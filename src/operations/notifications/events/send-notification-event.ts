@@ -33,9 +33,9 @@ export type EventRequest = {
 export type SendEventError = NotFound | InvalidAttributes | Conflict | StorageError;
 
 /**
- * Accepts an event and queues its notifications, in one transaction. Needs the right `events` on the workspace. A known
- * idempotency key gives the first event again, with `repeated: true`; with another event it is a `conflict`. When nobody
- * is notified, the answer says why.
+ * Accepts an event and queues its notifications, in one transaction. Needs the right `events` on the workspace. A repeated
+ * idempotency key returns the first event, with `repeated: true`; with a different event it is a `conflict`. If no configuration
+ * is notified, the result explains why.
  */
 export function sendNotificationEvent(
   context: EngineContext,
@@ -63,8 +63,8 @@ export function sendNotificationEvent(
 }
 
 /**
- * Delays the answer the more deliveries wait: a sender that waits for answers is slowed down to the rate of delivery, and no queue grows
- * without limit. The delay is in real time whatever clock the engine has, because the load is real.
+ * Back-pressure: delays the response in proportion to the number of waiting deliveries, so that a sender that waits for responses is slowed
+ * down to the rate of delivery and no queue grows without limit. The delay is in real time, whatever clock the engine has.
  */
 function slowedDown(context: EngineContext, published: PublishedEvent): ResultAsync<PublishedEvent, never> {
   const { from, span, maximumWait } = context.settings.notifications.pressure;
@@ -93,7 +93,7 @@ export function explainEvent(
     .andThen((it) => it);
 }
 
-/** `typeNamed` finds the type of an event that is not of the notification interface. */
+/** `typeNamed` finds the type of an event outside the notification interface. */
 function readEvent(
   request: EventRequest,
   now: Instant,
@@ -114,7 +114,7 @@ function readEvent(
   return readInterfaceEvent(request);
 }
 
-/** An event of the interface that is given as a value. */
+/** An event of the notification interface, given as a value. */
 function readInterfaceEvent(
   request: Extract<EventRequest, { readonly event: NotificationEvent }>,
 ): Result<ReadEvent, InvalidAttributes> {
@@ -140,8 +140,8 @@ const faultOfKey: FieldFault = {
 };
 
 /**
- * The type by which a repeated report is read: that of its first event. It was accepted then, so it is known again after the type was
- * removed, or has got a schema that its data do not fit.
+ * The event type for a repeated report: that of the first event, so that a repetition is recognised even after the type was
+ * removed or got a schema that the data does not match.
  */
 function typeOfFirst(
   view: ReadView,

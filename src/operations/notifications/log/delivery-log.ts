@@ -12,15 +12,15 @@ import { hasNothingNew, type QueueRecord, queues } from '../../../notifications/
 import type { ReadView } from '../../../ports/storage.js';
 
 /*
- * The delivery log of one configuration: rows of deliveries, and before them those that are still made of their events
- * alone, because nothing has happened to them yet.
+ * The delivery log of one configuration: stored deliveries, preceded by those without a transition, which are derived from
+ * their events.
  */
 
 /** The configuration whose log is read. */
 export interface LogOwner {
   readonly configurationId: string;
   readonly workspaceId: string;
-  /** Null when it has none: nothing of it is unfinished, and nothing was since it was deleted. */
+  /** Null when there is none: nothing is unfinished, and nothing was cancelled by a deletion. */
   readonly queue: QueueRecord | null;
   readonly ordered: boolean;
 }
@@ -30,23 +30,23 @@ export function logOwner(view: ReadView, configurationId: string, workspaceId: s
   return { configurationId, workspaceId, queue, ordered };
 }
 
-/** Rows and events read in one piece. */
+/** Rows and events read in one step. */
 const chunk = 64;
 
-/** The log from the newest to the oldest; with `below`, only what was accepted before that sequence. */
+/** The log, newest first; with `below`, only deliveries with a lower sequence. */
 export function* newestFirst(view: ReadView, owner: LogOwner, below = Number.MAX_SAFE_INTEGER): Generator<Delivery> {
-  const fresh = freshOnes(view, owner, below);
+  const fresh = freshDeliveries(view, owner, below);
   let next = fresh.next();
   for (const row of rowsBelow(view, owner, below)) {
     for (; !next.done && next.value.sequence > row.sequence; next = fresh.next()) yield next.value;
     if (!next.done && next.value.sequence === row.sequence) next = fresh.next();
-    yield asItStands(row, owner.queue);
+    yield currentState(row, owner.queue);
   }
   for (; !next.done; next = fresh.next()) yield next.value;
 }
 
-/** What ended in one of the ways without full success, latest end first. */
-export function* failedOnes(
+/** Deliveries that ended without full success with this outcome, latest end first. */
+export function* failedDeliveries(
   view: ReadView,
   { configurationId }: LogOwner,
   outcome: RecoverableOutcome,
@@ -63,21 +63,25 @@ export function* failedOnes(
   }
 }
 
-/** What is unfinished, newest first. */
-export function* unfinishedOnes(view: ReadView, owner: LogOwner, below = Number.MAX_SAFE_INTEGER): Generator<Delivery> {
+/** Unfinished deliveries, newest first. */
+export function* unfinishedDeliveries(
+  view: ReadView,
+  owner: LogOwner,
+  below = Number.MAX_SAFE_INTEGER,
+): Generator<Delivery> {
   const stored = rowsBelow(view, owner, below, 'unfinished');
   let row = stored.next();
-  for (const fresh of freshOnes(view, owner, below)) {
+  for (const fresh of freshDeliveries(view, owner, below)) {
     for (; !row.done && row.value.sequence > fresh.sequence; row = stored.next()) yield row.value;
     if (isUnfinished(fresh.state)) yield fresh;
   }
   for (; !row.done; row = stored.next()) {
-    if (isUnfinished(asItStands(row.value, owner.queue).state)) yield row.value;
+    if (isUnfinished(currentState(row.value, owner.queue).state)) yield row.value;
   }
 }
 
-/** The delivery as a caller sees it: what is being cancelled counts as cancelled from the time it was decided. */
-export function asItStands(delivery: Delivery, queue: QueueRecord | null): Delivery {
+/** The delivery as a caller sees it: a delivery that is being cancelled counts as cancelled since the decision. */
+export function currentState(delivery: Delivery, queue: QueueRecord | null): Delivery {
   const cancellation = queue?.cancellation ?? null;
   if (cancellation === null || delivery.sequence > cancellation.through) return delivery;
   const { at, reason } = cancellation;
@@ -102,8 +106,8 @@ function* rowsBelow(
   }
 }
 
-/** What was accepted after the queue's position and has no row, newest first. */
-function* freshOnes(view: ReadView, owner: LogOwner, below: number): Generator<Delivery> {
+/** Deliveries after the queue's position that have no row, newest first. */
+function* freshDeliveries(view: ReadView, owner: LogOwner, below: number): Generator<Delivery> {
   const { configurationId, workspaceId, queue, ordered } = owner;
   if (queue === null || hasNothingNew(queue)) return;
   const from = [workspaceId, queue.position + 1];
@@ -113,7 +117,7 @@ function* freshOnes(view: ReadView, owner: LogOwner, below: number): Generator<D
     for (const { record: event } of rows) {
       const position = positionOf(event, configurationId);
       if (position < 0 || view.get(deliveries, [configurationId, event.sequence]) !== undefined) continue;
-      yield asItStands(freshDelivery(event, position, ordered), queue);
+      yield currentState(freshDelivery(event, position, ordered), queue);
     }
     const last: StoredEvent | undefined = rows.at(-1)?.record;
     if (last === undefined || rows.length < chunk) return;
@@ -121,7 +125,7 @@ function* freshOnes(view: ReadView, owner: LogOwner, below: number): Generator<D
   }
 }
 
-/** Whether the outcome is one that the index of what failed holds. */
+/** Whether deliveries with this outcome are in the index `failed`. */
 export function isFailed(outcome: DeliveryOutcome | null): outcome is RecoverableOutcome {
   return recoverableOutcome(outcome) !== undefined;
 }

@@ -17,7 +17,7 @@ export interface DeliverySummary {
   readonly workspaceId: string;
   /** The configuration that is notified. */
   readonly configurationId: string;
-  /** The event that it is notified of. */
+  /** The event of the notification. */
   readonly eventId: string;
   /** The kind of the destination when the event was accepted. */
   readonly kind: DestinationKind;
@@ -31,29 +31,29 @@ export interface DeliverySummary {
   readonly createdAt: string;
   /** When the next attempt is due; null when none is. */
   readonly nextAttemptAt: string | null;
-  /** Pending: what holds it up, and until when as far as that is known. Null when nothing does, or when it has ended. */
+  /** Why a pending delivery waits, and until when if known. Null when nothing blocks it or it has ended. */
   readonly waitsFor: { readonly reason: WaitReason; readonly until: string | null } | null;
   /** When it ended; null while pending. */
   readonly settledAt: string | null;
-  /** Attempts over its whole life, redeliveries included. */
+  /** The number of attempts over its whole life, including redeliveries. */
   readonly attemptCount: number;
-  /** The status code of the last attempt; null when it had no answer, or there was none. */
+  /** The status code of the last attempt; null without a response or an attempt. */
   readonly lastStatus: number | null;
-  /** The `FailureClass` of the last attempt; null when it delivered, or there was none. */
+  /** The `FailureClass` of the last attempt; null after a success or without an attempt. */
   readonly lastFailure: string | null;
 }
 
-/** With the whole attempts and the body that is sent. */
+/** A delivery with its attempts in full and the sent body. */
 export interface DeliveryDetails extends DeliverySummary {
   /** The latest 50, oldest first. */
   readonly attempts: readonly (Omit<Attempt, 'startedAt'> & { readonly startedAt: string })[];
-  /** E-mail: what became of it for each recipient. */
+  /** E-mail: the result for each recipient. */
   readonly recipients: readonly (Omit<RecipientResult, 'at'> & { readonly at: string })[];
-  /** The body that is sent; null when it can no longer be made. */
+  /** The sent body; null when it can no longer be rendered. */
   readonly body: string | null;
 }
 
-/** What the log says of one that has not ended. */
+/** The log's information about an unfinished delivery. */
 export interface Pending {
   readonly nextAttemptAt: Instant | null;
   readonly waitsFor: { readonly reason: WaitReason; readonly until: Instant | null } | null;

@@ -2,16 +2,16 @@ import { type Delivery, deliveries } from '../../../notifications/delivery/deliv
 import type { Recovery, RecoveryFilter } from '../../../notifications/delivery/recovery.js';
 import type { ReadView } from '../../../ports/storage.js';
 
-/** Deliveries that are read at once. */
+/** The maximum number of deliveries read at once. */
 export const readAtOnce = 500;
 
-/** Whether a bulk redelivery sends the delivery again. Of an erased event nothing is left to send. */
-export function isMeant(delivery: Delivery, { trigger }: Pick<RecoveryFilter, 'trigger'>): boolean {
+/** Whether a bulk redelivery re-sends the delivery. Erased events have nothing to send. */
+export function isSelected(delivery: Delivery, { trigger }: Pick<RecoveryFilter, 'trigger'>): boolean {
   return delivery.erased !== true && (trigger === null || trigger === delivery.trigger);
 }
 
-/** Deliveries of a configuration that ended in the span, oldest end first, from behind `after`; at most `readAtOnce`. */
-export function endedOnes(
+/** Deliveries of a configuration that ended in the time range, oldest end first, beginning after `after`; at most `readAtOnce`. */
+export function endedDeliveries(
   view: ReadView,
   configurationId: string,
   { outcome, since, until }: RecoveryFilter,

@@ -23,13 +23,13 @@ import { findConfiguration, findDelivery } from '../find-resource.js';
 import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst } from '../page.js';
 import { readTriggerFilter } from '../trigger-filter.js';
 import {
-  asItStands,
-  failedOnes,
+  currentState,
+  failedDeliveries,
   isFailed,
   type LogOwner,
   logOwner,
   newestFirst,
-  unfinishedOnes,
+  unfinishedDeliveries,
 } from './delivery-log.js';
 import {
   type DeliveryDetails,
@@ -40,7 +40,7 @@ import {
 } from './delivery-view.js';
 import { type QueueClock, queueClock } from './queue-clock.js';
 
-/** Which deliveries of a configuration `listDeliveries` gives. */
+/** Selects the deliveries of `listDeliveries`. */
 export interface ListDeliveriesRequest {
   readonly configurationId: string;
   /** One of `pending`, `delivered`, `partly_delivered`, `dead`, `cancelled`; all when absent. */
@@ -51,15 +51,15 @@ export interface ListDeliveriesRequest {
   readonly page?: PageRequest;
 }
 
-/** One page of a log, which is not counted. */
+/** One page of a log, without a total count. */
 export interface DeliveryList extends PageNumbers {
   readonly items: readonly DeliverySummary[];
 }
 
-/** The deepest entry that a page number reaches, and entries considered for one page with a filter. */
+/** The deepest entry that a page number reaches, and the maximum number of entries examined for one page with a filter. */
 const deepest = 50_000;
 
-/** The delivery log of a configuration, newest first (dead, cancelled and partly delivered ones: latest ended first). */
+/** The delivery log of a configuration, newest first (dead, cancelled and partly delivered ones: latest end first). */
 export function listDeliveries(
   context: EngineContext,
   caller: Principal,
@@ -106,7 +106,7 @@ export function showDelivery(
     .read((view) =>
       findDelivery(view, caller, request.deliveryId, ordered).map(({ delivery, event }) => {
         const queue = view.get(queues, [delivery.configurationId])?.record ?? null;
-        const shown = asItStands(delivery, queue);
+        const shown = currentState(delivery, queue);
         const configuration = view.get(configurations, [delivery.configurationId])?.record;
         const pace = configuration === undefined ? noPace : paceOf(context, view, configuration);
         const pending = pendingOf(queueClock(context, view), { queue, pace }, shown);
@@ -116,10 +116,10 @@ export function showDelivery(
     .andThen((it) => it);
 }
 
-/** Of a configuration that is gone. */
+/** For a removed configuration. */
 const noPace: Pace = { rate: 0, heldUntil: null };
 
-/** What holds a delivery up, and when its next attempt is due; null when it has ended. */
+/** Why a delivery waits, and when its next attempt is due; null when it has ended. */
 function pendingOf(
   clock: QueueClock,
   { queue, pace }: Pick<LogOwner, 'queue'> & { readonly pace: Pace },
@@ -140,7 +140,7 @@ function pendingOf(
   };
 }
 
-/** What was only accepted is due since then. */
+/** A delivery without attempts is due since its acceptance. */
 function dueAt({ createdAt, attempts }: Delivery, due: Instant, clock: QueueClock): Instant {
   return attempts.length === 0 || due === dueSinceAcceptance ? createdAt : clock.shown(due);
 }
@@ -159,10 +159,10 @@ function readFilter(view: ReadView, request: ListDeliveriesRequest): Result<Filt
   return readTriggerFilter(view, 'filter[trigger]', request.trigger).map((trigger) => ({ outcome, trigger }));
 }
 
-/** Entries considered in one step. */
+/** Entries examined in one step. */
 const examinedPerStep = 64;
 
-/** Each step continues below the entry before, in the view of its time. */
+/** Each step continues after the previous entry, in the then current view. */
 function* collect(
   current: () => ReadView,
   owner: LogOwner,
@@ -203,17 +203,17 @@ function firstOf<T>(entries: Generator<T>, count: number): T[] {
   return first;
 }
 
-/** Those after `last`, or all. */
+/** The entries after `last`, or all. */
 function entriesFor(
   view: ReadView,
   owner: LogOwner,
   outcome: DeliveryOutcome | null,
   last: Delivery | undefined,
 ): Generator<Delivery> {
-  if (outcome === 'pending') return unfinishedOnes(view, owner, last?.sequence);
-  // While a cancellation is being carried out, what is cancelled has no rows that say so yet.
+  if (outcome === 'pending') return unfinishedDeliveries(view, owner, last?.sequence);
+  // While a cancellation is being carried out, the rows of its deliveries do not show it yet.
   if (isFailed(outcome) && owner.queue?.cancellation == null) {
-    return failedOnes(
+    return failedDeliveries(
       view,
       owner,
       outcome,

@@ -17,10 +17,10 @@ import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { findWorkspace } from '../find-resource.js';
 import { readTriggerFilter } from '../trigger-filter.js';
-import { endedOnes, isMeant, readAtOnce } from './ended-deliveries.js';
+import { endedDeliveries, isSelected, readAtOnce } from './ended-deliveries.js';
 import { endOf, readRecoverableOutcome } from './redeliver.js';
 
-/** Deliveries of a workspace or of one of its configurations that ended in a span of time, to be sent again. */
+/** Selects the deliveries to re-send: of a workspace or one of its configurations, ended in a time range. */
 export interface BulkRedeliveryRequest {
   readonly workspaceId: string;
   /** All enabled configurations of the workspace when absent. */
@@ -35,33 +35,33 @@ export interface BulkRedeliveryRequest {
   readonly trigger?: string | undefined;
 }
 
-/** How far a bulk redelivery has come; times are RFC 3339 in UTC with milliseconds. */
+/** The progress of a bulk redelivery; times are RFC 3339 in UTC with milliseconds. */
 export interface RecoveryView {
   readonly id: string;
   readonly workspaceId: string;
-  /** Whether it continues, is done or was cancelled. */
+  /** Whether it is running, done or cancelled. */
   readonly state: Recovery['state'];
-  /** Deliveries that were counted at its start. */
+  /** The number of deliveries counted at its start. */
   readonly total: number;
-  /** Those of them that have been asked for. */
+  /** The number of redeliveries requested so far. */
   readonly redelivered: number;
   readonly createdAt: string;
-  /** Null while it continues. */
+  /** Null while it is running. */
   readonly finishedAt: string | null;
 }
 
-/** How many deliveries a bulk redelivery would send again. */
+/** The number of deliveries that a bulk redelivery would re-send. */
 export interface RecoverableCount {
   /** A lower bound if `whole` is false. */
   readonly count: number;
-  /** False when there were more than could be counted. */
+  /** False when there were too many to count. */
   readonly whole: boolean;
 }
 
-/** Deliveries counted at most. */
+/** The maximum number of counted deliveries. */
 const mostCounted = 100_000;
 
-/** Counts first: what `startBulkRedelivery` with the same request would send again. Writes nothing. */
+/** Counts the deliveries that `startBulkRedelivery` with the same request would re-send. Writes nothing. */
 export function countRecoverable(
   context: EngineContext,
   caller: Principal,
@@ -72,7 +72,7 @@ export function countRecoverable(
     .andThen((it) => it);
 }
 
-/** Begins a bulk redelivery, which continues in the background and over restarts. */
+/** Begins a bulk redelivery, which runs in the background and continues after restarts. */
 export function startBulkRedelivery(
   context: EngineContext,
   caller: Principal,
@@ -114,7 +114,7 @@ export function listBulkRedeliveries(
     .andThen((it) => it);
 }
 
-/** Ends a bulk redelivery; what it has asked for already is sent. */
+/** Cancels a bulk redelivery; redeliveries requested so far are still sent. */
 export function cancelBulkRedelivery(
   context: EngineContext,
   caller: Principal,
@@ -178,8 +178,8 @@ function countOf(view: ReadView, decided: Decided): RecoverableCount {
   for (const configurationId of decided.configurations) {
     let after: Recovery['reached'] = null;
     for (;;) {
-      const rows: readonly Delivery[] = endedOnes(view, configurationId, decided, after);
-      count += rows.filter((delivery) => isMeant(delivery, decided)).length;
+      const rows: readonly Delivery[] = endedDeliveries(view, configurationId, decided, after);
+      count += rows.filter((delivery) => isSelected(delivery, decided)).length;
       looked += rows.length;
       const last = rows.at(-1);
       if (last === undefined || rows.length < readAtOnce) break;

@@ -2,22 +2,22 @@ import { ok } from 'neverthrow';
 import { hostPrincipal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import { type Delivery, deliveries } from '../../../notifications/delivery/delivery.js';
-import { type Recovery, recoveries, turnedTo, withoutPresent } from '../../../notifications/delivery/recovery.js';
+import { type Recovery, recoveries, turnedTo, withoutCurrent } from '../../../notifications/delivery/recovery.js';
 import type { ListQuery, ReadView } from '../../../ports/storage.js';
 import { commit, type Transaction } from '../../commit.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
 import { touchQueue } from './change-queue.js';
-import { endedOnes, isMeant, readAtOnce } from './ended-deliveries.js';
+import { endedDeliveries, isSelected, readAtOnce } from './ended-deliveries.js';
 import { endOf, requestAttempt } from './redeliver.js';
 
 /** The most redeliveries of one queue that wait at a time: new deliveries must not wait for all of them. */
 const mostWaiting = 32;
-/** Between two considers queues that have enough to do. */
+/** Milliseconds between two checks of queues that were full. */
 const pause = 250;
-/** Bulk redeliveries that are advanced between two pauses. */
+/** The maximum number of bulk redeliveries advanced between two pauses. */
 const advancedAtOnce = 50;
 
-/** Carries out bulk redeliveries, a few deliveries in each write. Several engines may do so without any coordination. */
+/** Carries out bulk redeliveries, a few deliveries in each write. Several engines may run it without coordination. */
 export const recoveryLoop: BackgroundLoop = {
   name: 'notification-recoveries',
   async run(context, signal) {
@@ -34,7 +34,7 @@ export const recoveryLoop: BackgroundLoop = {
   },
 };
 
-/** The running ones in turn, beginning again behind the last: those that wait for a slow destination hold up no others. */
+/** The running ones, round robin after the last one, so that those that wait for a slow destination do not block others. */
 function runningAfter(view: ReadView, lastId: string): readonly string[] {
   const list = (range: Pick<ListQuery, 'from' | 'to'>, limit: number): string[] =>
     view.list(recoveries, { index: 'running', ...range, limit }).map(({ record }) => record.id);
@@ -51,7 +51,7 @@ async function advance(context: EngineContext, id: string): Promise<void> {
   if (written.isErr()) throw new Error(written.error.message);
 }
 
-/** Asks for as many deliveries of one configuration as its queue has room for: of the first one that has room. */
+/** Requests redeliveries for the first configuration whose queue has room, as many as fit. */
 function step(tx: Transaction, recovery: Recovery): void {
   if (recovery.configurations.length === 0) {
     tx.put(recoveries, { ...recovery, state: 'done', finishedAt: tx.now });
@@ -62,33 +62,33 @@ function step(tx: Transaction, recovery: Recovery): void {
     const room = enabled ? roomIn(tx, configurationId) : 0;
     if (enabled && room === 0) continue;
     const turned = turnedTo(recovery, configurationId);
-    tx.put(recoveries, enabled ? askedFor(tx, turned, { configurationId, room }) : withoutPresent(turned));
+    tx.put(recoveries, enabled ? requestRedeliveries(tx, turned, { configurationId, room }) : withoutCurrent(turned));
     return;
   }
 }
 
-/** How many more redeliveries the queue of a configuration takes. */
+/** How many more redeliveries fit into the queue of a configuration. */
 function roomIn(view: ReadView, configurationId: string): number {
   const range = { from: [configurationId, 0], to: [configurationId, 1], limit: mostWaiting };
   return mostWaiting - view.list(deliveries, { index: 'due', ...range }).length;
 }
 
-/** Asks for deliveries of the present configuration, and gives the recovery as it is then. */
-function askedFor(
+/** Requests redeliveries of the current configuration, and returns the recovery's new state. */
+function requestRedeliveries(
   tx: Transaction,
   recovery: Recovery,
   { configurationId, room }: { readonly configurationId: string; readonly room: number },
 ): Recovery {
-  const rows = endedOnes(tx, configurationId, recovery, recovery.reached);
-  const { taken, reached } = takeUpTo(room, rows, recovery);
+  const rows = endedDeliveries(tx, configurationId, recovery, recovery.reached);
+  const { taken, reached } = selectUpTo(room, rows, recovery);
   for (const delivery of taken) requestAttempt(tx, delivery);
   if (taken.length > 0) touchQueue(tx, configurationId);
   const asked = { ...recovery, redelivered: recovery.redelivered + taken.length, reached };
-  return taken.length < room && rows.length < readAtOnce ? withoutPresent(asked) : asked;
+  return taken.length < room && rows.length < readAtOnce ? withoutCurrent(asked) : asked;
 }
 
-/** The deliveries that the recovery is about, as many as there is room for, and the end of the last one considered. */
-function takeUpTo(
+/** The deliveries to re-send, as many as fit, and the end of the last examined one. */
+function selectUpTo(
   room: number,
   rows: readonly Delivery[],
   { reached: before, ...filter }: Recovery,
@@ -98,7 +98,7 @@ function takeUpTo(
   for (const delivery of rows) {
     if (taken.length === room) break;
     reached = endOf(delivery);
-    if (isMeant(delivery, filter)) taken.push(delivery);
+    if (isSelected(delivery, filter)) taken.push(delivery);
   }
   return { taken, reached };
 }

@@ -36,7 +36,7 @@ export function redeliver(
     if (configuration === undefined) {
       return err({
         type: 'conflict',
-        message: 'The notification configuration of this delivery does not exist any more',
+        message: 'The notification configuration of this delivery no longer exists',
       });
     }
     if (!configuration.enabled) {
@@ -57,12 +57,12 @@ export function redeliver(
   }).map(({ value }) => value);
 }
 
-/** Deliveries of one configuration that ended in a span of time, to be sent again. */
+/** Selects the deliveries of one configuration to re-send: those that ended in a time range. */
 export interface RecoverRequest {
   readonly configurationId: string;
-  /** Deliveries that ended from this time on … */
+  /** Start of the range, inclusive. */
   readonly since: Instant;
-  /** … and before this one; until now when absent. */
+  /** End of the range, exclusive; now when absent. */
   readonly until?: Instant;
   /** `dead` when absent. */
   readonly outcome?: RecoverableOutcome;
@@ -70,11 +70,11 @@ export interface RecoverRequest {
 
 /** The result of `recoverDeliveries`; the delivery loop sends the deliveries. */
 export interface Recovered {
-  /** Deliveries that are sent again. */
+  /** The number of deliveries to re-send. */
   readonly count: number;
-  /** There are more: repeat with the time of the last one. */
+  /** Whether there are more: repeat the request with `reached` as its start. */
   readonly more: boolean;
-  /** When the last recovered one had ended; null when there was none. */
+  /** When the last of them had ended; null when there was none. */
   readonly reached: Instant | null;
 }
 
@@ -121,7 +121,7 @@ async function recover(
   }
 }
 
-/** The outcome that a request names, `dead` when it names none. Values of callers without types are checked, too. */
+/** The requested outcome, `dead` by default. Values of untyped callers are checked, too. */
 export function readRecoverableOutcome(asked: unknown): Result<RecoverableOutcome, InvalidParameter> {
   const outcome = asked === undefined ? 'dead' : recoverableOutcome(asked);
   if (outcome !== undefined) return ok(outcome);
@@ -129,7 +129,7 @@ export function readRecoverableOutcome(asked: unknown): Result<RecoverableOutcom
   return err({ type: 'invalid_parameter', parameter: 'outcome', message });
 }
 
-/** When a delivery ended, and its place among those that ended at once. */
+/** When a delivery ended, and its sequence, which orders deliveries that ended at the same time. */
 type End = readonly [Instant, number];
 
 export function endOf({ state, sequence }: Delivery): End {
@@ -137,17 +137,17 @@ export function endOf({ state, sequence }: Delivery): End {
 }
 
 interface Portion {
-  /** When those that are sent again had ended. */
+  /** The end times of the deliveries to re-send. */
   readonly taken: readonly Instant[];
   readonly more: boolean;
-  /** Of all that were considered; null when there was none. */
+  /** The last examined delivery; null when there was none. */
   readonly last: End | null;
 }
 
 type Span = Required<RecoverRequest> & {
-  /** Considered already. */
+  /** Begins after this one. */
   readonly after: End | null;
-  /** How many are considered. */
+  /** The maximum number of examined deliveries. */
   readonly size: number;
 };
 
@@ -174,7 +174,7 @@ function recoverPortion(tx: Transaction, caller: Principal, span: Span): Result<
   });
 }
 
-/** Attempts outside the schedule stand before all others in the queue and do not wait for an open breaker. */
+/** Requests an attempt outside the schedule, which precedes all others in the queue and ignores an open breaker. */
 export function requestAttempt(tx: Transaction, delivery: Delivery): Delivery {
   const state = transitionDelivery(delivery.state, { type: 'redelivery_requested', at: tx.now });
   const next = state.isOk() ? { ...delivery, state: state.value } : delivery;

@@ -11,21 +11,21 @@ import { type Pagination, paginate } from '../configurations/list-notification-c
 import { findWorkspace } from '../find-resource.js';
 import { type PageRequest, readPageOrFirst } from '../page.js';
 
-/** An organization: what workspaces name as theirs. There is no record of it. */
+/** An organization. It has no record; workspaces refer to it by name. */
 export interface OrganizationView {
-  /** As workspaces name it. */
+  /** Its name, as given in workspaces. */
   readonly name: string;
-  /** When the first workspace was stored that the caller sees; RFC 3339. */
+  /** When the first visible workspace was stored; RFC 3339. */
   readonly createdAt: string;
 }
 
-/** One page of the organizations that the caller sees, with the number of all. */
+/** One page of the visible organizations, with their total number. */
 export interface OrganizationList {
   readonly items: readonly OrganizationView[];
   readonly pagination: Pagination;
 }
 
-/** The organization whose features are asked for. */
+/** The features of an organization. */
 export interface EntitlementView {
   readonly organization: string;
 }
@@ -33,7 +33,7 @@ export interface EntitlementView {
 /** A workspace as callers see it. */
 export interface WorkspaceView {
   readonly id: string;
-  /** Its name, for people. */
+  /** Its display name. */
   readonly name: string;
   /** The organization that it belongs to, whose users it can notify. */
   readonly organization: string;
@@ -43,7 +43,7 @@ export interface WorkspaceView {
   readonly driftDetection: boolean;
   /** Needed by the trigger of failed assessments. */
   readonly healthAssessments: boolean;
-  /** The page that the host named; null when it named none. */
+  /** The page given by the host; null for none. */
   readonly url: string | null;
   /** RFC 3339. */
   readonly createdAt: string;
@@ -51,55 +51,55 @@ export interface WorkspaceView {
   readonly right: WorkspaceRight;
 }
 
-/** One page of the workspaces that the caller sees, with the number of all. */
+/** One page of the visible workspaces, with their total number. */
 export interface WorkspaceList {
   readonly items: readonly WorkspaceView[];
   readonly pagination: Pagination;
 }
 
-/** One page of the users of an organization, with the number of all. */
+/** One page of the users of an organization, with their total number. */
 export interface MembershipList {
   readonly items: readonly User[];
   readonly pagination: Pagination;
 }
 
-/** Which users of an organization `listMemberships` gives. */
+/** Selects the users of `listMemberships`. */
 export interface ListMembershipsRequest {
   readonly organization: string;
   /** The first page of the default size when absent. */
   readonly page?: PageRequest;
-  /** One address or several, separated by commas, in any case. */
+  /** One or more addresses, separated by commas, case-insensitive. */
   readonly emails?: string;
-  /** Part of the name or of the address, in any case. */
+  /** Part of the name or address, case-insensitive. */
   readonly search?: string;
-  /** All users are active: `invited` finds nothing. */
+  /** All users are active, so `invited` matches none. */
   readonly status?: 'active' | 'invited';
 }
 
-/** Who calls. */
+/** The caller. */
 export interface AccountView {
   readonly id: string;
   readonly username: string;
-  /** Known for the users of the host only. */
+  /** Known only for users of the host. */
   readonly email: string | null;
-  /** False for the users of the host. */
+  /** False for users of the host. */
   readonly isServiceAccount: boolean;
 }
 
-/** Which workspaces of an organization `listWorkspaces` gives. */
+/** Selects the workspaces of `listWorkspaces`. */
 export interface ListWorkspacesRequest {
   readonly organization: string;
   /** The first page of the default size when absent. */
   readonly page?: PageRequest;
-  /** Part of the name, in any case. */
+  /** Part of the name, case-insensitive. */
   readonly search?: string;
-  /** The name, where `*` stands for any characters. */
+  /** A pattern for the name; `*` matches any characters. */
   readonly wildcard?: string;
-  /** Workspaces have no tags, projects and runs here: asking for one of them finds nothing. */
+  /** Workspaces have no tags, projects and runs here, so a filter for one of them matches nothing. */
   readonly tags?: string;
   readonly project?: string;
   readonly runStatus?: string;
-  /** By name; with a hyphen at the beginning last first. */
+  /** `name`, or `-name` for descending order. */
   readonly sort?: string;
 }
 
@@ -163,7 +163,7 @@ export function listWorkspaces(
     .andThen((it) => it);
 }
 
-/** The workspace of a name, if the caller has any right on it; the first by id where several have it. */
+/** The workspace with this name, if the caller has any right on it; of several the first by ID. */
 export function showWorkspaceNamed(
   context: EngineContext,
   caller: Principal,
@@ -243,7 +243,7 @@ function memberMatching({ emails, search, status }: ListMembershipsRequest): (us
     (search === undefined || contains(username, search) || contains(email, search));
 }
 
-/** Who calls: a user of the host where the principal's accessor is the user's id. */
+/** The caller: a user of the host if the principal's accessor is a user ID. */
 export function showAccount(context: EngineContext, caller: Principal): ResultAsync<AccountView, StorageError> {
   const id = caller.accessor === '' ? 'host' : caller.accessor;
   return context.storage.read((view) => {
@@ -253,7 +253,7 @@ export function showAccount(context: EngineContext, caller: Principal): ResultAs
   });
 }
 
-/** In the order of organizations and names. */
+/** Ordered by organization and name. */
 function visibleWorkspaces(view: ReadView, caller: Principal, organization?: string): Workspace[] {
   const prefix = organization === undefined ? [] : [organization];
   return view
@@ -281,7 +281,7 @@ function contains(name: string, part: string): boolean {
   return name.toLowerCase().includes(part.toLowerCase());
 }
 
-/** The pieces between the stars must follow each other; the earliest match of each is the best one. */
+/** The parts between the stars must occur in order; the earliest match of each part is always sufficient. */
 function matchesWildcard(name: string, wildcard: string): boolean {
   const [first = '', ...rest] = wildcard.toLowerCase().split('*');
   const last = rest.pop();
@@ -297,7 +297,7 @@ function matchesWildcard(name: string, wildcard: string): boolean {
   return text.endsWith(last) && text.length - last.length >= from;
 }
 
-/** A page, the first one when none is asked for. */
+/** The requested page, by default the first one. */
 function pageOf<T>(
   context: EngineContext,
   found: readonly T[],

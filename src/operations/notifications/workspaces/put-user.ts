@@ -47,7 +47,10 @@ function faultsOf(input: User): FieldFault[] {
   checkName(input.username, 'username', faults);
   checkName(input.organization, 'organization', faults);
   if (!isMailAddress(input.email)) {
-    faults.push({ pointer: '/data/attributes/email', message: 'email must be one address such as dana@example.org' });
+    faults.push({
+      pointer: '/data/attributes/email',
+      message: 'email must be a single address such as dana@example.org',
+    });
   }
   return faults;
 }

@@ -10,9 +10,9 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { removeConfiguration } from '../configurations/delete-notification-configuration.js';
 import { checkIdentifier, checkName } from '../identifier.js';
 
-/** What the host says of one of its workspaces. What is left out has its default, also when the workspace exists already. */
+/** A complete workspace of the host: omitted members get their defaults, even if the workspace exists. */
 export interface WorkspaceInput {
-  /** A new ID makes a workspace. */
+  /** A new ID creates a workspace. */
   readonly id: string;
   readonly name: string;
   /** The organization that it belongs to, which needs no record. */
@@ -23,7 +23,7 @@ export interface WorkspaceInput {
   readonly driftDetection?: boolean;
   /** False when absent. */
   readonly healthAssessments?: boolean;
-  /** Page of the workspace, for links in messages; made from the public origin when absent. */
+  /** Page of the workspace, for links in messages; derived from the public origin when absent. */
   readonly url?: string | null;
 }
 
@@ -50,13 +50,13 @@ export function putWorkspace(
       createdAt: tx.get(workspaces, [input.id])?.record.createdAt ?? tx.now,
     };
     const present = tx.get(workspaces, [input.id])?.record;
-    // An upsert at every start must not wake everybody who watches workspaces.
+    // An unchanged upsert at every start must not wake all watchers of workspaces.
     if (JSON.stringify(present) !== JSON.stringify(workspace)) tx.put(workspaces, workspace);
     return ok(workspace);
   }).map(({ value }) => value);
 }
 
-/** Removes a workspace with its configurations; what was still to be delivered is cancelled. Management only. */
+/** Removes a workspace with its configurations; unfinished deliveries are cancelled. Management only. */
 export function removeWorkspace(
   context: EngineContext,
   caller: Principal,
@@ -97,7 +97,7 @@ function isFlag(value: unknown): boolean {
 
 const longestUrl = 2048;
 
-/** An address that messages can link to, or none. */
+/** Whether it is null or an address that messages can link to. */
 function isPage(url: unknown): boolean {
   if (url === undefined || url === null) return true;
   if (typeof url !== 'string' || url.length > longestUrl || !URL.canParse(url)) return false;

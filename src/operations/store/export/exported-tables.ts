@@ -32,17 +32,17 @@ import { schedulerConfigurations } from '../../../scheduler/scheduler-configurat
 import { serviceRegistrations } from '../../../services/service-registration.js';
 import type { Table } from '../../../shared/table.js';
 
-/** A table of an export, and how its records are printed there. */
+/** A table of an export, and the exported form of its records. */
 export interface ExportedTable {
   readonly table: Table<unknown>;
   /** The record without its secrets; absent when it has none. */
   readonly withoutSecrets?: (record: unknown) => unknown;
 }
 
-/** A host that no name stands for. */
+/** A host name that never resolves. */
 const nowhere = 'left-out.invalid';
 
-/** Without where it sends to, what it signs with, its headers and certificates, and its last answer. */
+/** The configuration without its URL, signing secrets, headers, certificates and last response. */
 function configurationWithoutSecrets({ options, ...record }: NotificationConfiguration): NotificationConfiguration {
   return {
     ...record,

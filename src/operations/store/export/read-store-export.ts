@@ -24,11 +24,11 @@ export function readStoreExport(text: string): Result<StoreContents, InvalidExpo
     if (fault !== undefined) return err({ type: 'invalid_export', line: at + 1, message: fault });
   }
   const contents = reading.contents();
-  const cut = 'The text ends before the export does: the file is not whole.';
+  const cut = 'The export is truncated.';
   return contents === undefined ? err({ type: 'invalid_export', line: lines.length + 1, message: cut }) : ok(contents);
 }
 
-/** Takes one line after the other; each gives what is wrong with it, if anything. */
+/** Reads line by line; each call returns the problem of the line, if any. */
 class Reading {
   #head: Pick<StoreContents, 'at' | 'index'> | undefined;
   readonly #tables: (TableContents & { readonly rows: RecordContents[] })[] = [];
@@ -37,8 +37,8 @@ class Reading {
 
   take(text: string): string | undefined {
     const line = objectFrom(text);
-    if (line === undefined) return 'A line is a JSON object.';
-    if (this.#isWhole) return 'Nothing comes after the last line.';
+    if (line === undefined) return 'Each line must be a JSON object.';
+    if (this.#isWhole) return 'There is content after the last line of the export.';
     if (this.#head === undefined) return this.#begin(line);
     if ('table' in line) return this.#table(line);
     if ('record' in line) return this.#row(line);
@@ -52,7 +52,7 @@ class Reading {
   #begin({ signalboxExport, at, index }: Line): string | undefined {
     if (typeof signalboxExport !== 'number') return 'This is not an export of a store.';
     if (signalboxExport !== exportFormat) {
-      return `The export has the form ${signalboxExport}; this version reads the form ${exportFormat}.`;
+      return `The export has format ${signalboxExport}; this version reads format ${exportFormat}.`;
     }
     const instant = typeof at === 'string' ? Date.parse(at) : Number.NaN;
     if (Number.isNaN(instant) || !isIndex(index)) return 'The header needs a time `at` and an `index`.';
@@ -62,7 +62,7 @@ class Reading {
 
   #table({ table: name, index }: Line): string | undefined {
     const known = exportedTables.find(({ table }) => table.name === name);
-    if (known === undefined) return `There is no table ${JSON.stringify(name)} in this version.`;
+    if (known === undefined) return `This version has no table ${JSON.stringify(name)}.`;
     if (!isIndex(index)) return 'A table needs the `index` of its last change.';
     this.#tables.push({ table: known.table, index, rows: [] });
     return undefined;
@@ -70,9 +70,9 @@ class Reading {
 
   #row({ createIndex, modifyIndex, record }: Line): string | undefined {
     const own = this.#tables.at(-1);
-    if (own === undefined) return 'A record stands before the first table.';
+    if (own === undefined) return 'A record precedes the first table.';
     if (!isIndex(createIndex) || !isIndex(modifyIndex)) return 'A record needs `createIndex` and `modifyIndex`.';
-    if (typeof record !== 'object' || record === null) return 'A record is an object.';
+    if (typeof record !== 'object' || record === null) return 'A record must be an object.';
     own.rows.push({ createIndex, modifyIndex, record });
     this.#rows += 1;
     return undefined;

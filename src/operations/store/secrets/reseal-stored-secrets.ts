@@ -23,7 +23,7 @@ function resealAll(context: EngineContext): ResultAsync<number, StorageError> {
   return throughKinds(0, (kind, written) => resealKind(context, kind, written));
 }
 
-/** Removes the note only when nothing of what was replaced is left. */
+/** Removes the note only when no replaced data is left. */
 function overwriteReplaced(context: EngineContext): ResultAsync<void, StorageError> {
   return context.storage
     .read((view) => view.list(replacedSecrets, { limit: 1 }).length > 0)
@@ -60,7 +60,7 @@ function resealKind<R>(
   );
 }
 
-/** Undefined when all strings are as they would be kept today, or cannot be opened. */
+/** Undefined when all strings have their current form or cannot be decrypted. */
 function resealed<R>(context: EngineContext, kind: SealedRecords<R>, record: R): R | undefined {
   let changes = 0;
   const next = kind.map(record, (text) => {

@@ -142,7 +142,7 @@ describe.each(agentLinkages)('a disk that is kept, with an agent $name', (linkag
     expect(existsSync(inside(directory, first, 'alloc/logs'))).toBe(true);
     expect(messages(second)).toContain(`The ephemeral disk of allocation ${first.ID} was taken over`);
     expect(messages(second)).toContain(
-      `Waiting for the end of allocation ${first.ID}, whose ephemeral disk is taken over`,
+      `Waiting for allocation ${first.ID} to end before taking over its ephemeral disk`,
     );
   });
 });
@@ -361,7 +361,7 @@ describe('a runner that was killed', () => {
     rmSync(inside(directory, second, 'alloc/data'), { recursive: true });
     mkdirSync(inside(directory, second, 'alloc/data'));
     const { engine } = await house({ storage, directory });
-    await newest(engine, (allocation) => messages(allocation).some((text) => text.includes('found again')));
+    await newest(engine, (allocation) => messages(allocation).some((text) => text.includes('recovered')));
     (await engine.as(hostPrincipal).allocations.restart(second.ID, {}))._unsafeUnwrap();
     await newest(engine, (allocation) => messages(allocation).filter((text) => text.includes('started')).length > 1);
     expect(readdirSync(inside(directory, second, 'alloc/data'))).not.toContain('foreign');

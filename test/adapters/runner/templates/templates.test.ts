@@ -282,7 +282,7 @@ describe('templates of a task', () => {
     const { engine, directory } = await house();
     const registered = await register(engine, shell('true', [broken]));
     if (registered.isErr()) {
-      expect(JSON.stringify(registered.error)).toContain('leaves the allocation');
+      expect(JSON.stringify(registered.error)).toContain('outside the allocation directory');
       return;
     }
     const allocation = await until(engine, ended);

@@ -41,14 +41,14 @@ it.each([0, 1, 999, 1000, 1001, 2000, 3334])('knows what %d allocations use, how
   });
   written._unsafeUnwrap();
   const { cluster } = (await storage.read((view) => clusterAt(view, undefined)))._unsafeUnwrap();
-  const used = cluster.books.flatMap(({ uses }) => uses.map(({ id }) => id));
+  const used = cluster.nodeStates.flatMap(({ uses }) => uses.map(({ id }) => id));
   const open = Array.from({ length: count }, (_, at) => allocation(at)).filter((one) => one.ClientStatus === 'running');
   expect(used.sort()).toEqual(open.map(({ ID }) => ID).sort());
 });
 
 /** What the cluster has of each node, in no order. */
 function usesOf({ cluster }: KnownCluster): readonly (readonly string[])[] {
-  return cluster.books.map(({ node, uses }) => [node.ID, ...uses.map(({ id }) => id).sort()]);
+  return cluster.nodeStates.map(({ node, uses }) => [node.ID, ...uses.map(({ id }) => id).sort()]);
 }
 
 async function storeWith(count: number): Promise<Storage> {
@@ -91,7 +91,7 @@ it('keeps what it knows when allocations are removed that it has seen end', asyn
   });
   removed._unsafeUnwrap();
   const after = await known(storage, before);
-  expect(after.cluster.books[1]).toBe(before.cluster.books[1]);
+  expect(after.cluster.nodeStates[1]).toBe(before.cluster.nodeStates[1]);
 });
 
 const change = fc.record({

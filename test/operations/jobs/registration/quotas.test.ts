@@ -22,7 +22,7 @@ const register = (w: World, input: { job: JobInput }) => registerJob(w.engine, h
 const exceeded = (asked: string) => ({
   type: 'quota_exceeded',
   namespace: 'default',
-  message: `the quota of namespace "default" is exceeded: it would ask for ${asked}`,
+  message: `the quota of namespace "default" would be exceeded: ${asked}`,
 });
 
 describe('the quota of a namespace', () => {

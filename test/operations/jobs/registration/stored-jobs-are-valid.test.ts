@@ -33,7 +33,9 @@ describe('a registration that keeps counts', () => {
     (await registerJob(w.engine, hostPrincipal, { job: scaled(count, 1, 10) }))._unsafeUnwrap();
     const answer = (await registerJob(w.engine, hostPrincipal, { job: next, preserveCounts: true }))._unsafeUnwrap();
     expect((await current(w))?.TaskGroups[0]?.Count).toBe(expected);
-    expect(answer.warnings.includes(`the present count ${count}: it becomes ${expected}`)).toBe(expected !== count);
+    expect(
+      answer.warnings.includes(`the current count ${count} is outside the scaling bounds and becomes ${expected}`),
+    ).toBe(expected !== count);
     expect(await faultsOf(w)).toEqual([]);
   });
 
@@ -105,8 +107,8 @@ it('what registrations, scalings and reverts store can be registered again', asy
 
 describe('warnings about launches come from register, validate and plan', () => {
   it.each([
-    ['30 2 * * *', 'Europe/Berlin', '2026-03-29 02:30:00 in Europe/Berlin: clocks are put forward over it'],
-    ['30 2 * * *', 'Europe/Berlin', '2026-10-25 02:30:00 in Europe/Berlin: clocks are put back over it'],
+    ['30 2 * * *', 'Europe/Berlin', '2026-03-29 02:30:00 in Europe/Berlin: clocks are set forward over it'],
+    ['30 2 * * *', 'Europe/Berlin', '2026-10-25 02:30:00 in Europe/Berlin: clocks are set back over it'],
     ['0 0 1 1 * 2020', '', 'all times at which it is due have passed'],
   ])('%s %s: %s', async (spec, TimeZone, expected) => {
     const w = world();

@@ -2,11 +2,11 @@ import type { AllocatedDevice } from '../allocated-resources.js';
 import type { Node } from '../node.js';
 import type { AllocationUse } from './allocation-use.js';
 import { addCapacity, type Capacity, noCapacity, nodeCapacity } from './capacity.js';
-import { PortBook } from './host-ports.js';
+import { TakenPorts } from './host-ports.js';
 import type { NodeClass } from './node-class.js';
 
 /** Instances in use, as `<vendor>/<type>/<name>#<id>`. */
-export type DeviceBook = ReadonlySet<string>;
+export type DevicesInUse = ReadonlySet<string>;
 
 /** A node and its usage, actual or planned. */
 export interface NodeState {
@@ -18,24 +18,24 @@ export interface NodeState {
   readonly count: number;
   /** By allocation; unordered. */
   readonly uses: readonly AllocationUse[];
-  readonly ports: PortBook;
+  readonly ports: TakenPorts;
   readonly cores: ReadonlySet<number>;
-  readonly devices: DeviceBook;
+  readonly devices: DevicesInUse;
 }
 
 /**
  * A node and the usage of its allocations. Immutable; ports, cores and devices, which few jobs need, are computed on first use and
  * cached.
  */
-export class NodeBook implements NodeState {
+export class ClusterNode implements NodeState {
   readonly node: Node;
   readonly nodeClass: NodeClass;
   readonly capacity: Capacity;
   readonly used: Capacity;
   readonly uses: readonly AllocationUse[];
-  #ports: PortBook | undefined;
+  #ports: TakenPorts | undefined;
   #cores: ReadonlySet<number> | undefined;
-  #devices: DeviceBook | undefined;
+  #devices: DevicesInUse | undefined;
 
   constructor(node: Node, nodeClass: NodeClass, uses: readonly AllocationUse[], used: Capacity) {
     this.node = node;
@@ -45,16 +45,16 @@ export class NodeBook implements NodeState {
     this.used = used;
   }
 
-  static of(node: Node, nodeClass: NodeClass, uses: readonly AllocationUse[]): NodeBook {
-    return new NodeBook(node, nodeClass, uses, uses.reduce<Capacity>(addCapacity, noCapacity));
+  static of(node: Node, nodeClass: NodeClass, uses: readonly AllocationUse[]): ClusterNode {
+    return new ClusterNode(node, nodeClass, uses, uses.reduce<Capacity>(addCapacity, noCapacity));
   }
 
   get count(): number {
     return this.uses.length;
   }
 
-  get ports(): PortBook {
-    this.#ports ??= PortBook.of(this.node, this.uses);
+  get ports(): TakenPorts {
+    this.#ports ??= TakenPorts.of(this.node, this.uses);
     return this.#ports;
   }
 
@@ -63,7 +63,7 @@ export class NodeBook implements NodeState {
     return this.#cores;
   }
 
-  get devices(): DeviceBook {
+  get devices(): DevicesInUse {
     this.#devices ??= devicesInUse(this.uses);
     return this.#devices;
   }
@@ -75,7 +75,7 @@ export function coresInUse(uses: Iterable<AllocationUse>): ReadonlySet<number> {
   return cores;
 }
 
-export function devicesInUse(uses: Iterable<AllocationUse>): DeviceBook {
+export function devicesInUse(uses: Iterable<AllocationUse>): DevicesInUse {
   const instances = new Set<string>();
   for (const use of uses) {
     for (const device of use.devices) for (const id of device.DeviceIDs) instances.add(deviceKey(device, id));

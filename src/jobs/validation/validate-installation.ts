@@ -5,10 +5,10 @@ import type { TaskGroup } from '../document/task-group.js';
 import { listed, quoted } from './problem-texts.js';
 import type { Report } from './problems.js';
 
-/** The installation's data for checks of a job against its context. Absent members are not checked. */
-export interface Surroundings {
+/** The installation's data for checks of a job. Absent members are not checked. */
+export interface InstallationContext {
   readonly hasNamespace?: (name: string) => boolean;
-  /** Asked for every pool but the built-in `default` and `all`. */
+  /** Called for every pool except the built-in `default` and `all`. */
   readonly hasNodePool?: (name: string) => boolean;
   readonly allowsDriver?: (driver: string) => boolean;
   /** The empty mode counts as `host`. */
@@ -16,7 +16,7 @@ export interface Surroundings {
 }
 
 /** Checks against the state of the installation. */
-export function validateSurroundings(job: Job, context: Surroundings, report: Report): void {
+export function validateInstallation(job: Job, context: InstallationContext, report: Report): void {
   validateVaults(job, report);
   validateCatalogues(job, report);
   if (context.hasNamespace?.(job.Namespace) === false) report(`the namespace ${quoted(job.Namespace)} does not exist`);
@@ -34,11 +34,11 @@ export function validateSurroundings(job: Job, context: Surroundings, report: Re
   }
 }
 
-/** There is no Vault here. A cluster other than `default` needs a separate identity besides. */
+/** Signalbox does not support Vault. */
 function validateVaults(job: Job, report: Report): void {
   const first = firstOf(job.TaskGroups, ({ Tasks }) => Tasks.find(({ Vault }) => Vault !== null));
   if (first !== undefined)
-    report(`Vault ${quoted(first.Vault?.Cluster ?? '')} is used by the job and not available here`);
+    report(`Signalbox does not support Vault: remove the vault block (cluster ${quoted(first.Vault?.Cluster ?? '')})`);
 }
 
 /** The service catalogue has one cluster. */
@@ -70,7 +70,7 @@ function firstOf<T, A>(elements: readonly T[], answerFor: (element: T) => A | un
 
 function clusterProblem(member: { readonly Cluster: string } | null): string | undefined {
   if (member === null || member.Cluster === '' || member.Cluster === 'default') return undefined;
-  return `only the Consul cluster "default" is available in this edition, not ${quoted(member.Cluster)}`;
+  return `only the Consul cluster "default" is supported, not ${quoted(member.Cluster)}`;
 }
 
 function partitionProblem(group: TaskGroup, consul: ConsulBlock | null): string | undefined {
@@ -80,8 +80,8 @@ function partitionProblem(group: TaskGroup, consul: ConsulBlock | null): string 
   return `group ${quoted(group.Name)}: the Consul partition of a task differs from the group's`;
 }
 
-/** What is not available at all, reported once for the job. */
-export function validateEdition(job: Job, report: Report): void {
+/** Unsupported features, each reported once for the job. */
+export function validateSupported(job: Job, report: Report): void {
   for (const group of job.TaskGroups) for (const task of group.Tasks) validateVaultIdentity(task, report);
   const anyTask = (isSo: (task: Task) => boolean): boolean => job.TaskGroups.some(({ Tasks }) => Tasks.some(isSo));
   if (anyTask(({ Resources }) => (Resources.NUMA?.Affinity ?? 'none') !== 'none')) {
@@ -111,7 +111,7 @@ function networkModesOf(job: Job): string[] {
   return job.TaskGroups.flatMap((group) => (group.Networks ?? []).map((network) => network.Mode ?? 'host'));
 }
 
-/** Each name once that is not allowed. */
+/** The names that are not allowed, without duplicates. */
 function differing(names: readonly string[], allows: (name: string) => boolean): string[] {
   return [...new Set(names)].filter((name) => !allows(name));
 }

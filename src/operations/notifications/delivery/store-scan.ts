@@ -16,7 +16,7 @@ import { loadDestination } from './load-destination.js';
 import { readPortion } from './read-queues.js';
 
 /** The result of a scan of the store, to be applied by the loop. */
-interface Look {
+interface StoreScan {
   /** Queues changed by it. */
   readonly held: readonly Held[];
   /** The sequence up to which events were passed to the queues. */
@@ -43,12 +43,12 @@ const mostEvents = 512;
  * writers (only when `settled`: no turn of this engine is being written), and the next part of queues that have
  * run low. Changes nothing.
  */
-export function look(
+export function scanStore(
   context: EngineContext,
   view: ReadView,
   work: DeliveryWork,
   { now, settled }: { readonly now: Instant; readonly settled: boolean },
-): Look {
+): StoreScan {
   const { rows, tail, more } = readTail(view, work.tail);
   const arrivals = arrivalsFor(rows, work, context.settings.notifications.delivery.ordering !== 'none');
   const queuesIndex = view.tableIndex(queues);
@@ -57,7 +57,7 @@ export function look(
   const concerned =
     foreign || changedAt !== work.configurationsIndex
       ? work.held.keys()
-      : new Set([...work.hungry, ...arrivals.keys()]);
+      : new Set([...work.toRefill, ...arrivals.keys()]);
   const scene: ScanContext = { context, view, work, now };
   const held: Held[] = [];
   for (const configurationId of concerned) {
@@ -99,7 +99,7 @@ interface ScanContext {
 }
 
 /** When the first waiting queue is due. */
-function nextWakeOf(view: ReadView): Look['nextWake'] {
+function nextWakeOf(view: ReadView): StoreScan['nextWake'] {
   const first = view.list(queues, { index: 'by_wake', limit: 1 })[0]?.record;
   return first === undefined ? null : (first.lease?.until ?? first.wakeAt);
 }

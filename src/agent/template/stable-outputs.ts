@@ -3,7 +3,7 @@ import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.
 import type { RenderedTemplate } from './render-templates.js';
 
 /** New output of a template that is held back until it has been stable for a while. Times are monotonic milliseconds. */
-interface HeldText {
+interface HeldOutput {
   readonly text: string;
   /** When the output first differed from what the task has. */
   readonly since: Milliseconds;
@@ -11,13 +11,13 @@ interface HeldText {
   readonly changedAt: Milliseconds;
 }
 
-export type HeldTexts = ReadonlyMap<number, HeldText>;
+export type HeldOutputs = ReadonlyMap<number, HeldOutput>;
 
 interface QuietTexts {
   /** The output to write now. */
   readonly due: readonly RenderedTemplate[];
   /** By template index. */
-  readonly held: HeldTexts;
+  readonly held: HeldOutputs;
   /** When the first held output is due if nothing changes before; undefined when none is held. */
   readonly next: Milliseconds | undefined;
 }
@@ -26,32 +26,32 @@ interface QuietTexts {
  * Decides which new output is written: what has been stable for its template's minimum wait, or has differed for the maximum
  * wait. `changed` are the templates whose output differs from what the task has; all others are no longer held.
  */
-export function quietTexts(
+export function stableOutputs(
   changed: readonly RenderedTemplate[],
   templates: readonly Pick<TaskTemplate, 'Wait'>[],
-  before: HeldTexts,
+  before: HeldOutputs,
   now: Milliseconds,
 ): QuietTexts {
   const due: RenderedTemplate[] = [];
-  const held = new Map<number, HeldText>();
+  const held = new Map<number, HeldOutput>();
   let next: Milliseconds | undefined;
   for (const rendered of changed) {
     const { at, text } = rendered;
     const known = before.get(at);
     const since = known?.since ?? now;
     const changedAt = known?.text === text ? known.changedAt : now;
-    const moment = dueAt(templates[at]?.Wait ?? null, { text, since, changedAt });
-    if (moment <= now) due.push(rendered);
+    const dueTime = dueAt(templates[at]?.Wait ?? null, { text, since, changedAt });
+    if (dueTime <= now) due.push(rendered);
     else {
       held.set(at, { text, since, changedAt });
-      next = Math.min(next ?? moment, moment);
+      next = Math.min(next ?? dueTime, dueTime);
     }
   }
   return { due, held, next };
 }
 
 /** The maximum wait is four times the minimum unless it is set. */
-function dueAt(wait: TaskTemplate['Wait'], { since, changedAt }: HeldText): Milliseconds {
+function dueAt(wait: TaskTemplate['Wait'], { since, changedAt }: HeldOutput): Milliseconds {
   if (wait === null) return since;
   const shortest = wait.Min ?? 0;
   const longest = Math.max(shortest, wait.Max ?? 4 * shortest);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { Troubles } from '../../../src/operations/scheduling/evaluation-troubles.js';
+import { EvaluationFailures } from '../../../src/operations/scheduling/evaluation-failures.js';
 
 it('counts by ID, until the ID is forgotten', () => {
-  const { faults: counts } = new Troubles();
+  const { faults: counts } = new EvaluationFailures();
   counts.count('a');
   counts.count('a');
   counts.count('b');
@@ -12,7 +12,7 @@ it('counts by ID, until the ID is forgotten', () => {
 });
 
 it('keeps a bounded number of evaluations that nobody ends here, the latest ones', () => {
-  const { faults: counts } = new Troubles();
+  const { faults: counts } = new EvaluationFailures();
   for (let at = 0; at < 5000; at += 1) {
     counts.count('kept');
     counts.count(`${at}`);

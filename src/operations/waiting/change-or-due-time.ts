@@ -9,17 +9,17 @@ interface Awaited {
   readonly tables: readonly TableName[];
   readonly index: number;
   /** Wakes at this wall time, if any, and at the latest after the duration until then, in case the clock is set back. */
-  readonly moment: Instant | undefined;
+  readonly dueAt: Instant | undefined;
 }
 
 /** Resolves when one of the tables changes, the time comes, or the signal aborts. */
-export async function changeOrMoment(
+export async function changeOrDueTime(
   { storage, clock }: Pick<EngineContext, 'storage' | 'clock'>,
-  { tables, index, moment }: Awaited,
+  { tables, index, dueAt }: Awaited,
   signal: AbortSignal,
 ): Promise<void> {
   await untilFirst(signal, (either) => [
     storage.waitForChange(tables, index, either),
-    ...(moment === undefined ? [] : [clock.sleepUntil(moment, either), clock.sleep(moment - clock.now(), either)]),
+    ...(dueAt === undefined ? [] : [clock.sleepUntil(dueAt, either), clock.sleep(dueAt - clock.now(), either)]),
   ]);
 }

@@ -43,7 +43,7 @@ interface Changed {
   /** The row before the transaction. */
   readonly before: Row<unknown> | undefined;
   readonly after: unknown;
-  /** Of the last change. */
+  /** Index of the last change. */
   readonly index: number;
 }
 
@@ -74,7 +74,7 @@ export function changedJobs(
     .map(({ before, after }) => ({ before: before?.record as Job | undefined, after: after as Job | undefined }));
 }
 
-/** Transactions between two removals of old notices. */
+/** The number of transactions between two removals of old notices. */
 const lookEvery = 32;
 
 /** The most rows of each table removed in one transaction. */
@@ -85,7 +85,7 @@ const removedAtOnce = 256;
  * over the store can stream them. `cause`: the subject of the transaction, if its changes do not show it. A notice contains no record;
  * overwritten records are kept in another table. Notices older than the last `kept` transactions are removed.
  */
-export function tellChanges(view: WriteView, changes: Changes, kept: number, cause?: Cause): void {
+export function writeNotices(view: WriteView, changes: Changes, kept: number, cause?: Cause): void {
   if (changes.size === 0 || kept <= 0) return;
   const real: Changed[] = [];
   for (const change of changes.values()) {

@@ -2,21 +2,21 @@ import { lastSequenceOf } from '../../../notifications/events/event.js';
 import { second } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
 import { deliveryTables } from '../../context/accepted-events.js';
-import { handOver, look } from './look.js';
 import type { Loop } from './loop.js';
+import { handOver, scanStore } from './store-scan.js';
 
-/** Reads what has changed, when anything has. */
-export async function lookAround(loop: Loop): Promise<void> {
+/** Scans the store if it has changed. */
+export async function scanIfChanged(loop: Loop): Promise<void> {
   const { work, context } = loop;
   const now = loop.now();
   work.nextTimer(now);
   takeAccepted(loop, now);
   work.changed ||= work.reached > work.known;
-  if (!work.changed && work.hungry.size === 0) return;
+  if (!work.changed && work.toRefill.size === 0) return;
   work.changed = false;
-  // While a turn is being written, its own changes could not be reported from those of others.
+  // While a turn is being written, its changes could not be distinguished from those of others.
   const settled = loop.turn === null;
-  const read = await context.storage.read((view) => look(context, view, work, { now, settled }));
+  const read = await context.storage.read((view) => scanStore(context, view, work, { now, settled }));
   if (read.isErr()) throw new Error(read.error.message);
   const found = read.value;
   for (const held of found.held) work.put(held, now);
@@ -31,11 +31,11 @@ export async function lookAround(loop: Loop): Promise<void> {
   work.nextWake = found.nextWake;
 }
 
-/** Takes over what this process has accepted itself, as long as that is all that has happened. */
+/** Applies the events accepted by this process without a scan, if there are no other changes. */
 function takeAccepted({ work, context }: Loop, now: Instant): void {
   const ordered = context.settings.notifications.delivery.ordering !== 'none';
   for (const accepted of work.accepted.splice(0)) {
-    // A look has seen it already.
+    // A scan has read it already.
     if (accepted.after <= work.known) continue;
     const found = handOver(work, accepted, ordered);
     if (found === null) {
@@ -48,8 +48,8 @@ function takeAccepted({ work, context }: Loop, now: Instant): void {
   }
 }
 
-/** Notes every change of the store that concerns the loop. Its own turns change the queues, too: those it knows. */
-export async function watch({ context, work, bell }: Loop, signal: AbortSignal): Promise<void> {
+/** Records every relevant change of the store. Changes of the queues by the loop's own turns are ignored. */
+export async function watch({ context, work, wakeUp }: Loop, signal: AbortSignal): Promise<void> {
   let after = 0;
   while (!signal.aborted) {
     try {
@@ -57,11 +57,11 @@ export async function watch({ context, work, bell }: Loop, signal: AbortSignal):
       if (signal.aborted || reached <= after) return;
       after = reached;
       work.reached = reached;
-      bell.wake();
+      wakeUp.wake();
     } catch (error) {
-      // Nobody waits for this promise but the loop's end.
+      // Only the end of the loop waits for this promise.
       const message = error instanceof Error ? error.message : 'unknown';
-      context.logger.error({ error: message }, 'The queues of deliveries cannot be watched');
+      context.logger.error({ error: message }, 'Watching the queues of deliveries failed');
       await context.clock.sleep(second, signal);
     }
   }

@@ -11,15 +11,15 @@ import type { Registration } from '../../../jobs/changes/decide-registration.js'
 import type { Job } from '../../../jobs/document/job.js';
 import type { DispatchRateExceeded, InvalidJob, QuotaExceeded } from '../../../jobs/errors.js';
 import { dispatchRates } from '../../../jobs/namespaces/quota-usage.js';
-import { usageOf } from '../../books/jobs/quota-books.js';
+import { usageOf } from '../../books/jobs/quota-sums.js';
 import type { Transaction } from '../../commit.js';
 import { checkJob } from './check-job.js';
 
 /**
- * The registration, if its job stays within the quota, and is valid with what was kept of the previous one. A registration without changes
+ * The registration, if its job is within the quota and valid with the preserved counts and resources. An unchanged registration
  * requests nothing more.
  */
-export function keepQuota(
+export function checkQuota(
   tx: Transaction,
   registration: Registration,
 ): Result<Registration, QuotaExceeded | InvalidJob> {
@@ -30,12 +30,12 @@ export function keepQuota(
   return checked.andThen(() => withinQuota(tx, registration.previous, job)).map(() => registration);
 }
 
-/** Warnings about what was kept of the previous job. */
+/** Warnings about preserved counts and resources. */
 export function keptWarnings(registration: Registration): readonly string[] {
   return registration.type === 'updated' ? (registration.kept ?? []) : [];
 }
 
-/** Passes when the job, as it is to become, stays within the quota of its namespace. Asked before anything of it is written. */
+/** Checks that the new state of the job is within the quota of its namespace. Call it before the job is written. */
 export function withinQuota(tx: Transaction, before: Job | undefined, after: Job): Result<void, QuotaExceeded> {
   const namespace = after.Namespace;
   const rule = quotaOf(tx.settings.jobs.quotas, namespace);
@@ -46,8 +46,8 @@ export function withinQuota(tx: Transaction, before: Job | undefined, after: Job
   return excess === undefined ? ok(undefined) : err(excess);
 }
 
-/** Takes a dispatch of the namespace's rate, if it has one. */
-export function takeDispatchOf(tx: Transaction, namespace: string): Result<void, DispatchRateExceeded> {
+/** Counts a dispatch towards the namespace's rate limit, if it has one. */
+export function countDispatch(tx: Transaction, namespace: string): Result<void, DispatchRateExceeded> {
   const perMinute = quotaOf(tx.settings.jobs.quotas, namespace)?.dispatchesPerMinute;
   if (perMinute === undefined) return ok(undefined);
   const until = tx.get(dispatchRates, [namespace])?.record.Until ?? 0;

@@ -4,9 +4,9 @@ import type { Instant } from '../../shared/instant.js';
 import type { EngineContext } from './engine-context.js';
 
 /** The generated values of a commit, time and identifiers, in the order in which its work asks for them: every run gets the same ones. */
-export class Draws implements Ids {
+export class GeneratedValues implements Ids {
   readonly #context: Pick<EngineContext, 'clock' | 'ids'>;
-  readonly #drawn = new Map<IdKind, string[]>();
+  readonly #generated = new Map<IdKind, string[]>();
   readonly #taken = new Map<IdKind, number>();
   readonly #fractions: number[] = [];
   #fractionsTaken = 0;
@@ -32,13 +32,13 @@ export class Draws implements Ids {
   next(kind: IdKind): string {
     const position = this.#taken.get(kind) ?? 0;
     this.#taken.set(kind, position + 1);
-    let drawn = this.#drawn.get(kind);
-    if (drawn === undefined) {
-      drawn = [];
-      this.#drawn.set(kind, drawn);
+    let values = this.#generated.get(kind);
+    if (values === undefined) {
+      values = [];
+      this.#generated.set(kind, values);
     }
-    drawn[position] ??= this.#context.ids.next(kind);
-    return drawn[position];
+    values[position] ??= this.#context.ids.next(kind);
+    return values[position];
   }
 
   fraction(): number {

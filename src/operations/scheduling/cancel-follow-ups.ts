@@ -4,7 +4,7 @@ import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import type { Transaction } from '../commit.js';
 
 /**
- * The allocation without the evaluation that would have marked it as lost, after its node, which was disconnected, has reported it
+ * Removes the reference to the evaluation that would have marked the allocation as lost, after its disconnected node has reported it
  * again.
  */
 export function withoutWait(before: Allocation): Allocation {
@@ -19,10 +19,10 @@ interface Changed {
 }
 
 /**
- * Cancels evaluations for a later time after allocations are back: those that they named, unless others still name them, and, when the
- * job waits for no allocation any more, those for the end of the wait. To be called after all changed allocations were written.
+ * Cancels delayed evaluations after allocations have reconnected: those that they referred to, unless other allocations still do, and, if the
+ * job no longer waits for any allocation, those for the end of the wait. Call it after all changed allocations were written.
  */
-export function cancelNeedless(tx: Transaction, changed: readonly Changed[]): readonly Evaluation[] {
+export function cancelFollowUps(tx: Transaction, changed: readonly Changed[]): readonly Evaluation[] {
   const byJob = new Map<string, Allocation[]>();
   for (const { before } of changed) {
     if (before.ClientStatus !== 'unknown') continue;
@@ -52,7 +52,7 @@ function cancelOfJob(tx: Transaction, back: readonly Allocation[]): readonly Eva
       const canceled: Evaluation = {
         ...evaluation,
         Status: 'canceled',
-        StatusDescription: 'The allocations that it would have looked at are back',
+        StatusDescription: 'Its allocations have reconnected',
         ModifyIndex: tx.index,
         ModifyTime: timeOfChange(evaluation, tx.now),
       };
