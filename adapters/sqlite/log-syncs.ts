@@ -34,10 +34,9 @@ const usualTerms: SyncTerms = { commitsBefore: 32, fewWrites: 4, fastSync: 1 };
  * Syncs in a separate thread: each would block the event loop, for 0.2 ms on a fast disk and for several on a cloud volume. Until
  * the thread runs, and without a thread, commits wait for the disk themselves.
  *
- * With `synchronous = NORMAL` SQLite orders everything else that has to be on the disk before something else: it syncs the log before a
- * checkpoint copies it, the file after that, and the head of a log that begins anew. What it leaves out is the sync after each commit, and
- * that is made here, through a separate descriptor for the same log. SQLite keeps no locks on the log, so closing the descriptor frees
- * none, and the log is not removed while the connection is open.
+ * With `synchronous = NORMAL`, SQLite itself syncs the log before a checkpoint copies it, the file after that, and the header of a
+ * restarted log. It omits only the sync after each commit, which is made here through a separate descriptor of the same log. SQLite
+ * holds no locks on the log, so closing the descriptor releases none, and the log is not removed while the connection is open.
  */
 export function threadedSyncs(
   handle: SqliteHandle,

@@ -101,7 +101,7 @@ class Server {
     if (request.isErr()) return err(request.error);
     const { token, WebSocket = (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket } = this.#options;
     if (WebSocket === undefined) {
-      const message = 'this platform has no WebSocket: give `connect` one';
+      const message = 'this platform has no WebSocket: pass one to `connect`';
       return err({ type: 'bad_request', message } satisfies ClientError);
     }
     const target = request.value.target + (request.value.target.includes('?') ? '&' : '?') + 'ws_handshake=true';
@@ -142,7 +142,7 @@ async function* clientItems(
 ): AsyncGenerator<unknown> {
   for await (const item of itemsOf(body, framing)) {
     const own = framing === 'bytes' || answer.fromWire === undefined ? item : answer.fromWire(item);
-    if (own === undefined) throw new SignalboxError(unexpected(200, `an item of ${path} is not one of this interface`));
+    if (own === undefined) throw new SignalboxError(unexpected(200, `invalid item in the stream of ${path}`));
     yield own;
   }
 }
@@ -175,7 +175,7 @@ function refusalFrom(status: number, text: string): ClientError | TaggedError {
   return unexpected(status);
 }
 
-function unexpected(status: number, message = 'the answer is not one of this interface'): UnexpectedAnswer {
+function unexpected(status: number, message = 'the response is not from a Signalbox server'): UnexpectedAnswer {
   return { type: 'unexpected_answer', status, message };
 }
 

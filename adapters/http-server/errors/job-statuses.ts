@@ -132,7 +132,7 @@ const malformedId: Statuses = { invalid_request: 500 };
 const unreadableFilter: Statuses = { filter_syntax: 500, filter_evaluation: 500 };
 const nodeNotFound: Statuses = { node_not_found: 404 };
 
-/** Calls with statuses of their own for clients of Nomad. */
+/** Calls with other statuses for clients of Nomad. */
 const inNomadByCall: Readonly<Record<string, Statuses>> = {
   'jobs.scale': { job_not_found: 404 },
   'jobs.statuses': unreadableFilter,

@@ -2,7 +2,7 @@ import { everybody } from '../../../src/api/access.js';
 import type { Route } from '../calls/route.js';
 
 /**
- * The target of links in messages for a workspace without a page of its own (`workspaceUrl`): redirects to the workspace's document.
+ * The target of links in messages for a workspace without its own page (`workspaceUrl`): redirects to the workspace's document.
  * The redirect depends only on the path, so it does not reveal whether the workspace exists; reading the document requires a right.
  */
 export const workspacePageRoute: Route = {

@@ -55,7 +55,7 @@ export const workspaceCalls = {
   }),
 } as const;
 
-/** The users of the host, whom e-mail configurations name. */
+/** The users of the host, the possible recipients of e-mail configurations. */
 export const userCalls = {
   /** Creates or replaces a user. */
   put: notification({

@@ -196,7 +196,7 @@ describe('artifacts', () => {
       fetchArtifacts({ artifacts: [artifact], paths, fill: (text) => text, limits: {} }, by, never);
     await expect(attempt(of('/file'), closed)).rejects.toMatchObject({
       isFinal: true,
-      message: expect.stringContaining('only public addresses'),
+      message: expect.stringContaining('only to public addresses'),
     });
     answers['/inside'] = (_request, response) =>
       void response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end();
