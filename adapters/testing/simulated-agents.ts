@@ -54,15 +54,15 @@ export function simulatedAgents(
   { nodes, behaviour }: Cast,
   signal: AbortSignal,
 ): SimulatedAgents & { readonly ended: Promise<unknown> } {
-  const around = { link: agentPorts(engine).link, clock, behaviour };
-  const agents = new Map(nodes.map((node) => [node.ID, new SimulatedAgent(node, around)]));
+  const context = { link: agentPorts(engine).link, clock, behaviour };
+  const agents = new Map(nodes.map((node) => [node.ID, new SimulatedAgent(node, context)]));
   return {
     silence: (nodeId, silent = true) => agents.get(nodeId)?.silence(silent),
     ended: Promise.all([...agents.values()].map((agent) => agent.run(signal))),
   };
 }
 
-interface Surroundings {
+interface AgentContext {
   readonly link: AgentLink;
   readonly clock: ManualClock;
   readonly behaviour: (allocation: Allocation) => Behaviour;
@@ -78,15 +78,15 @@ interface Held {
 
 class SimulatedAgent {
   readonly #node: Node;
-  readonly #around: Surroundings;
+  readonly #context: AgentContext;
   readonly #held = new Map<string, Held>();
   #isSilent = false;
   /** Aborts when the agent is silenced or reports again. */
   #turn = new AbortController();
 
-  constructor(node: Node, around: Surroundings) {
+  constructor(node: Node, context: AgentContext) {
     this.#node = node;
-    this.#around = around;
+    this.#context = context;
   }
 
   silence(isSilent: boolean): void {
@@ -106,7 +106,7 @@ class SimulatedAgent {
   }
 
   async #beat(turn: AbortSignal): Promise<void> {
-    const { link, clock } = this.#around;
+    const { link, clock } = this.#context;
     while (!turn.aborted) {
       const beat = await link.heartbeat(this.#node.ID);
       const known =
@@ -128,7 +128,7 @@ class SimulatedAgent {
   }
 
   async #work(turn: AbortSignal): Promise<void> {
-    const { link, clock } = this.#around;
+    const { link, clock } = this.#context;
     // Changes during the silence are reported first.
     await this.#tell([...this.#held.values()], turn);
     for (let after = 0; !turn.aborted; ) {
@@ -167,7 +167,7 @@ class SimulatedAgent {
 
   /** Waits until the tasks end, if they do. */
   async #end({ allocation, over }: Held): Promise<void> {
-    const { clock, behaviour } = this.#around;
+    const { clock, behaviour } = this.#context;
     const { ends, after = 0 } = behaviour(allocation);
     if (ends === undefined) return;
     await clock.sleep(after, over.signal);
@@ -185,7 +185,7 @@ class SimulatedAgent {
   /** Reports the states, again until the server has them or the signal aborts. */
   async #tell(held: readonly Held[], signal: AbortSignal): Promise<void> {
     if (held.length === 0) return;
-    const { link, clock } = this.#around;
+    const { link, clock } = this.#context;
     const now = clock.now();
     const reports = held.map(({ allocation, status }): AllocationReport => {
       const taskStates = taskStatesOf(allocation, status, now);

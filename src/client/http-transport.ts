@@ -59,8 +59,8 @@ class Server {
     const request = requestFromCall(call, input, how.waiting);
     if (request.isErr()) return err(request.error);
     const { timeout = 30_000 } = this.#options;
-    const patience = timeout + (how.waiting === undefined ? 0 : ((how.waiting.wait ?? longestWait) * 17) / 16);
-    const ended = endedBy(how.signal, patience);
+    const limit = timeout + (how.waiting === undefined ? 0 : ((how.waiting.wait ?? longestWait) * 17) / 16);
+    const ended = endedBy(how.signal, limit);
     try {
       const response = await this.#fetch(call, request.value, ended.signal);
       const text = await response.text();

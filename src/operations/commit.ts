@@ -17,8 +17,8 @@ import { rehearsalOver } from '../storage/views.js';
 import { followQuotas } from './books/jobs/quota-books.js';
 import { type Changes, changedJobs, noteChange, tellChanges } from './books/tell-changes.js';
 import { type AcceptedEvents, AcceptedEventsNote } from './context/accepted-events.js';
-import { Draws } from './context/draws.js';
 import { type EngineContext, emit } from './context/engine-context.js';
+import { GeneratedValues } from './context/generated-values.js';
 import { type SteppedWork, steppedWork } from './context/steps-in-turns.js';
 import type { EngineEvents } from './events.js';
 import { NotedView } from './waiting/watched-rows.js';
@@ -77,7 +77,7 @@ export function commit<T, E>(
   caller: Principal,
   work: (tx: Transaction) => Result<T, E>,
 ): ResultAsync<Written<T>, E | StorageError> {
-  const drawn = new Draws(context);
+  const generated = new GeneratedValues(context);
   let facts: readonly Fact[] = [];
   let accepted: AcceptedEvents | undefined;
   let traced: readonly TracedEvaluation[] = [];
@@ -85,7 +85,7 @@ export function commit<T, E>(
   const write = context.storage.write((base) => {
     noted = context.parked.isWatching ? new NotedView(base, (table) => context.parked.isWatched(table)) : undefined;
     const view = noted ?? base;
-    const tx = new CommitTransaction(context, caller, view, drawn.again());
+    const tx = new CommitTransaction(context, caller, view, generated.again());
     const result = work(tx);
     if (result.isOk()) follow(tx, view);
     facts = tx.facts;
@@ -130,12 +130,12 @@ export function rehearse<T, E>(
   caller: Principal,
   work: (tx: Transaction) => Result<T, E>,
 ): ResultAsync<T, E | StorageError> {
-  const drawn = new Draws(context);
+  const generated = new GeneratedValues(context);
   return context.storage
     .read((view) => {
       const rehearsal = rehearsalOver(() => view);
       try {
-        return work(new CommitTransaction(context, caller, rehearsal, drawn.again()));
+        return work(new CommitTransaction(context, caller, rehearsal, generated.again()));
       } finally {
         rehearsal.end();
       }
@@ -152,11 +152,11 @@ export function rehearseInSteps<T>(
   caller: Principal,
   work: (tx: Transaction) => Steps<T>,
 ): SteppedWork<T> {
-  const drawn = new Draws(context);
+  const generated = new GeneratedValues(context);
   return steppedWork(function* (current) {
     const rehearsal = rehearsalOver(current);
     try {
-      return yield* work(new CommitTransaction(context, caller, rehearsal, drawn.again()));
+      return yield* work(new CommitTransaction(context, caller, rehearsal, generated.again()));
     } finally {
       rehearsal.end();
     }
@@ -190,29 +190,29 @@ class CommitTransaction implements Transaction {
   cause: Cause | undefined;
   readonly #view: WriteView;
   readonly #context: EngineContext;
-  readonly #draws: Draws;
+  readonly #generated: GeneratedValues;
 
   constructor(
     context: EngineContext,
     readonly caller: Principal,
     view: WriteView,
-    draws: Draws,
+    generated: GeneratedValues,
   ) {
     this.settings = context.settings;
     this.policies = context.policies;
     this.#context = context;
     this.#view = view;
-    this.#draws = draws;
+    this.#generated = generated;
     this.trace = cleanTraceparent(caller.traceparent);
     this.stopwatch = () => context.clock.monotonic() * 1e6;
   }
 
   get now(): Instant {
-    return this.#draws.time.now;
+    return this.#generated.time.now;
   }
 
   get monotonic(): Milliseconds {
-    return this.#draws.time.monotonic;
+    return this.#generated.time.monotonic;
   }
 
   get timeline(): string {
@@ -220,7 +220,7 @@ class CommitTransaction implements Transaction {
   }
 
   get ids(): Ids {
-    return this.#draws;
+    return this.#generated;
   }
 
   get actor(): string | undefined {

@@ -13,7 +13,7 @@ import { invalidAccess } from './invalid-access.js';
 export type PutPolicyError = PermissionDenied | InvalidAccess | StorageError;
 
 /**
- * Creates or replaces a policy; its tokens have the new rights from the next call on. Only management callers may do
+ * Creates or replaces a policy; the new rights of its tokens apply from the next call on. Only management callers may do
  * this. Returns the index of the write.
  */
 export function putPolicy(

@@ -7,8 +7,8 @@ import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
 /**
- * Removes a policy; removing a missing one succeeds. Tokens and roles keep its name, which has no effect until such a
- * policy exists again. Only management callers may do this. Returns the index of the write.
+ * Removes a policy; removing a missing one succeeds. Tokens and roles keep its name, which has no effect until a policy with this name
+ * exists again. Only management callers may do this. Returns the index of the write.
  */
 export function removePolicy(
   context: EngineContext,

@@ -5,7 +5,7 @@ import { roles } from '../../access/role-record.js';
 import { tokens } from '../../access/tokens.js';
 import { second } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { changeOrTime } from '../waiting/change-or-time.js';
 import { callerNow, rightsIndex } from './caller-standing.js';
 import { isOfTokenStore } from './presented-secret.js';
 
@@ -91,7 +91,7 @@ async function lossOf(
     }
     const { index, now } = read.value;
     if (now === undefined || !isAllowed(now.principal)) return true;
-    await changeOrMoment(context, { tables: rightsTables, index, moment: now.token?.expiresAt }, signal);
+    await changeOrTime(context, { tables: rightsTables, index, moment: now.token?.expiresAt }, signal);
   }
   return false;
 }

@@ -8,13 +8,13 @@ import type { ReadView, Row, TableName, WriteView } from '../../ports/storage.js
 
 /*
  * The delivery loop reads new events from the store, whichever process accepted them. If its own process did, and nothing else
- * has changed since it last read, that write contains everything it would find: the events are passed on when the write is
- * durable, and the read is omitted.
+ * has changed since its last read, that write contains all changes: the events are passed on directly when the write is
+ * durable, without a read.
  */
 
-/** The tables that deliveries depend on, in addition to their rows. */
+/** The other tables that deliveries depend on. */
 export const deliveryTables: readonly TableName[] = [events, queues, hookHolds, configurations, workspaces, users];
-const surroundings: readonly TableName[] = [queues, hookHolds, configurations, workspaces, users];
+const dependencies: readonly TableName[] = [queues, hookHolds, configurations, workspaces, users];
 
 /** The events of one durable write that changed none of `deliveryTables` otherwise. */
 export interface AcceptedEvents {
@@ -57,7 +57,7 @@ export class AcceptedEventsNote {
   /** The collected events at the end of the work; undefined when there are none, or the write changed other rows of `deliveryTables`. */
   finish(view: WriteView): AcceptedEvents | undefined {
     const before = this.#before;
-    if (before === undefined || this.#changesOld || indexOf(view, surroundings) > before) return undefined;
+    if (before === undefined || this.#changesOld || indexOf(view, dependencies) > before) return undefined;
     const rows = this.#sequences.flatMap((sequence) => view.get(events, [sequence]) ?? []);
     return { rows, before, after: view.tableIndex(events) };
   }

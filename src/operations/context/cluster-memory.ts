@@ -7,7 +7,7 @@ export class ClusterMemory {
   #known: KnownCluster | undefined;
   #reading: Promise<Result<undefined, StorageError>> | undefined;
 
-  /** Undefined until it was read for the first time. */
+  /** Undefined before the first read. */
   get known(): KnownCluster | undefined {
     return this.#known;
   }

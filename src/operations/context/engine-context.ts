@@ -38,13 +38,13 @@ export interface EngineContext {
   readonly mailer: Mailer | undefined;
   /** Absent: messages are sent unchanged. */
   readonly transform: Transform | undefined;
-  /** Absent: secrets are stored in the clear. */
+  /** Absent: secrets are stored unencrypted. */
   readonly cipher: Cipher | undefined;
   /** Receives measurements. */
   readonly observer: Observer;
   /** If absent, no spans are created; a call's `traceparent` is still passed on. */
   readonly tracer: Tracer | undefined;
-  /** @internal Spans of evaluations that have begun. */
+  /** @internal Spans of evaluations in progress. */
   readonly traces: EvaluationTraces;
   /** The log of the host. Readers of the monitor get the same lines. */
   readonly logger: Logger;
@@ -101,7 +101,7 @@ export function emit<K extends keyof EngineEvents>(
   } catch (error) {
     context.logger.error(
       { event: name, error: error instanceof Error ? error.message : 'unknown' },
-      'An event listener threw',
+      'An event listener threw an exception',
     );
   }
 }

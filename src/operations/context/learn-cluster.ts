@@ -8,8 +8,8 @@ const never = new AbortController().signal;
 
 /**
  * Ensures that the cluster is cached. The first time it is read in turns of the event loop, which takes seconds for 100,000
- * live allocations; later, each decision applies the changes. An aborted signal ends a reading that this call
- * began, without a result.
+ * live allocations; later, each decision applies the changes. An aborted signal ends a read that this call
+ * started, without a result.
  */
 export function learnCluster(
   context: EngineContext,
@@ -20,7 +20,7 @@ export function learnCluster(
     : okAsync<undefined, StorageError>(undefined);
 }
 
-/** Updates the cached cluster in turns of the event loop, when that takes longer than a write should. */
+/** Updates the cached cluster in turns of the event loop if this takes longer than a write may take. */
 export function refreshCluster(
   context: EngineContext,
   signal: AbortSignal = never,

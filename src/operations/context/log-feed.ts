@@ -91,7 +91,7 @@ export class LogFeed implements Logger {
     return { at: this.#clock.now(), level: 'warn', message: 'The reader was too slow and missed entries', fields };
   }
 
-  /** Waits for the next entry; false when there was none for a while. */
+  /** Waits for the next entry; false at the time of a heartbeat. */
   async #more(reader: Reader, signal: AbortSignal): Promise<boolean> {
     await untilFirst(signal, (either) => [
       new Promise<void>((resolve) => {

@@ -8,13 +8,13 @@ import {
   type NodeCommand,
 } from '../../agent/link/node-command.js';
 
-/** The agents that are connected to this process, by node. A newer connection of a node replaces the older one, which is reported. */
+/** The agents connected to this process, by node. A newer connection of a node replaces the older one and notifies it. */
 export class NodeSwitch {
   #performers: ReadonlyMap<string, CommandPerformer> = new Map();
   readonly #whenReplaced = new WeakMap<CommandPerformer, () => void>();
   readonly #watchers = new Set<() => void>();
 
-  /** Takes commands for a node until the returned function is called, or until a newer connection replaces this one. */
+  /** Handles commands for a node until the returned function is called or a newer connection replaces this one. */
   attach(nodeId: string, performer: CommandPerformer, whenReplaced: () => void = () => undefined): () => void {
     const older = this.#performers.get(nodeId);
     this.#whenReplaced.set(performer, whenReplaced);

@@ -2,12 +2,12 @@ import { ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import type { EngineContext } from './engine-context.js';
 
-/** The length of a turn in milliseconds, and the number of its steps if the clock stands still. */
+/** The length of a turn in milliseconds, and the most steps per turn if the clock stands still. */
 const turnMs = 2;
 const stepsInTurn = 64;
 /**
- * After this many interruptions the work is done in one turn: a store behind a network interrupts it at each unfetched row, and
- * would do so in every turn.
+ * After this many interruptions the work is done in one turn: a store over a network interrupts it at each row that is not fetched
+ * yet, in every turn.
  */
 const endsTurns = 2;
 
@@ -15,7 +15,7 @@ const endsTurns = 2;
 export interface SteppedWork<T> {
   /** Runs the next step in the view. After the last step, and after one that threw, it starts again. */
   next(view: ReadView): IteratorResult<void, T>;
-  /** How many steps have thrown: a store interrupts work in this way to run it again. */
+  /** The number of steps that threw: a store interrupts work in this way to run it again. */
   readonly interruptions: () => number;
 }
 
@@ -67,7 +67,7 @@ export async function stepsInTurns<T>(
 }
 
 /**
- * Reads in steps, as far as possible at once, and the rest in turns of the event loop. A later turn may find another state than the one before.
+ * Reads in steps: as many as fit in one turn of the event loop, and the rest in further turns. Each turn reads the current state.
  */
 export function readInTurns<T>(
   context: EngineContext,

@@ -1,7 +1,7 @@
 import type { TracedSpan, Tracer } from '../../ports/tracer.js';
 import type { Instant } from '../../shared/instant.js';
 
-/** The most evaluations whose cause is kept; the oldest are removed first. */
+/** The most evaluations whose cause is kept; beyond it, the oldest are removed. */
 const mostRemembered = 10_000;
 
 /** The cause of an evaluation. */
@@ -10,7 +10,7 @@ interface Cause {
   readonly at: Instant;
 }
 
-/** The traces of evaluations that requests to this process caused. They are kept in memory only: without them an evaluation has no span. */
+/** The traces of evaluations that requests to this process caused. Kept in memory only; an evaluation without an entry has no span. */
 export class EvaluationTraces {
   readonly #causes = new Map<string, Cause>();
 

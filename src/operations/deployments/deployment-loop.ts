@@ -19,7 +19,7 @@ import { removeEvaluation } from '../books/scheduling/put-evaluation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
-import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { changeOrTime } from '../waiting/change-or-time.js';
 
 /** The shortest time between two checks of active deployments, in milliseconds. */
 const pause = second / 4;
@@ -43,7 +43,7 @@ export const deploymentLoop: BackgroundLoop = {
         continue;
       }
       const tables = seen.active ? [deployments, allocations] : [deployments];
-      await changeOrMoment(context, { tables, index: seen.index, moment: seen.next }, signal);
+      await changeOrTime(context, { tables, index: seen.index, moment: seen.next }, signal);
       if (seen.active) await context.clock.sleep(Math.max(pause, pauseFactor * took), signal);
     }
   },

@@ -11,7 +11,7 @@ import { type Answer, atOnce } from '../waiting/parked-queries.js';
 import type { Watch } from '../waiting/watched-rows.js';
 import type { ListRequest } from './list-request.js';
 
-/** A filter with an error of syntax, or one that names what a record does not have. */
+/** A filter with a syntax error or an unknown field. */
 export type FilterFault = FilterSyntaxError | FilterEvaluationError;
 
 /** A page of a list, with the index to wait for next. */
@@ -19,12 +19,12 @@ export type ListAnswer<T, E = never> = ResultAsync<Answer<Page<T>>, StorageError
 
 /** A list of stored rows `T`, shown as `S`. */
 export interface List<T, S> {
-  /** Names the list, and everything besides the request that its answer depends on. */
+  /** Identifies the list and everything that its answer depends on besides the request. */
   readonly key: readonly unknown[];
   /** The tables that can change the answer, or the parts of them that can. Its index is the highest of the tables. */
   readonly tables: readonly Watch[];
   readonly source: (view: ReadView) => Source<T>;
-  /** Whether the reader sees nothing at all, whatever there is: the index is 0 then. */
+  /** Whether the reader has no access to any record: then the index is 0. */
   readonly isHidden?: (view: ReadView) => boolean;
   /** Compiles filters for the records (`compileFilter` of the queries). */
   readonly filters: (expression: string) => Result<Filter, FilterSyntaxError>;
@@ -34,8 +34,8 @@ export interface List<T, S> {
 }
 
 /**
- * Answers a list, at once or when it has changed. Rights and exact parameters come first (`source.accept`), then the
- * filter, then the count of the items. Errors never wait.
+ * Answers a list, immediately or after a change. Checks rights and parameters first (`source.accept`), then the filter, then the
+ * page size. Errors never wait.
  */
 export function answerList<T, S>(
   context: EngineContext,
@@ -61,7 +61,7 @@ function compiled<T, S>(list: List<T, S>, expression = ''): Result<Filter | unde
   return expression === '' ? ok(undefined) : list.filters(expression);
 }
 
-/** In steps, so that a list over many rows leaves the event loop to others. The index is that of the first step: what changes later is newer. */
+/** In steps, so that a list over many rows leaves the event loop to others. The index is that of the first step, so later changes are newer. */
 function* pageAnswer<T, S>(
   current: () => ReadView,
   list: List<T, S>,

@@ -61,7 +61,7 @@ function byCreation<R extends Created>(
     slice: (last: Row<R> | undefined, limit: number | undefined) => {
       const position = last === undefined ? startOf(nextToken) : [last.record.CreateIndex, last.record.ID];
       if (position === undefined) return view.list(table, { index, prefix, reverse, ...limited(limit) });
-      // A key with one more part orders directly behind the key without it.
+      // A key with one more part sorts directly after the key without it.
       const behind = (last !== undefined) === reverse ? [] : [null];
       const bound = [...prefix, ...position, ...behind];
       return view.list(table, {

@@ -11,7 +11,7 @@ export interface NamespacedRequest extends ListRequest {
   readonly sees: (namespace: string) => boolean;
 }
 
-/** `sees` for callers who may list every namespace. It does not read the rows. */
+/** `sees` for callers that may list every namespace. Does not read the rows. */
 export function everythingSeen(): boolean {
   return true;
 }
@@ -70,7 +70,7 @@ export function namedSource<R>(
   };
 }
 
-/** Records that are all in memory, in the order of their names. The token is the name. */
+/** Records in memory, in the order of their names. The token is the name. */
 export function heldSource<R>(
   records: readonly R[],
   { nextToken = '', reverse = false }: ListRequest,
@@ -90,7 +90,7 @@ export function heldSource<R>(
   };
 }
 
-/** From behind the last row, or from the start of the page. A key with one more part orders directly behind the key without it. */
+/** The range after the last row, or from the start of the page. A key with one more part sorts directly after the key without it. */
 function rangeFrom(start: Key | undefined, last: Key | undefined, reverse: boolean): Pick<ListQuery, 'from' | 'to'> {
   if (last !== undefined) return reverse ? { to: last } : { from: [...last, null] };
   if (start === undefined) return {};

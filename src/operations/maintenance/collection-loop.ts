@@ -4,7 +4,7 @@ import { deployments } from '../../scheduler/deployment/deployment.js';
 import { evaluations } from '../../scheduler/evaluation.js';
 import { nodes } from '../../scheduler/node.js';
 import type { BackgroundLoop } from '../context/engine-context.js';
-import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { changeOrTime } from '../waiting/change-or-time.js';
 import { collect } from './collect.js';
 
 const collected = [jobs, evaluations, allocations, deployments, nodes];
@@ -26,7 +26,7 @@ export const collectionLoop: BackgroundLoop = {
         continue;
       }
       const { index, next: moment } = swept.value;
-      await changeOrMoment(context, { tables: collected, index, moment }, signal);
+      await changeOrTime(context, { tables: collected, index, moment }, signal);
     }
   },
 };

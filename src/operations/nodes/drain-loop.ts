@@ -8,7 +8,7 @@ import { type Milliseconds, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
-import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { changeOrTime } from '../waiting/change-or-time.js';
 import { type DrainTimes, KnownDrains } from './known-drains.js';
 import { type WaitingEvaluations, writeDepartures } from './write-departures.js';
 
@@ -36,7 +36,7 @@ export const drainLoop: BackgroundLoop = {
         continue;
       }
       const tables = seen.draining ? [nodes, allocations] : [nodes];
-      await changeOrMoment(context, { tables, index: seen.index, moment: seen.next }, signal);
+      await changeOrTime(context, { tables, index: seen.index, moment: seen.next }, signal);
       if (seen.draining) await context.clock.sleep(Math.max(pause, pauseFactor * took), signal);
     }
   },

@@ -12,7 +12,7 @@ import type { ReadView } from '../../ports/storage.js';
 import { mayAdminister } from '../books/earlier-workspace.js';
 
 /*
- * Finding and authorising are one step here: a resource that the caller may not administer is answered like one that does not exist
+ * Finds and authorises in one step: a resource that the caller may not administer is answered like one that does not exist
  * (notification interface, Errors).
  */
 
@@ -42,10 +42,10 @@ export function findConfiguration(view: ReadView, caller: Principal, id: string)
     : ok({ configuration, workspace });
 }
 
-/** A delivery with its event, which is kept at least as long. */
+/** A delivery with its event, which is retained at least as long. */
 interface FoundDelivery {
   readonly delivery: Delivery;
-  /** Whether it has a row; else it is made of its event. */
+  /** Whether it has a row; otherwise it is derived from its event. */
   readonly stored: boolean;
   readonly event: StoredEvent;
 }

@@ -1,16 +1,16 @@
 import type { FieldFault } from '../../notifications/errors.js';
 import { hasLoneSurrogate } from '../../shared/text-values.js';
 
-/** An id that the host chooses must survive in a URL path: not empty, no slash, no white space, no half of a surrogate pair. */
+/** The fault of an ID chosen by the host: it must be usable in a URL path. */
 export function checkIdentifier(id: unknown, faults: FieldFault[]): void {
   if (typeof id === 'string' && /^[^\s/]{1,128}$/.test(id) && !hasLoneSurrogate(id)) return;
   faults.push({
     pointer: '/data/id',
-    message: 'id must have 1 to 128 characters without slash and white space, and be valid Unicode',
+    message: 'id must have 1 to 128 characters without slashes and white space, and be valid Unicode',
   });
 }
 
-/** A name of the host: 1 to 255 characters, not only white space; organizations and workspaces are found by theirs in paths. */
+/** The fault of a name chosen by the host: paths contain the names of organizations and workspaces. */
 export function checkName(value: unknown, name: string, faults: FieldFault[]): void {
   if (typeof value === 'string' && value.trim() !== '' && value.length <= 255 && !hasLoneSurrogate(value)) return;
   faults.push({

@@ -1,6 +1,6 @@
 import { type Instant, instantFromRfc3339 } from '../../shared/instant.js';
 
-/** A time of a request document; undefined when there is none, or none that can be read, which is refused. */
+/** A time of a request document; undefined if absent or invalid; an invalid one is refused. */
 export function instantFrom(
   name: string,
   value: unknown,

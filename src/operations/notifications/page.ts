@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { InvalidParameter } from '../../notifications/errors.js';
 
-/** Which page; absent members mean the first page and the default size. Both absent means no paging, where that is possible. */
+/** A requested page; default: the first page and the default size. Both absent: no paging, if the list allows that. */
 export interface PageRequest {
   /** From 1. */
   readonly number?: number | undefined;
@@ -9,7 +9,7 @@ export interface PageRequest {
   readonly size?: number | undefined;
 }
 
-/** The page numbers of an answer whose rows are not counted. */
+/** The page numbers of an answer without a total. */
 export interface PageNumbers {
   /** From 1. */
   readonly currentPage: number;
@@ -17,7 +17,7 @@ export interface PageNumbers {
   readonly pageSize: number;
   /** Null on the first page. */
   readonly prevPage: number | null;
-  /** Null when there is nothing further. */
+  /** Null on the last page. */
   readonly nextPage: number | null;
 }
 
@@ -31,13 +31,13 @@ export function pageNumbers({ number, size }: CheckedPage, hasMore: boolean): Pa
   };
 }
 
-/** Whole numbers from 1, the size not above the maximum. */
+/** Positive integers, the size at most the maximum. */
 interface CheckedPage {
   readonly number: number;
   readonly size: number;
 }
 
-/** A checked page: whole numbers from 1, the size cut to the maximum. Null when none was asked for. */
+/** The validated page: positive integers, the size cut to the maximum. Null if no page was requested. */
 export function readPage(
   rules: { readonly defaultPageSize: number; readonly maximumPageSize: number },
   page: PageRequest | undefined,
@@ -46,13 +46,13 @@ export function readPage(
   if (number === undefined && size === undefined) return ok(null);
   const faulty = number !== undefined && !isCount(number) ? 'page[number]' : 'page[size]';
   if ((number !== undefined && !isCount(number)) || (size !== undefined && !isCount(size))) {
-    const message = `${faulty} must be a whole number from 1`;
+    const message = `${faulty} must be a positive integer`;
     return err({ type: 'invalid_parameter', parameter: faulty, message });
   }
   return ok({ number: number ?? 1, size: Math.min(size ?? rules.defaultPageSize, rules.maximumPageSize) });
 }
 
-/** The same for a list that is always paged: the first page of the default size when none was asked for. */
+/** The same for a list that is always paged; default: the first page of the default size. */
 export function readPageOrFirst(
   rules: Parameters<typeof readPage>[0],
   page: PageRequest | undefined,

@@ -5,8 +5,8 @@ import { triggerDefinitions, triggerFromSpelling } from '../../notifications/eve
 import type { ReadView } from '../../ports/storage.js';
 
 /**
- * The trigger or event type that a filter names, as events have it; null when the filter names none. A name that nothing can have is refused:
- * an empty answer would look like there is nothing.
+ * The trigger or event type of a filter, in the form that events use; null for no filter. An unknown name is refused, because an empty
+ * list would be misleading.
  */
 export function readTriggerFilter(
   view: ReadView,
@@ -21,7 +21,7 @@ export function readTriggerFilter(
   return err({ type: 'invalid_parameter', parameter, message });
 }
 
-/** Types of the application stand in the log by their names, also when they are no longer registered. */
+/** The log contains event types of the application by name, even if they are no longer registered. */
 function ownType(view: ReadView, name: string): string | undefined {
   return /^[\w-]+(\.[\w-]+)+$/.test(name) || view.get(eventTypes, [name]) !== undefined ? name : undefined;
 }

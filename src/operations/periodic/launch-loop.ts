@@ -10,7 +10,7 @@ import { forgetSchedule } from '../books/jobs/periodic-launches.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { LaunchSpans } from '../context/traces.js';
-import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { changeOrTime } from '../waiting/change-or-time.js';
 import { hasRunningInstance, launchWithin } from './launch-within.js';
 
 /** Launches in one write at most: many jobs are due at midnight, and reports of nodes must not wait for all of them. */
@@ -26,7 +26,7 @@ export const periodicLaunchLoop: BackgroundLoop = {
     while (!signal.aborted) {
       const due = await launchDue(context);
       if (due === undefined) await context.clock.sleep(second, signal);
-      else await changeOrMoment(context, { tables: [periodicLaunches], index: due.index, moment: due.next }, signal);
+      else await changeOrTime(context, { tables: [periodicLaunches], index: due.index, moment: due.next }, signal);
     }
   },
 };

@@ -12,7 +12,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { refreshCluster } from '../context/learn-cluster.js';
 import { stepsInTurns } from '../context/steps-in-turns.js';
-import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { changeOrTime } from '../waiting/change-or-time.js';
 import { type NextBlocked, nextBlocked, passAfter } from './blocked-pass.js';
 import { Troubles } from './evaluation-troubles.js';
 import { keepWaits, type WallOffset } from './keep-waits.js';
@@ -39,7 +39,7 @@ export const evaluationLoop: BackgroundLoop = {
       }
       progress = step;
       if (step.worked) continue;
-      await changeOrMoment(
+      await changeOrTime(
         context,
         { tables: [evaluations, capacitySignals, schedulerConfigurations], index: step.index, moment: step.nextDue },
         signal,

@@ -6,7 +6,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { onlyNode } from '../context/only-node.js';
 import { datacenter, ownAddress } from '../context/own-address.js';
 
-/** A server as the others see it. */
+/** A server as a member of the cluster. */
 interface AgentMember {
   readonly Name: string;
   readonly Addr: string;
@@ -21,7 +21,7 @@ interface AgentMember {
   readonly DelegateCur: number;
 }
 
-/** This server: the settings that clients read, itself as a member, and figures. */
+/** This server: the settings that clients read, its member record, and statistics. */
 export interface AgentSelf {
   readonly config: Readonly<Record<string, unknown>>;
   readonly member: AgentMember;
@@ -48,10 +48,10 @@ export interface RaftConfiguration {
   }[];
 }
 
-/** The version of the interface that is spoken; clients decide by it what they may ask for. */
+/** The version of the interface; clients determine the supported features by it. */
 const interfaceVersion = '1.10.0';
 
-/** What this server is (job interface, agent). */
+/** Describes this server (job interface, agent). */
 export function describeAgent(context: EngineContext, caller: Principal): ResultAsync<AgentSelf, PermissionDenied> {
   if (!allowsArea(caller, 'agent', 'read')) return errAsync({ type: 'permission_denied' });
   const member = memberOf(context);
@@ -80,7 +80,7 @@ export function listMembers(context: EngineContext, caller: Principal): ResultAs
   });
 }
 
-/** Addresses of the servers that agents may talk to: of this one. Needs `agent:read`. */
+/** Addresses of the servers for agents: only this one. Needs `agent:read`. */
 export function listServers(
   context: EngineContext,
   caller: Principal,
@@ -89,7 +89,7 @@ export function listServers(
   return okAsync([ownAddress(context)]);
 }
 
-/** This server, which needs no consensus with others, as the leader of itself. Needs `operator:read`. */
+/** This server as the only and leading peer. Needs `operator:read`. */
 export function readRaftConfiguration(
   context: EngineContext,
   caller: Principal,

@@ -14,11 +14,11 @@ import { ownAddress } from '../context/own-address.js';
 import { memberOf } from './describe-agent.js';
 
 export interface MonitorLogInput {
-  /** The lowest level: `trace`, `debug`, `info`, `warn` or `error`, in any case; `info` when absent. */
+  /** The lowest level: `trace`, `debug`, `info`, `warn` or `error`, case-insensitive; default: `info`. */
   readonly level?: string;
-  /** The server whose log it is; must be this one. */
+  /** The server of the log; must be this one. */
   readonly serverId?: string;
-  /** The node whose log it is. A node that is part of this process shares its log. */
+  /** The node of the log. A node in this process shares its log. */
   readonly nodeId?: string;
 }
 

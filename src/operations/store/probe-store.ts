@@ -15,8 +15,8 @@ interface StoreProbe {
 const storeProbes = table<StoreProbe>('store_probes', (probe) => [probe.ID]);
 
 /**
- * Writes a row and waits until it is durable: an engine whose store can be read and not written (disk full, read-only,
- * locked by another process) cannot do its work. No reader waits for the table, so no reader is woken.
+ * Writes a row and waits until it is durable: an engine cannot work on a store that can be read but not written (disk full, read-only,
+ * locked by another process). No reader waits for the table, so none is woken.
  */
 export function probeStore(context: EngineContext): ResultAsync<void, StorageError> {
   return commit(context, hostPrincipal, (tx) => {

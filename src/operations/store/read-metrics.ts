@@ -10,14 +10,14 @@ import { pagesOf } from '../books/pages.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readInTurns } from '../context/steps-in-turns.js';
 
-/** One figure at one time. */
+/** One sample of a gauge. */
 interface Gauge {
   readonly Name: string;
   readonly Value: number;
   readonly Labels: Readonly<Record<string, string>>;
 }
 
-/** What was added up since the process started. */
+/** A sum since the start of the process. */
 interface MetricSum {
   readonly Name: string;
   readonly Count: number;
@@ -37,8 +37,8 @@ export interface Metrics {
 }
 
 /**
- * The state of the scheduler and the observer's measurements; with `prometheus` in its text format. It reveals nothing about
- * single jobs or destinations.
+ * The state of the scheduler and the observer's measurements; with `prometheus` in its text format. It contains no data of
+ * individual jobs or destinations.
  */
 export function readMetrics(
   context: EngineContext,
@@ -51,7 +51,7 @@ export function readMetrics(
   });
 }
 
-/** The gauges that are looked up when they are asked for. */
+/** The gauges that are read on request. */
 function stateOf(context: EngineContext): ResultAsync<readonly MetricFamily[], StorageError> {
   return readInTurns(context, function* (current): Steps<readonly MetricFamily[]> {
     const { index } = current();
@@ -81,7 +81,7 @@ function stateOf(context: EngineContext): ResultAsync<readonly MetricFamily[], S
   });
 }
 
-/** Records that are counted in one step. */
+/** Records counted per step. */
 const size = 64;
 
 function figure(name: MetricName, value: number): MetricFamily {

@@ -3,10 +3,10 @@ import { second } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { probeStore } from './probe-store.js';
 
-/** How long a result is reused, in milliseconds: unauthenticated callers may ask, and a check costs a write. */
+/** How long a result is reused, in milliseconds: unauthenticated callers can request it, and a check costs a write. */
 const validFor = second;
-/** A store that takes longer for one row is not ready; in the host's wall time, whatever clock the engine has. */
-const patience = 2 * second;
+/** Timeout of the write, in milliseconds of real time, independent of the engine's clock. */
+const timeout = 2 * second;
 
 interface Known {
   readonly since: number;
@@ -23,7 +23,7 @@ export function storeHealth(context: EngineContext, maximumAge = validFor): Prom
   const last = known.get(context.storage);
   if (last !== undefined && (!last.settled || now - last.since < maximumAge)) return last.health;
   const written = probe(context);
-  const asked: Known = { since: now, health: withinPatience(written), settled: false };
+  const asked: Known = { since: now, health: withTimeout(written), settled: false };
   known.set(context.storage, asked);
   void written.then(() => {
     asked.settled = true;
@@ -38,10 +38,10 @@ async function probe(context: EngineContext): Promise<Health> {
   );
 }
 
-async function withinPatience(written: Promise<Health>): Promise<Health> {
+async function withTimeout(written: Promise<Health>): Promise<Health> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Health>((resolve) => {
-    timer = setTimeout(() => resolve({ ok: false, message: 'the store takes too long to write' }), patience);
+    timer = setTimeout(() => resolve({ ok: false, message: 'a write to the store took too long' }), timeout);
   });
   const health = await Promise.race([written, late]);
   clearTimeout(timer);

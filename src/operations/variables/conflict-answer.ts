@@ -7,11 +7,11 @@ import type { EngineContext } from '../context/engine-context.js';
 
 /** The result of a write of a variable. */
 export interface VariableWritten {
-  /** The index of the write; for a conflict that of the variable. */
+  /** The index of the write, or for a conflict the index of the variable. */
   readonly index: number;
   /** Nothing was written: `value` is the conflicting variable. */
   readonly conflict: boolean;
-  /** The variable after the write, or, for a conflict, as it is. */
+  /** The variable after the write, or for a conflict the unchanged variable. */
   readonly value: VariableDocument;
 }
 

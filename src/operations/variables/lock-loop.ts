@@ -7,14 +7,14 @@ import { lockState, withLockLost } from '../../variables/lock.js';
 import { variables } from '../../variables/variable.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
-import { changeOrMoment } from '../waiting/change-or-moment.js';
+import { changeOrTime } from '../waiting/change-or-time.js';
 
-/** Locks considered in one write. */
+/** The most locks per write. */
 const batch = 200;
 
 /**
- * Records that locks have expired, so that readers who wait for a variable see it. No decision depends on this record: a lock
- * whose time is over counts as lost at once. Each write decides on what it reads, so several processes may run it on one store.
+ * Records that locks have expired, so that readers that wait for a variable are notified. No decision depends on this record: an
+ * expired lock counts as lost immediately. Each write decides on the rows it reads, so several processes may run it on one store.
  */
 export const variableLockLoop: BackgroundLoop = {
   name: 'variable-locks',
@@ -22,26 +22,26 @@ export const variableLockLoop: BackgroundLoop = {
     while (!signal.aborted) {
       const { index, firstEnd } = await writeLost(context);
       const now = context.clock.now();
-      // A lock that is over by the wall clock alone, which was set forward, is considered again every second.
+      // A lock that has expired only by the wall clock, which was set forward, is checked every second.
       const moment = firstEnd !== undefined && firstEnd <= now ? now + second : firstEnd;
-      await changeOrMoment(context, { tables: [variables], index, moment }, signal);
+      await changeOrTime(context, { tables: [variables], index, moment }, signal);
     }
   },
 };
 
-/** What the loop waits for next. */
-interface Looked {
+/** The next conditions of the loop. */
+interface LockScan {
   readonly index: number;
-  /** When the first of the locks that are left ends, by the wall clock; undefined when nobody holds one. */
+  /** Expiry of the first remaining lock, by the wall clock; undefined without locks. */
   readonly firstEnd: Instant | undefined;
 }
 
-async function writeLost(context: EngineContext): Promise<Looked> {
+async function writeLost(context: EngineContext): Promise<LockScan> {
   const seen = await context.storage.read((view) => ({ index: view.index, firstEnd: firstEnd(view) }));
   if (seen.isErr()) throw new Error(seen.error.message);
   const first = seen.value.firstEnd;
   if (first === undefined || first > context.clock.now()) return seen.value;
-  const written = await commit<Looked, never>(context, hostPrincipal, (tx) => {
+  const written = await commit<LockScan, never>(context, hostPrincipal, (tx) => {
     for (const { record } of tx.list(variables, { index: 'locked', to: [tx.now, null], limit: batch })) {
       if (lockState(record, tx).type !== 'held') tx.put(variables, { ...withLockLost(record), ModifyIndex: tx.index });
     }

@@ -19,7 +19,7 @@ import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
 /** A variable with its items, the check-and-set index, and an action on the lock. */
 export interface PutVariableInput {
-  /** `default` when absent. */
+  /** Default: `default`. */
   readonly namespace?: string;
   readonly path: string;
   /** Optional for an action on the lock alone. */
@@ -30,9 +30,9 @@ export interface PutVariableInput {
   readonly lock?: 'acquire' | 'release';
   /** The lock that the caller holds. */
   readonly lockId?: string;
-  /** Nanoseconds; 15 seconds when absent. */
+  /** Nanoseconds; default: 15 seconds. */
   readonly ttl?: number;
-  /** Nanoseconds after the loss of the lock in which it cannot be acquired; 15 seconds when absent. */
+  /** Nanoseconds after the loss of the lock during which it cannot be acquired; default: 15 seconds. */
   readonly lockDelay?: number;
 }
 
@@ -40,8 +40,8 @@ export interface PutVariableInput {
 export type PutVariableError = PermissionDenied | InvalidVariable | ItemsMissing | StorageError;
 
 /**
- * Creates a variable or replaces its items, and acquires or releases its lock. Another index or another holder's lock gives a
- * conflict with the current variable; its items are included only if the caller may read them.
+ * Creates a variable or replaces its items, and acquires or releases its lock. If the index differs or another holder has the lock, the
+ * result is a conflict with the current variable, including its items if the caller may read them.
  */
 export function putVariable(
   context: EngineContext,
@@ -85,7 +85,7 @@ function storeVariable(
     const { error } = decided;
     return error.type === 'invalid_variable' ? err(error) : ok(conflictAnswer(context, tx, { namespace, path }));
   }
-  // A lock alone leaves the items as they are sealed.
+  // An action on the lock alone leaves the encrypted items unchanged.
   const items =
     input.items === undefined && before !== undefined ? before.items : sealItems(context, input.items ?? {});
   const next = written(tx, { before, namespace, path, items }, decided.value);

@@ -16,7 +16,7 @@ import type { ListRequest } from '../listing/list-request.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { noRows, rowsUnder } from '../waiting/watched-rows.js';
-import { momentOf } from './moment.js';
+import { lockTimeOf } from './lock-time.js';
 
 /** Selects the variables of `listVariables`, and whether it waits for a change. */
 export interface ListVariablesInput extends ListRequest {
@@ -35,7 +35,7 @@ export function listVariables(
   const { namespace = defaultNamespaceName } = input;
   const rights = caller.management ? '' : JSON.stringify([caller.namespaces, caller.workload ?? null]);
   const show = (_view: ReadView, { record }: Row<StoredVariable>): VariableStub =>
-    variableStub(record, momentOf(context));
+    variableStub(record, lockTimeOf(context));
   const nothing = !allowsSomeVariable(caller);
   return answerList(
     context,
@@ -91,7 +91,7 @@ export function readVariable(
       const found = view.get(variables, [namespace, path])?.record;
       if (found === undefined) return { index: view.tableIndex(variables), value: ok(undefined) };
       const shown = openItems(context, found).map((items) =>
-        variableDocument(variableStub(found, momentOf(context)), items),
+        variableDocument(variableStub(found, lockTimeOf(context)), items),
       );
       return { index: found.ModifyIndex, value: shown };
     },

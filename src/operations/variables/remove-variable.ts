@@ -20,7 +20,7 @@ export interface RemoveVariableInput {
   readonly cas?: number;
 }
 
-/** Removes a variable; idempotent. A locked one, or another index, gives a conflict. */
+/** Removes a variable; idempotent. A locked variable or a different index results in a conflict. */
 export function removeVariable(
   context: EngineContext,
   caller: Principal,

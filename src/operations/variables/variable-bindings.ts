@@ -16,7 +16,11 @@ export const variableBindings: Bindings<typeof variableCalls> = {
     const namespace = input.itsNamespace ?? input.namespace;
     const named = { path, ...(namespace === undefined ? {} : { namespace }) };
     const asked = [acquire, renew, release].filter((given) => given === true).length;
-    if (asked > 1) return errAsync({ type: 'invalid_variable', message: 'a write does one thing with a lock' });
+    if (asked > 1)
+      return errAsync({
+        type: 'invalid_variable',
+        message: 'a request can acquire, renew or release a lock, but only one of these',
+      });
     if (renew === true) return renewLock(context, caller, { ...named, lockId: lock.id ?? '' });
     const doing = acquire === true ? 'acquire' : release === true ? 'release' : undefined;
     return putVariable(context, caller, {
@@ -35,7 +39,7 @@ function nanos(duration: Milliseconds | undefined): number {
 
 type Stated<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The members that have a value. */
+/** The members with a value. */
 function stated<T extends object>(members: T): Stated<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Stated<T>;
 }

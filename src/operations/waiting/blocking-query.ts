@@ -9,10 +9,10 @@ import type { Answer, BlockingQuery, Snapshot } from './parked-queries.js';
 export interface Waiting {
   /** Wait until the answer's index is greater than this; 0 or absent answers at once. */
   readonly after?: number;
-  /** The longest wait, in milliseconds: the default when absent or not positive; at most the maximum. */
+  /** The longest wait, in milliseconds, at most the maximum of the settings; not positive or absent: the default of the settings. */
   readonly wait?: Milliseconds;
   /** Wait without a limit: for readers in this process. */
-  readonly isPatient?: boolean;
+  readonly hasNoLimit?: boolean;
   /** Receives a function that ends the wait, for a reader that disconnects. */
   readonly whenCancelled?: (cancel: () => void) => void;
   /** The waiting caller. When a write affects many queries, those of different callers take turns. */
@@ -52,7 +52,7 @@ export function readNothing(context: EngineContext, waiting: Waiting = {}): Resu
 
 const nothing: BlockingQuery<void> = { key: 'nothing', tables: [], run: () => ({ index: 1, value: undefined }) };
 
-/** A query that is read in turns has seen at least the snapshot of its first turn. */
+/** A query that is read in turns reflects at least the snapshot of its first turn. */
 function firstRead<T>(
   context: EngineContext,
   { run, steps }: BlockingQuery<T>,
@@ -68,15 +68,15 @@ function firstRead<T>(
 interface Asked<T> {
   readonly after: number;
   readonly waiting: Waiting;
-  /** Those of the parked queries when it was asked. */
+  /** The number of times that all readers were answered, when the query was read. */
   readonly releases: number;
-  /** What the store has at `snapshot`. */
+  /** The answer at `snapshot`. */
   readonly answer: Answer<T>;
   readonly snapshot: Snapshot;
   readonly resolve: (result: Result<Answer<T>, StorageError>) => void;
 }
 
-/** Resolves at once with a newer answer, else when the query's readers are answered: nothing lies between that and the reader. */
+/** Resolves immediately if the answer is newer, otherwise when the query's readers are answered. */
 function answerOrPark<T>(context: EngineContext, query: BlockingQuery<T>, asked: Asked<T>): void {
   const { after, waiting, answer, snapshot, resolve } = asked;
   // The engine was stopped in between: all waiting readers were answered.
@@ -84,8 +84,8 @@ function answerOrPark<T>(context: EngineContext, query: BlockingQuery<T>, asked:
     resolve(ok(answer));
     return;
   }
-  const { whenCancelled, whenRightsChanged, owner = '', isPatient = false } = waiting;
-  const deadline = isPatient
+  const { whenCancelled, whenRightsChanged, owner = '', hasNoLimit = false } = waiting;
+  const deadline = hasNoLimit
     ? Number.POSITIVE_INFINITY
     : context.clock.monotonic() + waitWithJitter(context, waiting.wait);
   const wait = { after, owner, deadline, whenCancelled, whenRightsChanged, resolve };

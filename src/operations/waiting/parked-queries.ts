@@ -5,7 +5,7 @@ import type { Milliseconds } from '../../shared/duration.js';
 import { Slices } from './slices.js';
 import { changedAfter, type RowChange, type Watch, WatchIndex } from './watched-rows.js';
 
-/** One answer of a query: the same object for every reader that it wakes, so that it is serialised once. */
+/** One answer of a query: all woken readers receive the same object, so that it is serialised once. */
 export interface Answer<T> {
   /** Index of the last write that changed the query's inputs; at least 1. */
   readonly index: number;
@@ -13,7 +13,7 @@ export interface Answer<T> {
   readonly value: T;
 }
 
-/** The index of an answer that is returned immediately, such as an error: greater than every index of a reader. */
+/** The index of an answer that never waits, such as an error: greater than every reader's index. */
 export const atOnce = Number.MAX_SAFE_INTEGER;
 
 export interface BlockingQuery<T> {
@@ -25,7 +25,7 @@ export interface BlockingQuery<T> {
   /** The tables that can change the answer, or the parts of them that can. */
   readonly tables: readonly Watch[];
   readonly run: (view: ReadView) => Answer<T>;
-  /** `run` in steps, each in the view of its time, for a query that may consider many rows. The index is that of the first step. */
+  /** `run` in steps, each in the view of its time, for a query over many rows. The index is that of the first step. */
   readonly steps?: (current: () => ReadView) => Generator<void, Answer<T>>;
 }
 
@@ -36,7 +36,7 @@ interface Waiter {
   /** On the monotonic clock; infinite for a reader without a limit. */
   readonly deadline: Milliseconds;
   group: Group | undefined;
-  /** Of the first snapshot of the wait. */
+  /** The mark of the first snapshot of the wait. */
   readonly mark: number;
   readonly whenRightsChanged: (() => void) | undefined;
   readonly resolve: (outcome: Outcome<unknown>) => void;
@@ -54,7 +54,7 @@ interface Group {
   mark: number;
 }
 
-/** What is known of the snapshot in which a query ran. */
+/** The snapshot in which a query ran. */
 export interface Snapshot {
   readonly index: number;
   readonly mark: number;
@@ -81,17 +81,17 @@ interface OwnWrite {
   readonly changes: readonly RowChange[];
 }
 
-/** Milliseconds after which no further query begins in a turn of the event loop. */
+/** Milliseconds per turn of the event loop after which no further query starts. */
 const turnLength: Milliseconds = 2;
-/** Writes of this process that are kept beyond one that is not of it; if they are more, all count as writes of another process. */
+/** The most writes of this process kept after a gap left by another process; beyond it, all count as writes of other processes. */
 const mostOwnWrites = 10_000;
-/** The most queries of one turn: a clock that stands still, as in tests, does not limit them. */
+/** The most queries per turn, for clocks that stand still, as in tests. */
 const mostInTurn = 64;
 
 /**
  * Readers that wait for a change. After a write, each distinct query that watches a changed row runs once for all its
  * readers, and those whose index was passed are answered. Queries run for a few milliseconds in each turn of the event loop, round robin
- * over callers, so that many queries delay neither writes nor the queries of others. Of writes of other processes only the
+ * over callers, so that many queries delay neither writes nor the queries of others. Of writes of other processes, only the
  * changed tables are known: all queries over these tables run.
  */
 export class ParkedQueries {
@@ -177,7 +177,7 @@ export class ParkedQueries {
     this.#advance();
   }
 
-  /** How often all readers were answered. A reader that began before and is still reading must not wait afterwards. */
+  /** The number of times that all readers were answered. A reader that started before and is still reading must not wait after it. */
   get releases(): number {
     return this.#releases;
   }
@@ -260,7 +260,7 @@ export class ParkedQueries {
       const reached = await this.#storage.waitForChange(this.#tables, after, signal);
       if (signal.aborted) return;
       if (reached <= after) {
-        // The store was closed: nothing will change any more.
+        // The store was closed: there are no further changes.
         this.release();
         return;
       }
@@ -281,7 +281,7 @@ export class ParkedQueries {
     this.#advance();
   }
 
-  /** Follows the writes of this process as far as there is no write of another one between them. */
+  /** Applies the consecutive writes of this process, up to the first write of another process. */
   #advance(): void {
     for (;;) {
       const to = this.#own.get(this.#seen + 1);
@@ -323,7 +323,7 @@ export class ParkedQueries {
       for (const [owner, groups] of [...this.#due]) {
         if (turn.length >= mostInTurn) break;
         const [group] = groups;
-        // Owners that have had their turn are the last of the next one.
+        // Owners that were served come last in the next turn.
         this.#due.delete(owner);
         if (group === undefined) continue;
         groups.delete(group);
@@ -403,7 +403,7 @@ export class ParkedQueries {
   }
 }
 
-/** The group takes over what a newer snapshot shows. */
+/** Updates the group from a newer snapshot. */
 function adopt(group: Group, answer: Answer<unknown>, { index, mark }: Snapshot): void {
   if (answer.index !== group.last.index) group.last = answer;
   group.ranAt = index;

@@ -10,18 +10,19 @@ interface Readings {
   readonly monotonic: Milliseconds;
 }
 
-/** Smaller changes are those of a clock that is kept right. */
+/** Smaller changes, in milliseconds, are ignored: they come from clock synchronisation. */
 const smallestStep = 1000;
-/** Instants that are cached, at least. */
-const remembered = 20_000;
+/** The size of each generation of cached instants. */
+const generationSize = 20_000;
 
 /**
- * Recorded instants by which intervals are measured, such as a start or a deadline, as the wall clock would show them now. An instant is looked
- * at once; when the clock is set after that, it moves by as much, so that the interval keeps its length (decision 009). One that
- * comes later than it can be, as the clock was set back before the first look, counts as the latest that it can be.
+ * Converts recorded instants that limit intervals, such as starts and deadlines, to current wall time. The offset of the clocks is
+ * recorded at the first use of an instant; if the wall clock is set after that, the instant moves by the same amount, so that the
+ * interval keeps its length (decision 009). An instant later than possible, because the clock was set back before the first use, is
+ * cut to the latest possible one.
  */
 export class PresentTimes {
-  /** Wall time less monotonic time at the first look. What is still considered is carried from the old map to the young one. */
+  /** Wall time minus monotonic time at the first use. Instants still in use move from the old map to the young one. */
   #young = new Map<string, Milliseconds>();
   #old = new Map<string, Milliseconds>();
 
@@ -37,7 +38,7 @@ export class PresentTimes {
     return { ...allocation, CreateTime: unixNanosFromInstant(created), TaskStates: Object.fromEntries(states) };
   }
 
-  /** When an allocation's tasks began to run, or another instant of it that had passed when it was recorded. */
+  /** The start of an allocation's tasks, or another instant that was in the past when it was recorded. */
   start(allocationId: string, instant: Instant, time: Readings): Instant {
     return Number.isFinite(instant) ? this.#present(allocationId, instant, time, 0) : instant;
   }
@@ -73,18 +74,18 @@ export class PresentTimes {
     return present === instant ? text : isoFromInstant(present);
   }
 
-  /** `limit`: how long after the first look the instant can lie. */
+  /** `limit`: how far in the future the instant can be at its first use. */
   #present(id: string, instant: Instant, { now, monotonic }: Readings, limit: Milliseconds): Instant {
     const key = `${id} ${instant}`;
     const offset = now - monotonic;
     const known = this.#young.get(key) ?? this.#old.get(key) ?? offset + Math.max(0, instant - now - limit);
-    if (!this.#young.has(key)) this.#remember(key, known);
+    if (!this.#young.has(key)) this.#cache(key, known);
     const moved = offset - known;
     return Math.abs(moved) < smallestStep ? instant : instant + moved;
   }
 
-  #remember(key: string, offset: Milliseconds): void {
-    if (this.#young.size >= remembered) {
+  #cache(key: string, offset: Milliseconds): void {
+    if (this.#young.size >= generationSize) {
       this.#old = this.#young;
       this.#young = new Map();
     }

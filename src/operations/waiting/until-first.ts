@@ -1,9 +1,9 @@
-/** Given as the reason of the abort: without one, each abort makes an exception with its stack trace. */
+/** A constant abort reason: the default one is an exception with a stack trace, which is expensive. */
 const over = 'one of the waits is over';
 
 /**
- * Resolves when the first of the waits is over and the others, which are then aborted, have ended. `waits` gets a signal that aborts
- * with the given one, or when the first wait is over.
+ * Resolves when the first wait has ended and the others, which are then aborted, have ended, too. `waits` receives a signal that aborts
+ * with the given one or when the first wait has ended.
  */
 export async function untilFirst(
   signal: AbortSignal,

@@ -3,9 +3,9 @@ import type { Key, Table, TableName } from '../../shared/table.js';
 
 type AnyTable = Table<unknown>;
 
-/** What of a table can change an answer. A table itself stands for all of its rows. */
+/** The rows of a table that can change an answer. A table alone means all of its rows. */
 export interface Watch extends TableName {
-  /** `none`: no row, as when the reader sees nothing. */
+  /** `none`: no row, for a reader without access to any. */
   readonly part?: 'none' | Part;
 }
 
@@ -21,7 +21,7 @@ export function rowsUnder<R>(table: Table<R>, prefix: Key, index?: string): Watc
   return { name: table.name, part: { table: table as unknown as AnyTable, index, prefix } };
 }
 
-/** No row of a table: an answer with the table's index that never changes. */
+/** No row of a table: the answer has the table's index and never changes. */
 export function noRows({ name }: TableName): Watch {
   return { name, part: 'none' };
 }
@@ -44,13 +44,13 @@ export function rowsInNamespaces(table: Table<never>, globs: readonly string[]):
 export interface RowChange {
   readonly table: AnyTable;
   readonly key: Key;
-  /** Undefined for a new row; `unknown` when nobody watched the table at the time. */
+  /** Undefined for a new row; `unknown` if the table was not watched at the time. */
   readonly before: Row<unknown> | undefined | 'unknown';
   /** Undefined for a removal. */
   readonly after: unknown;
 }
 
-/** The changes of one run of a write's work, and the first index that it takes. */
+/** The changes of one run of a write's work, and its first index. */
 export class NotedView implements WriteView {
   readonly changes: RowChange[] = [];
   readonly from: number;
@@ -99,7 +99,7 @@ export class NotedView implements WriteView {
   }
 }
 
-/** Watches of one form: the same index of a table, and prefixes of the same length. */
+/** Watches over the same index of a table with prefixes of the same length. */
 interface Form<T> {
   readonly index: string | undefined;
   readonly length: number;
@@ -111,7 +111,7 @@ interface TableWatchers<T> {
   readonly forms: Map<string, Form<T>>;
 }
 
-/** Finds those who watch a changed row without asking the others. */
+/** Finds the watchers of a changed row without visiting the others. */
 export class WatchIndex<T> {
   readonly #tables = new Map<string, TableWatchers<T>>();
 
@@ -139,12 +139,12 @@ export class WatchIndex<T> {
     }
   }
 
-  /** Whether anybody watches rows of a table. */
+  /** Whether rows of the table are watched. */
   has({ name }: TableName): boolean {
     return this.#tables.has(name);
   }
 
-  /** Calls back for each watcher of the row, as it was or as it is now; for one that watches it in several ways more than once. */
+  /** Calls back for each watcher of the old or the new row; more than once for a watcher with several matching watches. */
   forEach({ table, key, before, after }: RowChange, found: (watcher: T) => void): void {
     const watchers = this.#tables.get(table.name);
     if (watchers === undefined) return;

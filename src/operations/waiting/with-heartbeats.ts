@@ -4,13 +4,13 @@ import { untilFirst } from './until-first.js';
 
 interface Heartbeats {
   readonly clock: Clock;
-  /** Milliseconds without an item after which a heartbeat comes, and then the next one. */
+  /** Milliseconds without an item between heartbeats. */
   readonly period: Milliseconds;
-  /** Ends the heartbeats. The items must end on its own when it aborts. */
+  /** Ends the heartbeats. The source of the items must end when it aborts. */
   readonly signal: AbortSignal;
 }
 
-/** The items, with `undefined` as a heartbeat where none has come for a period. At most one item is asked for in advance. */
+/** The items, with `undefined` as a heartbeat after each period without an item. At most one item is requested in advance. */
 export async function* withHeartbeats<T>(items: AsyncIterable<T>, how: Heartbeats): AsyncGenerator<T | undefined> {
   const source = items[Symbol.asyncIterator]();
   try {
@@ -27,7 +27,7 @@ export async function* withHeartbeats<T>(items: AsyncIterable<T>, how: Heartbeat
   }
 }
 
-/** That a promise has settled. It gets one reaction, however often it is waited for: an item may take days. */
+/** Observes the settlement of a promise. Adds a single reaction, however many waits there are: an item may take days. */
 class Arrival {
   #isThere = false;
   #wake = (): void => undefined;

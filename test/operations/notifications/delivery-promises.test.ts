@@ -221,11 +221,11 @@ describe('the breaker', () => {
     const held = await health();
     expect(held).toMatchObject({ breaker: 'closed', failingSince: null, hinderedBy: 'proxy_failed' });
     expect(Math.abs(Date.parse(held.hinderedSince ?? '') - began)).toBeLessThan(second);
-    expect(lines).toEqual(['warn Notifications do not get as far as their destination']);
+    expect(lines).toEqual(['warn Notifications are blocked before they reach their destination']);
     engine.delivery.answer({ status: 204 });
     await engine.clock.advance(5 * hour);
     expect(await health()).toMatchObject({ hinderedBy: null, hinderedSince: null });
-    expect(lines.slice(1)).toEqual(['info Notifications get as far as their destination again']);
+    expect(lines.slice(1)).toEqual(['info Notifications reach their destination again']);
     await engine.stop();
   });
 

@@ -153,23 +153,23 @@ describe('a text is refused that', () => {
   const row = '{"createIndex":1,"modifyIndex":2,"record":{"id":"w","name":"n","organization":"o"}}';
 
   it.each([
-    ['is empty', [], 1, 'The text ends before the export does: the file is not whole.'],
-    ['is no JSON', ['x'], 1, 'A line is a JSON object.'],
-    ['is something else', ['{"a":1}'], 1, 'This is not an export of a store.'],
-    ['has another form', [head.replace('1', '2')], 1, 'The export has the form 2; this version reads the form 1.'],
-    ['has no time', [head.replace('2030', 'x')], 1, 'The header needs a time `at` and an `index`.'],
-    ['is cut off', [head, table, row], 4, 'The text ends before the export does: the file is not whole.'],
-    ['is cut off in a line', [head, table, row.slice(0, 40)], 3, 'A line is a JSON object.'],
-    ['lacks a row', [head, table, '{"rows":1}'], 3, 'The export has 0 records; its last line says 1.'],
-    ['goes on', [head, '{"rows":0}', table], 3, 'Nothing comes after the last line.'],
-    ['has another table', [head, '{"table":"x","index":1}'], 2, 'There is no table "x" in this version.'],
-    ['has a row without a table', [head, row], 2, 'A record stands before the first table.'],
-    ['has a bad index', [head, table, row.replace('1,', '-1,')], 3, 'A record needs `createIndex` and `modifyIndex`.'],
+    ['is empty', [], 1, 'The export is truncated: its last line is missing.'],
+    ['is no JSON', ['x'], 1, 'Each line must be a JSON object.'],
+    ['is something else', ['{"a":1}'], 1, 'This is not a Signalbox store export.'],
+    ['has another form', [head.replace('1', '2')], 1, 'The export has format 2; this version reads format 1.'],
+    ['has no time', [head.replace('2030', 'x')], 1, 'The header must have a time `at` and an `index`.'],
+    ['is cut off', [head, table, row], 4, 'The export is truncated: its last line is missing.'],
+    ['is cut off in a line', [head, table, row.slice(0, 40)], 3, 'Each line must be a JSON object.'],
+    ['lacks a row', [head, table, '{"rows":1}'], 3, 'The export has 0 records, but its last line declares 1.'],
+    ['goes on', [head, '{"rows":0}', table], 3, 'Unexpected data after the last line.'],
+    ['has another table', [head, '{"table":"x","index":1}'], 2, 'Unknown table "x".'],
+    ['has a row without a table', [head, row], 2, 'A record precedes the first table.'],
+    ['has a bad index', [head, table, row.replace('1,', '-1,')], 3, 'A record must have `createIndex` and `modifyIndex`.'],
     [
       'has a record that is none',
       [head, table, '{"createIndex":1,"modifyIndex":1,"record":3}'],
       3,
-      'A record is an object.',
+      'A record must be an object.',
     ],
   ])('%s', (_what, lines, line, message) => {
     expect(readStoreExport(lines.join('\n'))._unsafeUnwrapErr()).toEqual({ type: 'invalid_export', line, message });

@@ -32,12 +32,12 @@ export const lockVariable: Command = command({
       ...(ttl === undefined ? {} : { ttl: durationOption('ttl', ttl) }),
       ...(delay === undefined ? {} : { delay: durationOption('delay', delay) }),
     };
-    const patience = most === undefined ? Number.POSITIVE_INFINITY : durationOption('max-wait', most);
+    const maximumWait = most === undefined ? Number.POSITIVE_INFINITY : durationOption('max-wait', most);
     const variable: LockedVariable = { box, path, inNamespace };
     const clock = systemClock();
     const signals = new Signals();
     try {
-      const lock = await acquireLock(variable, terms, { clock, patience, signal: signals.signal });
+      const lock = await acquireLock(variable, terms, { clock, maximumWait, signal: signals.signal });
       if (signals.exitCode === undefined) {
         if (lock === undefined) throw new Stopped(`variable ${path} is locked`);
         return await runHolding({ variable, lock, clock, terminal }, () => new Child(words, signals));

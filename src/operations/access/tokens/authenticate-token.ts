@@ -9,7 +9,7 @@ import { rememberPresented } from '../../books/presented-secret.js';
 import { rulebookOf, tokenRowOf } from '../../books/token-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
-/** The principal of the token with this secret; undefined when it is unknown or expired. */
+/** The principal of the token with this secret; undefined if it is unknown or expired. */
 export function authenticateToken(
   context: EngineContext,
   secret: string,

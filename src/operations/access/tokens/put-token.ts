@@ -12,17 +12,17 @@ import { contentHash } from '../content-hash.js';
 /** A token with its rights, as the host defines it for `putToken`. */
 export interface TokenInput {
   /**
-   * The secret that callers present; random when absent. 1 to 256 visible ASCII characters. It is the
-   * only protection of the token's rights, so it should be long and random.
+   * The secret that callers present: 1 to 256 visible ASCII characters; default: random. It is the only protection of the token's
+   * rights, so it should be long and random.
    */
   readonly secret?: string;
   /** For people; need not be unique. */
   readonly name: string;
-  /** Allows everything; false when absent. */
+  /** Allows everything; default: false. */
   readonly management?: boolean;
-  /** Rules by namespace or glob; none when absent. */
+  /** Rules by namespace or glob; default: none. */
   readonly namespaces?: Readonly<Record<string, NamespaceRule>>;
-  /** Rights by workspace ID or glob; none when absent. */
+  /** Rights by workspace ID or glob; default: none. */
   readonly workspaces?: Readonly<Record<string, WorkspaceRight>>;
   /** Names of policies, whose rights are added to the token's own rules. */
   readonly policies?: readonly string[];
@@ -59,7 +59,7 @@ export interface UnfitSecret {
 
 /**
  * Stores a token; one with the same secret is replaced and keeps its accessor. Only management callers may do this.
- * The secret is stored only if the host gave a cipher, encrypted.
+ * The secret is stored, encrypted, only if the host provides a cipher.
  */
 export function putToken(
   context: EngineContext,

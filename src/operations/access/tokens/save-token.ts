@@ -38,13 +38,13 @@ export interface SaveTokenInput {
   readonly nodeId?: string;
   /** Of a node token: the pool of its node; `default` when absent. */
   readonly nodePool?: string;
-  /** `admin` or `events` by ID or glob of a workspace; absent keeps what the token has. */
+  /** `admin` or `events` by ID or glob of a workspace; absent: unchanged. */
   readonly workspaces?: Readonly<Record<string, string>>;
-  /** Kept and shown. An installation is one region, so it has no effect. */
+  /** Stored without effect: an installation is one region. */
   readonly global?: boolean;
   /** Lifetime of the token, in milliseconds; `expiresAt` takes precedence. */
   readonly lifetime?: Milliseconds;
-  /** From this time on the token is refused; absent: it never expires, unless there is a `lifetime`. */
+  /** The expiry of the token; absent: it never expires, unless there is a `lifetime`. */
   readonly expiresAt?: Instant;
 }
 
@@ -53,7 +53,7 @@ export type SaveTokenError = PermissionDenied | InvalidAccess | StorageError;
 
 /**
  * Creates a token, with a random or an imported secret, or changes the rights of one: its secret, region scope and expiry are kept.
- * Only management callers may do this. The result has the secret if it can be shown: always for a new token.
+ * Only management callers may do this. The result contains the secret if it is available: always for a new token.
  */
 export function saveToken(
   context: EngineContext,

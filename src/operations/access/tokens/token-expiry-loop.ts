@@ -2,7 +2,7 @@ import { ok } from 'neverthrow';
 import { isExpired, tokens } from '../../../access/tokens.js';
 import { hour, minute } from '../../../shared/duration.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
-import { changeOrMoment } from '../../waiting/change-or-moment.js';
+import { changeOrTime } from '../../waiting/change-or-time.js';
 
 /** The most tokens removed in one write, so that other writers are not delayed. */
 const batch = 500;
@@ -22,7 +22,7 @@ export const tokenExpiryLoop: BackgroundLoop = {
       while (!signal.aborted && (await collected(context)) === batch);
       const next = await firstExpiry(context);
       const moment = next.expiresAt === undefined ? undefined : next.expiresAt + kept + pause;
-      await changeOrMoment(context, { tables: [tokens], index: next.index, moment }, signal);
+      await changeOrTime(context, { tables: [tokens], index: next.index, moment }, signal);
     }
   },
 };

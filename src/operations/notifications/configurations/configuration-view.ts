@@ -18,28 +18,28 @@ import { queueClock } from '../log/queue-clock.js';
 import { countWaiting } from './count-waiting.js';
 import { openOptions, openSecret } from './stored-secrets.js';
 
-/** A configuration as a caller with admin rights sees it. The token is write-only and not part of it. */
+/** A configuration as returned to callers with admin rights, without the write-only token. */
 export interface ConfigurationView {
   /** `nc-` and 16 characters. */
   readonly id: string;
   readonly workspaceId: string;
   /** The canonical kind of `destinationType`. */
   readonly kind: DestinationKind;
-  /** As the caller wrote it. */
+  /** In the form of the request. */
   readonly destinationType: string;
   readonly enabled: boolean;
   readonly name: string;
-  /** Null for e-mail, and when it was encrypted with a key that is no longer there. */
+  /** Null for e-mail, and if its encryption key is missing. */
   readonly url: string | null;
-  /** As the caller wrote them. */
+  /** In the form of the request. */
   readonly triggers: readonly string[];
   /** Recipients that still belong to the organization. */
   readonly users: readonly string[];
   /** The latest verification response, if any. */
   readonly response: VerificationResponse | null;
-  /** Null when it asks for nothing beyond the notification interface. Of its secrets, only what is there. */
+  /** Delivery options beyond the notification interface, or null. Of secrets, only their presence. */
   readonly delivery: DeliveryOptionsView | null;
-  /** How its deliveries fare. */
+  /** The health of its deliveries. */
   readonly health: HealthView;
   /** RFC 3339 in UTC with milliseconds. */
   readonly createdAt: string;
@@ -51,36 +51,36 @@ export interface ConfigurationView {
 export interface DeliveryOptionsView extends OpenOptions {
   /** Names of the extra headers. */
   readonly headerNames: readonly string[];
-  /** How requests are authenticated; null for not at all. */
+  /** How requests are authenticated; null: not at all. */
   readonly authentication: 'basic' | 'bearer' | null;
-  /** Whether there is a client certificate. */
+  /** Whether a client certificate is set. */
   readonly clientCertificate: boolean;
 }
 
-/** How deliveries fare, see `DestinationHealth`; times are RFC 3339 in UTC with milliseconds. */
+/** The health of deliveries, see `DestinationHealth`; times are RFC 3339 in UTC with milliseconds. */
 export interface HealthView {
-  /** Whether a user has paused it. */
+  /** Whether the configuration is paused by a user. */
   readonly paused: boolean;
   /** See `DestinationHealth`. */
   readonly breaker: DestinationHealth['breaker'];
-  /** Since when the breaker is not closed; null while it is. */
+  /** Since when the breaker is open or half open; null while it is closed. */
   readonly breakerSince: string | null;
-  /** When the destination is tried again; null while the breaker is closed. */
+  /** Time of the next trial attempt; null while the breaker is closed. */
   readonly nextProbeAt: string | null;
-  /** Failures in a row, while the breaker is closed. */
+  /** Consecutive failures while the breaker is closed. */
   readonly failures: number;
-  /** First failure since the last success; null for none. */
+  /** Time of the first failure since the last success, or null. */
   readonly failingSince: string | null;
   /**
-   * What on the side of this service keeps deliveries from the destination: `proxy_failed` or `transform_failed`. It opens no breaker and
-   * uses up no attempt. Null when the last attempt reached the destination.
+   * The fault on the side of this service that blocks deliveries: `proxy_failed` or `transform_failed`. It opens no breaker and uses no
+   * attempt. Null if the last attempt reached the destination.
    */
   readonly hinderedBy: DestinationHealth['hinderedBy'];
-  /** Since when; null while nothing blocks. */
+  /** Since when deliveries are blocked, or null. */
   readonly hinderedSince: string | null;
   /**
-   * New deliveries that wait for their first attempt: behind a pause or a breaker counted, up to a thousand or two; otherwise about, and
-   * 0 for a few.
+   * New deliveries that wait for their first attempt: counted up to one or two thousand while a pause or a breaker holds them, otherwise
+   * approximate, and 0 for a few.
    */
   readonly backlog: number;
 }
@@ -93,7 +93,10 @@ export function viewConfiguration(
 ): ConfigurationView {
   const url = openSecret(context, configuration.url);
   if (url.isErr()) {
-    context.logger.warn({ configuration: configuration.id, error: url.error.message }, 'A destination cannot be read');
+    context.logger.warn(
+      { configuration: configuration.id, error: url.error.message },
+      'The URL of a notification configuration cannot be decrypted',
+    );
   }
   return {
     id: configuration.id,

@@ -4,12 +4,12 @@ import { events } from '../../../notifications/events/event.js';
 import type { QueueRecord } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
 
-/** Events and deliveries that are considered, of each: a reader of health does not wait for a long queue to be counted. */
+/** The most events, and the most deliveries, that are counted: reading the health of a long queue must be fast. */
 const mostCounted = 1_000;
 
 /**
- * New deliveries that wait for their first attempt behind a pause or a breaker. No engine keeps their number meanwhile, and publishers
- * are not to be slowed down by it, so they are counted when somebody asks.
+ * The number of new deliveries that wait for their first attempt behind a pause or a breaker. It is counted on request: maintaining it
+ * would slow down publishers.
  */
 export function countWaiting(view: ReadView, queue: QueueRecord): number {
   const { configurationId, workspaceId } = queue;

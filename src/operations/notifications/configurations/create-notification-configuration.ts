@@ -30,9 +30,9 @@ import { verifyDestination } from './verify-destination.js';
 /** A configuration to create in a workspace. */
 export interface CreateConfigurationRequest {
   readonly workspaceId: string;
-  /** A `ConfigurationInput`; members of wrong types are answered with `invalid_attributes`. */
+  /** A `ConfigurationInput`; members of wrong types result in `invalid_attributes`. */
   readonly attributes: UncheckedConfigurationInput;
-  /** What the transport found wrong with the document around the attributes; reported with the rest. */
+  /** Faults of the document outside the attributes, found by the transport; reported with the others. */
   readonly faults?: readonly FieldFault[];
 }
 
@@ -52,12 +52,12 @@ export function createNotificationConfiguration(
   return new ResultAsync(create<CreateConfigurationError>(context, caller, request, () => ok(undefined)));
 }
 
-/** The workspace has got a configuration of this name since it was looked for. */
+/** Meanwhile another request has created a configuration with this name in the workspace. */
 export interface NameTaken {
   readonly type: 'name_taken';
 }
 
-/** The same, unless the workspace has one of this name when it is saved. */
+/** The same, but fails if the workspace has a configuration with this name when it is saved. */
 export function createUnderNewName(
   context: EngineContext,
   caller: Principal,
@@ -70,7 +70,7 @@ export function createUnderNewName(
   });
 }
 
-/** `admit` is asked in the transaction that saves. */
+/** `admit` runs in the transaction that saves. */
 async function create<E extends { readonly type: string }>(
   context: EngineContext,
   caller: Principal,

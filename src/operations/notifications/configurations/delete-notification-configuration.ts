@@ -8,7 +8,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { findConfiguration } from '../find-resource.js';
 import { cancelUnfinished } from '../log/change-queue.js';
 
-/** Deletes a configuration. What was still to be delivered to it is cancelled; the log of what was stays. */
+/** Deletes a configuration. Its unfinished deliveries are cancelled; its delivery log is kept. */
 export function deleteNotificationConfiguration(
   context: EngineContext,
   caller: Principal,
@@ -23,7 +23,7 @@ export function deleteNotificationConfiguration(
   }).map(() => undefined);
 }
 
-/** Removes the record; the delivery loop cancels what is unfinished, and then removes the queue. */
+/** Removes the record; the delivery loop cancels unfinished deliveries and then removes the queue. */
 export function removeConfiguration(
   tx: Transaction,
   { id: configurationId, workspaceId }: Pick<NotificationConfiguration, 'id' | 'workspaceId'>,

@@ -8,7 +8,7 @@ import { findConfiguration, findWorkspace } from '../find-resource.js';
 import { type PageRequest, readPage } from '../page.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 
-/** The place of a page in a list that is counted. Pages are counted from 1. */
+/** The position of a page in a counted list. Page numbers begin with 1. */
 export interface Pagination {
   /** From 1. */
   readonly currentPage: number;
@@ -20,18 +20,18 @@ export interface Pagination {
   readonly nextPage: number | null;
   /** At least 1. */
   readonly totalPages: number;
-  /** Rows on all pages. */
+  /** The number of rows on all pages. */
   readonly totalCount: number;
 }
 
 /** The configurations of a workspace, newest first. */
 export interface ConfigurationList {
   readonly items: readonly ConfigurationView[];
-  /** Null when no page was asked for: then all are there. */
+  /** Null if no page was requested: then the list is complete. */
   readonly pagination: Pagination | null;
 }
 
-/** The workspace's configurations, newest first; all of them, or one page when a page number or size is given. */
+/** The workspace's configurations, newest first; all of them, or one page if a page number or size is given. */
 export function listNotificationConfigurations(
   context: EngineContext,
   caller: Principal,

@@ -1,8 +1,8 @@
 import type { EngineContext } from '../../context/engine-context.js';
 
 /**
- * Why e-mail configurations cannot be enabled; null when they can. With HCP Terraform's names they always can, as existing
- * clients expect: their deliveries then fail with `mail_unavailable`, which the log shows.
+ * The reason why e-mail configurations cannot be enabled, or null. With HCP Terraform's names they can always be enabled, as existing
+ * clients expect: without a mailer, their deliveries fail with `mail_unavailable`.
  */
 export function mailObstacle({ mailer, settings }: EngineContext): string | null {
   if (mailer !== undefined || settings.notifications.names === 'upstream') return null;

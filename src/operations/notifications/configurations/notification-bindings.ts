@@ -55,7 +55,7 @@ export const deliveryBindings: Bindings<typeof deliveryCalls> = {
   recover: (context, caller, { configurationId, span }, { faults }) =>
     recoveryFrom(configurationId, span, faults).match(
       (request) => recoverDeliveries(context, caller, request),
-      // Whether the configuration exists for the caller is reported first.
+      // A missing configuration takes precedence over other errors.
       (error) => listDeliveries(context, caller, { configurationId, page: { size: 1 } }).andThen(() => errAsync(error)),
     ),
 };
@@ -70,7 +70,7 @@ function pageFrom({ pageNumber, pageSize }: { readonly pageNumber?: number; read
   };
 }
 
-/** What a span of time asks for; its members may be of any type, as they come from outside. */
+/** A requested time range; untrusted, so its members may have any type. */
 function recoveryFrom(
   configurationId: string,
   span: RecoverySpan,
@@ -84,7 +84,7 @@ function recoveryFrom(
   const since = instantFrom('since', given.since, refuse);
   const until = instantFrom('until', given.until, refuse);
   const { outcome = null } = given;
-  if (since === undefined && faults.length === 0) refuse('since', 'since must be given');
+  if (since === undefined && faults.length === 0) refuse('since', 'since is required');
   if (endsEarly(since, until)) refuse('until', 'until must not be earlier than since');
   const known = recoverableOutcome(outcome);
   if (outcome !== null && known === undefined) {

@@ -10,7 +10,7 @@ import { type ConfigurationView, viewConfiguration } from './configuration-view.
 
 /**
  * Pauses a configuration: events are still accepted, but nothing is sent until it is resumed; attempts in progress are completed, and
- * requested redeliveries are sent. Deliveries still age: one that becomes older than `maximumAge` ends
+ * requested redeliveries are sent. A waiting delivery that becomes older than `maximumAge` ends
  * as `dead` with the reason `expired`, and can be recovered later.
  */
 export function pauseNotificationConfiguration(

@@ -29,9 +29,9 @@ type Present =
   | { readonly type: 'other'; readonly id: string };
 
 /**
- * Creates the configuration of this name in the workspace, or updates it to match, so that a service can declare its
- * configurations at every start. An unchanged one is neither written nor verified. Of several with the same
- * name the oldest is updated.
+ * Creates the configuration with this name in the workspace or updates it to match, so that a service can declare its
+ * configurations at every start. A matching configuration is neither written nor verified. If several have the name, the oldest is
+ * updated.
  */
 export function putNotificationConfiguration(
   context: EngineContext,
@@ -41,7 +41,7 @@ export function putNotificationConfiguration(
   return new ResultAsync(put(context, caller, request));
 }
 
-/** The number of attempts: processes that declare the same configuration at once conflict; the last conflict is returned. */
+/** The number of attempts: concurrent declarations of the same configuration conflict; the last conflict is returned. */
 const mostTries = 4;
 
 async function put(
@@ -63,7 +63,7 @@ async function put(
 
 const takenMeanwhile: Conflict = {
   type: 'conflict',
-  message: 'Configurations of this name are made and removed by other requests at the same time; repeat the request',
+  message: 'Other requests create or delete configurations with this name at the same time; repeat the request',
 };
 
 async function putOnce(

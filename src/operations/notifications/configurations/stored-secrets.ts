@@ -12,12 +12,12 @@ import {
 import type { CipherError } from '../../../ports/cipher.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
-/** A secret as it is kept: sealed when the host gave a cipher. */
+/** A secret in its stored form: encrypted if the host provides a cipher. */
 export function sealSecret(context: EngineContext, plain: string): StoredSecret {
   return context.cipher === undefined ? { plain } : { sealed: context.cipher.seal(plain) };
 }
 
-/** The options as they are kept; absent when nothing was asked for. */
+/** The options in their stored form; absent if there are none. */
 export function sealOptions(context: EngineContext, options: DeliveryOptions): StoredDeliveryOptions | undefined {
   if (sameOptions(options, noDeliveryOptions)) return undefined;
   const { rate, timeout, concurrency, eventTypes, filter, rotationGrace } = options;
@@ -26,7 +26,7 @@ export function sealOptions(context: EngineContext, options: DeliveryOptions): S
   return { rate, timeout, concurrency, eventTypes, filter, rotationGrace, secrets: sealed };
 }
 
-/** The options with their secrets in the clear. */
+/** The options with decrypted secrets. */
 export function openOptions(
   context: EngineContext,
   stored: StoredDeliveryOptions | undefined,
@@ -40,7 +40,7 @@ export function openOptions(
   }));
 }
 
-/** The secret in the clear. Fails when it was sealed with a key that the host no longer gives. */
+/** The decrypted secret. Fails if its key is missing. */
 export function openSecret(context: EngineContext, stored: StoredSecret): Result<string, CipherError>;
 export function openSecret(context: EngineContext, stored: StoredSecret | null): Result<string | null, CipherError>;
 export function openSecret(context: EngineContext, stored: StoredSecret | null): Result<string | null, CipherError> {

@@ -4,20 +4,20 @@ import type { InvalidAttributes, VerificationFailed } from '../../../notificatio
 import type { EngineContext } from '../../context/engine-context.js';
 import { openOptions, openSecret } from './stored-secrets.js';
 
-/** What becomes of a secret in a change: `unknown` if it stays as it is and cannot be decrypted here. */
+/** The state of a secret in a change: `unknown` if it is unchanged and cannot be decrypted here. */
 type Fate = 'readable' | 'replaced' | 'unknown';
 
-/** Secrets of a configuration as this process sees them, when it is changed. */
+/** The states of a configuration's secrets in a change. */
 export interface SecretFates {
   readonly url: Fate;
   readonly token: Fate;
-  /** Headers, authentication and client certificate, which are sealed together. */
+  /** Headers, authentication and client certificate, which are encrypted together. */
   readonly options: Fate;
 }
 
 const secretOptions = ['headers', 'authentication', 'clientCertificate'] as const;
 
-/** Another process may have the key of what cannot be decrypted here, so only what a change states in full is replaced. */
+/** Another process may have the missing key, so an undecryptable secret is replaced only if the change states it in full. */
 export function fatesOf(
   context: EngineContext,
   { url, token, options }: NotificationConfiguration,
@@ -32,7 +32,7 @@ export function fatesOf(
   };
 }
 
-/** How many of the secret options a change states. */
+/** The number of secret options that a change states. */
 function statedOptions({ delivery }: UncheckedConfigurationInput): number {
   if (delivery === null) return secretOptions.length;
   if (typeof delivery !== 'object') return 0;
@@ -40,16 +40,16 @@ function statedOptions({ delivery }: UncheckedConfigurationInput): number {
   return secretOptions.filter((name) => given[name] !== undefined).length;
 }
 
-/** What a change of some of the secret options would lose of the others; null when it loses nothing. */
+/** The error for a change of some secret options that would lose the others, or null. */
 export function lossOf(fates: SecretFates, attributes: UncheckedConfigurationInput): InvalidAttributes | null {
   if (fates.options !== 'unknown' || statedOptions(attributes) === 0) return null;
   const message =
-    'delivery has secrets that cannot be decrypted here, and a part of them cannot be changed: state headers, authentication and ' +
-    'client certificate together, with null for none, or give this server the key';
+    'delivery has secrets that this server cannot decrypt, so they can only be changed together: set headers, authentication and ' +
+    'client certificate, with null for none, or start the server with the key';
   return { type: 'invalid_attributes', faults: [{ pointer: '/data/attributes/delivery', message }] };
 }
 
-/** Without its secrets a destination would be asked in another way than deliveries are sent. */
+/** Without its secrets, a verification request would differ from deliveries. */
 export function verificationObstacle({ url, token, options }: SecretFates): VerificationFailed | null {
   if (url !== 'unknown' && token !== 'unknown' && options !== 'unknown') return null;
   return {

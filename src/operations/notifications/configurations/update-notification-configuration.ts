@@ -40,7 +40,7 @@ export interface UpdateConfigurationRequest {
   readonly configurationId: string;
   /** A `ConfigurationInput`; absent members keep their value. */
   readonly attributes: UncheckedConfigurationInput;
-  /** What the transport found wrong with the document around the attributes; reported with the rest. */
+  /** Faults of the document outside the attributes, found by the transport; reported with the others. */
   readonly faults?: readonly FieldFault[];
 }
 
@@ -49,8 +49,8 @@ export type UpdateConfigurationError = NotFound | InvalidAttributes | Verificati
 
 /**
  * Changes a configuration. If a required verification (see `decideUpdate`) fails, nothing is saved. A concurrent change
- * during the verification is not overwritten: the update then starts again from it,
- * once, and returns `conflict` after a second one.
+ * during the verification is not overwritten: the update is repeated
+ * once on the changed configuration, and returns `conflict` after a second change.
  */
 export function updateNotificationConfiguration(
   context: EngineContext,
@@ -91,7 +91,7 @@ async function update(
   return written.map(({ value }) => value);
 }
 
-/** An update as it was decided on one state of the store. */
+/** An update, decided on one state of the store. */
 interface Update extends DecidedConfiguration {
   readonly configuration: NotificationConfiguration;
   readonly before: ConfigurationContents;
@@ -106,7 +106,7 @@ function decide(
 ): Result<Update, UpdateConfigurationError> {
   return findConfiguration(view, caller, request.configurationId).andThen(({ configuration, workspace }) => {
     const before = contentsOf(context, configuration);
-    const surroundings = {
+    const state = {
       organization: workspace.organization,
       findUser: (userId: string) => view.get(users, [userId])?.record,
       checkUrl: (url: string) => context.delivery.check(url),
@@ -114,13 +114,13 @@ function decide(
     };
     const fates = fatesOf(context, configuration, request.attributes);
     const loss = lossOf(fates, request.attributes);
-    return decideUpdate(before, request, surroundings, context.settings.notifications).andThen((decided) =>
+    return decideUpdate(before, request, state, context.settings.notifications).andThen((decided) =>
       loss === null ? ok({ configuration, before, fates, ...decided }) : err(loss),
     );
   });
 }
 
-/** Asks the destination whether it answers; gives its response, or null when it need not be asked. */
+/** Verifies the destination if required. Returns its response, or null without a verification. */
 async function verifyIfNeeded(
   context: EngineContext,
   { configuration, before, contents, fates, probes }: Update,
@@ -190,7 +190,7 @@ interface SecretChange {
 }
 
 /**
- * Secret options stay as they are stored when they do not change, also those that this process cannot decrypt: another one may have their
+ * Unchanged secret options keep their stored form, including those that this process cannot decrypt: another process may have their
  * key.
  */
 function nextOptions(
@@ -213,10 +213,10 @@ function sealUrl(context: EngineContext, url: string | null): NotificationConfig
 
 const changedMeanwhile: Conflict = {
   type: 'conflict',
-  message: 'The configuration was changed by another request at the same time; read it again and repeat the update',
+  message: 'Another request has changed the configuration meanwhile; read it again and repeat the update',
 };
 
-/** A configuration with its secrets in the clear; one that cannot be read counts as empty and needs to be set again. */
+/** A configuration with decrypted secrets; an undecryptable one counts as empty and must be set again. */
 export function contentsOf(context: EngineContext, configuration: NotificationConfiguration): ConfigurationContents {
   const { kind, destinationType, enabled, name, triggers, users: recipients } = configuration;
   return {
@@ -232,10 +232,10 @@ export function contentsOf(context: EngineContext, configuration: NotificationCo
   };
 }
 
-/** Secrets kept besides the new one, at most. */
+/** The most replaced secrets that are kept. */
 const maximumRetiredTokens = 10;
 
-/** A replaced token continues signing in the list header for the grace time; a cleared one does not. */
+/** A replaced token continues to sign in `webhook-signature` for the grace time; a removed one does not. */
 function nextTokens(
   context: EngineContext,
   present: NotificationConfiguration,

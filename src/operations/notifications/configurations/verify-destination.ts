@@ -14,11 +14,11 @@ import { openSecret, sealSecret } from './stored-secrets.js';
 interface VerifiedDestination {
   readonly workspaceId: string;
   readonly configurationId: string;
-  /** Replaced secrets that still sign, in the clear. */
+  /** Decrypted replaced secrets that still sign. */
   readonly retiredTokens: readonly string[];
 }
 
-/** The replaced secrets of a configuration that still sign, in the clear. One whose key is missing is left out. */
+/** The decrypted replaced secrets of a configuration that still sign, without those whose key is missing. */
 export function openRetiredTokens(
   context: EngineContext,
   retired: NotificationConfiguration['retiredTokens'],
@@ -28,9 +28,9 @@ export function openRetiredTokens(
 }
 
 /**
- * Sends one verification request and gives the answer, whatever its status; `successful` says whether it was 2xx. One
- * attempt within the verification time limits, no redirect. Signed like every other message: with the given token, which may not be
- * stored yet, and with those that are still valid beside it.
+ * Sends one verification request and returns the response, whatever its status; `successful`: a 2xx status. One attempt within the
+ * verification timeouts, without redirects. Signed like every other message: with the given token, which may not be stored yet, and
+ * with the replaced tokens that are still valid.
  */
 export async function verifyDestination(
   context: EngineContext,
@@ -90,7 +90,7 @@ export async function verifyDestination(
   });
 }
 
-/** What the options add to every request. */
+/** The headers and connection options that the delivery options add to every request. */
 export function extraHeaders({ headers, authentication }: SecretOptions): Readonly<Record<string, string>> {
   return authentication === null ? headers : { ...headers, authorization: authorizationOf(authentication) };
 }
@@ -101,7 +101,7 @@ export function certificateOf({ clientCertificate }: SecretOptions): Pick<Delive
 
 /**
  * Sends the test mail to each recipient. It fails without recipients, and if one is refused; the message lists refused
- * and successful recipients. If the mail server is unavailable, the rest is skipped.
+ * and successful recipients. If the mail server is unavailable, the remaining recipients are skipped.
  */
 export async function verifyRecipients(
   context: EngineContext,
@@ -131,7 +131,7 @@ export async function verifyRecipients(
       recipients,
     },
   );
-  if (context.mailer === undefined) return failed('mail_unavailable', 'no mail transport is configured');
+  if (context.mailer === undefined) return failed('mail_unavailable', 'no mail server is configured');
   const [reached, refused]: [string[], string[]] = [[], []];
   for (const [index, mail] of (rendered.type === 'email' ? rendered.mails : []).entries()) {
     const sent = await context.mailer.send(mail);
@@ -150,7 +150,7 @@ export async function verifyRecipients(
   });
 }
 
-/** The first ten, and how many more there are. */
+/** The first ten, and the number of the others. */
 function someOf(texts: readonly string[], separator: string): string {
   const further = texts.length - 10;
   return texts.slice(0, 10).join(separator) + (further > 0 ? `${separator}${further} more` : '');

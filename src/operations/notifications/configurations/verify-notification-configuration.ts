@@ -21,13 +21,13 @@ import { fatesOf, verificationObstacle } from './unreadable-secrets.js';
 import { contentsOf } from './update-notification-configuration.js';
 import { openRetiredTokens, verifyDestination, verifyRecipients } from './verify-destination.js';
 
-/** Why a destination is not verified. */
+/** Errors of a verification. */
 export type VerifyConfigurationError = NotFound | VerificationFailed | StorageError;
 
 /**
- * Sends a verification request (e-mail: a test mail) and stores the answer, also one that is not 2xx, which is then
- * refused with `verification_failed`. Without an answer nothing changes. Enablement never changes. An answer of a URL
- * that has been replaced meanwhile is not stored.
+ * Sends a verification request (e-mail: a test mail) and stores the response, whatever its status; a status other than 2xx also
+ * results in `verification_failed`. Without a response, nothing changes. The configuration is neither enabled nor disabled. The response
+ * of a URL that was replaced meanwhile is not stored.
  */
 export function verifyNotificationConfiguration(
   context: EngineContext,
@@ -94,7 +94,7 @@ function withResponse(
   return JSON.stringify(present.url) === JSON.stringify(asked.url) ? { ...present, response } : present;
 }
 
-/** The configuration's users that are (still) members of the workspace's organization. */
+/** The configuration's users that are members of the workspace's organization. */
 export function recipientsOf(
   view: ReadView,
   configuration: NotificationConfiguration,

@@ -15,11 +15,11 @@ import { certificateOf, extraHeaders } from '../configurations/verify-destinatio
 import { type AttemptInputs, attemptMail } from './attempt-mail.js';
 import { beginAttempt } from './attempt-span.js';
 import type { OpenDestination } from './load-destination.js';
-import { silentAttempt } from './silent-attempt.js';
+import { unansweredAttempt } from './unanswered-attempt.js';
 
 /**
- * Makes one attempt. It never throws, and rejects only for causes other than the destination: a message that cannot be rendered, or a
- * transport that rejects.
+ * Makes one attempt. Never throws; rejects only for faults outside the destination: a message that cannot be rendered, or a transport
+ * that rejects.
  */
 export async function attemptDelivery(
   context: EngineContext,
@@ -33,20 +33,20 @@ export async function attemptDelivery(
         (body) => attemptHttp(context, delivery, destination, body ?? ''),
         (message) => {
           const failure = classifySilence({ type: 'transform_failed', message });
-          return silentAttempt(context, { destination: destination.origin }, failure);
+          return unansweredAttempt(context, { destination: destination.origin }, failure);
         },
       );
     case 'email':
       return await attemptMail(context, delivery, destination, inputs);
     case 'unreadable': {
       const failure = classifySilence({ type: 'secret_unreadable', message: destination.message });
-      return silentAttempt(context, { destination: '' }, failure);
+      return unansweredAttempt(context, { destination: '' }, failure);
     }
   }
 }
 
 /**
- * What is sent; null for e-mail, and when neither the delivery nor its event is stored any more. An error when the host's transform
+ * The body to send; null for e-mail, and if neither the delivery nor its event is stored any more. An error if the host's transform
  * fails.
  */
 export function bodyOf(
@@ -71,13 +71,16 @@ function transformed(
   const { workspaceId } = event;
   try {
     const next: unknown = transform({ configurationId: id, workspaceId, trigger, event: event.event, body });
-    // The transform is async by mistake: an unhandled rejection of its promise would end the process.
+    // The transform may be async by mistake: an unhandled rejection of its promise would end the process.
     if (next instanceof Promise) next.catch(() => undefined);
-    return typeof next === 'string' ? ok(next) : err('The transform of the service gave no text');
+    return typeof next === 'string' ? ok(next) : err('The transform of the service did not return a string');
   } catch (error) {
     // Its message may quote contents of the notification, which must not be logged.
     const message = error instanceof Error ? error.message : 'unknown';
-    context.logger.error({ event: event.id, configuration: id, error: message }, 'The transform of messages threw');
+    context.logger.error(
+      { event: event.id, configuration: id, error: message },
+      'The transform of messages threw an exception',
+    );
     return err('The transform of the service failed');
   }
 }
@@ -93,7 +96,7 @@ async function attemptHttp(
   const now = context.clock.now();
   const identity = {
     token: destination.token,
-    // The destination is kept while there is something to send: which of them are still valid is asked at each attempt.
+    // The destination is cached across attempts, so the validity of replaced secrets is checked at each attempt.
     retiredTokens: destination.retiredTokens.filter(({ until }) => until > now).map(({ token }) => token),
     messageId: delivery.eventId,
     acceptedAt: delivery.createdAt,
@@ -121,7 +124,11 @@ async function attemptHttp(
   if (sent.isErr()) {
     const { address, timing } = sent.error;
     const failure = classifySilence(sent.error);
-    const report = silentAttempt(context, { destination: destination.origin, startedAt: timing.startedAt }, failure);
+    const report = unansweredAttempt(
+      context,
+      { destination: destination.origin, startedAt: timing.startedAt },
+      failure,
+    );
     return { ...report, body, attempt: { ...report.attempt, address, total: Math.round(timing.total) } };
   }
   const tokens = [destination.token, ...identity.retiredTokens];

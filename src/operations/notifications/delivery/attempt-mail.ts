@@ -7,19 +7,19 @@ import type { Mailer, MailMessage } from '../../../ports/mailer.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { beginAttempt } from './attempt-span.js';
 import type { OpenDestination } from './load-destination.js';
-import { silentAttempt } from './silent-attempt.js';
+import { unansweredAttempt } from './unanswered-attempt.js';
 
 /** The context of an attempt, in addition to the delivery and its destination. */
 export interface AttemptInputs {
-  /** Null when it is no longer stored. */
+  /** Null if it is no longer stored. */
   readonly event: StoredEvent | null;
   /** Aborted when the engine stops. */
   readonly stopping: AbortSignal;
 }
 
 /**
- * Sends one message to each recipient without one. Permanently refused addresses are retried only by a redelivery;
- * when no recipient is left to retry, the delivery succeeds if at least one got the message.
+ * Sends one message to each recipient that has not received it. Permanently refused addresses are retried only by a redelivery.
+ * When no recipient is left to retry, the delivery succeeds if at least one has received the message.
  */
 export async function attemptMail(
   context: EngineContext,
@@ -47,8 +47,8 @@ async function mailWaiting(
   const startedAt = context.clock.now();
   const { recipients, earlier } = addressees(delivery, destination.recipients);
   const failed = (type: 'mail_rejected' | 'mail_unavailable', message: string): AttemptReport =>
-    silentAttempt(context, { destination: 'mailto:', startedAt }, classifySilence({ type, message }), earlier);
-  if (context.mailer === undefined) return failed('mail_unavailable', 'No mail transport is configured');
+    unansweredAttempt(context, { destination: 'mailto:', startedAt }, classifySilence({ type, message }), earlier);
+  if (context.mailer === undefined) return failed('mail_unavailable', 'No mail server is configured');
   if (event === null) return failed('mail_rejected', 'The event of this delivery is no longer stored');
 
   const mails = mailsTo(context, delivery, { ...destination, recipients }, event);
@@ -57,7 +57,7 @@ async function mailWaiting(
   const failure = isBrokenOff
     ? classifySilence({ type: 'aborted', message: notSentAtStop })
     : failureOfMail([...earlier, ...now]);
-  const report = silentAttempt(context, { destination: 'mailto:', startedAt }, failure, results);
+  const report = unansweredAttempt(context, { destination: 'mailto:', startedAt }, failure, results);
   const refused = results.filter(({ outcome }) => outcome === 'refused');
   if (failure !== null || refused.length === 0) return report;
   const body = `Some recipients were refused: ${refused.map(({ message }) => message).join('; ')}`;
@@ -65,8 +65,8 @@ async function mailWaiting(
 }
 
 /**
- * The recipients of this attempt, and the earlier results of the others. A redelivery retries refused recipients; when all
- * recipients have got the mail, it goes to all of them again.
+ * The recipients of this attempt, and the earlier results of the others. A redelivery retries refused recipients; if all
+ * recipients have received the mail, it sends to all of them again.
  */
 function addressees<R extends { readonly userId: string }>(
   { state, recipients: told = [] }: Delivery,
@@ -141,19 +141,19 @@ async function sendOne(
   return { outcome, message: error?.message ?? null };
 }
 
-/** A stop does not wait for all mails, so that those who have had theirs are recorded and get it only once. */
+/** A stop does not wait for all mails, so that the recipients that were reached are recorded and not sent to again. */
 const notSentAtStop = 'The engine stopped before this mail was sent';
 
-/** Mails in a row that a server may leave waiting before the attempt ends without the others, once its time is over. */
-const mostSilent = 3;
+/** Consecutive deferred mails after which an attempt beyond its timeout ends without the others. */
+const mostDeferred = 3;
 
 /**
- * What the server left the last few mails waiting with; null when it did not. Each of them may have waited until its own time was over,
- * and there can be a thousand recipients; a server that defers recipients at once is asked for all of them.
+ * The failure of the last few mails if the server has deferred all of them, or null. Each mail may use its whole timeout, and there
+ * can be a thousand recipients; a server that defers quickly is tried for all of them.
  */
 function silence(results: readonly RecipientResult[]): string | null {
-  const last = results.slice(-mostSilent);
-  const silent = last.length === mostSilent && last.every(({ outcome }) => outcome === 'waiting');
+  const last = results.slice(-mostDeferred);
+  const silent = last.length === mostDeferred && last.every(({ outcome }) => outcome === 'waiting');
   return silent ? (last.at(-1)?.message ?? '') : null;
 }
 

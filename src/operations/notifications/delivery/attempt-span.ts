@@ -2,7 +2,7 @@ import type { Delivery } from '../../../notifications/delivery/delivery.js';
 import type { SpanStart, TracedSpan } from '../../../ports/tracer.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
-/** Begins the span of an attempt below what caused the event; undefined without a tracer. */
+/** Begins the span of an attempt as a child of the event's cause; undefined without a tracer. */
 export function beginAttempt(
   { tracer }: EngineContext,
   delivery: Delivery,

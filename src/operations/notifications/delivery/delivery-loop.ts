@@ -9,12 +9,12 @@ import type { Instant } from '../../../shared/instant.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
 import { attemptDelivery } from './attempt-delivery.js';
 import type { DeliveryWork, Incoming } from './delivery-work.js';
-import type { TurnQueue } from './keep-queue.js';
 import type { OpenDestination } from './load-destination.js';
-import { lookAround, watch } from './look-around.js';
 import { type Loop, newLoop, type TurnEnd } from './loop.js';
 import { brokenReport, observeAttempt, reportTurn } from './observe.js';
 import { runTurn, type TurnOutcome, type TurnResult } from './record-turn.js';
+import type { TurnQueue } from './renew-or-release.js';
+import { scanStore, watch } from './scan-store.js';
 
 /**
  * Sends due deliveries. Every configuration has a queue; an engine leases queues, decides on them in memory (see
@@ -27,7 +27,7 @@ export const deliveryLoop: BackgroundLoop = {
   async run(context, signal) {
     const loop = newLoop(context, await joinTimeline(context), signal);
     const watching = new AbortController();
-    const wake = (): void => loop.bell.wake();
+    const wake = (): void => loop.waker.wake();
     signal.addEventListener('abort', wake, { once: true });
     const watcher = watch(loop, watching.signal);
     const stopListening = context.accepted.listen((accepted) => {
@@ -40,7 +40,7 @@ export const deliveryLoop: BackgroundLoop = {
       signal.removeEventListener('abort', wake);
       stopListening();
       watching.abort();
-      loop.bell.close();
+      loop.waker.close();
       await watcher;
     }
   },
@@ -62,10 +62,10 @@ async function joinTimeline({ clock, storage }: EngineContext): Promise<Timeline
 async function deliver(loop: Loop, signal: AbortSignal): Promise<void> {
   for (;;) {
     const stopping = signal.aborted;
-    takeIn(loop);
+    applyIncoming(loop);
     if (!endTurn(loop, stopping)) return;
     if (!stopping) {
-      await lookAround(loop);
+      await scanStore(loop);
       await startReady(loop);
     }
     beginTurn(loop, stopping);
@@ -75,7 +75,7 @@ async function deliver(loop: Loop, signal: AbortSignal): Promise<void> {
 }
 
 /** Applies the attempts that ended since the last round. */
-function takeIn({ work, now, context }: Loop): void {
+function applyIncoming({ work, now, context }: Loop): void {
   for (const incoming of work.incoming.splice(0)) {
     const { configurationId, sequence } = incoming;
     const at = now();
@@ -121,7 +121,7 @@ function applyTurn({ work, now, context }: Loop, turns: readonly TurnQueue[], re
   }
   for (const row of result.claimed) work.take(row, at);
   if (result.queuesIndex.before === work.queuesIndex) work.queuesIndex = result.queuesIndex.after;
-  // Queues that were taken, kept for longer or given back stand elsewhere in the line: the next look shows who is next.
+  // Leases acquired, renewed or released change the order of stored queues: the next scan finds the next one.
   if (result.lineMoved) work.changed = true;
   else if (result.reached !== null && result.reached.before <= work.known) {
     work.known = Math.max(work.known, result.reached.after);
@@ -163,7 +163,7 @@ async function readEvents(
   return new Map(read.value.map((event) => [event.sequence, event]));
 }
 
-/** What the write of a turn came to for one queue; `released` when the turn was to give back a queue without work. */
+/** Applies the result of a turn for one queue; `released`: the turn was to release an idle queue. */
 function applyOutcome(work: DeliveryWork, outcome: TurnOutcome, released: boolean, at: Instant): void {
   const { configurationId } = outcome.queue;
   const { held: row, recorded, touched, cancelled, autoDisabled } = outcome;
@@ -182,7 +182,7 @@ function applyOutcome(work: DeliveryWork, outcome: TurnOutcome, released: boolea
 
 /** Makes the attempt; its outcome is applied in the next round. */
 function start(
-  { work, context, bell, stopping }: Loop,
+  { work, context, waker, stopping }: Loop,
   configurationId: string,
   { delivery, event }: QueuedDelivery & { readonly event: StoredEvent | null },
   destination: OpenDestination,
@@ -192,7 +192,7 @@ function start(
   const end = (incoming: Incoming): void => {
     work.end(route);
     work.incoming.push(incoming);
-    bell.wake();
+    waker.wake();
   };
   work.start(route);
   if (destination.type === 'email' && destination.recipients.length === 0) {
@@ -203,7 +203,7 @@ function start(
   attemptDelivery(context, delivery, destination, { event, stopping }).then(
     (report) => end({ ...about, report }),
     () => {
-      // The transport broke its promise never to reject, or the message could not be made. The delivery keeps its turn.
+      // The transport violated its contract and rejected, or the message could not be rendered. The delivery keeps its turn.
       context.logger.error({ delivery: delivery.id }, 'An attempt failed unexpectedly');
       end({ ...about, report: brokenReport(context.clock.now()) });
     },
@@ -226,7 +226,7 @@ function beginTurn(loop: Loop, stopping: boolean): void {
   loop.turn = turn;
   const finish = (end: TurnEnd): void => {
     turn.end = end;
-    loop.bell.wake();
+    loop.waker.wake();
   };
   writing.then(
     (written) =>
@@ -240,15 +240,15 @@ function beginTurn(loop: Loop, stopping: boolean): void {
   );
 }
 
-/** Waits until an attempt or a turn ends, the store changes, time lets something start, or the engine stops. */
+/** Waits until an attempt or a turn ends, the store changes, a due time is reached, or the engine stops. */
 async function rest(loop: Loop, stopping: boolean): Promise<void> {
-  const { work, bell } = loop;
+  const { work, waker } = loop;
   const now = loop.now();
   const toWrite = loop.turn !== null ? Number.POSITIVE_INFINITY : stopping ? work.nextRenewal() : work.nextNeed(now);
   const toStart = stopping ? Number.POSITIVE_INFINITY : (work.nextStart ?? Number.POSITIVE_INFINITY);
   const next = Math.min(Math.max(toWrite, loop.pausedUntil), toStart);
-  const toRead = !stopping && (work.changed || work.hungry.size > 0);
-  if (!toRead && next > now) await bell.rest(next);
-  // Attempts that end together are applied together.
+  const toRead = !stopping && (work.changed || work.toRefill.size > 0);
+  if (!toRead && next > now) await waker.rest(next);
+  // Attempts that end at the same time are applied together.
   await new Promise((resolve) => setImmediate(resolve));
 }

@@ -20,24 +20,24 @@ import { type Milliseconds, minute } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { AcceptedEvents } from '../../context/accepted-events.js';
 import { HookHolds } from './hook-holds.js';
-import type { HeldRow, TurnQueue } from './keep-queue.js';
 import type { Destination, OpenDestination } from './load-destination.js';
+import type { HeldRow, TurnQueue } from './renew-or-release.js';
 
-/** A queue that this engine has leased, with what the engine needs besides to work on it. */
+/** A queue that this engine has leased, with its destination and bookkeeping. */
 export interface Held {
   readonly queue: HeldQueue;
-  /** Write index of its row as this engine left it. */
+  /** Write index of its row after this engine's last write. */
   readonly rowIndex: number;
   readonly leaseUntil: Instant;
   /** Null until it is read for the first time. */
   readonly destination: Destination | null;
   /** Store index at which the destination was read. */
   readonly loadedAt: number;
-  /** Since when nothing has happened in it; null while something does. */
+  /** Since when it is idle; null while it is active. */
   readonly idleSince: Instant | null;
 }
 
-/** What came in from outside and waits for the loop's next round. */
+/** Input that waits for the loop's next round. */
 export type Incoming =
   | {
       readonly type: 'report';
@@ -75,58 +75,58 @@ interface WorkTimes {
   readonly lease: Milliseconds;
   readonly linger: Milliseconds;
   readonly recordWithin: Milliseconds;
-  /** Outcomes that are written together at most, or soon after. */
+  /** The most outcomes per write. */
   readonly recordBatch: number;
 }
 
-/** Rates cached before those not used for a minute are forgotten. */
+/** The number of cached rates beyond which those unused for a minute are dropped. */
 const mostBuckets = 1000;
-/** Accepted writes that wait for the loop's next round. */
+/** The most accepted writes that wait for the loop's next round. */
 const mostAccepted = 1024;
-/** Queues taken in one turn. */
+/** The most queues leased in one turn. */
 const mostClaims = 256;
 
 /**
- * The queues that this engine works on, and what is under way. Changes only between two waits of the loop: whatever ends
- * meanwhile waits in `incoming`.
+ * The leased queues and the work in progress. Changes only between two waits of the loop: results that arrive meanwhile wait in
+ * `incoming`.
  */
 export class DeliveryWork {
   readonly held = new Map<string, Held>();
   readonly incoming: Incoming[] = [];
   /** Queues that may have something to start. */
   readonly ready = new Set<string>();
-  /** Queues of which more is to be read. */
-  readonly hungry = new Set<string>();
+  /** Queues to refill from the store. */
+  readonly toRefill = new Set<string>();
   readonly perOrigin = new Map<string, number>();
   readonly buckets = new Map<string, TokenBucket>();
-  /** Hooks that are left alone. They are named by the key of their rate. */
+  /** Paused hooks, by their rate key. */
   readonly hooks = new HookHolds();
   inFlight = 0;
-  /** Events up to this sequence have been handed to the queues; null before the first look. */
+  /** Events up to this sequence were passed to the queues; null before the first scan. */
   tail: number | null = null;
-  /** What this process has accepted since the last round. */
+  /** Events accepted by this process since the last round. */
   readonly accepted: AcceptedEvents[] = [];
-  /** Everything that deliveries depend on has been taken in up to this write index: the rest of the queues' changes are its own. */
+  /** All changes that deliveries depend on were applied up to this write index; later changes of queues are this engine's own. */
   known = 0;
-  /** The index that the store was seen to have reached. */
+  /** The latest known index of the store. */
   reached = 0;
   /** Index of the last change of the queues' table that this engine knows of. */
   queuesIndex = 0;
   /** The same of configurations, workspaces and users. */
   configurationsIndex = 0;
-  /** Something has changed in the store. */
+  /** Whether the store has changed since the last scan. */
   changed = true;
-  /** When the next queue in the store comes up; null when none does. */
+  /** Due time of the next stored queue, or null. */
   nextWake: Instant | null = null;
-  /** When time alone lets a queue start something. */
+  /** The next time at which a queue can start an attempt without other input. */
   nextStart: Instant | null = null;
-  /** When the last turn began. */
+  /** Start of the last turn. */
   lastTurn: Instant = Number.NEGATIVE_INFINITY;
-  /** A time before which no queue needs anything on its own. */
+  /** No queue needs a turn before this time without other input. */
   #nextTimer: Instant = Number.POSITIVE_INFINITY;
-  /** Outcomes that are not written yet, of all queues. */
+  /** The number of unwritten outcomes of all queues. */
   #unwritten = 0;
-  /** Queues that need a turn at once. */
+  /** Queues that need a turn immediately. */
   readonly #urgent = new Set<string>();
 
   constructor(
@@ -154,19 +154,19 @@ export class DeliveryWork {
     if (held !== undefined) this.put({ ...held, queue: transitionQueue(held.queue, event, this.rules) }, now);
   }
 
-  /** Somebody else has changed the queue, or it is done with being cancelled: what it is made of is read again. */
+  /** Another writer has changed the queue, or its cancellation is complete: it is read again. */
   reopen(configurationId: string, record: QueueRecord, now: Instant): void {
     this.apply(configurationId, { type: 'touched', record }, now);
     const held = this.held.get(configurationId);
     if (held !== undefined) this.put({ ...held, destination: null }, now);
   }
 
-  /** Notes what this process has accepted; when it is too much at once, the loop reads it from the store. */
+  /** Records events accepted by this process; beyond a limit, the loop reads them from the store. */
   accept(accepted: AcceptedEvents): void {
     if (this.accepted.length < mostAccepted) this.accepted.push(accepted);
   }
 
-  /** All changes of a held queue go through here, which notes what the queue needs next. */
+  /** The only way to change a leased queue; determines what the queue needs next. */
   put(next: Held, now: Instant): void {
     const { configurationId } = next.queue;
     const held = withTimes(next, now);
@@ -174,7 +174,7 @@ export class DeliveryWork {
     this.held.set(configurationId, held);
     mark(this.#urgent, configurationId, isUrgent(held));
     mark(this.ready, configurationId, held.queue.type === 'delivering' && hasReady(held.queue));
-    mark(this.hungry, configurationId, held.destination === null || wantsMore(held.queue, now, this.rules));
+    mark(this.toRefill, configurationId, held.destination === null || wantsMore(held.queue, now, this.rules));
     this.#nextTimer = Math.min(this.#nextTimer, this.#timerOf(held));
   }
 
@@ -183,7 +183,7 @@ export class DeliveryWork {
     this.held.delete(configurationId);
     this.#urgent.delete(configurationId);
     this.ready.delete(configurationId);
-    this.hungry.delete(configurationId);
+    this.toRefill.delete(configurationId);
   }
 
   start(route: Route): void {
@@ -233,30 +233,30 @@ export class DeliveryWork {
     if (this.buckets.size > mostBuckets) this.#pruneBuckets(now);
   }
 
-  /** When something is to be written or claimed on its own. */
+  /** The next time for a write or a lease without other input. */
   nextNeed(now: Instant): Instant {
     const claim = this.#room() > 0 ? (this.nextWake ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
     return this.#urgent.size > 0 ? now : Math.min(this.#nextRecord(now), this.nextTimer(now), claim);
   }
 
-  /** When the next queue needs something on its own; considers all of them only when the time noted has come. */
+  /** The next time at which a queue needs a turn without other input; recomputed over all queues only when the recorded time is reached. */
   nextTimer(now: Instant): Instant {
     if (this.#nextTimer > now) return this.#nextTimer;
     let next = Number.POSITIVE_INFINITY;
     for (const [configurationId, held] of this.held) {
       next = Math.min(next, this.#timerOf(held));
-      if (wantsMore(held.queue, now, this.rules)) this.hungry.add(configurationId);
+      if (wantsMore(held.queue, now, this.rules)) this.toRefill.add(configurationId);
     }
     this.#nextTimer = next;
     return next;
   }
 
-  /** So many queues may be taken now. */
+  /** The number of queues that may be leased now. */
   claimable(now: Instant): number {
     return this.nextWake !== null && this.nextWake <= now ? this.#room() : 0;
   }
 
-  /** What is to be written now: nothing, or everything that there is. */
+  /** The content of the next write: nothing, or everything that is pending. */
   turns(now: Instant): TurnQueue[] {
     const due = this.#urgent.size > 0 || this.#nextRecord(now) <= now || this.nextTimer(now) <= now;
     if (!due) return [];
@@ -271,14 +271,14 @@ export class DeliveryWork {
     return turns;
   }
 
-  /** The engine stops: whatever is not under way is given back. */
+  /** The engine stops: queues without attempts in progress are released. */
   lastTurns(now: Instant): TurnQueue[] {
     return [...this.held.values()]
       .filter((held) => held.queue.running.size === 0 || held.queue.outcomes.length > 0 || this.#renewal(held) <= now)
       .map(({ queue, rowIndex }) => ({ queue, rowIndex, release: queue.running.size === 0 ? 'stopping' : 'no' }));
   }
 
-  /** When a lease is to be renewed next: that of a queue with attempts under way outlasts the stop. */
+  /** The next renewal of a lease; leases of queues with attempts in progress outlast the stop. */
   nextRenewal(): Instant {
     return Math.min(...[...this.held.values()].map((held) => this.#renewal(held)));
   }
@@ -287,7 +287,7 @@ export class DeliveryWork {
     return leaseUntil - this.times.lease / 2;
   }
 
-  /** Single outcomes are written at once; more of them are gathered for a while. */
+  /** A single outcome is written immediately; several are collected for a while. */
   #nextRecord(now: Instant): Instant {
     if (this.#unwritten === 0) return Number.POSITIVE_INFINITY;
     return this.#unwritten >= this.times.recordBatch ? now : this.lastTurn + this.times.recordWithin;
@@ -320,13 +320,13 @@ function withTimes(held: Held, now: Instant): Held {
   return idleSince === held.idleSince ? held : { ...held, idleSince };
 }
 
-/** Nothing is under way or to be written; what is left, if anything, waits for a breaker or the end of a pause. */
+/** Nothing is in progress or unwritten; remaining deliveries wait for a breaker or the end of a pause. */
 function isResting(queue: HeldQueue & { readonly type: 'delivering' }): boolean {
   if (queue.running.size > 0 || queue.outcomes.length > 0 || queue.releases.size > 0) return false;
   return isIdle(queue) || queue.breaker.type === 'open' || queue.paused;
 }
 
-/** Something is to be written at once, not only soon. */
+/** Whether a write is needed immediately. */
 function isUrgent({ queue }: Held): boolean {
   if (queue.type === 'delivering') return queue.releases.size > 0;
   if (queue.type === 'lost') return queue.running.size === 0;

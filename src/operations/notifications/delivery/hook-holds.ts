@@ -1,11 +1,11 @@
 import type { HookHold } from '../../../notifications/queue/hook-hold.js';
 import type { Instant } from '../../../shared/instant.js';
 
-/** The hooks that this engine leaves alone, because they have asked it, or another engine on the store, for that. */
+/** Hooks that are paused because they requested it with `Retry-After`, from this engine or another one on the store. */
 export class HookHolds {
-  /** Until when, by hook. Those that are over are removed with the next one that begins. */
+  /** End of the pause, by hook. Expired pauses are removed when the next one begins. */
   readonly #ends = new Map<string, Instant>();
-  /** The hooks of which the store does not know that yet. */
+  /** Hooks whose pause is not stored yet. */
   readonly #unwritten = new Set<string>();
   /** Index of the last change of the stored holds that this engine has read. */
   #index = 0;
@@ -18,18 +18,18 @@ export class HookHolds {
     return this.#index;
   }
 
-  /** A hook has asked this engine for it. */
+  /** Records a pause that a hook requested from this engine. */
   ask(hold: HookHold, now: Instant): void {
     if (this.#prolong(hold, now)) this.#unwritten.add(hold.hook);
   }
 
-  /** Takes over what the store knows. */
+  /** Applies the stored pauses. */
   learn(stored: readonly HookHold[], index: number, now: Instant): void {
     for (const hold of stored) this.#prolong(hold, now);
     this.#index = index;
   }
 
-  /** What the store is to know. */
+  /** The pauses to store. */
   toWrite(): readonly HookHold[] {
     return [...this.#unwritten].flatMap((hook) => {
       const until = this.#ends.get(hook);
@@ -37,12 +37,12 @@ export class HookHolds {
     });
   }
 
-  /** The store knows these. One that was prolonged meanwhile is still to be written. */
+  /** Marks pauses as stored, except those that were extended meanwhile. */
   noteWritten(written: readonly HookHold[]): void {
     for (const { hook, until } of written) if (this.#ends.get(hook) === until) this.#unwritten.delete(hook);
   }
 
-  /** Leaves the hook alone until then, unless it is for longer already. Gives whether that is news. */
+  /** Pauses the hook until then, unless it is already paused for longer. Returns whether this was a change. */
   #prolong({ hook, until }: HookHold, now: Instant): boolean {
     for (const [each, end] of this.#ends) {
       if (end > now) continue;

@@ -15,17 +15,17 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { openOptions, openSecret } from '../configurations/stored-secrets.js';
 import { recipientsOf } from '../configurations/verify-notification-configuration.js';
 
-/** Where a configuration's deliveries go, as it is configured now, with the secrets in the clear. */
+/** The current destination of a configuration's deliveries, with decrypted secrets. */
 export type Destination =
-  /** Nothing may be sent any more; what waits is cancelled. */
+  /** Nothing more is sent; waiting deliveries are cancelled. */
   | { readonly type: 'closed'; readonly reason: 'configuration_disabled' | 'configuration_deleted' }
   | {
       readonly type: 'http';
       readonly url: string;
-      /** Scheme, host and port: all that logs may show. */
+      /** Scheme, host and port, the only parts that logs may contain. */
       readonly origin: string;
       readonly token: string | null;
-      /** Replaced ones, which still sign until a time of the wall clock. */
+      /** Replaced tokens, which still sign until a time of the wall clock. */
       readonly retiredTokens: readonly { readonly token: string; readonly until: Instant }[];
       readonly options: DeliveryOptions;
       readonly workspaceId: string;
@@ -38,7 +38,7 @@ export type Destination =
       readonly recipients: readonly Recipient[];
       readonly route: Route;
     }
-  /** Sealed with a key that the host no longer gives. */
+  /** Encrypted with a missing key. */
   | { readonly type: 'unreadable'; readonly message: string; readonly route: Route };
 
 export type OpenDestination = Exclude<Destination, { type: 'closed' }>;
@@ -67,12 +67,12 @@ export function loadDestination(context: EngineContext, view: ReadView, configur
   return { type: 'http', origin, ...opened, workspaceId, route: { ...route, origin, rateKey } };
 }
 
-/** What a rate is kept for. Chat services limit the hook, whichever configurations use it. */
+/** The key of a rate limit. Chat services limit each hook, across all configurations that use it. */
 function rateKeyOf({ id, kind }: Pick<NotificationConfiguration, 'id' | 'kind'>, url: string): string {
   return kind === 'generic' ? id : digestOfUrl(url);
 }
 
-/** How fast the configuration's destination may be sent to. */
+/** The rate limit of the configuration's destination. */
 export function paceOf(context: EngineContext, view: ReadView, configuration: NotificationConfiguration): Pace {
   const url = openSecret(context, configuration.url).unwrapOr(null);
   const hold = url === null ? undefined : view.get(hookHolds, [rateKeyOf(configuration, url)]);
@@ -81,7 +81,7 @@ export function paceOf(context: EngineContext, view: ReadView, configuration: No
 
 type OpenedHttp = Pick<Extract<Destination, { type: 'http' }>, 'url' | 'token' | 'retiredTokens' | 'options'>;
 
-/** The URL and the secrets of a configuration in the clear; undefined when one of them cannot be decrypted. */
+/** The decrypted URL and secrets of a configuration; undefined if one of them cannot be decrypted. */
 function openHttp(context: EngineContext, configuration: NotificationConfiguration): OpenedHttp | undefined {
   const url = openSecret(context, configuration.url);
   const token = openSecret(context, configuration.token);
@@ -95,7 +95,7 @@ function openHttp(context: EngineContext, configuration: NotificationConfigurati
   return { url: url.value, token: token.value, retiredTokens, options: options.value };
 }
 
-/** Attempts per second that a destination takes: what its configuration says, else what its kind does. 0 is no limit. */
+/** The most attempts per second at a destination: set by its configuration, else by its kind. 0: unlimited. */
 function rateOf(settings: Settings, { kind, options }: Pick<NotificationConfiguration, 'kind' | 'options'>): number {
   const { rate } = settings.notifications.delivery;
   if (options?.rate !== undefined && options.rate !== null) return options.rate;

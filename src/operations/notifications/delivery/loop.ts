@@ -4,15 +4,15 @@ import type { StorageError } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { DeliveryWork, rulesFrom } from './delivery-work.js';
-import type { TurnQueue } from './keep-queue.js';
 import type { TurnResult } from './record-turn.js';
+import type { TurnQueue } from './renew-or-release.js';
 import { type Waker, waker } from './waker.js';
 
 /** The state of the delivery loop. */
 export interface Loop {
   readonly context: EngineContext;
   readonly work: DeliveryWork;
-  readonly bell: Waker;
+  readonly waker: Waker;
   /** Aborted when the engine stops. */
   readonly stopping: AbortSignal;
   /** Queue time. */
@@ -39,7 +39,7 @@ export function newLoop(context: EngineContext, timeline: Timeline, stopping: Ab
   return {
     context,
     work: new DeliveryWork(rulesFrom(settings), settings.notifications.delivery),
-    bell: waker(clock, now),
+    waker: waker(clock, now),
     stopping,
     now,
     turn: null,

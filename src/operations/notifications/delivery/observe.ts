@@ -27,7 +27,7 @@ export function observeAttempt(
   });
   observer.record('signalbox.notification.attempt.duration', report.attempt.total / 1000, { kind });
   if (state.type === 'waiting') {
-    // What was only accepted is due since then, by the wall clock; everything else waits in the queues' time.
+    // An accepted delivery without a row is due since its acceptance, by the wall clock; all others wait in queue time.
     const waited = state.dueAt === dueSinceAcceptance ? at.wall - createdAt : at.now - state.dueAt;
     const lag = Math.max(0, waited - report.attempt.total);
     observer.record('signalbox.notification.attempt.lag', lag / 1000, { kind });
@@ -60,28 +60,23 @@ function observeDestination(
     context.logger.info({ ...about, failingSince }, 'A notification destination works again');
     notify('recovered');
   }
-  observeHindrance(context, before, after, report);
+  observeBlocking(context, before, after, report);
   if (isOpen(before) === isOpen(after)) return;
   context.observer.count('signalbox.notification.breaker.changes', 1, { kind, to: isOpen(after) ? 'open' : 'closed' });
   notify(isOpen(after) ? 'breaker_opened' : 'breaker_closed');
 }
 
 /** Reports failures on the sender's side, such as those of its proxy, that block a destination. They do not count as its failures. */
-function observeHindrance(
-  context: EngineContext,
-  before: ServedQueue,
-  after: ServedQueue,
-  report: AttemptReport,
-): void {
+function observeBlocking(context: EngineContext, before: ServedQueue, after: ServedQueue, report: AttemptReport): void {
   const { configurationId: configuration, workspaceId: workspace } = after;
   const about = { configuration, workspace };
   if (before.hindered === null && after.hindered !== null) {
     const { class: failure, message: error } = report.failure ?? {};
-    context.logger.warn({ ...about, failure, error }, 'Notifications do not get as far as their destination');
+    context.logger.warn({ ...about, failure, error }, 'Notifications are blocked before they reach their destination');
   }
   if (before.hindered !== null && after.hindered === null) {
     const hinderedSince = isoFromInstant(before.hindered.since);
-    context.logger.info({ ...about, hinderedSince }, 'Notifications get as far as their destination again');
+    context.logger.info({ ...about, hinderedSince }, 'Notifications reach their destination again');
   }
 }
 
@@ -96,7 +91,7 @@ function wordOf({ attempt, after }: Outcome): 'delivered' | 'retrying' | 'dead' 
   return isUnfinished(after.state) ? 'retrying' : 'dead';
 }
 
-/** Says what a turn has stored: whoever hears of an attempt finds it in the log. */
+/** Emits and logs the stored outcomes of a turn; every reported attempt is already in the delivery log. */
 export function reportTurn(context: EngineContext, result: TurnResult, work: DeliveryWork): void {
   for (const { queue, autoDisabled } of result.outcomes) {
     for (const outcome of queue.outcomes) {

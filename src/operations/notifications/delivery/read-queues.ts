@@ -12,21 +12,21 @@ import type { ReadView } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
 
 /*
- * What the store has of a queue, as `transitionQueue` takes it: rows that are due, and what was accepted and has no row
- * yet, which is read from the events.
+ * Reads the stored part of a queue for `transitionQueue`: due rows, and accepted deliveries without a row, which are derived from
+ * the events.
  */
 
 interface ReadRules {
   readonly now: Instant;
-  /** Deliveries wanted of each sort. */
+  /** The number of requested deliveries, separately for first attempts and retries. */
   readonly window: number;
   /** Whether notifications of a run keep their order. */
   readonly ordered: boolean;
 }
 
-/** Runs whose head waits in the store, of which memory keeps count; of more, single ones are asked for. */
+/** The most runs with a waiting head that are kept in memory; beyond it, they are looked up one by one. */
 const mostStalledRuns = 4096;
-/** Events considered for one portion: those for other configurations are passed over. */
+/** The most events read for one portion, including those for other configurations. */
 const mostScanned = 2048;
 
 export function readPortion(view: ReadView, queue: DeliveringQueue | CancellingQueue, rules: ReadRules): Portion {
@@ -53,7 +53,7 @@ function readDue(
   { now, window }: ReadRules,
 ): { rows: Delivery[]; nextDue: Instant | null } {
   const limit = Math.max(0, window - retries.length) + known;
-  // Numbers stand before strings: everything that is due by now.
+  // Numbers sort before strings: everything that is due by now.
   const end = [configurationId, now, ''];
   const rows = view.list(deliveries, { index: 'due', from: [configurationId], to: end, limit });
   const found = rows.map((row) => row.record);
@@ -69,7 +69,7 @@ function nothingFresh({ readThrough, complete }: DeliveringQueue): Pick<Portion,
   return { fresh: [], readThrough, complete };
 }
 
-/** What was accepted after the queue's `readThrough` and has no row. */
+/** Deliveries accepted after the queue's `readThrough` without a row. */
 function readFresh(
   view: ReadView,
   queue: DeliveringQueue | CancellingQueue,
@@ -143,7 +143,7 @@ function readStalledRuns(
   return { heads: [...heads.values()], read: rows.length < mostStalledRuns ? 'whole' : 'partial' };
 }
 
-/** Of a store with too many stalled runs to keep count of: those of the given deliveries. */
+/** Blocked runs of the given deliveries, if the store has too many to keep all in memory. */
 function stalledRunsOf(
   view: ReadView,
   { configurationId, runs, stalled }: DeliveringQueue,

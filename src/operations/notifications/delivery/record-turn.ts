@@ -30,7 +30,7 @@ import { isOfPresentWorkspace } from '../../books/earlier-workspace.js';
 import { publishNotificationEvent } from '../../books/publish-notification-event.js';
 import { deliveryTables, indexOf } from '../../context/accepted-events.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { type HeldRow, type KeptRow, keepOrGiveBack, type TurnQueue, type TurnScene } from './keep-queue.js';
+import { type HeldRow, type KeptRow, renewOrRelease, type TurnContext, type TurnQueue } from './renew-or-release.js';
 
 /*
  * A turn is one write of everything that the loop must store: outcomes of attempts, the changes of their
@@ -44,13 +44,13 @@ interface TurnRequest {
   /** The most further queues to lease. */
   readonly claim: number;
   readonly held: ReadonlySet<string>;
-  /** Hooks that asked to be left alone. */
+  /** Hooks that requested a pause. */
   readonly holds: readonly HookHold[];
 }
 
 export interface TurnOutcome {
   readonly queue: HeldQueue;
-  /** The row after the turn; null when this engine no longer holds the lease. */
+  /** The row after the turn; null if this engine no longer holds the lease. */
   readonly held: KeptRow | null;
   readonly recorded: Recorded;
   /** Whether another writer had changed the queue or its rows. */
@@ -65,9 +65,9 @@ export interface TurnResult {
   readonly claimed: readonly HeldRow[];
   /** Index of the last change to the queues before this write, and after it. */
   readonly queuesIndex: { readonly before: number; readonly after: number };
-  /** Some queue may stand elsewhere in the line of those that wait for an engine. */
+  /** Whether the order of the queues that wait for an engine may have changed. */
   readonly lineMoved: boolean;
-  /** The same of all that deliveries depend on; null when the turn has changed more than queues. */
+  /** The same for all tables that deliveries depend on; null if the turn has changed more than queues. */
   readonly reached: { readonly before: number; readonly after: number } | null;
 }
 
@@ -90,7 +90,7 @@ export function runTurn(context: EngineContext, view: WriteView, request: TurnRe
   };
 }
 
-/** In the write that stores the answers: a process that is killed before has not stored those either. What is over is removed. */
+/** Stored in the same write as the responses, so that both survive a kill, or neither. Expired pauses are removed. */
 function writeHolds(view: WriteView, { holds, now }: TurnRequest): void {
   for (const { record } of view.list(hookHolds)) if (record.until <= now) view.remove(hookHolds, [record.hook]);
   for (const hold of holds) {
@@ -113,22 +113,22 @@ function turnQueue(context: EngineContext, view: WriteView, turn: TurnQueue, now
   const backlog = queue.type === 'delivering' ? backlogOf(queue, firstSequenceOf(view.index)) : 0;
   const change = { position, touched, cancelled, backlog };
   const next = recordAfter(row.record, queue, change);
-  const scene = { context, view, now };
-  const failing = disableWhenFailing(scene, queue, next);
-  const told = tellOwner(scene, queue, failing ?? next);
+  const turnContext = { context, view, now };
+  const failing = disableWhenFailing(turnContext, queue, next);
+  const alerted = alertOwner(turnContext, queue, failing ?? next);
   const recorded = { count, position: next.position, released };
-  const held = keepOrGiveBack(scene, turn, row, told);
+  const held = renewOrRelease(turnContext, turn, row, alerted);
   return { queue, held, recorded, touched, cancelled, autoDisabled: failing !== null };
 }
 
-/** Without the lease: whoever has the queue now must see that the head of a run is over. */
+/** Without the lease: the current owner must see that the head of a run has ended. */
 function turnLost(view: WriteView, queue: HeldQueue, row: QueueRecord | undefined, touched: boolean): TurnOutcome {
   if (row !== undefined && hasEndedHead(queue)) view.put(queues, queueTouched(row));
   const recorded = { count: queue.outcomes.length, position: 0, released: nothingReleased };
   return { queue, held: null, recorded, touched, cancelled: false, autoDisabled: false };
 }
 
-/** Without the lease nothing else ends a delivery; see `mergeOutcome`. */
+/** Without the lease, only this outcome is merged into the delivery; see `mergeOutcome`. */
 function hasEndedHead({ outcomes }: HeldQueue): boolean {
   return outcomes.some(({ event, after }) => event?.type === 'attempt_delivered' && after.orderKey !== null);
 }
@@ -152,17 +152,17 @@ function storeOutcome(view: WriteView, outcome: Outcome, trusted: boolean, owned
   }
   const current = view.get(deliveries, deliveryKey(after))?.record;
   if (current !== undefined) view.put(deliveries, unlessErased(view, mergeOutcome(current, outcome, owned)));
-  // Without the lease only what has happened is stored, not what was decided: the next owner will decide for itself.
+  // Without the lease, only the attempt is stored and not the decision: the next owner decides.
   else if (owned || event?.type === 'attempt_delivered') view.put(deliveries, after);
 }
 
-/** An event may have been erased while its attempt was under way: then the attempt's contents are not stored either. */
+/** If the event was erased during the attempt, the attempt's contents are not stored either. */
 function unlessErased(view: WriteView, delivery: Delivery): Delivery {
   const event = view.get(events, [delivery.sequence])?.record;
   return event?.erasedAt === undefined ? delivery : withoutContents(delivery);
 }
 
-/** The next stored notification of each run whose head is over becomes due. */
+/** Makes the next stored notification of each run due whose head has ended. */
 function releaseRuns(view: WriteView, queue: DeliveringQueue, now: Instant): Recorded['released'] {
   if (queue.releases.size === 0) return nothingReleased;
   const released = new Map<string, { sequence: number; dueAt: Instant } | null>();
@@ -174,7 +174,7 @@ function releaseRuns(view: WriteView, queue: DeliveringQueue, now: Instant): Rec
   return released;
 }
 
-/** Gives when the head is due. */
+/** Returns the due time of the head. */
 function releaseHead(view: WriteView, head: Delivery, now: Instant): Instant {
   if (head.state.type === 'waiting') return head.state.dueAt;
   const state = transitionDelivery(head.state, { type: 'released', at: now });
@@ -184,7 +184,7 @@ function releaseHead(view: WriteView, head: Delivery, now: Instant): Instant {
 
 /** Disables a configuration whose destination has failed for longer than `autoDisableAfter`, if that is set. */
 function disableWhenFailing(
-  { context, view, now }: TurnScene,
+  { context, view, now }: TurnContext,
   queue: HeldQueue,
   next: QueueRecord,
 ): QueueRecord | null {
@@ -204,13 +204,13 @@ function disableWhenFailing(
   return withCancellation(next, { through, at, reason: 'configuration_disabled' });
 }
 
-/** Reports what happened to the destination to those who subscribed to that, in the same write; gives the row that notes it. */
-function tellOwner({ context, view, now }: TurnScene, queue: HeldQueue, row: QueueRecord): QueueRecord {
+/** Publishes an alert about the destination to its subscribers, in the same write. Returns the row that records the alert. */
+function alertOwner({ context, view, now }: TurnContext, queue: HeldQueue, row: QueueRecord): QueueRecord {
   if (queue.outcomes.length === 0) return row;
   const { alertAfter } = context.settings.notifications.delivery;
   const autoDisabled = row.cancellation !== null && queue.type === 'delivering' && row.failingSince !== null;
   const decided = decideAlerts(queue, row, { now, after: alertAfter, autoDisabled });
-  // The queue of an earlier workspace with the ID may still have an attempt under way: that is nothing to the present one.
+  // The queue may belong to a removed workspace with the same ID: the current workspace is not alerted.
   const { createIndex = 0 } = view.get(queues, [queue.configurationId]) ?? {};
   if (!isOfPresentWorkspace(view, queue.workspaceId, createIndex)) return decided.row;
   for (const alert of decided.alerts) publishAlert(context, view, queue, alert);
@@ -243,7 +243,7 @@ function publishAlert(context: EngineContext, view: WriteView, queue: HeldQueue,
 function claim(context: EngineContext, view: WriteView, { now, claim: most, held }: TurnRequest): HeldRow[] {
   const due = view.list(queues, { index: 'by_wake', to: [now, null], limit: most });
   return due.flatMap(({ record }) => {
-    // Its lease had run out while this engine still worked on it: the next turn takes it up again.
+    // Its lease expired while this engine was working on it: the next turn leases it again.
     if (held.has(record.configurationId)) return [];
     const until = now + context.settings.notifications.delivery.lease;
     const taken = { ...record, lease: { owner: context.owner, until } };
@@ -252,7 +252,7 @@ function claim(context: EngineContext, view: WriteView, { now, claim: most, held
   });
 }
 
-/** An outcome is trusted when nobody else can have written the row of its delivery. */
+/** Whether no other writer can have changed the row of the delivery. */
 function storeOutcomes(
   view: WriteView,
   queue: HeldQueue,

@@ -13,8 +13,8 @@ import { queueClock } from '../log/queue-clock.js';
 import { deliveriesOf, findEvent } from './events-log.js';
 
 /**
- * Erases the content of an event and every answer to it, and keeps its record: that it was accepted, when, and the outcomes of its
- * deliveries. Unfinished deliveries are cancelled. A request that is under way cannot be stopped; of its answer only the status is kept.
+ * Erases the content of an event and the responses to it. Its record is kept: acceptance, time and outcomes of its deliveries.
+ * Unfinished deliveries are cancelled. A request in progress cannot be stopped; only the status of its response is kept.
  */
 export function eraseNotificationEvent(
   context: EngineContext,
@@ -59,7 +59,7 @@ function eraseDelivery(tx: Transaction, delivery: Delivery, now: Instant): void 
   touchQueue(tx, delivery.configurationId);
 }
 
-/** What waited behind the delivery waits no longer: it is due now, in the queues' time. */
+/** The delivery that waited for this one is due now, in queue time. */
 function releaseNext(tx: Transaction, { configurationId, orderKey }: Delivery, now: Instant): void {
   if (orderKey === null) return;
   const prefix = [configurationId, orderKey];

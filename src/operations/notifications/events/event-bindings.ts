@@ -38,7 +38,7 @@ export const recoveryBindings: Bindings<typeof recoveryCalls> = {
   start: (context, caller, { workspaceId, span }, { faults }) =>
     requestFrom(workspaceId, span, faults).match(
       (request) => startBulkRedelivery(context, caller, request).mapErr(inDocument),
-      // Whether the workspace exists for the caller is reported first.
+      // A missing workspace takes precedence over other errors.
       (error) => listBulkRedeliveries(context, caller, { workspaceId }).andThen(() => errAsync(error)),
     ),
   list: listBulkRedeliveries,
@@ -68,7 +68,7 @@ export const userBindings: Bindings<typeof userCalls> = {
   remove: (context, caller, { id }) => removeUser(context, caller, { userId: id }),
 };
 
-/** What the operation calls a parameter is a member of the document. */
+/** A parameter error of the operation as a fault of the document's member. */
 function inDocument<E extends { readonly type: string }>(
   error: E | InvalidParameter,
 ): Exclude<E, InvalidParameter> | InvalidAttributes {
@@ -81,7 +81,7 @@ function invalid(faults: readonly FieldFault[]): InvalidAttributes {
   return { type: 'invalid_attributes', faults };
 }
 
-/** What a document asks for; its members may be of any type, as they come from outside. */
+/** A requested recovery; untrusted, so its members may have any type. */
 function requestFrom(
   workspaceId: string,
   span: BulkRedeliverySpan,
@@ -94,7 +94,7 @@ function requestFrom(
   const since = instantFrom('since', given.since, refuse);
   const until = instantFrom('until', given.until, refuse);
   const outcome = recoverableOutcome(given.outcome);
-  if (since === undefined && faults.length === 0) refuse('since', 'since must be given');
+  if (since === undefined && faults.length === 0) refuse('since', 'since is required');
   if (outcome === undefined && (given.outcome ?? null) !== null) {
     refuse('outcome', `outcome must be one of ${recoverableOutcomes.join(', ')}`);
   }

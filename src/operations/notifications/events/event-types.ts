@@ -14,20 +14,20 @@ import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
-/** An event type as callers see it; times are RFC 3339 in UTC with milliseconds. */
+/** An event type as returned to callers; times are RFC 3339 in UTC with milliseconds. */
 export type EventTypeView = Omit<EventType, 'createdAt' | 'updatedAt'> & {
   readonly createdAt: string;
   readonly updatedAt: string;
   /**
-   * Parts of the schema that data are not checked by, because they cannot be enforced. Empty, except for a type that was stored by an
-   * earlier release, which accepted more: it cannot be registered again like that.
+   * Parts of the schema that cannot be enforced and are ignored. Empty except for types stored by an earlier release, which accepted
+   * more; such a type cannot be registered again unchanged.
    */
   readonly problems: readonly FieldFault[];
 };
 
 /**
  * Registers or changes an event type. Earlier events are unchanged. Only management callers may do
- * this. A service can do it at every start: without a change nothing is written.
+ * this. A service can call it at every start: an unchanged type is not written.
  */
 export function putEventType(
   context: EngineContext,
@@ -46,7 +46,7 @@ export function putEventType(
   }).map(({ value }) => value);
 }
 
-/** Removes a type: no more events of it are accepted. Earlier ones are still delivered. */
+/** Removes a type; further events of this type are refused. Earlier ones are still delivered. */
 export function removeEventType(
   context: EngineContext,
   caller: Principal,
@@ -59,7 +59,7 @@ export function removeEventType(
   ).map(() => undefined);
 }
 
-/** All registered types, by name. Readable with the right `events` on any workspace, because they hold no data. */
+/** All registered types, by name. Readable with the right `events` on any workspace, because types contain no data. */
 export function listEventTypes(
   context: EngineContext,
   caller: Principal,

@@ -29,11 +29,11 @@ import { type DeliveryDetails, describeDelivery } from '../log/delivery-view.js'
 import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst } from '../page.js';
 import { readTriggerFilter } from '../trigger-filter.js';
 
-/** An accepted event, with what became of it. Times are RFC 3339 in UTC with milliseconds. */
+/** An accepted event with the outcomes of its deliveries. Times are RFC 3339 in UTC with milliseconds. */
 export interface EventSummary {
   /** `ne-` and 16 characters. */
   readonly id: string;
-  /** The workspace that the event is about. */
+  /** The workspace of the event. */
   readonly workspaceId: string;
   /** A trigger, or the name of an event type. */
   readonly trigger: string;
@@ -41,11 +41,11 @@ export interface EventSummary {
   readonly message: string;
   /** When it was accepted. */
   readonly createdAt: string;
-  /** The key that its sender gave; null for none. */
+  /** The idempotency key of its sender, or null. */
   readonly idempotencyKey: string | null;
-  /** When its content was erased; null when it is there. */
+  /** When its content was erased, or null. */
   readonly erasedAt: string | null;
-  /** One for each configuration that it notifies. */
+  /** One delivery per notified configuration. */
   readonly deliveries: readonly {
     readonly id: string;
     readonly configurationId: string;
@@ -53,45 +53,45 @@ export interface EventSummary {
   }[];
 }
 
-/** An event with its content, its deliveries, and why it goes where it goes. */
+/** An event with its content, its deliveries, and an explanation for each configuration. */
 export interface EventDetails extends EventSummary {
-  /** The attributes that it was reported with, as filters see them. */
+  /** The attributes of the event, in the form that filters use. */
   readonly attributes: Readonly<Record<string, unknown>>;
   /** Every attempt at each of its destinations. */
   readonly attempts: readonly DeliveryDetails[];
-  /** What the configurations of the workspace, as they are now, would make of it. */
+  /** Whether each current configuration of the workspace would be notified, and why not. */
   readonly explanations: readonly Explanation[];
 }
 
-/** Which events of a workspace `listNotificationEvents` gives. */
+/** Selects the events of `listNotificationEvents`. */
 export interface ListEventsRequest {
   readonly workspaceId: string;
-  /** A trigger or the name of an event type; all when absent. */
+  /** A trigger or the name of an event type; default: all. */
   readonly trigger?: string | undefined;
-  /** Events with a delivery of this outcome. */
+  /** Only events with a delivery of this outcome. */
   readonly outcome?: string | undefined;
-  /** Accepted from this time on … */
+  /** Only events accepted at or after this time. */
   readonly since?: Instant | undefined;
-  /** … and before this one. */
+  /** Only events accepted before this time. */
   readonly until?: Instant | undefined;
   /** A filter expression over the attributes, see `eventRecord`. */
   readonly filter?: string | undefined;
-  /** The first page of the default size when absent. */
+  /** Default: the first page of the default size. */
   readonly page?: PageRequest;
 }
 
 /** One page of a workspace's events, newest first. */
 export interface EventList extends PageNumbers {
   readonly items: readonly EventSummary[];
-  /** How many events match; counted up to `counted`. */
+  /** The number of matching events; a lower bound unless `counted`. */
   readonly totalCount: number;
-  /** False when there were more than could be considered: then the count is a lower bound. */
+  /** False if not all events could be searched: then the count is a lower bound. */
   readonly counted: boolean;
 }
 
-/** Events considered for one list. */
+/** The most events searched for one list. */
 const deepest = 20_000;
-/** Events read in one piece. */
+/** Events per read. */
 const chunk = 32;
 
 /** The events of a workspace, newest first, with the outcomes of their deliveries. Needs admin rights. */
@@ -129,7 +129,7 @@ function* listInSteps(
   });
 }
 
-/** One event with its content, every attempt, and why it goes where it goes. Needs admin rights. */
+/** One event with its content, every attempt, and the explanations. Needs admin rights. */
 export function showNotificationEvent(
   context: EngineContext,
   caller: Principal,
@@ -153,7 +153,7 @@ export function showNotificationEvent(
     .andThen((it) => it);
 }
 
-/** None for an event of a workspace that is gone. */
+/** Empty for an event of a removed workspace. */
 function explanationsOf(view: ReadView, { workspaceId, sequence, event }: StoredEvent): Explanation[] {
   const workspace = view.get(workspaces, [workspaceId])?.record;
   if (workspace === undefined || sequence < firstSequenceIn(view, workspaceId)) return [];
@@ -165,7 +165,7 @@ function explanationsOf(view: ReadView, { workspaceId, sequence, event }: Stored
   );
 }
 
-/** The stored event, when the caller may administer its workspace. */
+/** The stored event, if the caller may administer its workspace. */
 export function findEvent(view: ReadView, caller: Principal, id: string): Result<StoredEvent, NotFound> {
   const sequence = sequenceFromId(id);
   const event = sequence === null ? undefined : view.get(events, [sequence])?.record;
@@ -173,7 +173,7 @@ export function findEvent(view: ReadView, caller: Principal, id: string): Result
   return known ? ok(event) : err({ type: 'not_found', resource: 'notification_event', id });
 }
 
-/** The deliveries of an event, in the order of its list, as they stand. */
+/** The current deliveries of an event, in the order of its list. */
 export function deliveriesOf(view: ReadView, event: StoredEvent, ordered: boolean): Delivery[] {
   return event.notified.map(({ id }, position) => {
     const row = view.get(deliveries, [id, event.sequence])?.record ?? freshDelivery(event, position, ordered);
@@ -220,7 +220,7 @@ interface MatchingEvents {
   readonly whole: boolean;
 }
 
-/** Newest first. Each step reads a piece. */
+/** Newest first. Each step reads one page. */
 function* matchingEvents(current: () => ReadView, request: ListEventsRequest, ordered: boolean): Steps<MatchingEvents> {
   const { workspaceId, since = Number.NEGATIVE_INFINITY } = request;
   const found: StoredEvent[] = [];

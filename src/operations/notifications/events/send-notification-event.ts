@@ -19,7 +19,7 @@ import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { findWorkspace } from '../find-resource.js';
 
-/** An event as a value, or as attributes from outside with the payloads' field names. */
+/** An event as a value, or as untrusted attributes with the payloads' field names. */
 export type EventRequest = {
   readonly workspaceId: string;
   readonly faults?: readonly FieldFault[];
@@ -32,9 +32,9 @@ export type EventRequest = {
 export type SendEventError = NotFound | InvalidAttributes | Conflict | StorageError;
 
 /**
- * Accepts an event and queues its notifications, in one transaction. Needs the right `events` on the workspace. A known
- * idempotency key gives the first event again, with `repeated: true`; with another event it is a `conflict`. When nobody
- * is notified, the answer says why.
+ * Accepts an event and queues its notifications, in one transaction. Needs the right `events` on the workspace. A repeated
+ * idempotency key returns the first event with `repeated: true`; with another event it is a `conflict`. If no configuration is
+ * notified, the result contains the reasons.
  */
 export function sendNotificationEvent(
   context: EngineContext,
@@ -62,8 +62,8 @@ export function sendNotificationEvent(
 }
 
 /**
- * Delays the answer the more deliveries wait: a sender that waits for answers is slowed down to the rate of delivery, and no queue grows
- * without limit. The delay is in real time whatever clock the engine has, because the load is real.
+ * Delays the answer in proportion to the number of waiting deliveries: senders that wait for answers are slowed down to the rate of
+ * delivery, so no queue grows without limit. The delay uses real time instead of the engine's clock, because the load is real.
  */
 function slowedDown(context: EngineContext, published: PublishedEvent): ResultAsync<PublishedEvent, never> {
   const { from, span, maximumWait } = context.settings.notifications.pressure;
@@ -72,7 +72,7 @@ function slowedDown(context: EngineContext, published: PublishedEvent): ResultAs
   return ResultAsync.fromSafePromise(new Promise((resolve) => setTimeout(resolve, wait, published)));
 }
 
-/** Which configurations the event would notify and which not, with the reasons. Writes nothing. Needs admin rights. */
+/** Explains for each configuration whether the event would notify it, and why not. Writes nothing. Needs admin rights. */
 export function explainEvent(
   context: EngineContext,
   caller: Principal,
@@ -92,7 +92,7 @@ export function explainEvent(
     .andThen((it) => it);
 }
 
-/** `typeNamed` finds the type of an event that is not of the notification interface. */
+/** `typeNamed` finds the type of an event of the application. */
 function readEvent(
   request: EventRequest,
   now: Instant,
@@ -113,7 +113,7 @@ function readEvent(
   return readInterfaceEvent(request);
 }
 
-/** An event of the interface that is given as a value. */
+/** An event of the interface, given as a value. */
 function readInterfaceEvent(
   request: Extract<EventRequest, { readonly event: NotificationEvent }>,
 ): Result<ReadEvent, InvalidAttributes> {
@@ -139,8 +139,8 @@ const faultOfKey: FieldFault = {
 };
 
 /**
- * The type by which a repeated report is read: that of its first event. It was accepted then, so it is known again after the type was
- * removed, or has got a schema that its data do not fit.
+ * The type of a repeated event: that of the first one. So a repetition is recognised even if the type was removed meanwhile or its
+ * schema no longer accepts the data.
  */
 function typeOfFirst(
   view: ReadView,

@@ -12,23 +12,23 @@ import type { WriteView } from '../../../ports/storage.js';
 import type { Transaction } from '../../commit.js';
 
 /*
- * Changes that operations make to a queue that an engine may be working on. The engine notices that the row has changed, and continues
- * from its new state.
+ * Changes of queues by operations while an engine may be working on them. The engine detects the changed row and continues from its
+ * new state.
  */
 
-/** The queue of a configuration that is being created; what was accepted before is not for it. */
+/** Creates the queue of a new configuration; earlier events do not notify it. */
 export function addQueue(view: WriteView, configurationId: string, workspaceId: string): void {
   view.put(queues, newQueue(configurationId, workspaceId, firstSequenceOf(view.index) - 1));
 }
 
-/** Everything unfinished now is cancelled by the delivery loop before it sends anything else. */
+/** Marks all unfinished deliveries for cancellation; the delivery loop carries it out before it sends anything else. */
 export function cancelUnfinished(tx: Transaction, configurationId: string, reason: CancelReason): void {
   const queue = tx.get(queues, [configurationId])?.record;
   if (queue === undefined) return;
   tx.put(queues, withCancellation(queue, { through: firstSequenceOf(tx.index) - 1, at: tx.now, reason }));
 }
 
-/** The destination was found working by other means than a delivery: its breaker no longer holds anything up. */
+/** A successful verification shows that the destination works: closes its breaker. */
 export function closeBreaker(tx: Transaction, configurationId: string): void {
   const queue = tx.get(queues, [configurationId])?.record;
   if (queue === undefined) return;
@@ -42,7 +42,7 @@ export function closeBreaker(tx: Transaction, configurationId: string): void {
   if (breaker.type === 'open') emit('breaker_closed');
 }
 
-/** Sends nothing from now on, or continues. Gives whether that is a change. */
+/** Pauses or resumes the queue. Returns whether this was a change. */
 export function setPaused(tx: Transaction, configurationId: string, paused: boolean): boolean {
   const queue = tx.get(queues, [configurationId])?.record;
   if (queue === undefined || (queue.pausedAt !== undefined) === paused) return false;
@@ -50,7 +50,7 @@ export function setPaused(tx: Transaction, configurationId: string, paused: bool
   return true;
 }
 
-/** The rows of the queue were changed: whoever works on it has to read them again. */
+/** The rows of the queue were changed: its owner must read them again. */
 export function touchQueue(view: WriteView, configurationId: string): void {
   const queue = view.get(queues, [configurationId])?.record;
   if (queue !== undefined) view.put(queues, touched(queue));

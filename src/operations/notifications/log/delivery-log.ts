@@ -12,15 +12,15 @@ import { hasNothingNew, type QueueRecord, queues } from '../../../notifications/
 import type { ReadView } from '../../../ports/storage.js';
 
 /*
- * The delivery log of one configuration: rows of deliveries, and before them those that are still made of their events
- * alone, because nothing has happened to them yet.
+ * The delivery log of one configuration: newest first, the deliveries that were not attempted yet and are derived from their events,
+ * then the rows of all others.
  */
 
-/** The configuration whose log is read. */
+/** The configuration of the log. */
 export interface LogOwner {
   readonly configurationId: string;
   readonly workspaceId: string;
-  /** Null when it has none: nothing of it is unfinished, and nothing was since it was deleted. */
+  /** Null if there is none, because the configuration was deleted and nothing is unfinished. */
   readonly queue: QueueRecord | null;
   readonly ordered: boolean;
 }
@@ -30,7 +30,7 @@ export function logOwner(view: ReadView, configurationId: string, workspaceId: s
   return { configurationId, workspaceId, queue, ordered };
 }
 
-/** Rows and events read in one piece. */
+/** Rows and events per read. */
 const chunk = 64;
 
 /** The log from the newest to the oldest; with `below`, only what was accepted before that sequence. */
@@ -45,7 +45,7 @@ export function* newestFirst(view: ReadView, owner: LogOwner, below = Number.MAX
   for (; !next.done; next = fresh.next()) yield next.value;
 }
 
-/** What ended in one of the ways without full success, latest end first. */
+/** Deliveries that ended with one of the outcomes other than `delivered`, latest end first. */
 export function* failedOnes(
   view: ReadView,
   { configurationId }: LogOwner,
@@ -63,7 +63,7 @@ export function* failedOnes(
   }
 }
 
-/** What is unfinished, newest first. */
+/** Unfinished deliveries, newest first. */
 export function* unfinishedOnes(view: ReadView, owner: LogOwner, below = Number.MAX_SAFE_INTEGER): Generator<Delivery> {
   const stored = rowsBelow(view, owner, below, 'unfinished');
   let row = stored.next();
@@ -76,7 +76,7 @@ export function* unfinishedOnes(view: ReadView, owner: LogOwner, below = Number.
   }
 }
 
-/** The delivery as a caller sees it: what is being cancelled counts as cancelled from the time it was decided. */
+/** The delivery for callers: one that is being cancelled counts as cancelled from the time of the decision. */
 export function asItStands(delivery: Delivery, queue: QueueRecord | null): Delivery {
   const cancellation = queue?.cancellation ?? null;
   if (cancellation === null || delivery.sequence > cancellation.through) return delivery;
@@ -102,7 +102,7 @@ function* rowsBelow(
   }
 }
 
-/** What was accepted after the queue's position and has no row, newest first. */
+/** Deliveries accepted after the queue's position without a row, newest first. */
 function* freshOnes(view: ReadView, owner: LogOwner, below: number): Generator<Delivery> {
   const { configurationId, workspaceId, queue, ordered } = owner;
   if (queue === null || hasNothingNew(queue)) return;
@@ -121,7 +121,7 @@ function* freshOnes(view: ReadView, owner: LogOwner, below: number): Generator<D
   }
 }
 
-/** Whether the outcome is one that the index of what failed holds. */
+/** Whether the index of failed deliveries contains the outcome. */
 export function isFailed(outcome: DeliveryOutcome | null): outcome is RecoverableOutcome {
   return recoverableOutcome(outcome) !== undefined;
 }

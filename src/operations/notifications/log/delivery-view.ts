@@ -15,45 +15,45 @@ export interface DeliverySummary {
   readonly id: string;
   /** The workspace of the event and of the configuration. */
   readonly workspaceId: string;
-  /** The configuration that is notified. */
+  /** The notified configuration. */
   readonly configurationId: string;
-  /** The event that it is notified of. */
+  /** The event of the delivery. */
   readonly eventId: string;
   /** The kind of the destination when the event was accepted. */
   readonly kind: DestinationKind;
   /** A trigger, or the name of an event type. */
   readonly trigger: string;
-  /** How it ended, or `pending`. */
+  /** The outcome, or `pending`. */
   readonly outcome: DeliveryOutcome;
-  /** Why it ended without success; null otherwise. */
+  /** The reason for an end without success, or null. */
   readonly reason: string | null;
   /** When the event was accepted. */
   readonly createdAt: string;
-  /** When the next attempt is due; null when none is. */
+  /** Due time of the next attempt, or null. */
   readonly nextAttemptAt: string | null;
-  /** Pending: what holds it up, and until when as far as that is known. Null when nothing does, or when it has ended. */
+  /** For a pending delivery: the reason for waiting, and its end if known. Null if nothing delays it or it has ended. */
   readonly waitsFor: { readonly reason: WaitReason; readonly until: string | null } | null;
   /** When it ended; null while pending. */
   readonly settledAt: string | null;
-  /** Attempts over its whole life, redeliveries included. */
+  /** The number of attempts, including redeliveries. */
   readonly attemptCount: number;
-  /** The status code of the last attempt; null when it had no answer, or there was none. */
+  /** The status code of the last attempt; null without an attempt or a response. */
   readonly lastStatus: number | null;
-  /** The `FailureClass` of the last attempt; null when it delivered, or there was none. */
+  /** The `FailureClass` of the last attempt; null if it succeeded or there was none. */
   readonly lastFailure: string | null;
 }
 
-/** With the whole attempts and the body that is sent. */
+/** A delivery with its attempts and body. */
 export interface DeliveryDetails extends DeliverySummary {
   /** The latest 50, oldest first. */
   readonly attempts: readonly (Omit<Attempt, 'startedAt'> & { readonly startedAt: string })[];
-  /** E-mail: what became of it for each recipient. */
+  /** For e-mail: the result for each recipient. */
   readonly recipients: readonly (Omit<RecipientResult, 'at'> & { readonly at: string })[];
-  /** The body that is sent; null when it can no longer be made. */
+  /** The body; null if it can no longer be rendered. */
   readonly body: string | null;
 }
 
-/** What the log says of one that has not ended. */
+/** The members of an unfinished delivery. */
 export interface Pending {
   readonly nextAttemptAt: Instant | null;
   readonly waitsFor: { readonly reason: WaitReason; readonly until: Instant | null } | null;

@@ -2,15 +2,15 @@ import { type Delivery, deliveries } from '../../../notifications/delivery/deliv
 import type { Recovery, RecoveryFilter } from '../../../notifications/delivery/recovery.js';
 import type { ReadView } from '../../../ports/storage.js';
 
-/** Deliveries that are read at once. */
+/** Deliveries per read. */
 export const readAtOnce = 500;
 
-/** Whether a bulk redelivery sends the delivery again. Of an erased event nothing is left to send. */
+/** Whether a bulk redelivery sends the delivery again; not if its event was erased. */
 export function isMeant(delivery: Delivery, { trigger }: Pick<RecoveryFilter, 'trigger'>): boolean {
   return delivery.erased !== true && (trigger === null || trigger === delivery.trigger);
 }
 
-/** Deliveries of a configuration that ended in the span, oldest end first, from behind `after`; at most `readAtOnce`. */
+/** Deliveries of a configuration that ended in the span, oldest end first, after `after`; at most `readAtOnce`. */
 export function endedOnes(
   view: ReadView,
   configurationId: string,

@@ -40,23 +40,23 @@ import {
 } from './delivery-view.js';
 import { type QueueClock, queueClock } from './queue-clock.js';
 
-/** Which deliveries of a configuration `listDeliveries` gives. */
+/** Selects the deliveries of `listDeliveries`. */
 export interface ListDeliveriesRequest {
   readonly configurationId: string;
-  /** One of `pending`, `delivered`, `partly_delivered`, `dead`, `cancelled`; all when absent. */
+  /** One of `pending`, `delivered`, `partly_delivered`, `dead`, `cancelled`; default: all. */
   readonly outcome?: string | undefined;
-  /** Any form of a trigger; all when absent. */
+  /** Any form of a trigger; default: all. */
   readonly trigger?: string | undefined;
-  /** The first page of the default size when absent. */
+  /** Default: the first page of the default size. */
   readonly page?: PageRequest;
 }
 
-/** One page of a log, which is not counted. */
+/** One page of a log, without a total. */
 export interface DeliveryList extends PageNumbers {
   readonly items: readonly DeliverySummary[];
 }
 
-/** The deepest entry that a page number reaches, and entries considered for one page with a filter. */
+/** The last entry that a page number can reach, and the most entries searched for one filtered page. */
 const deepest = 50_000;
 
 /** The delivery log of a configuration, newest first (dead, cancelled and partly delivered ones: latest ended first). */
@@ -116,10 +116,10 @@ export function showDelivery(
     .andThen((it) => it);
 }
 
-/** Of a configuration that is gone. */
+/** A delivery of a deleted configuration. */
 const noPace: Pace = { rate: 0, heldUntil: null };
 
-/** What holds a delivery up, and when its next attempt is due; null when it has ended. */
+/** The reason why a delivery waits, and the due time of its next attempt; null if it has ended. */
 function pendingOf(
   clock: QueueClock,
   { queue, pace }: Pick<LogOwner, 'queue'> & { readonly pace: Pace },
@@ -140,7 +140,7 @@ function pendingOf(
   };
 }
 
-/** What was only accepted is due since then. */
+/** An accepted delivery without a row is due since its acceptance. */
 function dueAt({ createdAt, attempts }: Delivery, due: Instant, clock: QueueClock): Instant {
   return attempts.length === 0 || due === dueSinceAcceptance ? createdAt : clock.shown(due);
 }
@@ -159,10 +159,10 @@ function readFilter(view: ReadView, request: ListDeliveriesRequest): Result<Filt
   return readTriggerFilter(view, 'filter[trigger]', request.trigger).map((trigger) => ({ outcome, trigger }));
 }
 
-/** Entries considered in one step. */
+/** Entries per step. */
 const examinedPerStep = 64;
 
-/** Each step continues below the entry before, in the view of its time. */
+/** Each step continues after the previous entry, in its own view. */
 function* collect(
   current: () => ReadView,
   owner: LogOwner,
@@ -211,7 +211,7 @@ function entriesFor(
   last: Delivery | undefined,
 ): Generator<Delivery> {
   if (outcome === 'pending') return unfinishedOnes(view, owner, last?.sequence);
-  // While a cancellation is being carried out, what is cancelled has no rows that say so yet.
+  // During a cancellation, the rows of cancelled deliveries are not updated yet.
   if (isFailed(outcome) && owner.queue?.cancellation == null) {
     return failedOnes(
       view,

@@ -20,48 +20,48 @@ import { readTriggerFilter } from '../trigger-filter.js';
 import { endedOnes, isMeant, readAtOnce } from './ended-deliveries.js';
 import { endOf, readRecoverableOutcome } from './redeliver.js';
 
-/** Deliveries of a workspace or of one of its configurations that ended in a span of time, to be sent again. */
+/** Selects deliveries of a workspace or of one of its configurations, by the time of their end, for redelivery. */
 export interface BulkRedeliveryRequest {
   readonly workspaceId: string;
-  /** All enabled configurations of the workspace when absent. */
+  /** Default: all enabled configurations of the workspace. */
   readonly configurationId?: string | undefined;
-  /** `dead` when absent. */
+  /** Default: `dead`. */
   readonly outcome?: RecoverableOutcome | undefined;
-  /** Deliveries that ended from this time on. */
+  /** Only deliveries that ended at or after this time. */
   readonly since: Instant;
-  /** Until now when absent. */
+  /** Only deliveries that ended before this time; default: now. */
   readonly until?: Instant | undefined;
-  /** Any form of a trigger; all when absent. */
+  /** Any form of a trigger; default: all. */
   readonly trigger?: string | undefined;
 }
 
-/** How far a bulk redelivery has come; times are RFC 3339 in UTC with milliseconds. */
+/** The progress of a bulk redelivery; times are RFC 3339 in UTC with milliseconds. */
 export interface RecoveryView {
   readonly id: string;
   readonly workspaceId: string;
-  /** Whether it continues, is done or was cancelled. */
+  /** Whether it is running, done or cancelled. */
   readonly state: Recovery['state'];
-  /** Deliveries that were counted at its start. */
+  /** The number of deliveries at its start. */
   readonly total: number;
-  /** Those of them that have been asked for. */
+  /** The number of deliveries queued again so far. */
   readonly redelivered: number;
   readonly createdAt: string;
-  /** Null while it continues. */
+  /** Null while it is running. */
   readonly finishedAt: string | null;
 }
 
-/** How many deliveries a bulk redelivery would send again. */
+/** The number of deliveries that a bulk redelivery would send again. */
 export interface RecoverableCount {
   /** A lower bound if `whole` is false. */
   readonly count: number;
-  /** False when there were more than could be counted. */
+  /** False if there were too many to count. */
   readonly whole: boolean;
 }
 
-/** Deliveries counted at most. */
+/** The most deliveries that are counted. */
 const mostCounted = 100_000;
 
-/** Counts first: what `startBulkRedelivery` with the same request would send again. Writes nothing. */
+/** Counts the deliveries that `startBulkRedelivery` with the same request would send again. Writes nothing. */
 export function countRecoverable(
   context: EngineContext,
   caller: Principal,
@@ -72,7 +72,7 @@ export function countRecoverable(
     .andThen((it) => it);
 }
 
-/** Begins a bulk redelivery, which continues in the background and over restarts. */
+/** Starts a bulk redelivery, which runs in the background and continues after restarts. */
 export function startBulkRedelivery(
   context: EngineContext,
   caller: Principal,
@@ -114,7 +114,7 @@ export function listBulkRedeliveries(
     .andThen((it) => it);
 }
 
-/** Ends a bulk redelivery; what it has asked for already is sent. */
+/** Cancels a bulk redelivery; deliveries that it has already queued are still sent. */
 export function cancelBulkRedelivery(
   context: EngineContext,
   caller: Principal,

@@ -10,14 +10,14 @@ import { touchQueue } from './change-queue.js';
 import { endedOnes, isMeant, readAtOnce } from './ended-deliveries.js';
 import { endOf, requestAttempt } from './redeliver.js';
 
-/** The most redeliveries of one queue that wait at a time: new deliveries must not wait for all of them. */
+/** The most waiting redeliveries of one queue, so that new deliveries do not wait for all of them. */
 const mostWaiting = 32;
-/** Between two considers queues that have enough to do. */
+/** Milliseconds between two rounds over the running bulk redeliveries. */
 const pause = 250;
-/** Bulk redeliveries that are advanced between two pauses. */
+/** The most bulk redeliveries advanced in one round. */
 const advancedAtOnce = 50;
 
-/** Carries out bulk redeliveries, a few deliveries in each write. Several engines may do so without any coordination. */
+/** Carries out bulk redeliveries, a few deliveries per write. Several engines may do so without coordination. */
 export const recoveryLoop: BackgroundLoop = {
   name: 'notification-recoveries',
   async run(context, signal) {
@@ -34,7 +34,7 @@ export const recoveryLoop: BackgroundLoop = {
   },
 };
 
-/** The running ones in turn, beginning again behind the last: those that wait for a slow destination hold up no others. */
+/** The running recoveries, round robin, so that those waiting for a slow destination do not delay others. */
 function runningAfter(view: ReadView, lastId: string): readonly string[] {
   const list = (range: Pick<ListQuery, 'from' | 'to'>, limit: number): string[] =>
     view.list(recoveries, { index: 'running', ...range, limit }).map(({ record }) => record.id);
@@ -51,7 +51,7 @@ async function advance(context: EngineContext, id: string): Promise<void> {
   if (written.isErr()) throw new Error(written.error.message);
 }
 
-/** Asks for as many deliveries of one configuration as its queue has room for: of the first one that has room. */
+/** Queues as many deliveries as fit, for the first configuration whose queue has room. */
 function step(tx: Transaction, recovery: Recovery): void {
   if (recovery.configurations.length === 0) {
     tx.put(recoveries, { ...recovery, state: 'done', finishedAt: tx.now });
@@ -67,13 +67,13 @@ function step(tx: Transaction, recovery: Recovery): void {
   }
 }
 
-/** How many more redeliveries the queue of a configuration takes. */
+/** The number of further redeliveries that fit in the queue of a configuration. */
 function roomIn(view: ReadView, configurationId: string): number {
   const range = { from: [configurationId, 0], to: [configurationId, 1], limit: mostWaiting };
   return mostWaiting - view.list(deliveries, { index: 'due', ...range }).length;
 }
 
-/** Asks for deliveries of the present configuration, and gives the recovery as it is then. */
+/** Queues deliveries of the current configuration. Returns the updated recovery. */
 function askedFor(
   tx: Transaction,
   recovery: Recovery,
@@ -87,7 +87,7 @@ function askedFor(
   return taken.length < room && rows.length < readAtOnce ? withoutPresent(asked) : asked;
 }
 
-/** The deliveries that the recovery is about, as many as there is room for, and the end of the last one considered. */
+/** The next deliveries of the recovery, as many as fit, and the end of the last one read. */
 function takeUpTo(
   room: number,
   rows: readonly Delivery[],

@@ -19,8 +19,8 @@ import { touchQueue } from './change-queue.js';
 import { type DeliverySummary, summariseDelivery } from './delivery-view.js';
 
 /**
- * Requests one more attempt, whatever the outcome of the delivery. It keeps the event's ID, is signed with the current secret,
- * and ignores an open breaker. If it fails, the state before is restored: no schedule is restarted.
+ * Requests one more attempt, whatever the outcome of the delivery. The attempt keeps the event's ID, is signed with the current secret,
+ * and ignores an open breaker. If it fails, the previous state is restored without a new retry schedule.
  */
 export function redeliver(
   context: EngineContext,
@@ -36,7 +36,7 @@ export function redeliver(
     if (configuration === undefined) {
       return err({
         type: 'conflict',
-        message: 'The notification configuration of this delivery does not exist any more',
+        message: 'The notification configuration of this delivery no longer exists',
       });
     }
     if (!configuration.enabled) {
@@ -48,7 +48,7 @@ export function redeliver(
     if (delivery.erased === true) {
       return err({
         type: 'conflict',
-        message: 'The content of this notification was erased; there is nothing to send',
+        message: 'The content of this notification was erased, so it cannot be sent again',
       });
     }
     const asked = requestAttempt(tx, delivery);
@@ -57,24 +57,24 @@ export function redeliver(
   }).map(({ value }) => value);
 }
 
-/** Deliveries of one configuration that ended in a span of time, to be sent again. */
+/** Selects deliveries of one configuration, by the time of their end, for redelivery. */
 export interface RecoverRequest {
   readonly configurationId: string;
-  /** Deliveries that ended from this time on … */
+  /** Only deliveries that ended at or after this time. */
   readonly since: Instant;
-  /** … and before this one; until now when absent. */
+  /** Only deliveries that ended before this time; default: now. */
   readonly until?: Instant;
-  /** `dead` when absent. */
+  /** Default: `dead`. */
   readonly outcome?: RecoverableOutcome;
 }
 
 /** The result of `recoverDeliveries`; the delivery loop sends the deliveries. */
 export interface Recovered {
-  /** Deliveries that are sent again. */
+  /** The number of deliveries queued again. */
   readonly count: number;
-  /** There are more: repeat with the time of the last one. */
+  /** Whether there are more: repeat the call with the time of the last one. */
   readonly more: boolean;
-  /** When the last recovered one had ended; null when there was none. */
+  /** When the last recovered delivery had ended, or null. */
   readonly reached: Instant | null;
 }
 
@@ -121,7 +121,7 @@ async function recover(
   }
 }
 
-/** The outcome that a request names, `dead` when it names none. Values of callers without types are checked, too. */
+/** The requested outcome, by default `dead`. Values of untyped callers are checked, too. */
 export function readRecoverableOutcome(asked: unknown): Result<RecoverableOutcome, InvalidParameter> {
   const outcome = asked === undefined ? 'dead' : recoverableOutcome(asked);
   if (outcome !== undefined) return ok(outcome);
@@ -129,7 +129,7 @@ export function readRecoverableOutcome(asked: unknown): Result<RecoverableOutcom
   return err({ type: 'invalid_parameter', parameter: 'outcome', message });
 }
 
-/** When a delivery ended, and its place among those that ended at once. */
+/** When a delivery ended, and its position among those that ended at the same time. */
 type End = readonly [Instant, number];
 
 export function endOf({ state, sequence }: Delivery): End {
@@ -137,17 +137,17 @@ export function endOf({ state, sequence }: Delivery): End {
 }
 
 interface Portion {
-  /** When those that are sent again had ended. */
+  /** When the recovered deliveries had ended. */
   readonly taken: readonly Instant[];
   readonly more: boolean;
-  /** Of all that were considered; null when there was none. */
+  /** Of all deliveries read, or null. */
   readonly last: End | null;
 }
 
 type Span = Required<RecoverRequest> & {
-  /** Considered already. */
+  /** Deliveries already read. */
   readonly after: End | null;
-  /** How many are considered. */
+  /** The number of deliveries to read. */
   readonly size: number;
 };
 
@@ -174,7 +174,7 @@ function recoverPortion(tx: Transaction, caller: Principal, span: Span): Result<
   });
 }
 
-/** Attempts outside the schedule stand before all others in the queue and do not wait for an open breaker. */
+/** Attempts outside the schedule precede all others in the queue and do not wait for an open breaker. */
 export function requestAttempt(tx: Transaction, delivery: Delivery): Delivery {
   const state = transitionDelivery(delivery.state, { type: 'redelivery_requested', at: tx.now });
   const next = state.isOk() ? { ...delivery, state: state.value } : delivery;

@@ -9,17 +9,17 @@ import { hour, type Milliseconds, second } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { Key, Table } from '../../../shared/table.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
-import { changeOrMoment } from '../../waiting/change-or-moment.js';
+import { changeOrTime } from '../../waiting/change-or-time.js';
 
-/** Rows considered and removed in one write, so that other writers get their turn. */
+/** The most rows checked and removed in one write, so that other writers are not delayed. */
 const batch = 500;
 
-/** Milliseconds between two rounds: what is over is removed at most an hour later, or a quarter of the shortest time for which something is kept. */
+/** Milliseconds between two rounds: expired records are removed at most an hour later, or a quarter of the shortest retention time. */
 function pauseOf({ delivered, dead, idempotency }: Settings['notifications']['retention']): Milliseconds {
   return Math.min(hour, Math.max(10 * second, Math.min(delivered, dead, idempotency) / 4));
 }
 
-/** Removes deliveries, events and bulk redeliveries whose time in the log is over, a piece per write. */
+/** Removes deliveries, events and bulk redeliveries whose retention time has passed, in batches. */
 export const retentionLoop: BackgroundLoop = {
   name: 'notification-retention',
   async run(context, signal) {
@@ -35,19 +35,19 @@ export const retentionLoop: BackgroundLoop = {
 
 const logTables = [events, deliveries, recoveries] as readonly Table<unknown>[];
 
-/** Resolves when there is an event, a delivery or a bulk redelivery, or when the signal aborts: an empty log is not considered every hour. */
+/** Resolves when there is an event, a delivery or a bulk redelivery, or when the signal aborts: an empty log is not scanned every hour. */
 async function somethingKept(context: EngineContext, signal: AbortSignal): Promise<void> {
   const seen = await read(context, (view) => ({
     index: view.index,
     empty: logTables.every((table) => view.list<unknown>(table, { limit: 1 }).length === 0),
   }));
   if (!seen.empty) return;
-  await changeOrMoment(context, { tables: logTables, index: seen.index, moment: undefined }, signal);
+  await changeOrTime(context, { tables: logTables, index: seen.index, moment: undefined }, signal);
 }
 
 /**
- * Goes through the log of one configuration after the other, oldest first, up to what cannot be old enough: a row never
- * ends before it was accepted.
+ * Scans the log of one configuration after the other, oldest first, up to the first row that is too young: a row never ends before
+ * it was accepted.
  */
 async function collectDeliveries(context: EngineContext, signal: AbortSignal): Promise<void> {
   const { notifications } = context.settings;
@@ -63,7 +63,7 @@ async function collectDeliveries(context: EngineContext, signal: AbortSignal): P
       const young = own.findIndex(({ createdAt }) => createdAt >= now - shortest);
       const looked = young < 0 ? own : own.slice(0, young);
       const last = looked.at(-1);
-      // On within this configuration, or with the next one.
+      // Continues in this configuration, or with the next one.
       const next: Key =
         young >= 0 || last === undefined || own.length < rows.length
           ? [first.configurationId, '']
@@ -96,7 +96,7 @@ async function remove(context: EngineContext, old: readonly Delivery[]): Promise
   if (written.isErr()) throw new Error(written.error.message);
 }
 
-/** Events are needed as long as a delivery of theirs may be, and their idempotency keys hold. */
+/** Events are kept as long as their deliveries and their idempotency keys. */
 async function collectEvents(context: EngineContext, signal: AbortSignal): Promise<void> {
   const { retention, delivery } = context.settings.notifications;
   const kept = Math.max(Math.max(retention.delivered, retention.dead) + delivery.maximumAge, retention.idempotency);
@@ -121,7 +121,7 @@ async function collectEvents(context: EngineContext, signal: AbortSignal): Promi
   }
 }
 
-/** Bulk redeliveries that have ended are kept as long as what they sent again. */
+/** Ended bulk redeliveries are kept as long as the deliveries that they sent again. */
 async function collectRecoveries(context: EngineContext): Promise<void> {
   const before = context.clock.now() - context.settings.notifications.retention.dead;
   const isOld = ({ finishedAt }: Recovery): boolean => finishedAt !== null && finishedAt < before;
@@ -135,7 +135,7 @@ async function collectRecoveries(context: EngineContext): Promise<void> {
   if (written.isErr()) throw new Error(written.error.message);
 }
 
-/** Whether a queue has not come as far as the event. */
+/** Whether a queue has not processed the event yet. */
 function isWaitedFor(view: ReadView, { notified, sequence }: StoredEvent): boolean {
   return notified.some(({ id }) => {
     const queue = view.get(queues, [id])?.record;

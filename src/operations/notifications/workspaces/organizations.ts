@@ -11,39 +11,39 @@ import { type Pagination, paginate } from '../configurations/list-notification-c
 import { findWorkspace } from '../find-resource.js';
 import { type PageRequest, readPageOrFirst } from '../page.js';
 
-/** An organization: what workspaces name as theirs. There is no record of it. */
+/** An organization: a name that workspaces refer to. There is no record of it. */
 export interface OrganizationView {
-  /** As workspaces name it. */
+  /** Its name in workspaces. */
   readonly name: string;
-  /** When the first workspace was stored that the caller sees; RFC 3339. */
+  /** When the first workspace visible to the caller was stored; RFC 3339. */
   readonly createdAt: string;
 }
 
-/** One page of the organizations that the caller sees, with the number of all. */
+/** One page of the organizations visible to the caller, with their total. */
 export interface OrganizationList {
   readonly items: readonly OrganizationView[];
   readonly pagination: Pagination;
 }
 
-/** The organization whose features are asked for. */
+/** The organization of the features. */
 export interface EntitlementView {
   readonly organization: string;
 }
 
-/** A workspace as callers see it. */
+/** A workspace as returned to callers. */
 export interface WorkspaceView {
   readonly id: string;
   /** Its name, for people. */
   readonly name: string;
-  /** The organization that it belongs to, whose users it can notify. */
+  /** Its organization, whose users it can notify. */
   readonly organization: string;
-  /** Where its runs are executed. */
+  /** The execution mode of its runs. */
   readonly executionMode: ExecutionMode;
   /** Needed by the drift and check triggers. */
   readonly driftDetection: boolean;
   /** Needed by the trigger of failed assessments. */
   readonly healthAssessments: boolean;
-  /** The page that the host named; null when it named none. */
+  /** The web page set by the host, or null. */
   readonly url: string | null;
   /** RFC 3339. */
   readonly createdAt: string;
@@ -51,59 +51,59 @@ export interface WorkspaceView {
   readonly right: WorkspaceRight;
 }
 
-/** One page of the workspaces that the caller sees, with the number of all. */
+/** One page of the workspaces visible to the caller, with their total. */
 export interface WorkspaceList {
   readonly items: readonly WorkspaceView[];
   readonly pagination: Pagination;
 }
 
-/** One page of the users of an organization, with the number of all. */
+/** One page of the users of an organization, with their total. */
 export interface MembershipList {
   readonly items: readonly User[];
   readonly pagination: Pagination;
 }
 
-/** Which users of an organization `listMemberships` gives. */
+/** Selects the users of `listMemberships`. */
 export interface ListMembershipsRequest {
   readonly organization: string;
-  /** The first page of the default size when absent. */
+  /** Default: the first page of the default size. */
   readonly page?: PageRequest;
-  /** One address or several, separated by commas, in any case. */
+  /** Comma-separated addresses, case-insensitive. */
   readonly emails?: string;
-  /** Part of the name or of the address, in any case. */
+  /** Part of the name or of the address, case-insensitive. */
   readonly search?: string;
-  /** All users are active: `invited` finds nothing. */
+  /** All users are active: `invited` matches nothing. */
   readonly status?: 'active' | 'invited';
 }
 
-/** Who calls. */
+/** The caller. */
 export interface AccountView {
   readonly id: string;
   readonly username: string;
-  /** Known for the users of the host only. */
+  /** Only for users of the host. */
   readonly email: string | null;
   /** False for the users of the host. */
   readonly isServiceAccount: boolean;
 }
 
-/** Which workspaces of an organization `listWorkspaces` gives. */
+/** Selects the workspaces of `listWorkspaces`. */
 export interface ListWorkspacesRequest {
   readonly organization: string;
-  /** The first page of the default size when absent. */
+  /** Default: the first page of the default size. */
   readonly page?: PageRequest;
-  /** Part of the name, in any case. */
+  /** Part of the name, case-insensitive. */
   readonly search?: string;
   /** The name, where `*` stands for any characters. */
   readonly wildcard?: string;
-  /** Workspaces have no tags, projects and runs here: asking for one of them finds nothing. */
+  /** Workspaces have no tags, projects and runs here: such a filter matches nothing. */
   readonly tags?: string;
   readonly project?: string;
   readonly runStatus?: string;
-  /** By name; with a hyphen at the beginning last first. */
+  /** By name; descending with a leading hyphen. */
   readonly sort?: string;
 }
 
-/** The organizations of the workspaces that the caller has any right on, by name. */
+/** The organizations of the workspaces on which the caller has any right, by name. */
 export function listOrganizations(
   context: EngineContext,
   caller: Principal,
@@ -133,7 +133,7 @@ export function showOrganization(
     .andThen((it) => it);
 }
 
-/** The features of an organization, if the caller sees it. */
+/** The features of an organization, if it is visible to the caller. */
 export function showEntitlements(
   context: EngineContext,
   caller: Principal,
@@ -142,7 +142,7 @@ export function showEntitlements(
   return showOrganization(context, caller, request).map(({ name }) => ({ organization: name }));
 }
 
-/** The workspaces of an organization that the caller has any right on, by name; always a page. */
+/** A page of the workspaces of an organization on which the caller has any right, by name. */
 export function listWorkspaces(
   context: EngineContext,
   caller: Principal,
@@ -163,7 +163,7 @@ export function listWorkspaces(
     .andThen((it) => it);
 }
 
-/** The workspace of a name, if the caller has any right on it; the first by id where several have it. */
+/** The workspace with a name, if the caller has any right on it; of several, the first by ID. */
 export function showWorkspaceNamed(
   context: EngineContext,
   caller: Principal,
@@ -195,8 +195,8 @@ export function showWorkspace(
 }
 
 /**
- * The users of an organization, by ID. Their addresses are shown to callers who may name them as recipients: those with the right `admin` on one of
- * the organization's workspaces. For others there are none.
+ * The users of an organization, by ID. Visible only to callers that may name them as recipients: those with the right `admin` on one of
+ * the organization's workspaces.
  */
 export function listMemberships(
   context: EngineContext,
@@ -243,7 +243,7 @@ function memberMatching({ emails, search, status }: ListMembershipsRequest): (us
     (search === undefined || contains(username, search) || contains(email, search));
 }
 
-/** Who calls: a user of the host where the principal's accessor is the user's id. */
+/** The caller; a user of the host if the principal's accessor is the user's ID. */
 export function showAccount(context: EngineContext, caller: Principal): ResultAsync<AccountView, StorageError> {
   const id = caller.accessor === '' ? 'host' : caller.accessor;
   return context.storage.read((view) => {
@@ -281,7 +281,7 @@ function contains(name: string, part: string): boolean {
   return name.toLowerCase().includes(part.toLowerCase());
 }
 
-/** The pieces between the stars must follow each other; the earliest match of each is the best one. */
+/** The parts between the stars must occur in this order; the earliest match of each is the best one. */
 function matchesWildcard(name: string, wildcard: string): boolean {
   const [first = '', ...rest] = wildcard.toLowerCase().split('*');
   const last = rest.pop();
@@ -297,7 +297,7 @@ function matchesWildcard(name: string, wildcard: string): boolean {
   return text.endsWith(last) && text.length - last.length >= from;
 }
 
-/** A page, the first one when none is asked for. */
+/** A page, by default the first one. */
 function pageOf<T>(
   context: EngineContext,
   found: readonly T[],

@@ -10,20 +10,20 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { removeConfiguration } from '../configurations/delete-notification-configuration.js';
 import { checkIdentifier, checkName } from '../identifier.js';
 
-/** What the host says of one of its workspaces. What is left out has its default, also when the workspace exists already. */
+/** A workspace of the host. Omitted members get their defaults, even if the workspace already exists. */
 export interface WorkspaceInput {
-  /** A new ID makes a workspace. */
+  /** A new ID creates a workspace. */
   readonly id: string;
   readonly name: string;
-  /** The organization that it belongs to, which needs no record. */
+  /** Its organization, which needs no record. */
   readonly organization: string;
-  /** `remote` when absent. */
+  /** Default: `remote`. */
   readonly executionMode?: ExecutionMode;
-  /** False when absent. */
+  /** Default: false. */
   readonly driftDetection?: boolean;
-  /** False when absent. */
+  /** Default: false. */
   readonly healthAssessments?: boolean;
-  /** Page of the workspace, for links in messages; made from the public origin when absent. */
+  /** Web page of the workspace, for links in messages; default: a page of the public origin. */
   readonly url?: string | null;
 }
 
@@ -50,13 +50,13 @@ export function putWorkspace(
       createdAt: tx.get(workspaces, [input.id])?.record.createdAt ?? tx.now,
     };
     const present = tx.get(workspaces, [input.id])?.record;
-    // An upsert at every start must not wake everybody who watches workspaces.
+    // An unchanged upsert at every start must not wake readers that watch workspaces.
     if (JSON.stringify(present) !== JSON.stringify(workspace)) tx.put(workspaces, workspace);
     return ok(workspace);
   }).map(({ value }) => value);
 }
 
-/** Removes a workspace with its configurations; what was still to be delivered is cancelled. Management only. */
+/** Removes a workspace with its configurations; unfinished deliveries are cancelled. Management only. */
 export function removeWorkspace(
   context: EngineContext,
   caller: Principal,
@@ -87,7 +87,7 @@ function faultsOf(input: WorkspaceInput): FieldFault[] {
   }
   if (!isFlag(input.driftDetection)) refuse('drift-detection', 'must be true or false');
   if (!isFlag(input.healthAssessments)) refuse('health-assessments', 'must be true or false');
-  if (!isPage(input.url)) refuse('url', `must be an http or https address of at most ${longestUrl} characters`);
+  if (!isPage(input.url)) refuse('url', `must be an http: or https: URL of at most ${longestUrl} characters`);
   return faults;
 }
 
@@ -97,7 +97,7 @@ function isFlag(value: unknown): boolean {
 
 const longestUrl = 2048;
 
-/** An address that messages can link to, or none. */
+/** Whether messages can link to the URL; absent is valid. */
 function isPage(url: unknown): boolean {
   if (url === undefined || url === null) return true;
   if (typeof url !== 'string' || url.length > longestUrl || !URL.canParse(url)) return false;

@@ -12,7 +12,7 @@ import { type ExportedTable, exportedTables } from './exported-tables.js';
  * which it is incomplete.
  */
 
-/** The version of the form; raised when a reader of the old form would misread the new one. */
+/** The version of the format; raised if a reader of the old format would misread the new one. */
 export const exportFormat = 1;
 
 interface ExportHeader {
@@ -53,7 +53,7 @@ export function exportStore(
   if (!caller.management) return errAsync({ type: 'permission_denied' });
   const at = isoFromInstant(context.clock.now());
   return context.storage.read((view) => {
-    // A store that has to prepare a table begins the reading anew: not in the middle of the text.
+    // A store that must prepare a table restarts the read: prepares all tables before the first output.
     for (const { table } of exportedTables) view.list(table, { limit: 1 });
     const sink = open();
     const line = (value: ExportHeader | ExportedTableLine | ExportEnd): void => sink(`${JSON.stringify(value)}\n`);

@@ -32,17 +32,17 @@ import { schedulerConfigurations } from '../../../scheduler/scheduler-configurat
 import { serviceRegistrations } from '../../../services/service-registration.js';
 import type { Table } from '../../../shared/table.js';
 
-/** A table of an export, and how its records are printed there. */
+/** A table of an export, and the exported form of its records. */
 export interface ExportedTable {
   readonly table: Table<unknown>;
-  /** The record without its secrets; absent when it has none. */
+  /** Removes the secrets of a record; absent if there are none. */
   readonly withoutSecrets?: (record: unknown) => unknown;
 }
 
-/** A host that no name stands for. */
+/** A host name that never resolves. */
 const nowhere = 'left-out.invalid';
 
-/** Without where it sends to, what it signs with, its headers and certificates, and its last answer. */
+/** Without destination, signing secrets, headers, certificates and the last response. */
 function configurationWithoutSecrets({ options, ...record }: NotificationConfiguration): NotificationConfiguration {
   return {
     ...record,
@@ -57,9 +57,9 @@ function configurationWithoutSecrets({ options, ...record }: NotificationConfigu
 const userWithoutAddress = (user: User): User => ({ ...user, email: `${user.id}@${nowhere}` });
 
 /**
- * The tables of an export, in the order in which it has them. Left out: tokens and one-time tokens, variables, the sources of
- * jobs (`job_submissions`), the note of an interrupted encryption (`replaced_secrets`), waits of chat hooks (`notification_hook_holds`, by digests of URLs that an export does not have), and what
- * processes report each other through the store.
+ * The tables of an export, in its order. Omitted: tokens and one-time tokens, variables, the sources of
+ * jobs (`job_submissions`), the note of an interrupted encryption (`replaced_secrets`), waits of chat hooks (`notification_hook_holds`, by digests of URLs that an export does not contain), and
+ * messages between processes through the store.
  */
 export const exportedTables: readonly ExportedTable[] = [
   { table: namespaces as Table<unknown> },

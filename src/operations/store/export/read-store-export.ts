@@ -3,12 +3,12 @@ import type { RecordContents, StoreContents, TableContents } from '../../../stor
 import { exportFormat } from './export-store.js';
 import { exportedTables } from './exported-tables.js';
 
-/** The string is not a complete export in this version's format. */
+/** The input is not a complete export in this version's format. */
 export interface InvalidExport {
   readonly type: 'invalid_export';
-  /** From 1; one beyond the last line when the string ends too early. */
+  /** From 1; one beyond the last line if the input is truncated. */
   readonly line: number;
-  /** A sentence for people. */
+  /** The message. */
   readonly message: string;
 }
 
@@ -24,11 +24,11 @@ export function readStoreExport(text: string): Result<StoreContents, InvalidExpo
     if (fault !== undefined) return err({ type: 'invalid_export', line: at + 1, message: fault });
   }
   const contents = reading.contents();
-  const cut = 'The text ends before the export does: the file is not whole.';
+  const cut = 'The export is truncated: its last line is missing.';
   return contents === undefined ? err({ type: 'invalid_export', line: lines.length + 1, message: cut }) : ok(contents);
 }
 
-/** Takes one line after the other; each gives what is wrong with it, if anything. */
+/** Reads the lines in order; returns the fault of each, if any. */
 class Reading {
   #head: Pick<StoreContents, 'at' | 'index'> | undefined;
   readonly #tables: (TableContents & { readonly rows: RecordContents[] })[] = [];
@@ -37,8 +37,8 @@ class Reading {
 
   take(text: string): string | undefined {
     const line = objectFrom(text);
-    if (line === undefined) return 'A line is a JSON object.';
-    if (this.#isWhole) return 'Nothing comes after the last line.';
+    if (line === undefined) return 'Each line must be a JSON object.';
+    if (this.#isWhole) return 'Unexpected data after the last line.';
     if (this.#head === undefined) return this.#begin(line);
     if ('table' in line) return this.#table(line);
     if ('record' in line) return this.#row(line);
@@ -50,36 +50,37 @@ class Reading {
   }
 
   #begin({ signalboxExport, at, index }: Line): string | undefined {
-    if (typeof signalboxExport !== 'number') return 'This is not an export of a store.';
+    if (typeof signalboxExport !== 'number') return 'This is not a Signalbox store export.';
     if (signalboxExport !== exportFormat) {
-      return `The export has the form ${signalboxExport}; this version reads the form ${exportFormat}.`;
+      return `The export has format ${signalboxExport}; this version reads format ${exportFormat}.`;
     }
     const instant = typeof at === 'string' ? Date.parse(at) : Number.NaN;
-    if (Number.isNaN(instant) || !isIndex(index)) return 'The header needs a time `at` and an `index`.';
+    if (Number.isNaN(instant) || !isIndex(index)) return 'The header must have a time `at` and an `index`.';
     this.#head = { at: instant, index };
     return undefined;
   }
 
   #table({ table: name, index }: Line): string | undefined {
     const known = exportedTables.find(({ table }) => table.name === name);
-    if (known === undefined) return `There is no table ${JSON.stringify(name)} in this version.`;
-    if (!isIndex(index)) return 'A table needs the `index` of its last change.';
+    if (known === undefined) return `Unknown table ${JSON.stringify(name)}.`;
+    if (!isIndex(index)) return 'A table must have the `index` of its last change.';
     this.#tables.push({ table: known.table, index, rows: [] });
     return undefined;
   }
 
   #row({ createIndex, modifyIndex, record }: Line): string | undefined {
     const own = this.#tables.at(-1);
-    if (own === undefined) return 'A record stands before the first table.';
-    if (!isIndex(createIndex) || !isIndex(modifyIndex)) return 'A record needs `createIndex` and `modifyIndex`.';
-    if (typeof record !== 'object' || record === null) return 'A record is an object.';
+    if (own === undefined) return 'A record precedes the first table.';
+    if (!isIndex(createIndex) || !isIndex(modifyIndex)) return 'A record must have `createIndex` and `modifyIndex`.';
+    if (typeof record !== 'object' || record === null) return 'A record must be an object.';
     own.rows.push({ createIndex, modifyIndex, record });
     this.#rows += 1;
     return undefined;
   }
 
   #end({ rows }: Line): string | undefined {
-    if (rows !== this.#rows) return `The export has ${this.#rows} records; its last line says ${JSON.stringify(rows)}.`;
+    if (rows !== this.#rows)
+      return `The export has ${this.#rows} records, but its last line declares ${JSON.stringify(rows)}.`;
     this.#isWhole = true;
     return undefined;
   }

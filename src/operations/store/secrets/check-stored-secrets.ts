@@ -16,7 +16,7 @@ import {
 export interface StoredSecretsCheck {
   /** Notification configurations and variables that the engine's keys cannot decrypt. */
   readonly unreadable: number;
-  /** The first of them. */
+  /** The first of these records. */
   readonly example: string | null;
   /**
    * Readable records, including tokens, that `resealStoredSecrets` would encrypt again; plus one if its last call was interrupted before

@@ -8,7 +8,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { isOutdated, pieceOf, replacedSecrets, type SealedRecords, throughKinds } from './sealed-records.js';
 
 /**
- * Encrypts all secrets that are in the clear or encrypted with another key with the cipher's current key: tokens and URLs of destinations,
+ * Encrypts all secrets that are unencrypted or encrypted with another key with the cipher's current key: tokens and URLs of destinations,
  * items of variables, secrets of tokens. When it resolves, the replaced data is gone from the store's medium
  * (`Storage.overwriteRemoved`); the next call completes an interrupted one. Afterwards the other keys are needed for backups
  * only, if all processes on the store have the same current key. Undecryptable secrets are unchanged, as are the versions and indexes that
@@ -23,7 +23,7 @@ function resealAll(context: EngineContext): ResultAsync<number, StorageError> {
   return throughKinds(0, (kind, written) => resealKind(context, kind, written));
 }
 
-/** Removes the note only when nothing of what was replaced is left. */
+/** Removes the note only when none of the replaced data is left. */
 function overwriteReplaced(context: EngineContext): ResultAsync<void, StorageError> {
   return context.storage
     .read((view) => view.list(replacedSecrets, { limit: 1 }).length > 0)
@@ -60,7 +60,7 @@ function resealKind<R>(
   );
 }
 
-/** Undefined when all strings are as they would be kept today, or cannot be opened. */
+/** Undefined if all strings are already encrypted with the current key or cannot be decrypted. */
 function resealed<R>(context: EngineContext, kind: SealedRecords<R>, record: R): R | undefined {
   let changes = 0;
   const next = kind.map(record, (text) => {

@@ -6,12 +6,12 @@ import { type Key, type Table, table } from '../../../shared/table.js';
 import { type StoredText, type StoredVariable, variables } from '../../../variables/variable.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
-/** A kind of record with strings that the host's cipher seals. */
+/** A kind of record with strings that the host's cipher encrypts. */
 export interface SealedRecords<R> {
   readonly table: Table<R>;
-  /** How messages call a record. */
+  /** The name of a record in messages. */
   readonly nameOf: (record: R) => string;
-  /** Whether the record is of no use when one of its strings cannot be opened. */
+  /** Whether the record is useless if one of its strings cannot be decrypted. */
   readonly isNeeded: boolean;
   /** The record with `change` applied to each of its strings. */
   readonly map: (record: R, change: (text: StoredText) => StoredText) => R;
@@ -63,7 +63,7 @@ interface ReplacedSecrets {
 /** Written together with the records, so that an interrupted start is completed by the next one. */
 export const replacedSecrets = table<ReplacedSecrets>('replaced_secrets', ({ id }) => [id]);
 
-/** Goes through all kinds one after the other; `step` gets what the one before has reach. */
+/** Processes all kinds in order; `step` receives the result of the previous one. */
 export function throughKinds<T>(
   first: T,
   step: <R>(kind: SealedRecords<R>, before: T) => ResultAsync<T, StorageError>,
@@ -73,10 +73,10 @@ export function throughKinds<T>(
     .andThen((before) => step(sealedTokens, before));
 }
 
-/** Records that are read in one piece, in one turn of the event loop. */
+/** Records per read, in one turn of the event loop. */
 const chunk = 100;
 
-/** The records from a key on, and the key at which the next piece begins; null after the last one. */
+/** The records from a key on, and the start key of the next read; null after the last record. */
 export function pieceOf<R>(
   view: ReadView,
   { table }: SealedRecords<R>,
@@ -94,7 +94,7 @@ export function isReadable({ cipher }: EngineContext, text: StoredText): boolean
   return 'plain' in text || cipher?.open(text.sealed).isOk() === true;
 }
 
-/** Whether the engine would keep the text in another way today: it is in the clear, or sealed with a key that is not the current one. */
+/** Whether the string must be encrypted again: it is unencrypted, or encrypted with a key other than the current one. */
 export function isOutdated({ cipher }: EngineContext, text: StoredText): boolean {
   if (cipher === undefined) return false;
   return 'plain' in text || cipher.isCurrent?.(text.sealed) === false;

@@ -9,12 +9,12 @@ import type { ReadView, Row, WriteView } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
-/** A queue as it was when the turn began. */
+/** The state of a queue at the start of the turn. */
 export interface TurnQueue {
   readonly queue: HeldQueue;
-  /** Write index of its row as this engine left it; another one means that somebody else has changed the row. */
+  /** Write index of its row after this engine's last write; if it differs, another writer has changed the row. */
   readonly rowIndex: number;
-  /** Give it back, if nothing more is in the store that is due soon. */
+  /** Whether to release it if nothing in the store is due soon. */
   readonly release: 'no' | 'idle' | 'stopping';
 }
 
@@ -23,28 +23,28 @@ export interface HeldRow {
   readonly rowIndex: number;
 }
 
-/** A row that stays with this engine. */
+/** The row of a queue that stays leased by this engine. */
 export interface KeptRow extends HeldRow {
   /** The lease was renewed. */
   readonly renewed: boolean;
 }
 
-/** The write that a turn is part of, and its time. */
-export interface TurnScene {
+/** The write of a turn, and its time. */
+export interface TurnContext {
   readonly context: EngineContext;
   readonly view: WriteView;
   readonly now: Instant;
 }
 
-/** Writes the row when it differs: the lease is renewed when a quarter of it has passed, or given back. */
-export function keepOrGiveBack(
-  { context, view, now }: TurnScene,
+/** Writes the row if it has changed: the lease is renewed after a quarter of its time, or released. */
+export function renewOrRelease(
+  { context, view, now }: TurnContext,
   turn: TurnQueue,
   row: Row<QueueRecord>,
   next: QueueRecord,
 ): KeptRow | null {
   const { delivery } = context.settings.notifications;
-  const given = turn.release === 'no' ? null : givenBack({ context, view, now }, turn, next);
+  const given = turn.release === 'no' ? null : releasedRow({ context, view, now }, turn, next);
   if (given !== null) {
     if (given === 'over') view.remove(queues, [next.configurationId]);
     else view.put(queues, given);
@@ -58,18 +58,18 @@ export function keepOrGiveBack(
   return { record, rowIndex: view.index, renewed };
 }
 
-/** Events by which the stored position may be behind: so many rows the next owner looks up in vain. */
+/** The most events by which the stored position may lag: the next owner looks up this number of rows without result. */
 const positionLag = 64;
 
-/** Whether the row has to be written: for a small step of the position alone it is not. */
+/** Whether the row must be written: not for a small change of the position alone. */
 function turnsRow(before: QueueRecord, after: QueueRecord): boolean {
   if (writesBetween(before.position, after.position) >= positionLag) return true;
   return JSON.stringify({ ...before, position: 0 }) !== JSON.stringify({ ...after, position: 0 });
 }
 
-/** The row without a lease; `over` when the queue has ended with its configuration; null when it has to be kept. */
-function givenBack(
-  { context, view, now }: TurnScene,
+/** The row without a lease; `over` if the queue has ended with its configuration; null if the lease must be kept. */
+function releasedRow(
+  { context, view, now }: TurnContext,
   { queue, release }: TurnQueue,
   next: QueueRecord,
 ): QueueRecord | 'over' | null {
@@ -82,10 +82,10 @@ function givenBack(
   return gone && queue.type !== 'lost' ? 'over' : { ...rest, wakeAt, lease: null };
 }
 
-/** Events considered to find one for the configuration; when all are for others, the queue is considered once more. */
+/** The most events searched for one that notifies the configuration; if none does, the queue is checked again later. */
 const mostUnread = 64;
 
-/** When the first event after the position that notifies the configuration was accepted; null when there is none. */
+/** Acceptance time of the first event after the position that notifies the configuration, or null. */
 function firstUnread(view: ReadView, { configurationId, workspaceId, position }: QueueRecord): Instant | null {
   const range = { from: [workspaceId, position + 1], to: [workspaceId, ''], limit: mostUnread };
   const found = view.list(events, { index: 'by_workspace', ...range }).map((row) => row.record);
@@ -93,7 +93,7 @@ function firstUnread(view: ReadView, { configurationId, workspaceId, position }:
   return first?.createdAt ?? (found.length === mostUnread ? (found[0]?.createdAt ?? null) : null);
 }
 
-/** What is left of a queue in the store. */
+/** The remaining deliveries of a queue in the store. */
 function remainderOf(view: ReadView, record: QueueRecord): Parameters<typeof wakeAtOf>[1] {
   const prefix = [record.configurationId];
   const due = view.list(deliveries, { index: 'due', prefix, limit: 1 })[0]?.record;

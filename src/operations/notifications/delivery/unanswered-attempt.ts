@@ -5,7 +5,7 @@ import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
 /** An attempt without an HTTP answer. */
-export function silentAttempt(
+export function unansweredAttempt(
   context: EngineContext,
   { destination, startedAt = context.clock.now() }: { readonly destination: string; readonly startedAt?: Instant },
   failure: Failure | null,

@@ -16,7 +16,7 @@ import { loadDestination } from './load-destination.js';
 import { readPortion } from './read-queues.js';
 
 /** The result of a scan of the store, to be applied by the loop. */
-interface Look {
+interface ScanResult {
   /** Queues changed by it. */
   readonly held: readonly Held[];
   /** The sequence up to which events were passed to the queues. */
@@ -43,12 +43,12 @@ const mostEvents = 512;
  * writers (only when `settled`: no turn of this engine is being written), and the next part of queues that have
  * run low. Changes nothing.
  */
-export function look(
+export function scan(
   context: EngineContext,
   view: ReadView,
   work: DeliveryWork,
   { now, settled }: { readonly now: Instant; readonly settled: boolean },
-): Look {
+): ScanResult {
   const { rows, tail, more } = readTail(view, work.tail);
   const arrivals = arrivalsFor(rows, work, context.settings.notifications.delivery.ordering !== 'none');
   const queuesIndex = view.tableIndex(queues);
@@ -57,17 +57,17 @@ export function look(
   const concerned =
     foreign || changedAt !== work.configurationsIndex
       ? work.held.keys()
-      : new Set([...work.hungry, ...arrivals.keys()]);
-  const scene: ScanContext = { context, view, work, now };
+      : new Set([...work.toRefill, ...arrivals.keys()]);
+  const scanContext: ScanContext = { context, view, work, now };
   const held: Held[] = [];
   for (const configurationId of concerned) {
     const before = work.held.get(configurationId);
     if (before === undefined) continue;
     let next: Held = foreign ? withoutForeignChanges(context, view, before, work) : before;
-    if (next.destination === null || next.loadedAt < changedAt) next = withDestination(scene, next);
+    if (next.destination === null || next.loadedAt < changedAt) next = withDestination(scanContext, next);
     const fresh = arrivals.get(configurationId);
     if (fresh !== undefined) next = moved(next, { type: 'arrived', fresh, through: tail }, work);
-    next = withPortion(scene, next);
+    next = withPortion(scanContext, next);
     if (next !== before) held.push(next);
   }
   const holdsIndex = view.tableIndex(hookHolds);
@@ -81,7 +81,7 @@ export function look(
  * Applies events accepted by this process without a scan of the store: returns the queues with the new deliveries, or null when
  * there were other changes since the last scan; then the store must be read.
  */
-export function handOver(work: DeliveryWork, accepted: AcceptedEvents, ordered: boolean): readonly Held[] | null {
+export function passOn(work: DeliveryWork, accepted: AcceptedEvents, ordered: boolean): readonly Held[] | null {
   if (work.changed || work.tail === null || accepted.before > work.known) return null;
   const through = lastSequenceOf(accepted.after);
   const rows = accepted.rows.map((row) => row.record);
@@ -99,7 +99,7 @@ interface ScanContext {
 }
 
 /** When the first waiting queue is due. */
-function nextWakeOf(view: ReadView): Look['nextWake'] {
+function nextWakeOf(view: ReadView): ScanResult['nextWake'] {
   const first = view.list(queues, { index: 'by_wake', limit: 1 })[0]?.record;
   return first === undefined ? null : (first.lease?.until ?? first.wakeAt);
 }

@@ -8,12 +8,12 @@ interface Awaited {
   /** Wakes when a write after `index` has changed one of these. */
   readonly tables: readonly TableName[];
   readonly index: number;
-  /** Wakes at this wall time, if any, and at the latest after the duration until then, in case the clock is set back. */
+  /** Wakes at this wall time, if any; at the latest after the remaining time, in case the clock is set back. */
   readonly moment: Instant | undefined;
 }
 
 /** Resolves when one of the tables changes, the time comes, or the signal aborts. */
-export async function changeOrMoment(
+export async function changeOrTime(
   { storage, clock }: Pick<EngineContext, 'storage' | 'clock'>,
   { tables, index, moment }: Awaited,
   signal: AbortSignal,

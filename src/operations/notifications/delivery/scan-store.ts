@@ -2,21 +2,21 @@ import { lastSequenceOf } from '../../../notifications/events/event.js';
 import { second } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
 import { deliveryTables } from '../../context/accepted-events.js';
-import { handOver, look } from './look.js';
 import type { Loop } from './loop.js';
+import { passOn, scan } from './scan.js';
 
-/** Reads what has changed, when anything has. */
-export async function lookAround(loop: Loop): Promise<void> {
+/** Reads changes of the store, if there are any. */
+export async function scanStore(loop: Loop): Promise<void> {
   const { work, context } = loop;
   const now = loop.now();
   work.nextTimer(now);
-  takeAccepted(loop, now);
+  applyAccepted(loop, now);
   work.changed ||= work.reached > work.known;
-  if (!work.changed && work.hungry.size === 0) return;
+  if (!work.changed && work.toRefill.size === 0) return;
   work.changed = false;
-  // While a turn is being written, its own changes could not be reported from those of others.
+  // While a turn is being written, its own changes cannot be distinguished from those of others.
   const settled = loop.turn === null;
-  const read = await context.storage.read((view) => look(context, view, work, { now, settled }));
+  const read = await context.storage.read((view) => scan(context, view, work, { now, settled }));
   if (read.isErr()) throw new Error(read.error.message);
   const found = read.value;
   for (const held of found.held) work.put(held, now);
@@ -31,13 +31,13 @@ export async function lookAround(loop: Loop): Promise<void> {
   work.nextWake = found.nextWake;
 }
 
-/** Takes over what this process has accepted itself, as long as that is all that has happened. */
-function takeAccepted({ work, context }: Loop, now: Instant): void {
+/** Applies the events accepted by this process without reading the store, if nothing else has changed. */
+function applyAccepted({ work, context }: Loop, now: Instant): void {
   const ordered = context.settings.notifications.delivery.ordering !== 'none';
   for (const accepted of work.accepted.splice(0)) {
-    // A look has seen it already.
+    // A scan has already read it.
     if (accepted.after <= work.known) continue;
-    const found = handOver(work, accepted, ordered);
+    const found = passOn(work, accepted, ordered);
     if (found === null) {
       work.changed = true;
       continue;
@@ -48,8 +48,8 @@ function takeAccepted({ work, context }: Loop, now: Instant): void {
   }
 }
 
-/** Notes every change of the store that concerns the loop. Its own turns change the queues, too: those it knows. */
-export async function watch({ context, work, bell }: Loop, signal: AbortSignal): Promise<void> {
+/** Records changes of the store that concern the loop. Changes of queues by its own turns are already known. */
+export async function watch({ context, work, waker }: Loop, signal: AbortSignal): Promise<void> {
   let after = 0;
   while (!signal.aborted) {
     try {
@@ -57,9 +57,9 @@ export async function watch({ context, work, bell }: Loop, signal: AbortSignal):
       if (signal.aborted || reached <= after) return;
       after = reached;
       work.reached = reached;
-      bell.wake();
+      waker.wake();
     } catch (error) {
-      // Nobody waits for this promise but the loop's end.
+      // Only the end of the loop awaits this promise.
       const message = error instanceof Error ? error.message : 'unknown';
       context.logger.error({ error: message }, 'The queues of deliveries cannot be watched');
       await context.clock.sleep(second, signal);

@@ -3,10 +3,10 @@ import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { EngineContext } from './engine-context.js';
 
-/** The generated values of a commit, time and identifiers, in the order in which its work asks for them: every run gets the same ones. */
-export class Draws implements Ids {
+/** The generated values of a commit (time and IDs), in the order of the work's requests: every run of the work gets the same ones. */
+export class GeneratedValues implements Ids {
   readonly #context: Pick<EngineContext, 'clock' | 'ids'>;
-  readonly #drawn = new Map<IdKind, string[]>();
+  readonly #generated = new Map<IdKind, string[]>();
   readonly #taken = new Map<IdKind, number>();
   readonly #fractions: number[] = [];
   #fractionsTaken = 0;
@@ -32,13 +32,13 @@ export class Draws implements Ids {
   next(kind: IdKind): string {
     const position = this.#taken.get(kind) ?? 0;
     this.#taken.set(kind, position + 1);
-    let drawn = this.#drawn.get(kind);
-    if (drawn === undefined) {
-      drawn = [];
-      this.#drawn.set(kind, drawn);
+    let generated = this.#generated.get(kind);
+    if (generated === undefined) {
+      generated = [];
+      this.#generated.set(kind, generated);
     }
-    drawn[position] ??= this.#context.ids.next(kind);
-    return drawn[position];
+    generated[position] ??= this.#context.ids.next(kind);
+    return generated[position];
   }
 
   fraction(): number {
