@@ -164,7 +164,12 @@ describe('a text is refused that', () => {
     ['goes on', [head, '{"rows":0}', table], 3, 'Unexpected data after the last line.'],
     ['has another table', [head, '{"table":"x","index":1}'], 2, 'Unknown table "x".'],
     ['has a row without a table', [head, row], 2, 'A record precedes the first table.'],
-    ['has a bad index', [head, table, row.replace('1,', '-1,')], 3, 'A record must have `createIndex` and `modifyIndex`.'],
+    [
+      'has a bad index',
+      [head, table, row.replace('1,', '-1,')],
+      3,
+      'A record must have `createIndex` and `modifyIndex`.',
+    ],
     [
       'has a record that is none',
       [head, table, '{"createIndex":1,"modifyIndex":1,"record":3}'],
