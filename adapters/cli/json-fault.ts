@@ -13,7 +13,7 @@ interface JsonFault {
  */
 export function findJsonFault(text: string): JsonFault | undefined {
   const fault = jsonFaultIn(text, text.charCodeAt(0) === 0xfeff ? 1 : 0);
-  return fault === undefined ? undefined : told(text, fault);
+  return fault === undefined ? undefined : faultAt(text, fault);
 }
 
 /** The value of JSON text that `findJsonFault` accepts. */
@@ -21,7 +21,7 @@ export function jsonValueOf(text: string): unknown {
   return JSON.parse(text.replace(/^\ufeff/, ''));
 }
 
-function told(text: string, { at, token, context }: TextFault): JsonFault {
+function faultAt(text: string, { at, token, context }: TextFault): JsonFault {
   const message = messages[context];
   if (at >= text.length && text[token] === '"') {
     return { ...positionOf(text, token), message: 'missing closing quote of this string' };

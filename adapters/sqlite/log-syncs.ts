@@ -122,21 +122,21 @@ class SyncThread implements LogSyncs {
       this.#failed();
       return;
     }
-    worker.on('message', (told: Told) => this.#heard(told));
+    worker.on('message', (message: SyncMessage) => this.#received(message));
     worker.on('error', () => this.#failed()).on('exit', () => this.#failed());
     // Listening for messages would keep the process alive again.
     worker.unref();
     this.#worker = worker;
   }
 
-  #heard(told: Told): void {
-    if (told === 'ready') {
+  #received(message: SyncMessage): void {
+    if (message === 'ready') {
       if (this.#state === 'starting') this.#beginThreaded();
       return;
     }
     this.#worker?.unref();
-    this.#lastTook = told.took;
-    this.#answer(told.fault);
+    this.#lastTook = message.took;
+    this.#answer(message.fault);
   }
 
   /** From here on commits do not wait. No transaction is open: every one begins and ends within one turn. */
@@ -184,7 +184,7 @@ class SyncThread implements LogSyncs {
 }
 
 /** The messages of the thread: that it is ready, and the result and duration (in milliseconds) of each sync. */
-type Told = 'ready' | { readonly fault: string | undefined; readonly took: number };
+type SyncMessage = 'ready' | { readonly fault: string | undefined; readonly took: number };
 
 const program = `
 const { fdatasyncSync } = require('node:fs');

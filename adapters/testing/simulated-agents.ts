@@ -11,7 +11,7 @@ import {
 } from '../../src/index.js';
 import type { ManualClock } from '../memory/index.js';
 
-/** What the tasks of an allocation do: keep running, or end as `ends` this many milliseconds after their start (at once when absent). */
+/** What the tasks of an allocation do: keep running, or end as `ends` this many milliseconds after their start (default: immediately). */
 export interface Behaviour {
   readonly ends?: 'complete' | 'failed';
   readonly after?: number;
@@ -23,12 +23,12 @@ export interface SimulatedAgents {
   silence(nodeId: string, silent?: boolean): void;
 }
 
-type Told = 'running' | 'complete' | 'failed';
+type ReportedStatus = 'running' | 'complete' | 'failed';
 
 /** The states of all tasks of an allocation, as an agent reports them at this time (Unix milliseconds). */
 function taskStatesOf(
   { AllocatedResources, TaskStates }: Pick<Allocation, 'AllocatedResources' | 'TaskStates'>,
-  status: Told | 'pending',
+  status: ReportedStatus | 'pending',
   now: number,
 ): Record<string, TaskState> {
   const at = new Date(now).toISOString();
@@ -47,7 +47,7 @@ interface Cast {
   readonly behaviour: (allocation: Allocation) => Behaviour;
 }
 
-/** An agent for each of the nodes; `ended` resolves when all have ended, which they do with the signal. */
+/** An agent for each of the nodes. They end with the signal; `ended` resolves when all have ended. */
 export function simulatedAgents(
   engine: Engine,
   clock: ManualClock,
@@ -71,7 +71,7 @@ interface AgentContext {
 /** The agent's state of one allocation. */
 interface Held {
   readonly allocation: Allocation;
-  readonly status: Told;
+  readonly status: ReportedStatus;
   /** Ends the wait for the end of its tasks. */
   readonly over: AbortController;
 }
@@ -165,7 +165,7 @@ class SimulatedAgent {
     return allocation.ClientStatus === 'running' ? [] : [held];
   }
 
-  /** Waits until the tasks end, if they do. */
+  /** Waits for the end of the tasks, if they end. */
   async #end({ allocation, over }: Held): Promise<void> {
     const { clock, behaviour } = this.#context;
     const { ends, after = 0 } = behaviour(allocation);
@@ -194,7 +194,7 @@ class SimulatedAgent {
     while (!signal.aborted) {
       const told = await link.report({ nodeId: this.#node.ID, reports });
       if (told.isOk()) return this.#letGo(held);
-      // A node that was taken for lost reports when it is registered again.
+      // A node marked as down must register again before it reports.
       await clock.sleep(retryPause, signal);
     }
   }

@@ -73,7 +73,7 @@ export function reachedAddress(address: Address): Address {
  * multicast, documentation, benchmarking, tunnel, reserved and unassigned ranges of the IANA special-purpose registries.
  * An address that embeds an IPv4 address is checked as the IPv4 address (mapped, NAT64) or refused (6to4, Teredo).
  */
-export function publicVerdict(given: Address): AddressVerdict {
+export function nonPublicReason(given: Address): AddressVerdict {
   const address = reachedAddress(given);
   if (!isV6(address)) {
     return deniedV4.find((each) => isInRange(address, each.range))?.reason ?? reasonOf(address.range());

@@ -4,7 +4,7 @@ import {
   type AddressRange,
   addressFromText,
   isInRange,
-  publicVerdict,
+  nonPublicReason,
   rangeFromText,
   reachedAddress,
 } from './address-rules.js';
@@ -63,7 +63,7 @@ export function outboundGuard(allow: AllowedDestinations = {}, hint: string = de
     const known = verdicts.get(text);
     if (known !== undefined) return known;
     const address = addressFromText(text);
-    const reason = address === null ? 'an invalid address' : publicVerdict(address);
+    const reason = address === null ? 'an invalid address' : nonPublicReason(address);
     const verdict = address !== null && isAllowedAddress(address) ? null : reason;
     if (verdicts.size >= mostVerdicts) verdicts.clear();
     verdicts.set(text, verdict);

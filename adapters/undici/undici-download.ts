@@ -110,7 +110,7 @@ async function oneHop(
       failure(`${target.label}: ${message}`, false),
     );
   } catch (error) {
-    if (error instanceof NotTaken) throw error.cause;
+    if (error instanceof StoringFailed) throw error.cause;
     return err(failureOf(error, target, request));
   } finally {
     client.destroy(null, () => undefined);
@@ -146,7 +146,7 @@ function sent(headers: Readonly<Record<string, string>>, { authorization }: Deli
 }
 
 /** The consumer of the bytes failed, not the download. */
-class NotTaken extends Error {}
+class StoringFailed extends Error {}
 
 async function takeAll(
   body: Dispatcher.ResponseData['body'],
@@ -160,7 +160,7 @@ async function takeAll(
     try {
       await take(chunk);
     } catch (cause) {
-      throw new NotTaken('the downloaded bytes could not be stored', { cause });
+      throw new StoringFailed('the downloaded bytes could not be stored', { cause });
     }
   }
   return ok({ bytes });

@@ -40,7 +40,7 @@ export interface DocumentShape {
   /** Whether other attributes, and faults outside the attributes, are refused before the call. Otherwise the call receives the faults. */
   readonly closed?: boolean;
   /** Members of records that are not attributes of requests. Clients omit them, so that a record can be read, changed and sent back. */
-  readonly told?: readonly string[];
+  readonly readOnly?: readonly string[];
   readonly schema: JsonSchema;
 }
 

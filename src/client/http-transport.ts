@@ -11,15 +11,15 @@ import { itemsOf } from './items-of.js';
 import { SignalboxError } from './or-throw.js';
 import { requestFromCall, type WireRequest } from './request-from-call.js';
 
-/** The server's address, and how `connect` calls it. */
+/** The server's address, and options of the requests. */
 export interface ConnectOptions {
   /** URL of the server, with the path under which it is mounted, if any: `https://example.org/tools`. */
   readonly url: string;
   /** The secret of a token of the server's store; requests send it as `X-SVC-Token`. */
   readonly token?: string;
-  /** Path of the notification interface below the URL; the root when absent. `/api/v2` with upstream names. */
+  /** Path of the notification interface below the URL; default: the root. With upstream names: `/api/v2`. */
   readonly notificationsPath?: string;
-  /** Response timeout in milliseconds, in addition to the wait that a read asks for; 30 seconds when absent. */
+  /** Response timeout in milliseconds, in addition to the requested wait of a read; default: 30 seconds. */
   readonly timeout?: number;
   /** Headers of every request, for servers that authenticate by other headers. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export interface ConnectOptions {
 
 const longestWait = 5 * 60_000;
 
-/** Calls over HTTP. A network failure is returned at once: nothing is retried. */
+/** Calls over HTTP. A network failure is returned immediately, without retries. */
 export function httpTransport(options: ConnectOptions): Transport {
   const server = new Server(options);
   return {
@@ -121,7 +121,7 @@ class Server {
       redirect: 'error',
       headers: {
         ...headers,
-        // A refused stream answers in this form; its items have another.
+        // A refused stream is answered in this form; items have another form.
         Accept: call.kind === 'stream' ? `${plainType}, */*` : plainType,
         ...(token === undefined || token === '' ? {} : { 'X-SVC-Token': token }),
         ...(contentType === undefined ? {} : { 'Content-Type': contentType }),

@@ -8,7 +8,7 @@ import type { FieldFault } from '../notifications/errors.js';
 import type { EngineContext } from './context/engine-context.js';
 import type { Waiting } from './waiting/blocking-query.js';
 
-/** The circumstances of a call, in addition to its inputs. */
+/** The context of a call, in addition to its inputs. */
 export interface CallManner {
   /** How a read waits. */
   readonly waiting: Waiting;

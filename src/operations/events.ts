@@ -41,7 +41,7 @@ export interface EngineEvents {
     outcome: 'delivered' | 'retrying' | 'dead';
     errorClass: string | null;
   }) => void;
-  /** A destination began to fail or works again, or its circuit breaker opened or closed. */
+  /** A destination began to fail or recovered, or its circuit breaker opened or closed. */
   'notification.destination': (fact: {
     configurationId: string;
     workspaceId: string;
@@ -62,7 +62,7 @@ export interface EngineEvents {
     workspaceId: string;
     change: 'created' | 'updated' | 'deleted' | 'verified' | 'auto_disabled' | 'paused' | 'resumed';
   }) => void;
-  /** A run that reports to a workspace has ended. The run of a service ends when it is up, and ends once more if it fails later. */
+  /** A run that reports to a workspace has ended. The run of a service ends when it is healthy, and a second time if it fails later. */
   'run.ended': (fact: {
     namespace: string;
     jobId: string;

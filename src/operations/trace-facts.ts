@@ -1,7 +1,7 @@
 import type { Tracer } from '../ports/tracer.js';
 import type { EngineContext } from './context/engine-context.js';
 
-/** Makes spans from the facts that the engine emits: evaluations and runs, whose beginning and end are in different writes. */
+/** Creates spans from emitted facts: for evaluations and runs, whose begin and end are in different writes. */
 export function traceFacts(
   { events, traces, clock }: Pick<EngineContext, 'events' | 'traces' | 'clock'>,
   tracer: Tracer,

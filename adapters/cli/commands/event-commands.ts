@@ -69,8 +69,8 @@ const list = command({
       ...optional('trigger', trigger),
       ...optional('outcome', outcome),
       ...optional('filter', filter),
-      ...optional('since', momentOf('since', since)),
-      ...optional('until', momentOf('until', until)),
+      ...optional('since', isoTimeOption('since', since)),
+      ...optional('until', isoTimeOption('until', until)),
       ...pageOption(page),
     };
     const found = await orThrow(invocation.box.events.list(invocation.parameters[0] ?? '', asked));
@@ -205,12 +205,12 @@ export async function jsonOf({ terminal }: Pick<Invocation, 'terminal'>, file: s
   return value as Record<string, never>;
 }
 
-function momentOf(name: string, text: string | undefined): number | undefined {
+function isoTimeOption(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   // Without an offset the result would depend on this process's time zone, and `5` would parse as a year.
-  const moment = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(moment)) throw new Stopped(`--${name} takes a time such as 2026-01-02T03:04:05Z`, 2);
-  return moment;
+  const time = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) throw new Stopped(`--${name} takes a time such as 2026-01-02T03:04:05Z`, 2);
+  return time;
 }
 
 export const eventCommands: readonly Command[] = [

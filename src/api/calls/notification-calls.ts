@@ -50,7 +50,7 @@ function configurationDocument(schema: string): DocumentShape {
       delivery: 'delivery',
     },
     relationships: { users: { name: 'users', type: 'users' } },
-    told: ofView,
+    readOnly: ofView,
     schema: namedSchema(schema),
   };
 }

@@ -13,11 +13,11 @@ import { untilFirst } from '../waiting/until-first.js';
 import { SharedEvents } from './shared-events.js';
 
 export interface StreamEventsInput {
-  /** Topics with keys, as `Job:web`; everything when absent or empty. */
+  /** Topics with keys, such as `Job:web`; default: all. */
   readonly topics?: readonly string[];
-  /** The first index of the stream; the oldest kept one when 0 or absent, the newest when it is in the future. */
+  /** The first index of the stream; 0 or absent: the oldest kept one; in the future: the newest. */
   readonly index?: number;
-  /** `default` when absent; `*` for all namespaces that the caller may read. */
+  /** Default: `default`; `*`: all namespaces that the caller may read. */
   readonly namespace?: string;
 }
 
@@ -29,7 +29,7 @@ export type StreamedEvents =
 /** The longest silence before a heartbeat, in milliseconds. */
 const heartbeat = 30 * second;
 
-/** Batches read at once. A slow reader holds no more than these in memory. */
+/** Batches per read: the most that a slow reader holds in memory. */
 const readAtOnce = 64;
 
 /**

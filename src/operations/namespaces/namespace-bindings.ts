@@ -18,7 +18,7 @@ interface Given extends Pick<NamespaceInput, 'name' | 'description' | 'meta'> {
   readonly capabilities?: Partial<NamespaceCapabilities>;
 }
 
-/** A list that is left out allows everything. */
+/** An omitted list allows everything. */
 function content({ name, description, meta, capabilities }: Given): NamespaceInput {
   return {
     name,

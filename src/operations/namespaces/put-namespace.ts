@@ -33,8 +33,8 @@ export type PutNamespaceError =
   | StorageError;
 
 /**
- * Creates or replaces a namespace. Only management callers may do this. Returns the index of the write. Without a change nothing is
- * written: a service can declare its namespaces at every start.
+ * Creates or replaces a namespace. Only management callers may do this. Returns the index of the write. An unchanged namespace is not
+ * written, so a service can declare its namespaces at every start.
  */
 export function putNamespace(
   context: EngineContext,

@@ -16,7 +16,7 @@ import { rowsInNamespaces, rowsUnder } from '../waiting/watched-rows.js';
 
 const anything = namespaceCapabilities.filter((capability) => capability !== 'deny');
 
-/** The namespaces in which the caller may do anything at all, by name. Index: that of the namespaces table. */
+/** The namespaces in which the caller has any right, by name. Index: that of the namespaces table. */
 export function listNamespaces(
   context: EngineContext,
   caller: Principal,
@@ -51,7 +51,7 @@ function filtered(listed: readonly Namespace[], filter: Filter | undefined): Res
   return ok(kept);
 }
 
-/** One namespace; undefined when there is none. A caller without any right in it is refused, whether it exists or not. */
+/** One namespace; undefined when there is none. A caller without any right in it is refused, whether or not it exists. */
 export function readNamespace(
   context: EngineContext,
   caller: Principal,
@@ -69,7 +69,7 @@ export function readNamespace(
   return answerQuery(context, query, input.waiting);
 }
 
-/** The default namespace exists before it is ever stored. */
+/** The default namespace exists even if it was never stored. */
 function withDefault(stored: readonly Namespace[], prefix: string): readonly Namespace[] {
   const { Name } = defaultNamespace;
   if (!Name.startsWith(prefix) || stored.some((namespace) => namespace.Name === Name)) return stored;

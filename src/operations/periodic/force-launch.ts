@@ -11,11 +11,11 @@ import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { launchWithin } from './launch-within.js';
 
-/** The instance that a launch by request made. */
+/** The instance of a requested launch. */
 export interface ForcedLaunch {
   /** The instance. */
   readonly jobId: string;
-  /** Empty when no evaluation was made. */
+  /** Empty if no evaluation was created. */
   readonly evalId: string;
   /** Index at which the evaluation was created, if there is one. */
   readonly evalCreateIndex: number;
@@ -24,8 +24,8 @@ export interface ForcedLaunch {
 }
 
 /**
- * Launches a periodic job now (job interface, force new periodic instance), whether or not another instance runs. When it is due next
- * stays as it is.
+ * Launches a periodic job now (job interface, force new periodic instance), whether or not another instance runs. Its next due
+ * time is unchanged.
  */
 export function forceLaunch(
   context: EngineContext,

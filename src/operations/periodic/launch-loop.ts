@@ -13,12 +13,12 @@ import { LaunchSpans } from '../context/traces.js';
 import { changeOrTime } from '../waiting/change-or-time.js';
 import { hasRunningInstance, launchWithin } from './launch-within.js';
 
-/** Launches in one write at most: many jobs are due at midnight, and reports of nodes must not wait for all of them. */
+/** The most launches per write: many jobs are due at midnight, and reports of nodes must not wait for all of them. */
 const batch = 16;
 
 /**
- * Launches periodic jobs when they are due. What is due is read, decided and written in one transaction, the instance together with
- * the record of its launch: whatever the number of processes, and wherever one of them is killed, an instance is made once.
+ * Launches periodic jobs when they are due. Due launches are read, decided and written in one transaction, each instance together with
+ * the record of its launch: each instance is created once, even with several processes and kills at any time.
  */
 export const periodicLaunchLoop: BackgroundLoop = {
   name: 'periodic-launches',
@@ -31,7 +31,7 @@ export const periodicLaunchLoop: BackgroundLoop = {
   },
 };
 
-/** Launches everything that is due; gives when the next launch is. Undefined when the store failed. */
+/** Launches all due jobs. Returns the time of the next launch; undefined if the store failed. */
 async function launchDue(
   context: EngineContext,
 ): Promise<{ readonly index: number; readonly next: Instant | undefined } | undefined> {
@@ -48,7 +48,7 @@ async function launchDue(
   });
   if (written.isOk()) launches.end();
   if (written.isErr()) return failed(context, written.error.message);
-  // A store in memory commits without a turn of the event loop.
+  // A store in memory commits without yielding to the event loop.
   await context.turns.next();
   return { index: written.value.index, next: written.value.value };
 }
@@ -57,7 +57,7 @@ function nextDue(view: ReadView): Instant | undefined {
   return view.list(periodicLaunches, { index: 'by_due_time', limit: 1 })[0]?.record.dueAt;
 }
 
-/** Decides on one launch that is due and writes what follows. */
+/** Decides on one due launch and writes the result. */
 function settle(tx: Transaction, record: PeriodicLaunch, launches: LaunchSpans): void {
   const job = readJobRow(tx, record.Namespace, record.ID)?.record;
   const decision = decideLaunch(job, record, hasRunningInstance(tx, record), tx.now);

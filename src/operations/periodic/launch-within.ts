@@ -24,7 +24,7 @@ function unchanged(job: Job) {
   return { type: 'unchanged', job } as const;
 }
 
-/** The counts by status are kept as instances come and go, so that ended instances need not be read. */
+/** Uses the maintained counts by status, so that ended instances are not read. */
 export function hasRunningInstance(view: ReadView, { Namespace, ID }: Pick<Job, 'Namespace' | 'ID'>): boolean {
   const children = view.get(jobSummaries, [Namespace, ID])?.record.Children;
   return (children?.Pending ?? 0) + (children?.Running ?? 0) > 0;

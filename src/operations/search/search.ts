@@ -26,7 +26,7 @@ import { readInTurns } from '../context/steps-in-turns.js';
 import { contextTables, namesFrom, namesIn, type Sees } from './searched-names.js';
 
 interface SearchInput {
-  /** `default` when absent; `*` for all that the caller may read. */
+  /** Default: `default`; `*`: all that the caller may read. */
   readonly namespace?: string;
   /** One of the contexts, or `all`. */
   readonly context: string;
@@ -37,7 +37,7 @@ type Found<T> = T & { readonly index: number };
 
 type SearchError = SearchRefused | PermissionDenied | StorageError;
 
-/** The names that begin with a prefix, 20 of each context at most (job interface, search). */
+/** The names with a prefix, at most 20 per context (job interface, search). */
 export function search(
   context: EngineContext,
   caller: Principal,
@@ -78,7 +78,7 @@ export function fuzzySearch(
   return searched(context, caller, input, { may: fuzzyRight, look });
 }
 
-/** Looks in steps, each in the view of its time. */
+/** Searches in steps, each in its own view. */
 type Look<T> = (
   current: () => ReadView,
   contexts: readonly SearchContext[],
@@ -110,7 +110,7 @@ function namespaceOf({ namespace = '' }: SearchInput): string {
 
 const anything = namespaceCapabilities.filter((capability) => capability !== 'deny');
 
-/** Who may search a context. */
+/** The rights for searching a context. */
 type Right = (context: SearchContext, caller: Principal, namespace: string) => boolean;
 
 type RightInContext = (caller: Principal, namespace: string) => boolean;
@@ -119,7 +119,7 @@ const volumeReaders = ['csi-list-volume', 'csi-read-volume', 'list-jobs', 'read-
 
 const readsJobs: RightInContext = (caller, namespace) => allows(caller, namespace, ['read-job']);
 
-/** Who may search a context at all; in all namespaces, who may do so in one of them. */
+/** Whether the caller may search a context; in all namespaces: in at least one of them. */
 const maySearch: Readonly<Record<SearchContext, RightInContext>> = {
   jobs: readsJobs,
   allocs: readsJobs,
@@ -137,11 +137,11 @@ const maySearch: Readonly<Record<SearchContext, RightInContext>> = {
 
 const prefixRight: Right = (each, caller, namespace) => maySearch[each](caller, namespace);
 
-/** Everybody may search all namespaces: what is found there is what the caller sees. */
+/** Every caller may search all namespaces: the results are limited to visible ones. */
 const fuzzyRight: Right = (each, caller, namespace) =>
   namespace === everyNamespace || prefixRight(each, caller, namespace);
 
-/** What of a context the caller sees, one object at a time. */
+/** Whether the caller may see an object of a context. */
 function seesIn(caller: Principal, asked: string, context: SearchContext): Sees {
   if (context === 'namespaces') return (name) => allows(caller, name, anything);
   if (context === 'nodes') return () => maySearch.nodes(caller, asked);

@@ -18,10 +18,10 @@ import { namespaceNames } from '../books/namespace-rows.js';
 import { listNodePools as allNodePools } from '../books/node-pool-rows.js';
 import { pagesOf } from '../books/pages.js';
 
-/** Whether a caller sees what is in a namespace, among those that were asked for; of variables and node pools the name counts too. */
+/** Whether a caller may see the objects of a requested namespace; for variables and node pools it also depends on the name. */
 export type Sees = (namespace: string, name: string) => boolean;
 
-/** The table that a context is searched in; contexts without one are always empty. */
+/** The table of a context; contexts without one are always empty. */
 export const contextTables: Readonly<Partial<Record<SearchContext, TableName>>> = {
   jobs,
   allocs: allocations,
@@ -34,7 +34,7 @@ export const contextTables: Readonly<Partial<Record<SearchContext, TableName>>> 
   vars: variables,
 };
 
-/** The first names of a context that begin with a prefix, in their order: as many as a search shows, and one more. */
+/** The first names of a context with a prefix, in order: as many as a search returns, and one more. */
 export function* namesFrom(
   current: () => ReadView,
   context: SearchContext,
@@ -67,7 +67,7 @@ export function* namesFrom(
   }
 }
 
-/** The names of the first objects of a context, for a search that looks inside names. */
+/** The names of the first objects of a context, for a substring search. */
 export function* namesIn(
   current: () => ReadView,
   context: SearchContext,
@@ -104,12 +104,12 @@ export function* namesIn(
   }
 }
 
-/** Objects of one kind that a search considers, and one more, which says that it was cut. */
+/** The most objects of one kind that a search reads, and one more to detect truncation. */
 const enough = fuzzyLimits.objects + 1;
 const readInStep = 32;
 const byId = { size: readInStep, keyOf: ({ ID }: { readonly ID: string }) => [ID] as const };
 
-/** Of pages of records, the first ones that the caller sees. */
+/** The first records of the pages that the caller may see. */
 function* firstOf<T>(pages: Iterable<readonly T[]>, isSeen: (record: T) => boolean, before = 0): Steps<readonly T[]> {
   const seen: T[] = [];
   for (const page of pages) {
@@ -133,7 +133,7 @@ function* jobsSeen(current: () => ReadView, prefix: string, sees: Sees): Steps<r
   return found;
 }
 
-/** Looked up by whole bytes, so that an odd last character is left to the comparison. */
+/** The lookup uses whole bytes; the comparison checks an odd last character. */
 function* idsOf<R extends { readonly ID: string; readonly Namespace?: string }>(
   current: () => ReadView,
   table: Table<R>,

@@ -39,7 +39,7 @@ export function listServices(
   const names = everywhere ? Object.keys(caller.namespaces) : [namespace];
   const watched = rowsInNamespaces(serviceRegistrations, caller.management && everywhere ? ['*'] : names);
   const query = {
-    // What is seen everywhere depends on who asks.
+    // The result over all namespaces depends on the caller.
     key: `services:${JSON.stringify([everywhere ? caller : namespace, filter])}`,
     tables: watched,
     run: (view: ReadView) => {
@@ -56,13 +56,13 @@ export function listServices(
 interface ReadServiceInput extends Pick<PageByToken, 'perPage' | 'nextToken'> {
   readonly namespace?: string;
   readonly name: string;
-  /** `<number>|<key>`: so many instances, the same ones for the same key. */
+  /** `<number>|<key>`: this number of instances, the same ones for the same key. */
   readonly choose?: string;
-  /** Filter expression, asked of the registrations. */
+  /** Filter expression over the registrations. */
   readonly filter?: string;
 }
 
-/** A page of the instances of a service, by ID; those that are chosen are of this page. Needs `read-job`. */
+/** A page of the instances of a service, by ID; `choose` selects among the instances of this page. Needs `read-job`. */
 export function readService(
   context: EngineContext,
   caller: Principal,
@@ -91,14 +91,14 @@ export function readService(
   return answerQuery(context, query, waiting).andThen(foundOrFault);
 }
 
-/** Where a page of instances begins. */
+/** The start of a page of instances. */
 function tokenOf({ Namespace, ID }: ServiceRegistration): string {
   return `${Namespace}.${ID}`;
 }
 
 type Matching = RowFilter<ServiceRegistration, FilterEvaluationError>;
 
-/** Whether a filter is true of a registration; every one matches an empty filter. */
+/** Whether a registration matches the filter; an empty filter matches all. */
 function registrationFilter(expression: string): Result<Matching, FilterSyntaxError> {
   if (expression === '') return ok(() => ok(true));
   return compileFilter.service(expression).map((filter) => (registration) => filter.matches(registration));
@@ -111,7 +111,7 @@ function allMatching(
   return readPage(heldSource(registrations, {}, tokenOf), 0, matches).map(({ items }) => items);
 }
 
-/** A fault has an index that nobody waits for. */
+/** The index of a fault, for which no reader waits. */
 function answerOf<T>(
   view: ReadView,
   value: Result<T, FilterEvaluationError>,
@@ -131,7 +131,7 @@ function choiceFrom(text: string): Result<{ count: number; key: string } | undef
   return err({ type: 'invalid_request', field: 'choose', message });
 }
 
-/** The instances that the allocations of a job offer; undefined when there is no such job. Needs `read-job`. */
+/** The instances that the allocations of a job offer; undefined if there is no such job. Needs `read-job`. */
 export function listJobServices(
   context: EngineContext,
   caller: Principal,
@@ -156,7 +156,7 @@ export function listJobServices(
   return answerQuery(context, query, waiting);
 }
 
-/** The instances that one allocation offers; undefined when there is no such allocation. Needs `read-job`. */
+/** The instances that one allocation offers; undefined if there is no such allocation. Needs `read-job`. */
 export function listAllocationServices(
   context: EngineContext,
   caller: Principal,
@@ -191,7 +191,7 @@ interface RemoveServiceInput {
 }
 
 /**
- * Takes one instance out of the catalogue, until its allocation offers it again. Needs `submit-job` or
+ * Removes one instance from the catalogue until its allocation registers it again. Needs `submit-job` or
  * `delete-service-registration`.
  */
 export function removeService(

@@ -151,8 +151,8 @@ function changed(
   const rights = Object.entries(workspaces).filter((entry): entry is [string, WorkspaceRight] =>
     isWorkspaceRight(entry[1]),
   );
-  const told = [...(node === undefined ? [] : [node]), ...(rights.length === 0 ? [] : [rights])];
-  const hash = contentHash(input.name, input.type, policies, linked ?? null, global, ...told);
+  const optionalParts = [...(node === undefined ? [] : [node]), ...(rights.length === 0 ? [] : [rights])];
+  const hash = contentHash(input.name, input.type, policies, linked ?? null, global, ...optionalParts);
   return {
     ...rest,
     name: input.name,

@@ -52,9 +52,9 @@ async function mailWaiting(
   if (event === null) return failed('mail_rejected', 'The event of this delivery is no longer stored');
 
   const mails = mailsTo(context, delivery, { ...destination, recipients }, event);
-  const { results: now, isBrokenOff } = await sendEach(context, mails, stopping);
+  const { results: now, isAborted } = await sendEach(context, mails, stopping);
   const results = [...earlier, ...now.map((result) => withoutLoss(result, delivery))];
-  const failure = isBrokenOff
+  const failure = isAborted
     ? classifySilence({ type: 'aborted', message: notSentAtStop })
     : failureOfMail([...earlier, ...now]);
   const report = unansweredAttempt(context, { destination: 'mailto:', startedAt }, failure, results);
@@ -113,22 +113,22 @@ function mailsTo(
   return mails.map((mail, index) => ({ mail, userId: recipients[index]?.userId ?? '' }));
 }
 
-/** `isBrokenOff`: the engine stopped before all of them were sent. */
+/** `isAborted`: the engine stopped before all of them were sent. */
 async function sendEach(
   { clock, mailer, settings }: EngineContext,
   mails: readonly AddressedMail[],
   stopping: AbortSignal,
-): Promise<{ readonly results: readonly RecipientResult[]; readonly isBrokenOff: boolean }> {
+): Promise<{ readonly results: readonly RecipientResult[]; readonly isAborted: boolean }> {
   const results: RecipientResult[] = [];
-  let isBrokenOff = false;
+  let isAborted = false;
   const end = clock.monotonic() + settings.notifications.delivery.totalTimeout;
   for (const { mail, userId } of mails) {
-    isBrokenOff ||= stopping.aborted;
-    const unsent = isBrokenOff ? notSentAtStop : clock.monotonic() > end ? silence(results) : null;
+    isAborted ||= stopping.aborted;
+    const unsent = isAborted ? notSentAtStop : clock.monotonic() > end ? silence(results) : null;
     const result = unsent === null ? await sendOne(mailer, mail) : ({ outcome: 'waiting', message: unsent } as const);
     results.push({ ...result, userId, at: clock.now() });
   }
-  return { results, isBrokenOff };
+  return { results, isAborted };
 }
 
 async function sendOne(

@@ -130,8 +130,8 @@ describe('artifacts', () => {
   });
 
   it.each([
-    ['that never answers', 'silent', 'silent for 100 ms'],
-    ['that stops in the middle', 'stuck', 'silent for 100 ms'],
+    ['that never answers', 'silent', 'sent nothing for 100 ms'],
+    ['that stops in the middle', 'stuck', 'sent nothing for 100 ms'],
     ['that drips', 'drip', 'within 500 ms'],
     ['that never ends', 'endless', 'larger than 1000000 bytes'],
   ])('give up on a server %s', async (_what, path, message) => {
@@ -163,7 +163,7 @@ describe('artifacts', () => {
   it('end with the task', async () => {
     const controller = new AbortController();
     answers['/silent'] = () => controller.abort();
-    await expect(fetch([of('/silent')], {}, controller.signal)).rejects.toThrow('was ended');
+    await expect(fetch([of('/silent')], {}, controller.signal)).rejects.toThrow('was cancelled');
   });
 
   it('follow redirects, without the headers of the job to another server', async () => {
