@@ -121,7 +121,7 @@ async function waitForWork(
     { nodeId, instance },
     {
       after,
-      hasNoLimit: true,
+      isPatient: true,
       whenCancelled: (cancelWait) => {
         cancel = cancelWait;
         if (signal.aborted) cancelWait();

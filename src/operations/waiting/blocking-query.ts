@@ -12,7 +12,7 @@ export interface Waiting {
   /** The longest wait, in milliseconds, at most the maximum of the settings; not positive or absent: the default of the settings. */
   readonly wait?: Milliseconds;
   /** Wait without a limit: for readers in this process. */
-  readonly hasNoLimit?: boolean;
+  readonly isPatient?: boolean;
   /** Receives a function that ends the wait, for a reader that disconnects. */
   readonly whenCancelled?: (cancel: () => void) => void;
   /** The waiting caller. When a write affects many queries, those of different callers take turns. */
@@ -84,8 +84,8 @@ function answerOrPark<T>(context: EngineContext, query: BlockingQuery<T>, asked:
     resolve(ok(answer));
     return;
   }
-  const { whenCancelled, whenRightsChanged, owner = '', hasNoLimit = false } = waiting;
-  const deadline = hasNoLimit
+  const { whenCancelled, whenRightsChanged, owner = '', isPatient = false } = waiting;
+  const deadline = isPatient
     ? Number.POSITIVE_INFINITY
     : context.clock.monotonic() + waitWithJitter(context, waiting.wait);
   const wait = { after, owner, deadline, whenCancelled, whenRightsChanged, resolve };
