@@ -152,7 +152,7 @@ describe('artifacts', () => {
       more();
     };
     const failed = await failure(of(`/${path}`), {
-      idleTimeout: message.startsWith('silent') ? 100 : 60_000,
+      idleTimeout: message.startsWith('sent nothing') ? 100 : 60_000,
       totalTimeout: path === 'drip' ? 500 : 60_000,
       maximumBytes: 1_000_000,
     });
