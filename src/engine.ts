@@ -49,7 +49,7 @@ import { variableTables } from './variables/tables.js';
 export interface EnginePorts {
   /** Holds all state of the engine. Several engines, in one process or in several, may share a store. */
   readonly storage: Storage;
-  /** The engine's clock. `manualClock` of `signalbox/testing` stands still until it is moved. */
+  /** The engine's clock; for tests, use `manualClock` of `signalbox/testing`. */
   readonly clock: Clock;
   /** New identifiers and random numbers. */
   readonly ids: Ids;
@@ -89,16 +89,16 @@ const portTable: OptionTable<EnginePorts> = {
 
 /** Options of stopping an engine. */
 export interface StopOptions {
-  /** Milliseconds that the loops may take to finish their current work; 10 seconds when absent. */
+  /** Milliseconds for the loops to finish their current work; default: 10 seconds. */
   readonly deadline?: number;
 }
 
 /** The scheduler and notifications of one process, created by `createEngine`. Every operation takes it as its context. */
 export interface Engine extends EngineContext {
-  /** Starts the background loops; idempotent. Operations work without it, but nothing is scheduled or delivered. */
+  /** Starts the background loops; idempotent. Operations work without the loops, but nothing is scheduled or delivered. */
   start(): void;
   /**
-   * Stops the background loops and answers all waiting readers. Returns false when the deadline passed first; the next engine
+   * Stops the background loops and answers all waiting readers. Returns false if the deadline passes first; the next engine
    * on the store then resumes the unfinished work.
    */
   stop(options?: StopOptions): Promise<boolean>;
@@ -222,7 +222,7 @@ async function keepRunning(context: EngineContext, loop: BackgroundLoop, signal:
       await loop.run(context, signal);
     } catch (error) {
       const message = error instanceof Error ? error.message : 'unknown';
-      context.logger.error({ loop: loop.name, error: message }, 'A background loop failed and starts again');
+      context.logger.error({ loop: loop.name, error: message }, 'A background loop failed; restarting it');
       emit(context, 'loop.failed', { loop: loop.name, message });
       await context.clock.sleep(second, signal);
     }
@@ -248,7 +248,7 @@ function policyFrom(rule: PolicyRule): JobPolicy {
   return policyOfRule(rule).match(
     (policy) => policy,
     ({ name, fault }) => {
-      throw new TypeError(`jobs.policies: the rule ${name} cannot be read: ${fault.message}`);
+      throw new TypeError(`jobs.policies: invalid expression in the rule ${name}: ${fault.message}`);
     },
   );
 }
@@ -263,7 +263,7 @@ function logged(policy: JobPolicy, logger: Logger): JobPolicy {
       } catch (thrown) {
         logger.error(
           { policy: policy.name, error: thrown instanceof Error ? thrown.message : 'unknown' },
-          'A policy threw',
+          'A job policy threw an exception',
         );
         throw thrown;
       }

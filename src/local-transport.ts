@@ -28,7 +28,7 @@ export function localTransport(
       if (isAborted(options)) return err(aborted);
       if (!mayAsk(call, caller, input)) return err(denied);
       const answered = await performed(call, input, options);
-      // The work is not undone. The result reports the abort even so, as it would over a network.
+      // The operation is not rolled back, but the result reports the abort, as over a network.
       if (isAborted(options)) return err(aborted);
       return answered.map((value) => call.call.answer.toClient(value, input));
     },

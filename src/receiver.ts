@@ -23,7 +23,7 @@ export type ReceivedHeaders =
 
 /** A received message, and the secret that must have signed it. */
 export interface SignatureCheck {
-  /** The body exactly as it arrived: a body that was parsed and serialised again has another signature. */
+  /** The raw body: a body that was parsed and serialised again has another signature. */
   readonly body: string | Uint8Array;
   readonly headers: ReceivedHeaders;
   /**
@@ -31,12 +31,12 @@ export interface SignatureCheck {
    * `verifyStandardSignature` also accepts the public key (`whpk_…`) of a configuration that signs with an Ed25519 key.
    */
   readonly token: string | readonly string[];
-  /** The name of the header with the signature, `x-svc-notification-signature` when absent. */
+  /** The header with the signature; default: `x-svc-notification-signature`. */
   readonly header?: string;
 }
 
 /**
- * Why a message cannot be trusted. Answer it with 4xx and do not process it. Three types are mistakes of the receiver:
+ * The reason why verification failed. Answer with 4xx and do not process the message. Three types are mistakes of the receiver:
  * `token_missing` and `token_malformed`, best checked when it starts, and `body_not_raw`: the body was parsed or not read.
  */
 export interface SignatureFault {
@@ -76,7 +76,7 @@ function checkSignature(check: SignatureCheck): Result<void, SignatureFault> {
 
 /** A message with Standard Webhooks headers, and the secret that must have signed it. */
 export interface StandardSignatureCheck extends Omit<SignatureCheck, 'header'> {
-  /** The largest difference between the time of sending and `now`, in seconds; 300 when absent. */
+  /** The largest difference between the time of sending and `now`, in seconds; default: 300. */
   readonly tolerance?: number;
   /** The current time, in milliseconds since 1970. */
   readonly now: number;
@@ -109,7 +109,7 @@ function checkStandardSignature(check: StandardSignatureCheck): Result<string, S
     if (!(distance <= (check.tolerance ?? defaultTolerance))) {
       return err({
         type: 'timestamp_out_of_tolerance',
-        message: 'The request was sent too long ago, or its time is not a number',
+        message: 'The request was sent too long ago, or its timestamp is invalid',
       });
     }
     if (matchesStandardSignature(tokens, { id, timestamp, body }, signatures)) return ok(id);
@@ -121,7 +121,7 @@ function checkStandardSignature(check: StandardSignatureCheck): Result<string, S
 /** Identifies a message: the same for every retry. */
 export interface MessageIdentity {
   readonly id: string;
-  /** When the event was accepted, in milliseconds since 1970; null when the headers do not say. */
+  /** When the event was accepted, in milliseconds since 1970; null if the headers do not contain it. */
   readonly acceptedAt: number | null;
 }
 
@@ -141,8 +141,8 @@ export function messageIdentity(
 }
 
 /**
- * Stores which messages a receiver has processed. `begin` must be atomic over all processes that share the store: with a
- * database table, an insert that fails when the row exists.
+ * Stores which messages a receiver has processed. `begin` must be atomic across all processes that share the store: in a database
+ * table, an insert that fails if the row exists.
  */
 export interface SeenMessages {
   /**
@@ -164,11 +164,11 @@ export interface OnceOptions {
   readonly store: SeenMessages;
   /** From `messageIdentity` or `verifyStandardSignature`. */
   readonly id: string;
-  /** Returns milliseconds since 1970; the clock of the process when absent. */
+  /** Returns milliseconds since 1970; default: the clock of the process. */
   readonly now?: () => number;
-  /** How long processing may take before a retry may begin it again, in milliseconds; a minute when absent. */
+  /** How long processing may take before a retry may begin it again, in milliseconds; default: one minute. */
   readonly busyFor?: number;
-  /** How long a finished message is kept, in milliseconds; when absent two days, twice the span of all retries. */
+  /** How long a finished message is kept, in milliseconds; default: two days, twice the span of all retries. */
   readonly keepFor?: number;
 }
 
@@ -231,12 +231,12 @@ const wrong = err<never, SignatureFault>({
 });
 
 function missing(header: string): Result<never, SignatureFault> {
-  return err({ type: 'signature_missing', message: `The request lacks ${header}` });
+  return err({ type: 'signature_missing', message: `The request does not have the header ${header}` });
 }
 
 const malformed: Result<never, SignatureFault> = err({
   type: 'payload_malformed',
-  message: 'The body is signed, but not a notification',
+  message: 'The signature is valid, but the body is not a notification',
 });
 
 function payloadFrom(body: string | Uint8Array): Result<NotificationPayload, SignatureFault> {
@@ -271,7 +271,7 @@ function usable(check: {
 const tokenMissing = err<never, SignatureFault>({
   type: 'token_missing',
   message:
-    'The receiver has no token to check signatures with: set it to the token of the configuration. An empty token verifies nothing',
+    'The receiver has no token to verify signatures: set it to the token of the configuration. An empty token verifies nothing',
 });
 
 function bodyNotRaw(body: unknown): Result<never, SignatureFault> {

@@ -9,7 +9,7 @@ import { rollup } from 'rollup';
 import { dts } from 'rollup-plugin-dts';
 import { chunksOf } from './chunks.mjs';
 
-/** What the package publishes: the name of each file in `dist`, and its source. */
+/** The entries of the package: the name of each file in `dist`, and its source. */
 const entries = {
   index: 'src/index.ts',
   client: 'src/client/index.ts',
@@ -34,11 +34,11 @@ const commandLine = 'adapters/cli/main.ts';
 const dist = 'dist';
 /** The declarations of all files as the compiler writes them. The API report is made from them, too. */
 const declared = 'tmp/declarations';
-/** What each built file contains, for tests. */
+/** The modules in each built file, for tests. */
 const contentsFile = 'tmp/contents.json';
 const { resolve } = createRequire(import.meta.url);
 
-/** Packages that are part of the built files; all others are loaded from where they are installed. */
+/** Packages that are bundled; all others are loaded as installed. */
 const builtIn = ['neverthrow'];
 const external = (id) => /^[a-z@]/i.test(id) && !builtIn.includes(id);
 
@@ -92,7 +92,7 @@ async function buildModules() {
   const bundle = await rolldown({
     input: { ...entries, cli: commandLine },
     platform: 'node',
-    // The division into files asks for it. No entry has an export more than its source: a test in `test/package` compares them.
+    // Required by the manual chunks. A test in `test/package` checks that entries have no additional exports.
     preserveEntrySignatures: 'allow-extension',
     external,
     resolve: { mainFields: ['module', 'main'] },
@@ -120,7 +120,7 @@ async function buildModules() {
   writeFileSync(contentsFile, JSON.stringify(Object.fromEntries(contents)));
 }
 
-/** The shared file of each module of a build, such that the main entry and the command line load fast. */
+/** The shared file of each module, chosen so that the main entry and the command line load fast. */
 function filesOf(build, usesNode = () => false) {
   const modules = new Map();
   const roots = new Map();
@@ -159,7 +159,7 @@ async function buildDeclarations() {
   const bundle = await rollup({
     input: Object.fromEntries(input),
     external,
-    // The step that is left out makes entries import types from each other.
+    // The omitted step would make entries import types from each other.
     plugins: [carriedDeclarations, { ...dts(), generateBundle: undefined }, divide],
   });
   await bundle.write({
@@ -174,7 +174,7 @@ async function buildDeclarations() {
   await bundle.close();
 }
 
-/** Declarations of what is built in. A private member would make the type differ from that of every other copy, whose results work just as well. */
+/** Declarations of bundled packages. A private member would make the type incompatible with that of other copies, whose results work as well. */
 const carriedDeclarations = {
   name: 'carried-declarations',
   resolveId: (id) => (id === 'neverthrow' ? join(dirname(resolve('neverthrow')), 'index.d.ts') : null),
@@ -184,16 +184,16 @@ const carriedDeclarations = {
 const finished = {
   name: 'finished',
   renderChunk: async (code, { isEntry, name }) => {
-    // Compilers read references only at the top of a file.
+    // Compilers read reference directives only at the top of a file.
     const references = new Set(code.match(/^\/\/\/ <reference .*$/gm));
     const rest = code.replace(/^\/\/\/ <reference .*\n/gm, '');
-    // Compilers before TypeScript 5.7 know no parameter of `Uint8Array`, whose default is the one that is left out.
+    // `Uint8Array` has no type parameter before TypeScript 5.7; the removed one is its default.
     const readable = rest.replaceAll('Uint8Array<ArrayBufferLike>', 'Uint8Array');
     return [...references, isEntry ? await withTypesMarked(readable, name) : readable].join('\n');
   },
 };
 
-/** Exports that do not exist when the program runs, such as a class of which only the type is public, are marked as types. */
+/** Marks exports without a run-time value as types, such as a class of which only the type is public. */
 async function withTypesMarked(code, name) {
   const values = new Set(Object.keys(await import(pathToFileURL(join(dist, `${name}.js`)).href)));
   return code.replace(/^export \{([^}]*)\}/gm, (_, list) => {

@@ -1,14 +1,14 @@
-// Divides modules among files that entries share. Each file costs a loader some time, and so does text that an entry does not need.
+// Distributes modules among files that entries share. Each file costs loading time, and so does code that an entry does not need.
 
-/** The cost of a file, in characters that are read in the same time. */
+/** The cost of a file, as the number of characters that load in the same time. */
 const costOfFile = 30_000;
 
 /**
- * The file of every module that is not an entry itself. Modules that the same entries need begin in one file; files are then united as
- * long as that makes loading cheaper. Files never import each other in a circle, and an entry without modules of Node stays without.
+ * The file of every module other than entries. Modules needed by the same entries start in one file; files are then merged as long as
+ * that reduces the loading cost. Files never import each other cyclically, and an entry without Node modules gets none.
  *
- * `modules`: by id, the `size` in characters, the ids of its static `imports`, whether it is `ofNode`. `roots`: by id, the weight of each
- * module that can be loaded for itself.
+ * `modules`: by ID, the `size` in characters, the IDs of its static `imports`, whether it is `ofNode`. `roots`: by ID, the weight of each
+ * module that can be loaded separately.
  */
 export function chunksOf(modules, roots) {
   const ids = [...roots.keys()];
@@ -54,7 +54,7 @@ function linkTo(chunks, chunk, modules) {
   chunk.imports = new Set(chunks.filter((other) => other !== chunk && other.members.some((id) => imported.has(id))));
 }
 
-/** The pair of files whose union saves most, or undefined when none saves anything. */
+/** The pair of files whose merge saves most, or undefined if none saves anything. */
 function cheapestUnion(chunks, nodeFree, weightOf) {
   const below = new Map(chunks.map((chunk) => [chunk, reachable(chunk, (each) => each.imports)]));
   let best;
@@ -69,7 +69,7 @@ function cheapestUnion(chunks, nodeFree, weightOf) {
 }
 
 function costOfUnion(a, b, below, { nodeFree, weightOf }) {
-  // A way from one to the other through a third file would become a circle.
+  // A path from one to the other through a third file would become a cycle.
   for (const [from, to] of [[a, b], [b, a]]) {
     for (const next of from.imports) if (next !== to && below.get(next).has(to)) return Infinity;
   }

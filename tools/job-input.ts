@@ -1,5 +1,5 @@
 /*
- * Writes the types of what a caller registers: `npx tsx tools/job-input.ts`. A test compares them with the tables.
+ * Generates the input types of job documents: `npx tsx tools/job-input.ts`. A test compares them with the tables.
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync, mkdirSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Runs the Go programs of test/clients, which use the public client modules, against two servers of its own: one that
-// lets everybody do everything, and one that asks for tokens.
+// Runs the Go programs of test/clients, which use the public client modules, against two new servers: one with open
+// access, and one with tokens.
 // Usage: npm run test:clients [-- -run PATTERN]; everything after the dashes goes to `go test`. Needs a build and Go.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -37,7 +37,7 @@ async function ended(server) {
   if (server.exitCode === null) await new Promise((resolve) => server.once('exit', resolve));
 }
 
-/** What the server prints of itself: where it listens, and its management token where it asks for tokens. */
+/** The address that the server prints, and its management token, if any. */
 function printed(process, pattern) {
   return new Promise((resolve, reject) => {
     process.once('exit', (code) => reject(new Error(`The server ended with ${code} before it listened`)));

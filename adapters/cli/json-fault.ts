@@ -13,7 +13,7 @@ interface JsonFault {
  */
 export function findJsonFault(text: string): JsonFault | undefined {
   const fault = jsonFaultIn(text, text.charCodeAt(0) === 0xfeff ? 1 : 0);
-  return fault === undefined ? undefined : told(text, fault);
+  return fault === undefined ? undefined : faultAt(text, fault);
 }
 
 /** The value of JSON text that `findJsonFault` accepts. */
@@ -21,24 +21,24 @@ export function jsonValueOf(text: string): unknown {
   return JSON.parse(text.replace(/^\ufeff/, ''));
 }
 
-function told(text: string, { at, token, context }: TextFault): JsonFault {
+function faultAt(text: string, { at, token, context }: TextFault): JsonFault {
   const message = messages[context];
   if (at >= text.length && text[token] === '"') {
-    return { ...positionOf(text, token), message: 'this string has no closing quote' };
+    return { ...positionOf(text, token), message: 'missing closing quote of this string' };
   }
-  // For a number or a word, the position of its beginning.
-  return { ...positionOf(text, message === undefined ? token : at), message: message ?? 'a value is expected here' };
+  // For a number or literal, the position of its first character.
+  return { ...positionOf(text, message === undefined ? token : at), message: message ?? 'expected a value' };
 }
 
 const messages: Readonly<Record<string, string>> = {
-  'after top-level value': 'only one value is expected',
-  'after object key:value pair': '"," or "}" is expected here',
-  'after array element': '"," or "]" is expected here',
-  'looking for beginning of object key string': 'a key in double quotes is expected here',
-  'after object key': '":" is expected after the key',
-  'in string literal': 'a control character in a string must be written as an escape',
-  'in string escape code': 'this escape does not exist',
-  'in \\u hexadecimal character escape': 'this escape does not exist',
+  'after top-level value': 'unexpected data after the value',
+  'after object key:value pair': 'expected "," or "}"',
+  'after array element': 'expected "," or "]"',
+  'looking for beginning of object key string': 'expected a key in double quotes',
+  'after object key': 'expected ":" after the key',
+  'in string literal': 'control characters in strings must be escaped',
+  'in string escape code': 'invalid escape sequence',
+  'in \\u hexadecimal character escape': 'invalid escape sequence',
 };
 
 function positionOf(text: string, position: number): { readonly line: number; readonly column: number } {

@@ -12,8 +12,8 @@ const mostBytes = 1_048_576;
 
 const options = {
   listen: { type: 'text', value: 'HOST:PORT', summary: 'address to listen on (127.0.0.1:4647)' },
-  'token-file': { type: 'text', value: 'FILE', summary: 'file with the secret that signatures are checked with' },
-  status: { type: 'text', value: 'STATUS', summary: 'the status to answer with, for testing failures (204)' },
+  'token-file': { type: 'text', value: 'FILE', summary: 'file with the secret that verifies signatures' },
+  status: { type: 'text', value: 'STATUS', summary: 'response status, for testing failures (204)' },
 } as const;
 
 /** `signalbox receive`: a test destination. Prints each notification; `--json` prints bodies, with control characters escaped. */

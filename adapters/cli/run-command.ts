@@ -1,12 +1,12 @@
 import { type ConnectOptions, connect, SignalboxError } from '../../src/client/index.js';
 import type { Command, Invocation, RawRequest } from './command-line/command.js';
 import { commandHelp, generalHelp, topicHelp } from './command-line/help.js';
-import { inOwnWords, inPlaceOf } from './command-line/other-spellings.js';
+import { adviceForCommand, translateNomadCommand } from './command-line/nomad-commands.js';
 import { optionsOf, readArguments, withOptions } from './command-line/read-arguments.js';
 import { commands } from './commands/index.js';
 import { didYouMean } from './did-you-mean.js';
+import { localCommands, settingsHelp } from './local-commands.js';
 import { inLines } from './output/cells.js';
-import { ownCommands, settingsHelp } from './own-commands.js';
 import { productVersion } from './product-version.js';
 import { serverAddress } from './server-address.js';
 import { Stopped } from './stopped.js';
@@ -33,12 +33,12 @@ function hintFor(error: Error, { environment }: Terminal): string {
   }
   if (error.type !== 'permission_denied') return '';
   return (environment['SIGNALBOX_TOKEN'] ?? '') === ''
-    ? '; no token was sent, SIGNALBOX_TOKEN names one'
+    ? '; no token was sent: set SIGNALBOX_TOKEN'
     : '; the token in SIGNALBOX_TOKEN is unknown, has expired or lacks the right';
 }
 
 async function dispatch(given: readonly string[], terminal: Terminal): Promise<number> {
-  const args = inOwnWords(given);
+  const args = translateNomadCommand(given);
   const [first, ...rest] = args;
   if (first === undefined) {
     terminal.out(generalHelp(commands));
@@ -49,7 +49,7 @@ async function dispatch(given: readonly string[], terminal: Terminal): Promise<n
     terminal.out(`signalbox ${productVersion}\n`);
     return 0;
   }
-  const own = await ownCommands.get(first)?.();
+  const own = await localCommands.get(first)?.();
   if (own === undefined) return runNamed(args, terminal);
   return rest.some(isHelp) ? helpFor(own.usage, terminal) : own.run(rest, terminal);
 }
@@ -123,7 +123,7 @@ function serverAt(address: string | undefined, { base, token, sockets }: Access)
 function checked(address = 'http://127.0.0.1:4646'): string {
   const server = serverAddress(address);
   if ('url' in server) return server.url;
-  throw new Stopped(`the address must be a URL such as http://127.0.0.1:4646, not ${server.told}`, 2);
+  throw new Stopped(`the address must be a URL such as http://127.0.0.1:4646, not ${server.shown}`, 2);
 }
 
 function checkedBase(base: string | undefined): string | undefined {
@@ -162,7 +162,7 @@ function asksForTopic(args: readonly string[]): boolean {
 async function help([topic]: readonly string[], terminal: Terminal): Promise<number> {
   if (topic === undefined) return helpFor(generalHelp(commands), terminal);
   if (topic === 'settings') return helpFor(await settingsHelp(), terminal);
-  const own = await ownCommands.get(topic)?.();
+  const own = await localCommands.get(topic)?.();
   if (own !== undefined) return helpFor(own.usage, terminal);
   const text = topicHelp(topic, commands);
   if (!commands.some(({ words }) => words.split(' ')[0] === topic)) throw unknownCommand([topic]);
@@ -176,7 +176,7 @@ function helpFor(text: string, terminal: Terminal): number {
 
 /** The error for an unknown command; lists the commands of its topic if there is one. */
 function unknownCommand(args: readonly string[]): Stopped {
-  const absent = inPlaceOf(args);
+  const absent = adviceForCommand(args);
   if (absent !== undefined) return new Stopped(`there is no command "${absent.words}": ${absent.advice}`, 2);
   const [topic = '', word] = args;
   const ofTopic = commands.filter(({ words }) => words.split(' ')[0] === topic);
@@ -189,6 +189,6 @@ function unknownCommand(args: readonly string[]): Stopped {
   const given = args.slice(0, known ? 2 : 1).join(' ');
   const names = known
     ? ofTopic.map(({ words }) => words)
-    : [...commands.map(({ words }) => words.split(' ')[0] as string), ...ownCommands.keys()];
+    : [...commands.map(({ words }) => words.split(' ')[0] as string), ...localCommands.keys()];
   return new Stopped(`there is no command "${given.slice(0, 60)}"${didYouMean(given, names)}\n\n${text}`, 2);
 }

@@ -1,11 +1,11 @@
 /**
- * The URL of a server, or an error. Credentials in it are neither sent nor printed: messages of command lines and
- * logs of agents are read by others.
+ * The URL of a server without credentials, or the invalid string as error messages show it, also without credentials: others read
+ * the messages of command lines and the logs of agents.
  */
-export function serverAddress(text: string): { readonly url: string } | { readonly told: string } {
+export function serverAddress(text: string): { readonly url: string } | { readonly shown: string } {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
     const withoutUser = text.replace(/^([a-zA-Z][a-zA-Z0-9+.-]*:\/+)?.*@/s, '$1');
-    return { told: JSON.stringify(withoutUser.slice(0, 100)) };
+    return { shown: JSON.stringify(withoutUser.slice(0, 100)) };
   }
   const url = new URL(text);
   if (url.username === '' && url.password === '') return { url: text };

@@ -20,7 +20,7 @@ import type { Handshakes } from './sockets/handshakes.js';
 export interface HandlerParts {
   readonly engine: Engine;
   readonly authenticate: Authenticator;
-  /** Authenticates callers, by tokens of the engine's store or by the host; absent on an open server. */
+  /** Authenticates callers by tokens of the engine's store or through the host; absent on an open server. */
   readonly knowsTokens: boolean;
   /** Whether the first caller gets the first token. */
   readonly bootstraps: boolean;

@@ -34,31 +34,31 @@ import type { UpgradeAnswer, UpgradeHandler } from './sockets/upgrade-listener.j
 
 /** Who may call the handler, where it is mounted, and its limits. */
 export type HttpHandlerOptions = AccessOptions & {
-  /** Path under which the host has mounted the handler and which it does not strip itself, such as `/api`. */
+  /** Path prefix under which the host mounts the handler, such as `/api`, if the framework does not strip it. */
   readonly basePath?: string;
-  /** Path of the notification interface below `basePath`; the engine's setting when absent. */
+  /** Path of the notification interface below `basePath`; default: the engine's setting. */
   readonly notificationsPath?: string;
-  /** Header names of the answers; the engine's setting when absent. */
+  /** Header names of the answers; default: the engine's setting. */
   readonly names?: Vocabulary;
-  /** The most bytes of a request body; 4 MiB when absent. */
+  /** The most bytes of a request body; default: 4 MiB. */
   readonly maximumBodyBytes?: number;
   /**
-   * The most bytes of all request bodies in memory; 64 MiB when absent. Beyond it requests with bodies get a 503. An eighth is reserved
-   * for management and agents. Callers without a token or without any right can take an eighth together and a sixteenth each (by token or
-   * by address), every other caller a quarter; each can send one body of `maximumBodyBytes`.
+   * The most bytes of all request bodies in memory; default: 64 MiB. Beyond it, requests with bodies get a 503. An eighth is reserved
+   * for management and agents. Callers without a token or without any right can use an eighth together and a sixteenth each (by token or
+   * address), every other caller a quarter; each can send one body of `maximumBodyBytes`.
    */
   readonly maximumHeldBytes?: number;
   /**
-   * Names and addresses, without ports, that requests may be sent to besides loopback, the address that the client
-   * connected to and the public origin of the engine's settings; `*` accepts every name. Others get a 421.
+   * Host names and addresses, without ports, accepted in requests in addition to loopback, the address that the client connected to and
+   * the public origin of the engine's settings; `*` accepts every name. Requests for other hosts get a 421.
    */
   readonly hosts?: readonly string[];
 };
 
 /**
- * Both interfaces over the engine, as one function from request to response. `nodeListener` and `fetchHandler` carry it
- * to servers, `upgradeListener` carries its WebSockets. Throws a TypeError if the options do not choose who may call, or have unknown
- * names or values of another type.
+ * Both interfaces of the engine as one function from request to response. `nodeListener` and `fetchHandler` connect it to servers,
+ * `upgradeListener` connects its WebSockets. Throws a TypeError if the options do not choose who may call, or contain unknown names or
+ * mistyped values.
  */
 export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): UpgradeHandler {
   checkArgument('createHttpHandler', 'engine', engine, port('an engine', 'start', 'stop', 'perform'));
@@ -112,7 +112,7 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
   return Object.assign(handle, { upgrade: (request: HttpRequest) => openSocket(parts, request) });
 }
 
-/** The only step that awaits a request's answer; the others return the promises that they get. */
+/** The only step that awaits a request's answer; the others pass promises on. */
 async function respond(parts: HandlerParts, request: HttpRequest): Promise<HttpResponse> {
   const begun = begin(parts, request);
   if (!('located' in begun)) return finished(parts, request, begun);
@@ -174,7 +174,7 @@ function finished(
 function observe({ observer, clock, feed }: Engine, { match }: Located, { request, response, began }: Exchange): void {
   if (match.isErr() || match.value.type !== 'found') return;
   const duration = clock.monotonic() - began;
-  // Without the query, which may be long and is not needed to see what is called.
+  // Without the query, which may be long.
   feed.note(
     'debug',
     () => ({
@@ -195,7 +195,7 @@ function observe({ observer, clock, feed }: Engine, { match }: Located, { reques
 interface Exchange {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
-  /** By the monotonic clock. */
+  /** In milliseconds of the monotonic clock. */
   readonly began: number;
 }
 

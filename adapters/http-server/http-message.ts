@@ -1,7 +1,7 @@
 /** Header names are lower-case, as `node:http` gives them; a repeated header is a list, or one string joined by commas. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What the handler needs to know of a request. No socket, no framework: a test writes one by hand (`requestFrom`). */
+/** A request as the handler sees it, independent of sockets and frameworks; `requestFrom` creates one for tests. */
 export interface HttpRequest {
   readonly method: string;
   /** Raw path and query as sent, from the first slash; percent-encoding untouched. */
@@ -9,20 +9,20 @@ export interface HttpRequest {
   readonly headers: RequestHeaders;
   /** Reads the body, once, within the allowance. Never rejects. */
   readonly readBody: (allowance: BodyAllowance) => Promise<RequestBody>;
-  /** Calls back when the client has gone away, at once when it already has. May be called by a request that waits. */
+  /** Calls back when the client has disconnected, immediately if it already has. Only waiting requests use it. */
   readonly whenClosed: (callback: () => void) => void;
-  /** The server's address that the client has connected to, without the port; undefined when the bridge cannot know. */
+  /** The local address of the connection, without the port; undefined if the bridge does not know it. */
   readonly localAddress?: () => string | undefined;
-  /** The address that the connection comes from, which may be that of a proxy; undefined when the bridge cannot know. */
+  /** The remote address of the connection, which may be a proxy's; undefined if the bridge does not know it. */
   readonly remoteAddress?: () => string | undefined;
   /**
-   * The request as the host's framework has it: Express's, Fastify's, Hono's context, or a plain `IncomingMessage` or `Request`. For
-   * `authenticate`, which finds there what middleware in front has put, such as the user of a session.
+   * The framework's own request: Express's, Fastify's, Hono's context, or a plain `IncomingMessage` or `Request`. `authenticate` finds
+   * there what earlier middleware has added, such as the user of a session.
    */
   readonly original?: unknown;
 }
 
-/** How much of a body may be kept. */
+/** Limits for reading a body. */
 export interface BodyAllowance {
   /** The longest body, in bytes. */
   readonly limit: number;
@@ -34,20 +34,20 @@ export interface BodyAllowance {
 export type RequestBody =
   | { readonly type: 'absent' }
   | { readonly type: 'bytes'; readonly bytes: Buffer }
-  /** A body parser in front has read the request already; this is what it made of it. */
+  /** A body parser has already read the request; this is its result. */
   | { readonly type: 'parsed'; readonly value: unknown }
   | { readonly type: 'too_large' }
-  /** All requests together hold as many bytes as they may. */
+  /** The memory for request bodies is full. */
   | { readonly type: 'no_room' }
-  /** The client went away, or the stream failed, before the end. */
+  /** The client disconnected, or the stream failed, before the end. */
   | { readonly type: 'aborted' }
-  /** The framework has read the body and has not left it where the bridge looks for it. */
+  /** The framework has read the body and left no result where the bridge looks for it. */
   | { readonly type: 'consumed' };
 
 /**
- * A body that is sent as it comes. It is asked for the next piece only when the client has taken the ones before; when
- * the client goes away its iterator is closed by `return`. A failure cuts the connection, so that the client cannot take
- * what it has for the whole.
+ * A streamed body. The next piece is requested only when the client has accepted the previous ones. When the client disconnects,
+ * the iterator is closed with `return`. A failure cuts the connection, so that the client cannot mistake the received part for the
+ * whole.
  */
 export type StreamedBody = AsyncIterable<string | Uint8Array>;
 
@@ -67,12 +67,12 @@ export function isWhole(body: HttpResponse['body']): body is string | Buffer {
 /** Answers every request with a response; never rejects. */
 export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** What `requestFrom` takes. */
+/** The options of `requestFrom`. */
 export interface RequestParts {
   readonly method?: string;
   readonly target: string;
   readonly headers?: RequestHeaders;
-  /** Text, bytes, or a value that is sent as JSON. */
+  /** A string, bytes, or a value to send as JSON. */
   readonly body?: unknown;
 }
 
@@ -100,7 +100,7 @@ function bytesFrom(body: unknown): Buffer | undefined {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** The body record for bytes that are already at hand. */
+/** The body record for bytes in memory. */
 export function bodyFrom(bytes: Buffer | undefined, { limit, take }: BodyAllowance): RequestBody {
   if (bytes === undefined || bytes.length === 0) return { type: 'absent' };
   if (bytes.length > limit) return { type: 'too_large' };

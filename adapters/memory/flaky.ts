@@ -9,28 +9,28 @@ type MethodOf<P, M extends keyof P> = P[M] extends (...args: never[]) => unknown
 export interface MethodFailure<F extends (...args: never[]) => unknown> {
   readonly calls: FailingCalls;
   /**
-   * `before` (the default) does not reach the port. `after` reaches it, waits, and loses its answer: the write is
-   * committed, the request was received, and the caller does not know.
+   * `before` (the default): the call does not reach the port. `after`: it reaches the port, but its result is lost: the write is
+   * committed, or the request received, without the caller knowing.
    */
   readonly when?: 'before' | 'after';
-  /** The error that the method's result has instead. */
+  /** The error that the method's result contains. */
   readonly error?: ReturnType<F> extends ResultAsync<unknown, infer E> ? E : never;
   /** What is returned instead, for methods without an error result; may throw. */
   readonly instead?: (...args: Parameters<F>) => ReturnType<F>;
 }
 
-/** For each failing method: when it fails and with which error. */
+/** The failures, by method: which calls fail and with which error. */
 export type FailurePlan<P> = { readonly [M in keyof P]?: MethodFailure<MethodOf<P, M>> };
 
-/** The port with its failures, and counters of its calls. */
+/** The port with its failures and call counters. */
 export type Flaky<P> = P & {
-  /** How often each method was called so far, failures included. */
+  /** The number of calls so far, by method, including failed ones. */
   readonly calls: Readonly<Record<string, number>>;
 };
 
 /**
- * The same port, with calls that fail by plan: `flaky(storage, { write: { calls: [2], when: 'after', error } })`. The calls of
- * each method are counted separately, so a test fails in the same way every time.
+ * The same port with planned failures: `flaky(storage, { write: { calls: [2], when: 'after', error } })`. The calls of
+ * each method are counted separately, so tests are deterministic.
  */
 export function flaky<P extends object>(port: P, plan: FailurePlan<P>): Flaky<P> {
   const calls: Record<string, number> = {};
@@ -54,7 +54,7 @@ export function flaky<P extends object>(port: P, plan: FailurePlan<P>): Flaky<P>
   return proxy as Flaky<P>;
 }
 
-/** A rule for `calls` by which about this share of the calls fail: the same ones for the same seed. */
+/** A rule for `calls` that fails about this share of the calls, determined by the seed. */
 export function sometimes(share: number, seed: number): (n: number) => boolean {
   return (n) => {
     // A finaliser of a 32-bit hash: neighbouring numbers give unrelated values.

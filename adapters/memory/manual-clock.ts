@@ -7,32 +7,32 @@ import type { Instant } from '../../src/shared/instant.js';
 import { hop, othersAreQueued } from './event-loop.js';
 import { type Sleeper, type SleeperQueue, sleeperQueue } from './sleeper-queue.js';
 
-/** A clock that stands still until a test moves it. */
+/** A clock that moves only when a test advances it. */
 export interface ManualClock extends Clock {
   /** Advances both clocks by this many milliseconds; see `advanceTo`. */
   advance(by: Milliseconds): Promise<void>;
   /**
-   * Advances to an instant of the wall clock and wakes each sleeper at exactly its time, in order of time and then of the calls
-   * to sleep. After each one it waits until all work that it started is idle, so a sleeper that is woken at t and sleeps for 5
-   * more also runs if that is within the advance. Time does not move while other work is in progress. Several advances are
-   * queued. Rejects with a RangeError for a past instant.
+   * Advances to an instant of the wall clock and wakes each sleeper at exactly its due time, ordered by due time, then by the order of
+   * the calls. After each sleeper it waits until the work that it started is idle, so a sleeper that sleeps again within the advance
+   * runs again, too. Time does not move while other work is in progress. Concurrent advances are queued. Rejects with a RangeError for
+   * a past instant.
    */
   advanceTo(instant: Instant): Promise<void>;
-  /** Advances from sleeper to sleeper until the condition holds; false if it does not hold by the end of the span. */
+  /** Advances from sleeper to sleeper until the condition holds. Resolves with false if it does not hold at the end of the span. */
   advanceUntil(condition: () => boolean, within: Milliseconds): Promise<boolean>;
   /** Waits until work in progress is idle, without moving time. */
   settle(): Promise<void>;
   /**
-   * Sets the wall clock forward or back by this many milliseconds, as an operator or a time service does; monotonic time does
-   * not move. Wakes all that wait for an instant that is now past. The same happens on a suspended host: the wall clock
-   * continues, the monotonic clock stops.
+   * Sets the wall clock forward or back by this many milliseconds, like an operator or a time service; monotonic time does not
+   * move. Wakes all sleepers whose instant is now past. A suspended host behaves the same: the wall clock continues, the monotonic
+   * clock stops.
    */
   step(by: Milliseconds): Promise<void>;
   /** `step` to an instant. */
   set(instant: Instant): Promise<void>;
   /**
-   * Simulates a process that was stopped for this many milliseconds: both clocks have moved, and all sleepers that became due
-   * meanwhile wake late, at the end.
+   * Simulates a process suspended for this many milliseconds: both clocks move, and all sleepers that became due
+   * meanwhile wake at the end.
    */
   pause(by: Milliseconds): Promise<void>;
   /**
@@ -41,25 +41,25 @@ export interface ManualClock extends Clock {
    */
   hold<T>(work: PromiseLike<T>): PromiseLike<T>;
   /**
-   * The same port, each of whose calls holds the time until its promise ends: `clock.holding(undiciDelivery())`. Only the named
-   * methods, when given. Do not name a method that waits for time to pass or for a change: it would wait for itself.
+   * The same port; each call holds time until its promise settles: `clock.holding(undiciDelivery())`. If methods are named, only those
+   * hold time. Do not name a method that waits for time to pass or for a change: it would wait for itself.
    */
   holding<P extends object>(port: P, methods?: readonly (keyof P)[]): P;
   /** The number of sleepers. */
   readonly sleepers: number;
-  /** When the next one wakes, on the wall clock; null without sleepers. */
+  /** The due time of the next sleeper, on the wall clock; null without sleepers. */
   readonly nextWake: Instant | null;
 }
 
-/** 2026-01-01T00:00:00Z, so that tests read the same every year. */
+/** 2026-01-01T00:00:00Z: a fixed start, so that tests do not depend on the date. */
 const defaultStart: Instant = Date.UTC(2026, 0, 1);
-/** After this many rounds the work counts as endless, such as a loop on `setImmediate`. */
+/** Rounds after which work counts as endless, such as a loop on `setImmediate`. */
 const mostRounds = 10_000;
 
 /**
  * A clock that moves only on request, for tests and simulations: months of schedules, retries and deadlines run in
- * milliseconds, in the same order every time. It waits for promise callbacks and `setImmediate` chains (group commits) by
- * itself; for sockets and files use `hold` or `holding`. Monotonic time counts from the creation of the clock.
+ * milliseconds, always in the same order. It waits for promise callbacks and `setImmediate` chains (group commits)
+ * automatically; for sockets and files, use `hold` or `holding`. Monotonic time counts from the creation of the clock.
  */
 export function manualClock(start: Instant = defaultStart): ManualClock {
   checkArgument('manualClock', 'start', start, instant);
@@ -81,7 +81,7 @@ export function manualClock(start: Instant = defaultStart): ManualClock {
     sleepUntil: (instant, signal) => asleep.enter('wall', instant, signal),
     advance: (by) =>
       moves.inTurn(async () => {
-        if (!(by >= 0)) throw new RangeError(`the clock cannot advance by ${by}; use step to set it back`);
+        if (!(by >= 0)) throw new RangeError(`cannot advance the clock by ${by}; use step to set it back`);
         await moves.run(by, null);
       }),
     advanceTo: (instant) =>
@@ -89,7 +89,7 @@ export function manualClock(start: Instant = defaultStart): ManualClock {
         const by = instant - time.wall;
         if (by >= 0) await moves.run(by, null);
         else
-          throw new RangeError(`the clock stands at ${time.wall} and cannot advance to ${instant}; use set to go back`);
+          throw new RangeError(`the clock is at ${time.wall} and cannot advance to ${instant}; use set to set it back`);
       }),
     advanceUntil: (condition, within) => moves.inTurn(() => moves.run(within, condition)),
     settle: () => moves.inTurn(() => rest.reached()),
@@ -188,7 +188,7 @@ function sleepersOn(time: Time) {
   let order = 0;
 
   const enter = (on: keyof Time, at: number, signal: AbortSignal): Promise<void> => {
-    // Written as a negation so that NaN, like a past instant, does not sleep at all.
+    // Negated so that NaN, like a past instant, does not sleep at all.
     if (signal.aborted || !(at > time[on])) return Promise.resolve();
     return new Promise((resolve) => {
       const onAbort = (): void => {
@@ -200,7 +200,7 @@ function sleepersOn(time: Time) {
         signal.removeEventListener('abort', onAbort);
         resolve();
       });
-      // Many loops share one stop signal on purpose. Without this Node warns of a leak from the eleventh listener on.
+      // Many loops share one stop signal. Without this, Node would warn of a leak from the eleventh listener on.
       setMaxListeners(0, signal);
       signal.addEventListener('abort', onAbort, { once: true });
     });
@@ -231,7 +231,7 @@ function sleepersOn(time: Time) {
   };
 }
 
-/** Waits until all work is idle: nothing is held, and no `setImmediate` is queued but our own. */
+/** Waits until all work is idle: nothing is held, and no foreign `setImmediate` is queued. */
 function restWatch(): { reached(): Promise<void>; hold(work: PromiseLike<unknown>): void } {
   const held = new Set<PromiseLike<unknown>>();
   let onRelease: (() => void) | null = null;

@@ -9,8 +9,8 @@ export interface ParsedRows {
 
 /**
  * The store keeps JSON strings: with a hundred thousand parsed documents every full garbage collection takes hundreds of milliseconds,
- * with strings almost none. Two generations: when the young one is full, the values of the old one are dropped (and parsed
- * again when needed) and the young one becomes the old one. A read that hits changes nothing.
+ * with strings almost no time. Two generations: when the young one is full, the values of the old one are dropped (and parsed
+ * again when needed) and the young one becomes the old one. A hit changes nothing.
  */
 export function parsedRows(budget: number): ParsedRows {
   let old = new Set<StoredRow>();
@@ -40,8 +40,8 @@ export interface RowOwner {
 }
 
 /**
- * A row of the store. A class because the getter then lives once on the prototype: a closure for each row would double the
- * memory of small rows.
+ * A row of the store. A class, so that the getter is shared on the prototype: a closure for each row would double the memory of
+ * small rows.
  */
 export class StoredRow implements KeyedRow {
   readonly text: string;
@@ -74,7 +74,7 @@ export class StoredRow implements KeyedRow {
     return this.owner.sortKeyOf(this, table, index);
   }
 
-  /** Call when the store no longer has the row; readers that have it may continue to read it. */
+  /** Call when the row was removed or replaced in the store; readers that hold it may continue to read it. */
   retire(): void {
     if (this.parsed !== undefined) this.owner.recent.release(this);
   }

@@ -10,8 +10,8 @@ import { MemoryTable } from './memory-table.js';
 /** The initial content and the cache size of a store in memory. */
 export interface MemoryStorageOptions {
   /**
-   * How many characters of stored string may have their parsed values kept beside them; 64 million when absent. A larger number
-   * makes repeated reads of many rows faster and full garbage collections slower.
+   * Size of the cache of parsed values, in characters of the stored JSON; default: 64 million. A larger cache makes repeated reads of
+   * many rows faster and full garbage collections slower.
    */
   readonly parsedBudget?: number;
   /** The initial content; empty when absent. Later writes continue its indexes. */
@@ -21,7 +21,7 @@ export interface MemoryStorageOptions {
 /**
  * A store in the memory of this process, for tests, examples and single processes without durable state. It has the same rules
  * as the durable adapters and passes the same conformance suite. Its data ends with the process. An exception of a work
- * function rolls back and rejects the promise: it is a defect of the caller, not a failure of the store.
+ * function rolls the write back and rejects the promise: it is a defect of the caller, not a failure of the store.
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
   checkOptions<MemoryStorageOptions>('memoryStorage', options, {

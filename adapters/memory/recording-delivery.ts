@@ -27,10 +27,10 @@ export type ScriptedAnswer =
     }
   /** Fails without an answer. */
   | { readonly error: DeliveryError['type']; readonly message?: string; readonly after?: Milliseconds }
-  /** Never answers: the request ends by its total timeout or its signal. */
+  /** Never answers: the total timeout or the signal ends the request. */
   | { readonly hang: true };
 
-/** The same answer for all, or one chosen by the request and its number from 1 (a promise may hold it back). */
+/** One answer for all requests, or a function of the request and its number from 1; a promise delays the answer. */
 export type AnswerScript =
   | ScriptedAnswer
   | ((request: DeliveryRequest, n: number) => ScriptedAnswer | Promise<ScriptedAnswer>);
@@ -39,9 +39,9 @@ export type AnswerScript =
 export interface RecordingDeliveryOptions {
   /** 204 without a body when absent. */
   readonly answer?: AnswerScript;
-  /** Where `after`, timeouts and the timing come from. Without one no time passes and every start is 0. */
+  /** The clock for `after`, timeouts and timing. Without one, no time passes and every start is 0. */
   readonly clock?: Clock;
-  /** The message with which a URL is refused, null to allow it. URLs other than http: and https: are always refused. */
+  /** Returns the message of a refusal, or null to allow the URL. URLs other than http: and https: are always refused. */
   readonly refuse?: (url: URL) => string | null;
 }
 
@@ -76,7 +76,7 @@ export function recordingDelivery(options: RecordingDeliveryOptions = {}): Recor
   let script: AnswerScript = options.answer ?? { status: 204 };
   let sent = 0;
   const closing = new AbortController();
-  // One for each request under way, however many there are.
+  // One listener for each request in progress.
   setMaxListeners(0, closing.signal);
 
   const play = async (request: DeliveryRequest): Promise<Result<DeliveryResponse, DeliveryError>> => {
@@ -120,7 +120,7 @@ export function recordingDelivery(options: RecordingDeliveryOptions = {}): Recor
 
 type Failing = Pick<DeliveryError, 'type' | 'message'>;
 
-const ended: Failing = { type: 'aborted', message: 'the attempt was ended' };
+const ended: Failing = { type: 'aborted', message: 'the attempt was cancelled' };
 
 function tooLate({ totalTimeout }: DeliveryRequest): Failing {
   return { type: 'total_timeout', message: `no answer within ${totalTimeout} ms` };
@@ -140,7 +140,7 @@ function refusalOf(url: string, refuse: RecordingDeliveryOptions['refuse']): Fai
   if (!URL.canParse(url)) return { type: 'invalid_url', message: 'the URL is not absolute' };
   const parsed = new URL(url);
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
-    return { type: 'invalid_url', message: 'only http: and https: URLs can be delivered to' };
+    return { type: 'invalid_url', message: 'the URL must begin with http:// or https://' };
   }
   const message = refuse?.(parsed) ?? null;
   return message === null ? null : { type: 'address_forbidden', message };

@@ -2,9 +2,9 @@ import type { Storage } from '../../src/ports/storage.js';
 import { rehearsalOver } from '../../src/storage/views.js';
 
 /**
- * The same storage, which runs the work of each write this many extra times, on changes that are discarded, before the run that
- * counts. A store may do that at any time (after a conflict, in a group commit). With this storage a test finds work that keeps
- * state outside the store.
+ * The same storage, but it runs the work function of each write this many additional times and discards their changes before the
+ * committed run. Any store may do that (after a conflict, in a group commit). With this storage, a test finds work functions that
+ * keep state outside the store.
  */
 export function rerunning(storage: Storage, times: number | ((write: number) => number) = 1): Storage {
   let writes = 0;

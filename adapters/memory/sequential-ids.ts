@@ -3,8 +3,8 @@ import type { IdKind, Ids } from '../../src/ports/ids.js';
 /** Options of `sequentialIds`. */
 export interface SequentialIdsOptions {
   /**
-   * The result of `fraction()`: always this number, or a function of the number of the call (from 1). 0.5 when absent, which
-   * means no jitter.
+   * The result of `fraction()`: a constant, or a function of the number of the call (from 1). Default: 0.5, which means no
+   * jitter.
    */
   readonly fraction?: number | ((n: number) => number);
   /** Each kind counts from the number after this one; 0 when absent. */
@@ -14,8 +14,8 @@ export interface SequentialIdsOptions {
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
 /**
- * Identifiers that are the same in every run: each kind counts from 1 separately, so that the IDs of a test do not change when
- * the code under test creates IDs of another kind. The shapes are those of real ids. UUIDs begin with a digit of their kind and
+ * Deterministic IDs: each kind counts from 1 separately, so that the IDs of a test do not change when
+ * the code under test creates IDs of another kind. They have the form of real IDs. UUIDs begin with a digit of their kind and
  * the count (`e0000001-0000-4000-8000-000000000001`), so they differ in their first eight characters and sort by age.
  */
 export function sequentialIds(options: SequentialIdsOptions = {}): Ids {

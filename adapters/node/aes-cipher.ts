@@ -4,9 +4,9 @@ import { checkOptions, type OptionKind } from '../../src/options/check-options.j
 import { group, listOf, text } from '../../src/options/option-kinds.js';
 import type { Cipher, CipherError } from '../../src/ports/cipher.js';
 
-/** A key with the name by which sealed strings refer to it. */
+/** A key, and its ID in encrypted strings. */
 export interface AesKey {
-  /** 1 to 64 letters, digits, `-` and `_`. Every sealed string contains it in the clear. */
+  /** 1 to 64 letters, digits, `-` and `_`. Every encrypted string contains it unencrypted. */
   readonly id: string;
   /** 32 bytes, raw or as a string in base64 or of 64 hexadecimal digits. */
   readonly key: Uint8Array | string;
@@ -14,9 +14,9 @@ export interface AesKey {
 
 /** The keys of a cipher. */
 export interface AesCipherSettings {
-  /** All keys that strings may still be sealed with. Leave a key out when no string needs it any more. */
+  /** All keys of stored strings. Remove a key when no string is encrypted with it any more. */
   readonly keys: readonly AesKey[];
-  /** The id of the key that new strings are sealed with. */
+  /** The ID of the key that encrypts new strings. */
   readonly current: string;
 }
 
@@ -30,9 +30,9 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * AES-256-GCM with a random nonce. The sealed string is `v1.<key id>.<base64url of nonce, ciphertext and tag>`; version and key
- * id are authenticated too. To rotate, add a key, make it the current one, and keep the old one until `resealStoredSecrets` has
- * sealed everything with the new one. Throws a TypeError for unusable keys, without disclosing them.
+ * AES-256-GCM with a random nonce. The encrypted string is `v1.<key id>.<base64url of nonce, ciphertext and tag>`; version and key
+ * ID are authenticated, too. To rotate keys, add one, make it the current key, and keep the old one until `resealStoredSecrets` has
+ * encrypted everything with the new one. Throws a TypeError for invalid keys, without disclosing them.
  */
 export function aesCipher(settings: AesCipherSettings): Cipher {
   checkOptions<AesCipherSettings>('aesCipher', settings, {

@@ -35,7 +35,7 @@ export function randomIds(): Ids {
   return { next, fraction };
 }
 
-/** How an identifier of each kind is written: as a UUID, as hexadecimal digits, or in base58 behind a prefix. */
+/** The form of each kind of ID: a UUID, hexadecimal digits, or a prefix and base58 digits. */
 const forms: Readonly<Record<IdKind, 'uuid' | 'hex' | `${string}-`>> = {
   evaluation: 'uuid',
   allocation: 'uuid',

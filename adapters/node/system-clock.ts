@@ -6,15 +6,15 @@ import type { Milliseconds } from '../../src/shared/duration.js';
 
 /** The longest single timer: far below the 2^31 ms where `setTimeout` overflows and fires at once. */
 const longestTimer = 60_000;
-/** How often the wall clock is compared with the monotonic clock while at least one caller waits for an instant. */
+/** Milliseconds between comparisons of the two clocks while at least one caller waits for an instant. */
 const stepCheckInterval = 500;
-/** A smaller difference is not a step of the wall clock: gradual adjustment, and the time between two readings. */
+/** Smaller differences, in milliseconds, come from gradual adjustment and from the time between two readings, not from a step. */
 const stepTolerance = 20;
 
 /**
- * The clock of the host. Sleeping does not keep the process alive: sockets of a host service do, and a service that has stopped
- * must be able to exit. A sleeper never wakes before its time, although Node's timers may fire a millisecond early. Waits for
- * an instant are corrected within half a second after the wall clock was set or the host was suspended.
+ * The clock of the host. Sleeping does not keep the process alive, so that a stopped service can exit. A sleeper never wakes before
+ * its due time, although Node's timers may fire a millisecond early. Waits for an instant are corrected within half a second after the
+ * wall clock was set or the host was suspended.
  */
 export function systemClock(): Clock {
   const wall = wallSleepers();
@@ -57,7 +57,7 @@ type Enter = (look: () => void) => () => void;
 
 /** Sleeps while time is left. `left` is called again after each timer. */
 function sleeping(signal: AbortSignal, left: () => Milliseconds, enter: Enter): Promise<void> {
-  // Written as a negation so that NaN, like a past instant, does not sleep at all.
+  // Negated so that NaN, like a past instant, does not sleep at all.
   if (signal.aborted || !(left() > 0)) return Promise.resolve();
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;
@@ -78,7 +78,7 @@ function sleeping(signal: AbortSignal, left: () => Milliseconds, enter: Enter): 
       timer.unref();
     };
     const leave = enter(look);
-    // Many loops share one stop signal on purpose. Without this Node warns of a leak from the eleventh listener on.
+    // Many loops share one stop signal. Without this, Node would warn of a leak from the eleventh listener on.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', wake);
     look();

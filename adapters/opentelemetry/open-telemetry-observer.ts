@@ -11,7 +11,7 @@ export interface OpenTelemetrySettings {
 }
 
 /**
- * Passes measurements to a meter of OpenTelemetry, under the names of `instruments` with their units, descriptions and
+ * Passes measurements to an OpenTelemetry meter, under the names of `instruments` with their units, descriptions and
  * recommended buckets. The application's SDK decides where they are exported.
  */
 export function openTelemetryObserver(settings: OpenTelemetrySettings): Observer {

@@ -29,9 +29,8 @@ export interface OpenTelemetryTracerSettings {
 }
 
 /**
- * Creates OpenTelemetry spans for the work of the engine. Their parents are those that the engine names, not the active context
- * of the process, because most of them come from a store and not from a caller. The application's SDK decides which spans are
- * kept and where they are exported.
+ * Creates OpenTelemetry spans for the work of the engine. The engine sets their parents, instead of the active context of the process,
+ * because most parents are read from the store. The application's SDK decides which spans are kept and where they are exported.
  */
 export function openTelemetryTracer(settings: OpenTelemetryTracerSettings): Tracer {
   checkOptions<OpenTelemetryTracerSettings>('openTelemetryTracer', settings, {

@@ -9,8 +9,7 @@ import {
 import type { Observer } from '../../src/ports/observer.js';
 
 /**
- * The maximum number of label sets of one instrument; more would mean that values do not come from a closed set. Further ones
- * are dropped.
+ * The maximum number of label sets per instrument, in case label values are not from a closed set. Further ones are dropped.
  */
 const mostSeries = 2000;
 

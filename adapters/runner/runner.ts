@@ -56,9 +56,9 @@ export interface RunnerPorts {
   readonly link: AgentLink;
   /** Time for restarts, deadlines and heartbeats. */
   readonly clock: Clock;
-  /** Makes the ID of the node and those of events. */
+  /** Generates the ID of the node and those of events. */
   readonly ids: Ids;
-  /** Receives log entries for operators; nothing is logged when absent. */
+  /** Receives log entries for operators; default: nothing is logged. */
   readonly logger?: Logger;
 }
 
@@ -75,20 +75,20 @@ export interface RunnerOptions extends HostOptions {
   readonly download?: Download;
   /** Limits of one artifact. */
   readonly artifacts?: ArtifactLimits;
-  /** The number of finished allocations, the newest, whose directories are kept for their logs; 50 when absent. */
+  /** The number of finished allocations, the newest, whose directories are kept for their logs; default: 50. */
   readonly keepFinished?: number;
-  /** Milliseconds that directories of failed allocations are kept besides; when absent a day, or 0 with `keepFinished: 0`. */
+  /** Milliseconds for which directories of failed allocations are kept in addition; default: a day, or 0 with `keepFinished: 0`. */
   readonly keepFailedFor?: number;
-  /** Number of later runs of the same job after which the directory of a failed run may be removed; 200 when absent. */
+  /** Number of later runs of the same job after which the directory of a failed run may be removed; default: 200. */
   readonly keepFailedRuns?: number;
 }
 
-/** Why a runner cannot start. */
+/** Errors of a runner's start. */
 export type RunnerFault = DirectoryInUse | DirectoryUnusable | VolumeUnusable | AgentRefused | NodeTaken;
 
 /** Options of a runner's stop. */
 export interface StopRunnerOptions {
-  /** Milliseconds that running tasks may take to finish; 10 seconds when absent. */
+  /** Milliseconds that running tasks may take to finish; default: 10 seconds. */
   readonly deadline?: number;
 }
 
@@ -99,7 +99,7 @@ export interface Runner {
    * Locks the directory, registers the node and starts to run its allocations; resolves when the node is
    * registered. From then on the process stays alive until `stop`. An unreachable server is retried; a server that refuses the
    * node, or has another live agent for it, is an error. A runner without a directory, or on a rebooted host, waits until
-   * the server takes the previous agent for dead. A stopped runner can be started again: a start during a stop waits for its
+   * the server considers the previous agent dead. A stopped runner can be started again: a start during a stop waits for its
    * end, and has no effect if another stop follows.
    */
   start(): ResultAsync<void, RunnerFault>;

@@ -37,7 +37,7 @@ const ownHeaders = new Set([
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/;
 const longestHeader = 2000;
 
-/** `name@host` or `Name <name@host>`; null for anything else, several addresses included. */
+/** `name@host` or `Name <name@host>`; null for anything else, including several addresses. */
 export function mailAddressFromText(text: string): MailAddress | null {
   const named = /^([^<>\p{Cc}]*)<([^<>]+)>\s*$/u.exec(text);
   const bare = (named?.[2] ?? text).trim();
@@ -56,8 +56,8 @@ export function envelopeOf(message: MailMessage): Result<Envelope, string> {
   let references: string | null = null;
   for (const [name, value] of Object.entries(message.headers)) {
     const lower = name.toLowerCase();
-    if (!headerName.test(name)) return err('a header has a name that is not allowed');
-    if (ownHeaders.has(lower)) return err(`the header ${lower} is made by the mailer and cannot be given`);
+    if (!headerName.test(name)) return err('invalid header name');
+    if (ownHeaders.has(lower)) return err(`the mailer sets the header ${lower}: it cannot be given`);
     const line = onOneLine(value, longestHeader);
     if (lower === 'message-id') messageId = line;
     else if (lower === 'references') references = line;

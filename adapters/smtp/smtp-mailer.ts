@@ -10,9 +10,9 @@ import { type Envelope, envelopeOf, type MailAddress, mailAddressFromText } from
 export type SmtpMailerSettings = {
   /** The sender: `alerts@example.net` or `Alerts <alerts@example.net>`. */
   readonly from: string;
-  /** From the call to the server's acceptance, waiting for a free connection included. 30 s when absent. */
+  /** Timeout in milliseconds from the call to the server's acceptance, including the wait for a free connection. Default: 30 s. */
   readonly totalTimeout?: Milliseconds;
-  /** Connections to the server at a time. 3 when absent. */
+  /** The most concurrent connections to the server. Default: 3. */
   readonly connections?: number;
 } & (
   | { /** `smtp://user:password@host:587` or `smtps://…`. */ readonly url: string }
@@ -32,8 +32,8 @@ type Pool = Transporter<SMTPPoolSentMessageInfo, SMTPPoolOptions>;
 /**
  * Mail over SMTP by nodemailer 10, an optional peer that is loaded at the first message. A refusal of the sender, the recipient or the
  * content with a status from 500 is permanent (`mail_rejected`); every other failure is temporary (`mail_unavailable`). That includes
- * refused connections and failed logins, because they are not caused by the message. Throws a TypeError for a sender that is not an
- * address, and for settings that are missing, unknown or of another type.
+ * refused connections and failed logins, because they are not caused by the message. Throws a TypeError for an invalid sender
+ * and for missing, unknown or mistyped settings.
  */
 export function smtpMailer(settings: SmtpMailerSettings): Mailer {
   checkOptions('smtpMailer', settings, settingTable);
@@ -56,7 +56,7 @@ export function smtpMailer(settings: SmtpMailerSettings): Mailer {
       return ok({ messageId: info.messageId });
     } catch (error) {
       if (error === loadingFailed) loading = null;
-      if (deadline.aborted) return unavailable(`the mail server did not take the message within ${totalTimeout} ms`);
+      if (deadline.aborted) return unavailable(`the mail server did not accept the message within ${totalTimeout} ms`);
       return err(mailErrorFrom(error));
     }
   };
@@ -85,7 +85,7 @@ async function load(settings: SmtpMailerSettings, totalTimeout: Milliseconds): P
     ...('url' in settings ? { url: settings.url } : settings.transport),
     pool: true,
     maxConnections: settings.connections ?? 3,
-    // A message is text: its content must not make the mailer read files or fetch URLs.
+    // The content of a message must not make the mailer read files or fetch URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -110,7 +110,7 @@ function mailErrorFrom(error: unknown): MailError {
   if (error === loadingFailed) {
     return {
       type: 'mail_unavailable',
-      message: 'nodemailer could not be loaded; install it (version 10) beside this package',
+      message: 'nodemailer could not be loaded; install nodemailer 10',
     };
   }
   const code = textOf(error, 'code');
@@ -125,7 +125,7 @@ function mailErrorFrom(error: unknown): MailError {
   if (code === 'EENVELOPE' && response === '') {
     return { type: 'mail_rejected', message: 'the mail server did not accept the recipient' };
   }
-  return { type: 'mail_unavailable', message: `the mail server could not be used${code === '' ? '' : ` (${code})`}` };
+  return { type: 'mail_unavailable', message: `the mail server is unavailable${code === '' ? '' : ` (${code})`}` };
 }
 
 /** Statuses 530, 534, 535 and 538 concern the login, whatever the command. */
@@ -133,7 +133,7 @@ function refusedLogin(what: string, status: number): MailError {
   return { type: 'mail_unavailable', message: `the mail server ${what}${status > 0 ? ` (${status})` : ''}` };
 }
 
-/** A message is refused by the answers to its sender, recipient and content; before them, it is the connection that is refused. */
+/** Responses to the sender, recipient and content refuse the message; earlier ones refuse the connection. */
 function refusal(code: string, status: number, response: string): MailError {
   if (status < 500) return { type: 'mail_unavailable', message: `the mail server deferred the message: ${response}` };
   if (code === 'EENVELOPE' || code === 'EMESSAGE') {

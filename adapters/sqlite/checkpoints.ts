@@ -55,8 +55,8 @@ interface CheckpointedFile {
  * Checkpoints in a separate thread: each would block the event loop for about ten milliseconds. Without a
  * thread, commits copy the log, as is SQLite's default.
  *
- * A log can be reused from its beginning only once all of it was copied, and the thread never catches up with a busy store. So when
- * the log is long, the store's connection copies what was appended during the thread's checkpoint, which is little.
+ * SQLite reuses a log from its beginning only after all of it was copied, and the thread never catches up with a busy store. So when
+ * the log is long, the store's connection copies the few pages that were appended during the thread's checkpoint.
  */
 export function threadedCheckpoints(
   { handle, path, driver }: CheckpointedFile,

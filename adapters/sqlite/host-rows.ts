@@ -18,12 +18,12 @@ export interface HostOutcome {
 }
 
 /**
- * Changes rows of the host. Synchronous. Runs after the operation has been decided, not if it is refused; may run again if the
- * store has to repeat the transaction, of which only one is committed. An exception undoes the operation as well.
+ * Changes rows of the host, synchronously. Runs after the operation has succeeded, not if it is refused. May run again if the store
+ * repeats the transaction; only one run is committed. An exception also rolls the operation back.
  */
 export type HostRows = (sql: HostStatements, outcome: HostOutcome) => void;
 
-/** The host used the transaction in a way that would break it: nothing of the operation was stored. */
+/** The host misused the transaction: nothing of the operation was stored. */
 export class HostTransactionError extends Error {}
 
 /** The part of the store that host rows need. */
@@ -57,12 +57,12 @@ function refused<T, E>(message: string): ResultAsync<T, E> {
   return new ResultAsync(Promise.reject(new HostTransactionError(message)));
 }
 
-/** Runs a host's function between a savepoint and its release. `ended` is called when the host has ended the transaction. */
+/** Runs the host's function within a savepoint. Calls `ended` if the host has ended the transaction. */
 export function hostTransactions(handle: SqliteHandle, ended: () => void): HostTransactions {
   const endedByHost = (): HostTransactionError => {
     ended();
     return new HostTransactionError(
-      'The host has ended the transaction of the store. Leave BEGIN, COMMIT and ROLLBACK to it.',
+      'Your function has ended the transaction of the store: remove its BEGIN, COMMIT and ROLLBACK.',
     );
   };
   return {
@@ -74,7 +74,7 @@ export function hostTransactions(handle: SqliteHandle, ended: () => void): HostT
         if (isPromise(given)) {
           given.then(undefined, () => undefined);
           throw new HostTransactionError(
-            'The function for your rows must be synchronous: the transaction does not wait.',
+            'The function for your rows must be synchronous: the transaction does not wait for promises.',
           );
         }
       } catch (thrown) {
@@ -91,7 +91,10 @@ export function hostTransactions(handle: SqliteHandle, ended: () => void): HostT
 function statementsOn(handle: SqliteHandle): { readonly sql: HostStatements; readonly close: () => void } {
   let open = true;
   const prepare = (text: string) => {
-    if (!open) throw new HostTransactionError('The transaction has ended: run statements only inside the function.');
+    if (!open)
+      throw new HostTransactionError(
+        'The transaction has ended: run statements only during the call of your function.',
+      );
     const fault = faultOf(text);
     if (fault !== undefined) throw new HostTransactionError(fault);
     return handle.prepare(text);
@@ -113,7 +116,7 @@ function statementsOn(handle: SqliteHandle): { readonly sql: HostStatements; rea
 function faultOf(text: string): string | undefined {
   const code = text.replace(/--[^\n]*|\/\*[\s\S]*?(\*\/|$)/g, ' ').trim();
   const [verb = ''] = /^[a-z]*/i.exec(code) ?? [];
-  if (forbidden.has(verb.toUpperCase())) return `${verb.toUpperCase()} cannot be used in the transaction of the store.`;
+  if (forbidden.has(verb.toUpperCase())) return `${verb.toUpperCase()} is not allowed in the transaction of the store.`;
   return /signalbox_/i.test(code) ? 'Tables named signalbox_… belong to the store.' : undefined;
 }
 

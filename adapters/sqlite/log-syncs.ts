@@ -34,10 +34,9 @@ const usualTerms: SyncTerms = { commitsBefore: 32, fewWrites: 4, fastSync: 1 };
  * Syncs in a separate thread: each would block the event loop, for 0.2 ms on a fast disk and for several on a cloud volume. Until
  * the thread runs, and without a thread, commits wait for the disk themselves.
  *
- * With `synchronous = NORMAL` SQLite orders everything else that has to be on the disk before something else: it syncs the log before a
- * checkpoint copies it, the file after that, and the head of a log that begins anew. What it leaves out is the sync after each commit, and
- * that is made here, through a separate descriptor for the same log. SQLite keeps no locks on the log, so closing the descriptor frees
- * none, and the log is not removed while the connection is open.
+ * With `synchronous = NORMAL`, SQLite itself syncs the log before a checkpoint copies it, the file after that, and the header of a
+ * restarted log. It omits only the sync after each commit, which is made here through a separate descriptor of the same log. SQLite
+ * holds no locks on the log, so closing the descriptor releases none, and the log is not removed while the connection is open.
  */
 export function threadedSyncs(
   handle: SqliteHandle,
@@ -123,21 +122,21 @@ class SyncThread implements LogSyncs {
       this.#failed();
       return;
     }
-    worker.on('message', (told: Told) => this.#heard(told));
+    worker.on('message', (message: SyncMessage) => this.#received(message));
     worker.on('error', () => this.#failed()).on('exit', () => this.#failed());
     // Listening for messages would keep the process alive again.
     worker.unref();
     this.#worker = worker;
   }
 
-  #heard(told: Told): void {
-    if (told === 'ready') {
+  #received(message: SyncMessage): void {
+    if (message === 'ready') {
       if (this.#state === 'starting') this.#beginThreaded();
       return;
     }
     this.#worker?.unref();
-    this.#lastTook = told.took;
-    this.#answer(told.fault);
+    this.#lastTook = message.took;
+    this.#answer(message.fault);
   }
 
   /** From here on commits do not wait. No transaction is open: every one begins and ends within one turn. */
@@ -185,7 +184,7 @@ class SyncThread implements LogSyncs {
 }
 
 /** The messages of the thread: that it is ready, and the result and duration (in milliseconds) of each sync. */
-type Told = 'ready' | { readonly fault: string | undefined; readonly took: number };
+type SyncMessage = 'ready' | { readonly fault: string | undefined; readonly took: number };
 
 const program = `
 const { fdatasyncSync } = require('node:fs');

@@ -15,7 +15,7 @@ const bits = new DataView(new ArrayBuffer(8));
 export function numberOfKey(rowKey: string): number {
   const number = numberFrom(rowKey);
   if (number === undefined || !Number.isSafeInteger(number) || number < 0) {
-    throw new Error('A key of this table must be one whole number from 0 up.');
+    throw new Error('A key of this table must be one non-negative integer.');
   }
   return number;
 }
@@ -27,7 +27,7 @@ const pastAllNumbers = 2 ** 53;
 export function numberFromBound(text: string): number {
   const exact = numberFrom(text);
   if (exact !== undefined) return Math.max(0, Math.ceil(Math.min(exact, pastAllNumbers)));
-  // Encoded numbers begin with n: a string that does not, as that of a query without a bound, stands before or after all of them.
+  // Encoded numbers begin with n: any other string, such as that of an unbounded query, sorts before or after all of them.
   if (text < 'n') return 0;
   if (text >= 'o') return pastAllNumbers;
   let [least, most] = [0, pastAllNumbers];

@@ -123,7 +123,7 @@ export function refuseFile(handle: SqliteHandle, thoroughly: boolean): StorageEr
     if (found > format) {
       return storageFailure(
         'too_new',
-        `The file has format ${found}, this version reads up to ${format}. Update signalbox.`,
+        `The file has format ${found}, but this version supports only formats up to ${format}: update Signalbox.`,
       );
     }
     const damage = thoroughly ? damageOf(handle, found === format) : undefined;

@@ -25,36 +25,36 @@ import { SqliteStore } from './sqlite-store.js';
 /** How a file is opened, and the durability of its writes. */
 export interface SqliteStorageOptions {
   /**
-   * What an acknowledged write survives. `'full'`, the default: a crash of the process, of the system, and a power cut.
-   * `'relaxed'`: a crash of the process; a power cut may lose the last writes, but never changes their order. Five times as
-   * many single writes a second.
+   * What an acknowledged write survives. `'full'` (the default): a crash of the process or the system, and a power failure.
+   * `'relaxed'`: a crash of the process; a power failure may lose the last writes, but keeps their order. Five times as many single
+   * writes per second.
    */
   readonly durability?: 'full' | 'relaxed';
-  /** Milliseconds that a write waits for another process's write before it fails as `busy`; 10 s when absent. */
+  /** Milliseconds that a write waits for another process's write before it fails as `busy`; default: 10 s. */
   readonly busyMs?: number;
-  /** The driver that opens a path; when absent Node's own if it exists, else better-sqlite3. */
+  /** The driver that opens a path; default: Node's own if available, else better-sqlite3. */
   readonly driver?: SqliteDriver;
   /**
    * Whether opening a path reads and checks the whole file: the structure of its pages, the checksum of every row, the entries
-   * of every index. When absent, only files up to 32 MiB, which takes a fraction of a second. In a larger file damage is found
-   * when the row is read: every row is checked whenever it is read.
+   * of every index. Default: only for files up to 32 MiB, which takes a fraction of a second. In larger files, damage is found when a
+   * row is read: every read checks the row.
    */
   readonly checkPages?: boolean;
 }
 
-/** A store in one file of SQLite. */
+/** A store in one SQLite file. */
 export interface SqliteStorage extends Storage {
   /**
-   * The storage for one operation that is committed together with rows of your own in the same file: both or neither.
+   * The storage for one operation that is committed together with your own rows in the same file: both or neither.
    *
    * ```ts
    * const storage = box.alongside((sql) => sql.run('INSERT INTO orders (id) VALUES (?)', order.id));
    * const dispatched = await dispatchJob({ ...engine, storage }, principal, { jobId: 'invoice' });
    * ```
    *
-   * When the operation is refused, `rows` does not run. When `rows` throws, the operation is undone: an error of SQLite becomes
-   * its `storage_failed`, with any other exception its promise rejects. It rejects with a `HostTransactionError` when `rows` is
-   * asynchronous, tries to end the transaction or touches the store's tables, or when the operation writes a second time.
+   * If the operation is refused, `rows` does not run. If `rows` throws, the operation is rolled back: an SQLite error becomes its
+   * `storage_failed`; with any other exception its promise rejects. It rejects with a `HostTransactionError` if `rows` is
+   * asynchronous, tries to end the transaction or accesses the store's tables, or if the operation writes a second time.
    */
   alongside(rows: HostRows): Storage;
 }

@@ -85,7 +85,7 @@ export class SqliteStore implements Store {
   begin(): Snapshot {
     if (isInTransaction(this.#handle)) {
       throw new HostTransactionError(
-        'The connection has a transaction of yours open: end it first, or let the store run your statements (`alongside`).',
+        'Your transaction is open on this connection: end it first, or let the store run your statements (`alongside`).',
       );
     }
     this.#statements.beginWrite.run();
@@ -125,7 +125,7 @@ export class SqliteStore implements Store {
   }
 
   commit(overlay: Overlay): void {
-    if (this.#endedByHost) throw new HostTransactionError('The host has ended the transaction of the store.');
+    if (this.#endedByHost) throw new HostTransactionError('Your function has ended the transaction of the store.');
     const stored = storeChanges(this.#tables, overlay, this.#prepared);
     const changed = overlay.changedTables;
     for (const name of changed) {
@@ -260,7 +260,7 @@ export class SqliteStore implements Store {
     return stale || ('unprepared' in outcome && !held) ? undefined : outcome;
   }
 
-  /** Undefined for a table that the snapshot does not have: it has no rows, and to make it a disk without room would refuse. */
+  /** Undefined for a table missing in the snapshot: it has no rows, and creating it would fail on a full disk. */
   #boundForRead(table: AnyTable, held: boolean, index?: string): BoundTable | undefined {
     if (!held || this.#tables.catalog.tables.has(table.name)) return this.#tables.bind(table);
     if (index !== undefined) indexPosition(table, index);

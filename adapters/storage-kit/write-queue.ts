@@ -14,7 +14,7 @@ export interface WriteQueue {
    * durable or `lost`. Undefined if it is durable.
    */
   readonly syncing: Promise<void> | undefined;
-  /** Why the store cannot be used any more: a commit that may have been seen was not confirmed by the medium. */
+  /** The error that closed the store: the medium did not confirm a commit that readers may have seen. */
   readonly lost: StorageError | undefined;
 }
 
@@ -37,7 +37,7 @@ interface Waiting {
   readonly reject: (thrown: unknown) => void;
 }
 
-/** A batch takes no more writes after this many milliseconds, so that one turn of the event loop stays short under load. */
+/** A batch accepts no more writes after this many milliseconds, so that one turn of the event loop stays short under load. */
 const batchMs = 8;
 const batchLimit = 512;
 const firstRetryMs = 1;
@@ -140,7 +140,7 @@ class GroupCommits implements WriteQueue {
   #lose(batch: readonly Waiting[], changed: readonly string[], thrown: unknown): void {
     const lost = storageFailure(
       'io',
-      `The disk has not confirmed a write (${textOf(thrown)}): restart the process to read the actual state.`,
+      `The disk did not confirm a write (${textOf(thrown)}): restart the process to read the actual state.`,
     );
     this.lost = lost;
     for (const waiting of [...batch, ...this.#queue]) settle(waiting, { result: err(lost) });
@@ -175,7 +175,7 @@ class GroupCommits implements WriteQueue {
     const { busyMs } = this.#options;
     const error = storageFailure(
       'busy',
-      `Another process has held the write lock of the store for ${busyMs / 1000} s. End it if it is stopped or frozen; nothing was written.`,
+      `Another process has held the write lock of the store for ${busyMs / 1000} s. End that process if it is suspended or frozen; nothing was written.`,
     );
     const deadline = performance.now() - busyMs;
     const expired = this.#queue.filter((waiting) => waiting.since <= deadline);

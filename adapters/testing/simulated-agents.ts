@@ -11,7 +11,7 @@ import {
 } from '../../src/index.js';
 import type { ManualClock } from '../memory/index.js';
 
-/** What the tasks of an allocation do: keep running, or end as `ends` this many milliseconds after their start (at once when absent). */
+/** What the tasks of an allocation do: keep running, or end as `ends` this many milliseconds after their start (default: immediately). */
 export interface Behaviour {
   readonly ends?: 'complete' | 'failed';
   readonly after?: number;
@@ -23,12 +23,12 @@ export interface SimulatedAgents {
   silence(nodeId: string, silent?: boolean): void;
 }
 
-type Told = 'running' | 'complete' | 'failed';
+type ReportedStatus = 'running' | 'complete' | 'failed';
 
 /** The states of all tasks of an allocation, as an agent reports them at this time (Unix milliseconds). */
 function taskStatesOf(
   { AllocatedResources, TaskStates }: Pick<Allocation, 'AllocatedResources' | 'TaskStates'>,
-  status: Told | 'pending',
+  status: ReportedStatus | 'pending',
   now: number,
 ): Record<string, TaskState> {
   const at = new Date(now).toISOString();
@@ -47,22 +47,22 @@ interface Cast {
   readonly behaviour: (allocation: Allocation) => Behaviour;
 }
 
-/** An agent for each of the nodes; `ended` resolves when all have ended, which they do with the signal. */
+/** An agent for each of the nodes. They end with the signal; `ended` resolves when all have ended. */
 export function simulatedAgents(
   engine: Engine,
   clock: ManualClock,
   { nodes, behaviour }: Cast,
   signal: AbortSignal,
 ): SimulatedAgents & { readonly ended: Promise<unknown> } {
-  const around = { link: agentPorts(engine).link, clock, behaviour };
-  const agents = new Map(nodes.map((node) => [node.ID, new SimulatedAgent(node, around)]));
+  const context = { link: agentPorts(engine).link, clock, behaviour };
+  const agents = new Map(nodes.map((node) => [node.ID, new SimulatedAgent(node, context)]));
   return {
     silence: (nodeId, silent = true) => agents.get(nodeId)?.silence(silent),
     ended: Promise.all([...agents.values()].map((agent) => agent.run(signal))),
   };
 }
 
-interface Surroundings {
+interface AgentContext {
   readonly link: AgentLink;
   readonly clock: ManualClock;
   readonly behaviour: (allocation: Allocation) => Behaviour;
@@ -71,22 +71,22 @@ interface Surroundings {
 /** The agent's state of one allocation. */
 interface Held {
   readonly allocation: Allocation;
-  readonly status: Told;
+  readonly status: ReportedStatus;
   /** Ends the wait for the end of its tasks. */
   readonly over: AbortController;
 }
 
 class SimulatedAgent {
   readonly #node: Node;
-  readonly #around: Surroundings;
+  readonly #context: AgentContext;
   readonly #held = new Map<string, Held>();
   #isSilent = false;
   /** Aborts when the agent is silenced or reports again. */
   #turn = new AbortController();
 
-  constructor(node: Node, around: Surroundings) {
+  constructor(node: Node, context: AgentContext) {
     this.#node = node;
-    this.#around = around;
+    this.#context = context;
   }
 
   silence(isSilent: boolean): void {
@@ -106,7 +106,7 @@ class SimulatedAgent {
   }
 
   async #beat(turn: AbortSignal): Promise<void> {
-    const { link, clock } = this.#around;
+    const { link, clock } = this.#context;
     while (!turn.aborted) {
       const beat = await link.heartbeat(this.#node.ID);
       const known =
@@ -128,7 +128,7 @@ class SimulatedAgent {
   }
 
   async #work(turn: AbortSignal): Promise<void> {
-    const { link, clock } = this.#around;
+    const { link, clock } = this.#context;
     // Changes during the silence are reported first.
     await this.#tell([...this.#held.values()], turn);
     for (let after = 0; !turn.aborted; ) {
@@ -165,9 +165,9 @@ class SimulatedAgent {
     return allocation.ClientStatus === 'running' ? [] : [held];
   }
 
-  /** Waits until the tasks end, if they do. */
+  /** Waits for the end of the tasks, if they end. */
   async #end({ allocation, over }: Held): Promise<void> {
-    const { clock, behaviour } = this.#around;
+    const { clock, behaviour } = this.#context;
     const { ends, after = 0 } = behaviour(allocation);
     if (ends === undefined) return;
     await clock.sleep(after, over.signal);
@@ -185,7 +185,7 @@ class SimulatedAgent {
   /** Reports the states, again until the server has them or the signal aborts. */
   async #tell(held: readonly Held[], signal: AbortSignal): Promise<void> {
     if (held.length === 0) return;
-    const { link, clock } = this.#around;
+    const { link, clock } = this.#context;
     const now = clock.now();
     const reports = held.map(({ allocation, status }): AllocationReport => {
       const taskStates = taskStatesOf(allocation, status, now);
@@ -194,7 +194,7 @@ class SimulatedAgent {
     while (!signal.aborted) {
       const told = await link.report({ nodeId: this.#node.ID, reports });
       if (told.isOk()) return this.#letGo(held);
-      // A node that was taken for lost reports when it is registered again.
+      // A node marked as down must register again before it reports.
       await clock.sleep(retryPause, signal);
     }
   }

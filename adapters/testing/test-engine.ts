@@ -30,17 +30,17 @@ export interface TestEngineOptions {
   readonly settings?: SettingsOverrides;
   /** Functions that tasks of the driver `function` may name. */
   readonly functions?: Readonly<Record<string, TaskFunction>>;
-  /** The answers of receivers; 204 when absent. Change it later with `delivery.answer`. */
+  /** The answers of receivers; default: 204. Change them later with `delivery.answer`. */
   readonly answer?: AnswerScript;
-  /** Where the clock starts, in milliseconds since 1970; when absent the time of the export, else 2026-01-01T00:00:00Z. */
+  /** Start of the clock, in milliseconds since 1970; default: the time of the export, else 2026-01-01T00:00:00Z. */
   readonly start?: number;
   /**
    * Path of a file written by `signalbox export` or `exportStore`: the engine starts with the content of that store. Nodes that were
-   * ready then have simulated agents. The runner takes part only if there are `functions`: its node would be one more. Settings of the
-   * server that are not defaults have to be given as `settings`.
+   * ready then have simulated agents. The runner, with its additional node, runs only if there are `functions`. Pass settings of
+   * the server that differ from the defaults as `settings`.
    */
   readonly from?: string | URL;
-  /** What the tasks of allocations on the nodes of `from` do; when absent they keep running. */
+  /** The behaviour of tasks on the nodes of `from`; default: they keep running. */
   readonly behaviour?: (allocation: Allocation) => Behaviour;
 }
 
@@ -53,11 +53,11 @@ const optionTable: OptionTable<TestEngineOptions> = {
   behaviour: optional(callable),
 };
 
-/** A complete installation in one process on one simulated clock. It uses no disk, no network and not the clock of the host. */
+/** A complete installation in one process on one simulated clock. It uses no disk, no network and no real time. */
 export interface TestEngine extends AsyncDisposable {
   /** The started engine, on memory storage. */
   readonly engine: Engine;
-  /** The clock of the whole installation; it stands still until it is advanced. */
+  /** The clock of the installation; it moves only when it is advanced. */
   readonly clock: ManualClock;
   /** Records all requests to destinations in `requests` and answers by a script. */
   readonly delivery: RecordingDelivery;
@@ -89,7 +89,7 @@ export async function testEngine(options: TestEngineOptions = {}): Promise<TestE
   const delivery = recordingDelivery({ clock, ...answer });
   const mailer = recordingMailer();
   const storage = memoryStorage(contents === undefined ? {} : { contents });
-  // IDs that follow the index of the export are new beside those of a store whose own IDs were sequential.
+  // IDs continue after the index of the export, so that they do not collide with sequential IDs of that store.
   const ids = sequentialIds({ after: contents?.index ?? 0 });
   const engine = createEngine({ storage, clock, ids, delivery, mailer }, options.settings);
   const runner = runnerOf(engine, options);

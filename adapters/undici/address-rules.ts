@@ -39,7 +39,7 @@ const translated = range('64:ff9b::/96');
 
 /**
  * The address in its own family: an IPv4-mapped IPv6 address reaches the IPv4 host, so it is checked as an IPv4 address. Null
- * when the string is not an address, which callers treat as forbidden.
+ * for an invalid address, which callers treat as forbidden.
  */
 export function addressFromText(text: string): Address | null {
   // No rule uses the zone of a link-local address.
@@ -49,7 +49,7 @@ export function addressFromText(text: string): Address | null {
   return isV6(address) && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
-/** A range in CIDR notation, in its own family like `addressFromText`; null when the string is none. */
+/** A range in CIDR notation, in its own family like `addressFromText`; null if invalid. */
 export function rangeFromText(text: string): AddressRange | null {
   if (!ipaddr.isValidCIDR(text)) return null;
   const [base, bits] = ipaddr.parseCIDR(text);
@@ -71,9 +71,9 @@ export function reachedAddress(address: Address): Address {
 /**
  * Whether the address is one of the public internet. Everything else is refused: private, shared, loopback, link-local,
  * multicast, documentation, benchmarking, tunnel, reserved and unassigned ranges of the IANA special-purpose registries.
- * An address that wraps an IPv4 one is checked by what it reaches (mapped, NAT64) or refused outright (6to4, Teredo).
+ * An address that embeds an IPv4 address is checked as the IPv4 address (mapped, NAT64) or refused (6to4, Teredo).
  */
-export function publicVerdict(given: Address): AddressVerdict {
+export function nonPublicReason(given: Address): AddressVerdict {
   const address = reachedAddress(given);
   if (!isV6(address)) {
     return deniedV4.find((each) => isInRange(address, each.range))?.reason ?? reasonOf(address.range());
@@ -93,7 +93,7 @@ function range(text: string): AddressRange {
   return [base, bits];
 }
 
-/** The text for a range name. Every range other than unicast is refused, with or without a separate string. */
+/** The description of a range. Every range other than unicast is refused, with or without a specific description. */
 function reasonOf(name: string): AddressVerdict {
   if (name === 'unicast') return null;
   return words[name] ?? 'a reserved address';

@@ -19,7 +19,7 @@ export function faultError(type: FaultType, message: string): Error {
 export type Phase = 'connecting' | 'handshaking' | 'tunnelled' | 'exchanging';
 
 /**
- * The fault behind an error of Node or undici. Messages contain only the codes: the strings of these errors may contain addresses
+ * The fault behind an error of Node or undici. Messages contain only the codes: the messages of these errors may contain addresses
  * and certificates of third parties.
  */
 export function faultFromError(error: unknown, phase: Phase): Fault {
@@ -36,11 +36,11 @@ export function faultFromError(error: unknown, phase: Phase): Fault {
   if (phase === 'handshaking' || isTlsCode(code))
     return { type: 'tls_failed', message: `the TLS handshake failed${shown}` };
   if (isBadAnswer(error, code)) {
-    return { type: 'invalid_response', message: `the answer is not valid HTTP${shown}` };
+    return { type: 'invalid_response', message: `invalid HTTP response${shown}` };
   }
   if (phase === 'exchanging') return { type: 'connection_reset', message: `${closedEarly}${shown}` };
   if (code === 'ETIMEDOUT') return { type: 'connect_timeout', message: `the host did not answer${shown}` };
-  return { type: 'connect_failed', message: `no connection could be made${shown}` };
+  return { type: 'connect_failed', message: `could not connect${shown}` };
 }
 
 const closedEarly = 'the connection was closed before the answer was complete';

@@ -70,7 +70,7 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
     if (request.signal === undefined) {
       this.#onAbort = null;
     } else {
-      this.#onAbort = () => this.fail({ type: 'aborted', message: 'the attempt was ended' });
+      this.#onAbort = () => this.fail({ type: 'aborted', message: 'the attempt was cancelled' });
       request.signal.addEventListener('abort', this.#onAbort, { once: true });
     }
   }
@@ -129,7 +129,7 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
     const reason = connection.socketError ?? error;
     const fault = faultFromError(reason, connection.stands ? 'exchanging' : 'connecting');
     if (isOfConnection(fault) && this.#begunOnUsedSocket && this.#headersAt === null && !this.#retried) {
-      // Most likely the server closed an idle connection while this request was sent, which is no fault of the request.
+      // Most likely the server closed an idle connection while this request was being sent: not a fault of the request.
       this.#retried = true;
       this.#begunOnUsedSocket = false;
       connection.discard(this);
@@ -211,8 +211,8 @@ function isOfConnection({ type }: Fault): boolean {
 }
 
 /**
- * Answers with these statuses have no body, whatever length their headers announce (RFC 9112, 6.3). Servers exist that announce one;
- * undici takes that for an error.
+ * Answers with these statuses have no body, whatever length their headers announce (RFC 9112, 6.3). Some servers announce one, which undici
+ * treats as an error.
  */
 function endsWithHeaders(status: number): boolean {
   return status === 204 || status === 304;

@@ -144,7 +144,7 @@ function settle(
     finish(forbidden === null ? null : faultError('address_forbidden', forbidden));
   });
   return () => {
-    finish(faultError('aborted', 'the attempt was ended'));
+    finish(faultError('aborted', 'the attempt was cancelled'));
     opening.socket()?.destroy();
   };
 }
@@ -272,7 +272,7 @@ async function judgedAddresses(
 /** The certificates in PEM. Throws a TypeError if there is none or one is unreadable, which Node would ignore. */
 function checkedAuthorities(text: string): string {
   const found = text.match(/-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*/g) ?? [];
-  if (found.length === 0) throw new TypeError('ca contains no certificate in PEM');
+  if (found.length === 0) throw new TypeError('ca contains no PEM certificate');
   for (const [at, begin] of found.entries()) {
     const label = /-----BEGIN (.*?)-----/.exec(begin)?.[1] ?? '';
     try {
@@ -310,9 +310,6 @@ function contextOf(options: SecureContextOptions): SecureContext | Error {
   try {
     return createSecureContext(options);
   } catch {
-    return faultError(
-      'tls_failed',
-      'the client certificate and its key cannot be used: both must be PEM, and belong together',
-    );
+    return faultError('tls_failed', 'invalid client certificate or key: both must be PEM and belong together');
   }
 }

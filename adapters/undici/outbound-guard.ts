@@ -4,12 +4,12 @@ import {
   type AddressRange,
   addressFromText,
   isInRange,
-  publicVerdict,
+  nonPublicReason,
   rangeFromText,
   reachedAddress,
 } from './address-rules.js';
 
-/** Destinations that are allowed although they are not public. */
+/** Allowed non-public destinations. */
 export interface AllowedDestinations {
   /** Ranges in CIDR notation, for example `10.20.0.0/16` or `fd00:20::/32`. */
   readonly cidrs?: readonly string[];
@@ -23,7 +23,7 @@ export interface OutboundGuard {
   judge(host: string, address: string): string | null;
   /** Null if the host of a URL is a name (checked when it is resolved) or an allowed literal, otherwise the reason. */
   judgeHost(host: string): string | null;
-  /** Whether the address lies in a range that the host application listed, and is not merely public. */
+  /** Whether the host application has listed a range that contains the address. */
   isListed(address: string): boolean;
 }
 
@@ -63,7 +63,7 @@ export function outboundGuard(allow: AllowedDestinations = {}, hint: string = de
     const known = verdicts.get(text);
     if (known !== undefined) return known;
     const address = addressFromText(text);
-    const reason = address === null ? 'an invalid address' : publicVerdict(address);
+    const reason = address === null ? 'an invalid address' : nonPublicReason(address);
     const verdict = address !== null && isAllowedAddress(address) ? null : reason;
     if (verdicts.size >= mostVerdicts) verdicts.clear();
     verdicts.set(text, verdict);
@@ -73,7 +73,7 @@ export function outboundGuard(allow: AllowedDestinations = {}, hint: string = de
   const judge = (host: string, text: string): string | null => {
     const verdict = verdictOf(text);
     if (verdict === null || isAllowedHost(bareHost(host))) return null;
-    return `this host is at ${verdict}, and only public addresses are delivered to; ${hint}`;
+    return `this host is at ${verdict}, but requests are sent only to public addresses; ${hint}`;
   };
   return {
     judge,

@@ -23,19 +23,19 @@ export interface UndiciDeliverySettings {
   /** Refuses http: URLs. Off when absent. */
   readonly httpsOnly?: boolean;
   /**
-   * Connections to one host at a time, 1 to 64; more requests wait, whoever makes them. No limit when absent: the engine has
-   * limits for each configuration and each origin, which are fair.
+   * Maximum concurrent connections to one host, 1 to 64; further requests of all callers wait. Default: unlimited, because the engine
+   * has fair limits for each configuration and each origin.
    */
   readonly socketsPerHost?: number;
   /** How long an idle connection is kept, unless the server announces a shorter time. 4 s when absent. */
   readonly keepAlive?: Milliseconds;
-  /** Certificate authorities (PEM) trusted beside the usual ones. Certificates are always checked. */
+  /** Additional trusted certificate authorities (PEM). Certificates are always verified. */
   readonly ca?: string | readonly string[];
-  /** How names become addresses; `nameResolver()` when absent. Its answers are guarded all the same. */
+  /** The name resolver; default: `nameResolver()`. The guard checks its answers, too. */
   readonly lookup?: Resolver;
   /** The proxy that requests are sent through, with the CONNECT method; directly when absent. */
   readonly proxy?: ProxySettings;
-  /** The last part of refusals: what the operator can change. When absent, it names the settings of this adapter. */
+  /** The end of refusal messages: what the operator can change. Default: the settings of this adapter. */
   readonly hint?: string;
   /** The clock of the timing's start; the host's clock when absent. */
   readonly now?: () => Instant;
@@ -60,8 +60,8 @@ const settingTable: OptionTable<UndiciDeliverySettings> = {
 const mostDestinations = 1000;
 
 /**
- * Delivery over undici 7, which is loaded at the first request. Every connection is guarded where it is made (see the
- * outbound guard), redirects are never followed, and both the time and the bytes of an answer are bounded. Throws a
+ * Delivery over undici 7, which is loaded at the first request. The outbound guard checks every connection when it is made,
+ * redirects are never followed, and time and size of an answer are limited. Throws a
  * TypeError for invalid settings.
  */
 export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDelivery {
@@ -92,7 +92,7 @@ export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDeliv
       return;
     }
     if (closed || request.signal?.aborted === true) {
-      refuse('aborted', `${target.label}: the attempt was ended before it began`);
+      refuse('aborted', `${target.label}: the attempt was cancelled before it began`);
       return;
     }
     const exchange = new Exchange(request, target, startedAt, settle);

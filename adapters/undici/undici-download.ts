@@ -23,8 +23,8 @@ const mostRedirects = 10;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Downloads over undici 7, which is loaded at the first one. Every connection is guarded where it is made, also those that redirects
- * lead to. Throws a TypeError for invalid settings.
+ * Downloads over undici 7, which is loaded at the first one. The outbound guard checks every connection when it is made, including
+ * those of redirects. Throws a TypeError for invalid settings.
  */
 export function undiciDownload(settings: UndiciDownloadSettings = {}): Download {
   checkOptions('undiciDownload', settings, connectionTable);
@@ -82,7 +82,7 @@ function destination(text: string, settings: UndiciDownloadSettings): DeliveryUr
   const { protocol, port } = target.url;
   if (settings.httpsOnly === true && protocol !== 'https:') return 'the URL must begin with https://';
   const number = Number(port || (protocol === 'https:' ? 443 : 80));
-  return settings.forbiddenPorts?.includes(number) === true ? `port ${number} is not connected to` : target;
+  return settings.forbiddenPorts?.includes(number) === true ? `port ${number} is forbidden (forbiddenPorts)` : target;
 }
 
 /** One request on a separate connection, which is closed whatever happens. */
@@ -110,7 +110,7 @@ async function oneHop(
       failure(`${target.label}: ${message}`, false),
     );
   } catch (error) {
-    if (error instanceof NotTaken) throw error.cause;
+    if (error instanceof StoringFailed) throw error.cause;
     return err(failureOf(error, target, request));
   } finally {
     client.destroy(null, () => undefined);
@@ -146,7 +146,7 @@ function sent(headers: Readonly<Record<string, string>>, { authorization }: Deli
 }
 
 /** The consumer of the bytes failed, not the download. */
-class NotTaken extends Error {}
+class StoringFailed extends Error {}
 
 async function takeAll(
   body: Dispatcher.ResponseData['body'],
@@ -160,18 +160,18 @@ async function takeAll(
     try {
       await take(chunk);
     } catch (cause) {
-      throw new NotTaken('the downloaded bytes could not be stored', { cause });
+      throw new StoringFailed('the downloaded bytes could not be stored', { cause });
     }
   }
   return ok({ bytes });
 }
 
 function failureOf(error: unknown, { label }: DeliveryUrl, request: DownloadRequest): DownloadError {
-  if (request.signal.aborted) return failure(`${label}: the download was ended`, false);
+  if (request.signal.aborted) return failure(`${label}: the download was cancelled`, false);
   const name = error instanceof Error ? error.name : '';
   if (name === 'TimeoutError') return failure(`${label}: no complete answer within ${request.totalTimeout} ms`, false);
   if (name === 'HeadersTimeoutError' || name === 'BodyTimeoutError') {
-    return failure(`${label}: the server was silent for ${request.idleTimeout} ms`, false);
+    return failure(`${label}: the server sent nothing for ${request.idleTimeout} ms`, false);
   }
   const fault = faultFromError(error ?? faultError('connection_reset', 'the connection was closed'), 'exchanging');
   return failure(`${label}: ${fault.message}`, fault.type === 'address_forbidden' || fault.type === 'invalid_url');

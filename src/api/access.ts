@@ -44,24 +44,24 @@ export function onNodePool(right: Exclude<NodePoolCapability, 'deny'>): CallAcce
 export function accessText(access: CallAccess): string {
   switch (access.type) {
     case 'public':
-      return 'Needs no token.';
+      return 'Requires no token.';
     case 'any':
-      return 'What is answered depends on the token.';
+      return 'The answer depends on the rights of the token.';
     case 'namespace': {
-      const namespace = access.namedBy === 'record' ? 'namespace of what is asked for' : 'namespace of the request';
-      return `Needs one of the capabilities ${access.anyOf.join(', ')} in the ${namespace}.`;
+      const namespace = access.namedBy === 'record' ? 'namespace of the record' : 'namespace of the request';
+      return `Requires one of the capabilities ${access.anyOf.join(', ')} in the ${namespace}.`;
     }
     case 'workspace':
-      return 'Needs the right "' + access.right + '" on the workspace.';
+      return 'Requires the right "' + access.right + '" on the workspace.';
     case 'variables':
-      return 'Needs a right on the variable: list, read, write or destroy.';
+      return 'Requires a right on the variable: list, read, write or destroy.';
     case 'area':
-      return `Needs the right "${access.right}" in the area "${access.area}".`;
+      return `Requires the right "${access.right}" in the area "${access.area}".`;
     case 'node_pools':
-      return `Needs the capability "${access.right}" on the node pool.`;
+      return `Requires the capability "${access.right}" on the node pool.`;
     case 'node':
-      return 'Needs the token of the node, or a management token.';
+      return 'Requires the token of the node, or a management token.';
     case 'management':
-      return 'Needs a management token.';
+      return 'Requires a management token.';
   }
 }

@@ -177,7 +177,7 @@ export function shown<V, A>(
 
 /**
  * The result of a write, with the wire names of its members. `constants` are members that clients of the interface
- * expect and that carry no information.
+ * expect but that carry no information.
  */
 export function written<T extends object>(
   schema: string,
@@ -203,7 +203,7 @@ export function done(): AnswerForm<{ readonly index: number }, { readonly index:
   return { schema: undefined, status: 200, toClient: (value) => value, toWire: () => '', indexOf };
 }
 
-/** A JSON document without an index: computed and not stored. */
+/** A computed JSON document, without an index. */
 export function computed<T>(schema: string, toWire: (value: T) => unknown = (value) => value): AnswerForm<T, T> {
   return {
     schema: namedSchema(schema),

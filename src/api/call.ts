@@ -102,8 +102,8 @@ type AllInputs<C, I> = Omit<C, keyof I> & I;
 /** The additional inputs of every read of the job interface: the waiting options of clients. */
 export const waitingInputs = {
   index: inQuery('index', unsigned('Invalid index'), 'Wait until the answer is newer than this index'),
-  wait: inQuery('wait', duration('Invalid wait time'), 'How long to wait at most; 5 minutes when absent'),
-  stale: inQuery('stale', flag, 'Accepted; every answer of this server is current'),
+  wait: inQuery('wait', duration('Invalid wait time'), 'The longest wait; default: 5 minutes'),
+  stale: inQuery('stale', flag, 'Accepted without effect: every answer of this server is current'),
 } as const;
 
 /** A read of the job interface, in a namespace. */

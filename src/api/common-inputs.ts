@@ -10,23 +10,23 @@ export const jobIdTwice = repeatedInBody(jobId, { name: 'JobID', required: true,
 
 /** Inputs of lists: an ID prefix, and a page. */
 export const pageInputs = {
-  prefix: inQuery('prefix', text, 'Only IDs that begin with this'),
-  filter: inQuery('filter', text, 'A filter expression, asked of the stored records'),
-  perPage: inQuery('per_page', integer, 'Items on a page; everything when 0 or absent'),
-  nextToken: inQuery('next_token', pageToken, 'Where the page begins: what the page before gave'),
-  reverse: inQuery('reverse', literalTrue, 'Last first'),
+  prefix: inQuery('prefix', text, 'Only IDs with this prefix'),
+  filter: inQuery('filter', text, 'A filter expression over the stored records'),
+  perPage: inQuery('per_page', integer, 'Items per page; default or 0: all'),
+  nextToken: inQuery('next_token', pageToken, 'Start of the page: the token that the previous page returned'),
+  reverse: inQuery('reverse', literalTrue, 'In reverse order'),
 } as const;
 
 /** The same for records whose IDs are UUIDs. */
 export const pageOfUuids = {
   ...pageInputs,
-  prefix: inQuery('prefix', beginningOfId, 'Only IDs that begin with this'),
+  prefix: inQuery('prefix', beginningOfId, 'Only IDs with this prefix'),
 } as const;
 
 /** Optional details in lists of nodes. */
 export const nodeDetails = {
-  resources: inQuery('resources', strictBoolean, 'Add the resources of each node'),
-  os: inQuery('os', strictBoolean, 'Add the attribute os.name of each node'),
+  resources: inQuery('resources', strictBoolean, 'Include the resources of each node'),
+  os: inQuery('os', strictBoolean, 'Include the attribute os.name of each node'),
 } as const;
 
 /** Errors of a filter. */
@@ -35,7 +35,7 @@ export const filterFaults = ['filter_syntax', 'filter_evaluation'] as const;
 /** The page inputs of a list of the notification interface. */
 export const numberedPage = {
   pageNumber: inQuery('page[number]', positive, 'Page, from 1'),
-  pageSize: inQuery('page[size]', positive, 'Items on a page; 20 when absent, at most 100'),
+  pageSize: inQuery('page[size]', positive, 'Items per page; default: 20, at most 100'),
 } as const;
 
 const checkedIndex = { enforce: member('EnforceIndex', jsonBoolean), index: member('JobModifyIndex', jsonUnsigned) };
@@ -57,7 +57,7 @@ export const enforceGivenIndex = inMembers<number, typeof checkedIndex>(checkedI
 export const idempotencyToken = inQuery(
   'idempotency_token',
   text,
-  'A second dispatch with the same token makes no second instance',
+  'A repeated dispatch with the same token creates no second instance',
   ['IdempotencyToken'],
 );
 

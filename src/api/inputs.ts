@@ -37,10 +37,10 @@ export interface DocumentShape {
   readonly attributes: Readonly<Record<string, string>>;
   /** Member name to a to-many relationship. */
   readonly relationships: Readonly<Record<string, { readonly name: string; readonly type: string }>>;
-  /** Whether other attributes are refused, and faults around the attributes, before the call is made. Otherwise the call gets the faults. */
+  /** Whether other attributes, and faults outside the attributes, are refused before the call. Otherwise the call receives the faults. */
   readonly closed?: boolean;
-  /** Members that records have on top of the attributes. Clients pass them over, so that what was read can be sent back changed. */
-  readonly told?: readonly string[];
+  /** Members of records that are not attributes of requests. Clients omit them, so that a record can be read, changed and sent back. */
+  readonly readOnly?: readonly string[];
   readonly schema: JsonSchema;
 }
 

@@ -106,7 +106,7 @@ export function jsonDocument<T>(schema: () => JsonSchema): JsonCodec<T> {
 /** A member that clients send but this server does not support: only an empty value is accepted. */
 export const jsonUnavailable: JsonCodec<never> = {
   schema: () => ({ anyOf: [{ maxLength: 0, maxItems: 0, maxProperties: 0, type: ['string', 'array', 'object'] }] }),
-  expected: 'empty: this server has no such feature',
+  expected: 'empty: this server does not support it',
   read: (value) => (value === '' || isEmptyObject(value) ? { value: undefined as never } : undefined),
 };
 
@@ -228,7 +228,7 @@ export function printJson<T>(codec: JsonCodec<T>, value: T): unknown {
   return codec.print === undefined ? value : codec.print(value);
 }
 
-/** Finds members case-insensitively. Of a name in several forms the last counts, as in job documents, whichever is the exact one. */
+/** Finds members case-insensitively. If a name occurs in several forms, the last one counts, as in job documents, even if another is the exact form. */
 export function membersIn(value: JsonObject): (name: string) => unknown {
   let folded: Map<string, string> | undefined;
   return (name) => {

@@ -48,7 +48,7 @@ function nodeStub(node: Node, resources: boolean, os: boolean): NodeListStub {
   };
 }
 
-/** A page of nodes as lists show them, with the details that are asked for (`nodeDetails`). */
+/** A page of nodes as lists show them, with the requested details (`nodeDetails`). */
 export const nodePage = shownPage('NodeListStub', ({ record }: StoredRow<Node>, { resources, os }) =>
   nodeStub(record, resources === true, os === true),
 );

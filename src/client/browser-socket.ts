@@ -40,7 +40,7 @@ export function openBrowserSocket(options: OpenOptions): Promise<Result<MessageS
     }
     socket.binaryType = 'arraybuffer';
     const opened = new BrowserSocket(socket);
-    signal?.addEventListener('abort', () => opened.close(1000, 'ended by the caller'), { once: true });
+    signal?.addEventListener('abort', () => opened.close(1000, 'closed by the caller'), { once: true });
     socket.addEventListener('open', () => {
       socket.send(hello);
       resolve(ok(opened));

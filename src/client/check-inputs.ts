@@ -30,22 +30,22 @@ function wrongValue(name: string, location: InputLocation, value: unknown): BadR
       return message === undefined ? undefined : badRequest(message, location.in === 'path' ? name : location.name);
     }
     case 'body':
-      return told(name, faultOfMember(location.codec, value));
+      return badRequestFor(name, faultOfMember(location.codec, value));
     case 'queries':
-      return told(name, isListOfTexts(value) ? undefined : 'must be a list of strings');
+      return badRequestFor(name, isListOfTexts(value) ? undefined : 'must be a list of strings');
     case 'members':
-      return told(name, faultOfMembers(location, value));
+      return badRequestFor(name, faultOfMembers(location, value));
     case 'bytes':
-      return told(name, value instanceof Uint8Array ? undefined : 'must be a Uint8Array');
+      return badRequestFor(name, value instanceof Uint8Array ? undefined : 'must be a Uint8Array');
   }
 }
 
-function told(name: string, message: string | undefined): BadRequest | undefined {
+function badRequestFor(name: string, message: string | undefined): BadRequest | undefined {
   return message === undefined ? undefined : badRequest(`"${name}" ${message}`, name);
 }
 
 function wrongDocument(name: string, shape: DocumentShape, value: unknown): BadRequest | undefined {
-  if (!isJsonObject(value)) return told(name, 'must be an object');
+  if (!isJsonObject(value)) return badRequestFor(name, 'must be an object');
   const stray = strayMember(shape, value);
   if (stray === undefined) return undefined;
   return badRequest(`there is no attribute ${JSON.stringify(stray)}`, `${name}.${stray}`);
@@ -113,9 +113,9 @@ export function badRequest(message: string, parameter: string): BadRequest {
 }
 
 /** A member without a place in the document: it would be lost on the way to a server. */
-function strayMember({ attributes, relationships, told = [] }: DocumentShape, value: unknown): string | undefined {
+function strayMember({ attributes, relationships, readOnly = [] }: DocumentShape, value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Object.keys(attributes).length === 0) return undefined;
   const known = (name: string): boolean =>
-    Object.hasOwn(attributes, name) || Object.hasOwn(relationships, name) || told.includes(name);
+    Object.hasOwn(attributes, name) || Object.hasOwn(relationships, name) || readOnly.includes(name);
   return Object.keys(value).find((name) => !known(name) && (value as CallInput)[name] !== undefined);
 }

@@ -7,7 +7,7 @@
 export interface Unreachable {
   readonly type: 'unreachable';
   readonly message: string;
-  /** What the platform's `fetch` or socket reported. */
+  /** The error of the platform's `fetch` or socket. */
   readonly cause?: unknown;
 }
 
@@ -27,7 +27,7 @@ export interface Aborted {
 export interface BadRequest {
   readonly type: 'bad_request';
   readonly message: string;
-  /** Name of the parameter on the wire. */
+  /** Name of the parameter in the request. */
   readonly parameter?: string;
   /** JSON pointer into the body. */
   readonly pointer?: string;
@@ -41,7 +41,7 @@ export interface Refused {
   readonly message: string;
 }
 
-/** The response is not Signalbox's: another server, or a proxy, has answered. */
+/** The response did not come from Signalbox but from another server or a proxy. */
 export interface UnexpectedAnswer {
   readonly type: 'unexpected_answer';
   /** The HTTP status code. */
@@ -52,4 +52,4 @@ export interface UnexpectedAnswer {
 /** The transport errors of a call over HTTP, by `type`. In the same process a call fails only with its operation's errors or `aborted`. */
 export type ClientError = Unreachable | TimedOut | Aborted | BadRequest | Refused | UnexpectedAnswer;
 
-export const aborted: Aborted = { type: 'aborted', message: 'the call was ended by its signal' };
+export const aborted: Aborted = { type: 'aborted', message: 'the call was aborted by its signal' };

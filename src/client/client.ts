@@ -20,7 +20,7 @@ export interface CallOptions {
 export interface WaitingOptions extends CallOptions {
   /** Wait until the answer's index is greater than this index of an earlier answer. */
   readonly index?: number;
-  /** The longest wait, in milliseconds or as a string such as `60s`; 5 minutes when absent. */
+  /** The longest wait, in milliseconds or as a string such as `60s`; default: 5 minutes. */
   readonly wait?: Milliseconds | string;
 }
 
@@ -176,7 +176,8 @@ function wrongOption(call: Call, index: unknown, signal: unknown): BadRequest | 
 
 function millisecondsOf(wait: Milliseconds | string | undefined): Result<Milliseconds | undefined, BadRequest> {
   if (wait === undefined || (typeof wait === 'number' && wait >= 0)) return ok(wait);
-  if (typeof wait !== 'string') return err(badRequest('"wait" must be milliseconds or a text such as 60s', 'wait'));
+  if (typeof wait !== 'string')
+    return err(badRequest('"wait" must be a number of milliseconds or a string such as 60s', 'wait'));
   return parseDurationNanos(wait)
     .map((nanos) => Number(nanos) / 1_000_000)
     .mapErr(({ message }) => badRequest(message, 'wait'));

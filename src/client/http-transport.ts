@@ -11,15 +11,15 @@ import { itemsOf } from './items-of.js';
 import { SignalboxError } from './or-throw.js';
 import { requestFromCall, type WireRequest } from './request-from-call.js';
 
-/** The server's address, and how `connect` calls it. */
+/** The server's address, and options of the requests. */
 export interface ConnectOptions {
   /** URL of the server, with the path under which it is mounted, if any: `https://example.org/tools`. */
   readonly url: string;
   /** The secret of a token of the server's store; requests send it as `X-SVC-Token`. */
   readonly token?: string;
-  /** Path of the notification interface below the URL; the root when absent. `/api/v2` with upstream names. */
+  /** Path of the notification interface below the URL; default: the root. With upstream names: `/api/v2`. */
   readonly notificationsPath?: string;
-  /** Response timeout in milliseconds, in addition to the wait that a read asks for; 30 seconds when absent. */
+  /** Response timeout in milliseconds, in addition to the requested wait of a read; default: 30 seconds. */
   readonly timeout?: number;
   /** Headers of every request, for servers that authenticate by other headers. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export interface ConnectOptions {
 
 const longestWait = 5 * 60_000;
 
-/** Calls over HTTP. A network failure is returned at once: nothing is retried. */
+/** Calls over HTTP. A network failure is returned immediately, without retries. */
 export function httpTransport(options: ConnectOptions): Transport {
   const server = new Server(options);
   return {
@@ -59,8 +59,8 @@ class Server {
     const request = requestFromCall(call, input, how.waiting);
     if (request.isErr()) return err(request.error);
     const { timeout = 30_000 } = this.#options;
-    const patience = timeout + (how.waiting === undefined ? 0 : ((how.waiting.wait ?? longestWait) * 17) / 16);
-    const ended = endedBy(how.signal, patience);
+    const limit = timeout + (how.waiting === undefined ? 0 : ((how.waiting.wait ?? longestWait) * 17) / 16);
+    const ended = endedBy(how.signal, limit);
     try {
       const response = await this.#fetch(call, request.value, ended.signal);
       const text = await response.text();
@@ -101,7 +101,7 @@ class Server {
     if (request.isErr()) return err(request.error);
     const { token, WebSocket = (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket } = this.#options;
     if (WebSocket === undefined) {
-      const message = 'this platform has no WebSocket: give `connect` one';
+      const message = 'this platform has no WebSocket: pass one to `connect`';
       return err({ type: 'bad_request', message } satisfies ClientError);
     }
     const target = request.value.target + (request.value.target.includes('?') ? '&' : '?') + 'ws_handshake=true';
@@ -121,7 +121,7 @@ class Server {
       redirect: 'error',
       headers: {
         ...headers,
-        // A refused stream answers in this form; its items have another.
+        // A refused stream is answered in this form; items have another form.
         Accept: call.kind === 'stream' ? `${plainType}, */*` : plainType,
         ...(token === undefined || token === '' ? {} : { 'X-SVC-Token': token }),
         ...(contentType === undefined ? {} : { 'Content-Type': contentType }),
@@ -142,7 +142,7 @@ async function* clientItems(
 ): AsyncGenerator<unknown> {
   for await (const item of itemsOf(body, framing)) {
     const own = framing === 'bytes' || answer.fromWire === undefined ? item : answer.fromWire(item);
-    if (own === undefined) throw new SignalboxError(unexpected(200, `an item of ${path} is not one of this interface`));
+    if (own === undefined) throw new SignalboxError(unexpected(200, `invalid item in the stream of ${path}`));
     yield own;
   }
 }
@@ -175,7 +175,7 @@ function refusalFrom(status: number, text: string): ClientError | TaggedError {
   return unexpected(status);
 }
 
-function unexpected(status: number, message = 'the answer is not one of this interface'): UnexpectedAnswer {
+function unexpected(status: number, message = 'the response is not from a Signalbox server'): UnexpectedAnswer {
   return { type: 'unexpected_answer', status, message };
 }
 

@@ -7,7 +7,7 @@ import { agentPorts, type Engine, hostPrincipal, saveToken } from '../../src/ind
 import { readAllocationChecks } from '../../src/operations/allocations/index.js';
 import { patience } from './patience.js';
 
-/** How an agent of a test is linked to an engine. */
+/** A link between an agent and an engine, for tests. */
 export interface AgentLinkage {
   readonly ports: RunnerPorts;
   /** Resolves when commands for the allocation reach its node. */
@@ -15,10 +15,10 @@ export interface AgentLinkage {
   close(): Promise<void>;
 }
 
-/** An engine that is served, and a token for the agent of a new node. */
+/** A served engine, and a token for the agent of a new node. */
 export interface ServedEngine {
   readonly url: string;
-  /** Cuts every connection, those of WebSockets too. */
+  /** Cuts every connection, including WebSockets. */
   cut(): void;
   readonly token: string;
   close(): Promise<void>;

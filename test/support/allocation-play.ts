@@ -12,13 +12,13 @@ import { type TaskPlan, taskPlan } from '../../src/agent/task/task-plan.js';
 import { type DecisionInputs, freshTaskRecord, type TaskRecord } from '../../src/agent/task/task-record.js';
 import type { Job } from '../../src/jobs/document/job.js';
 
-/** What a driver that is made for a test does: events after so many milliseconds, for each effect. */
+/** A scripted driver: for each effect, events after a number of milliseconds. */
 export type Script = (
   task: string,
   effect: TaskEffect,
 ) => readonly { readonly after: number; readonly event: TaskLifeEvent }[];
 
-/** A driver whose tasks start at once, run for so long, and end at once when they are asked to. */
+/** A driver whose tasks start immediately, run for this time, and stop immediately on request. */
 export function plainScript(
   runs: Readonly<Record<string, { readonly for?: number; readonly code?: number }>> = {},
 ): Script {
@@ -56,7 +56,7 @@ export interface PlayOptions {
   readonly records?: Readonly<Record<string, TaskRecord>>;
 }
 
-/** Plays the life of an allocation in virtual time, and notes what was asked of the driver, and when. */
+/** Simulates an allocation in virtual time, and records the requests to the driver with their times. */
 export class AllocationPlay {
   life: AllocationLife;
   now = 0;
@@ -102,7 +102,7 @@ export class AllocationPlay {
     for (const effect of effects) this.#perform(effect);
   }
 
-  /** Lets everything happen that is due within so many milliseconds. */
+  /** Advances the time by this many milliseconds and handles everything that becomes due. */
   advance(milliseconds: number): void {
     const until = this.now + milliseconds;
     for (;;) {

@@ -1,4 +1,4 @@
-/** Does the work as a user to whom the rights of files matter: root may do everything. */
+/** Runs the work as an unprivileged user, because file permissions do not apply to root. */
 export async function asAnotherUser<T>(work: () => Promise<T>): Promise<T> {
   const isRoot = process.geteuid?.() === 0;
   if (isRoot) process.seteuid?.(65_534);

@@ -4,8 +4,8 @@ import { buildSync } from 'esbuild';
 import { inject } from 'vitest';
 
 /**
- * The command line as a program in a few files, bundled from the sources by the first test of a run that starts it: a process starts
- * in a fraction of the time that the sources take.
+ * The command line bundled from the sources into a few files, by the first test of a run that starts it: it starts in a fraction of
+ * the time of the sources.
  */
 export function commandLineProgram(): string {
   const folder = join(inject('runFolder'), 'command-line');
@@ -31,7 +31,7 @@ function bundle(folder: string): void {
   try {
     renameSync(made, folder);
   } catch (error) {
-    // Another worker was first with the same.
+    // Another worker has created the same bundle.
     if (!existsSync(folder)) throw error;
   }
 }

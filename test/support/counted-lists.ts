@@ -1,7 +1,7 @@
 import type { ReadView, Storage } from '../../src/ports/storage.js';
 import type { TableName } from '../../src/shared/table.js';
 
-/** The storage, which notes how many rows of a table each list gives. */
+/** The storage; records the number of rows that each list of a table returns. */
 export function countedLists(storage: Storage, { name }: TableName, counts: number[]): Storage {
   const over = <V extends ReadView>(view: V): V =>
     new Proxy(view, {

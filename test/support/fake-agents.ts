@@ -18,16 +18,16 @@ import { type Instant, isoFromInstant } from '../../src/shared/instant.js';
 import type { Table } from '../../src/shared/table.js';
 import { nodeFrom } from './nodes.js';
 
-/** What the tasks of an allocation do: it runs on, ends well or fails so long after its start. */
+/** The behaviour of an allocation: it runs indefinitely, or completes or fails this long after its start. */
 export type Behaviour = { readonly ends?: 'complete' | 'failed'; readonly after?: number };
 
 export interface FakeCluster extends AsyncDisposable {
   readonly engine: Engine;
   readonly clock: ManualClock;
   readonly storage: Storage;
-  /** Registers a node whose agent looks after its allocations each second. */
+  /** Registers a node whose agent updates its allocations every second. */
   addNode(id: string, change?: Partial<Node>): Promise<void>;
-  /** The agent says nothing any more, or speaks again. */
+  /** Silences the agent, or lets it report again. */
   silence(id: string, silent?: boolean): void;
   /** All records of a table. */
   rows<R>(table: Table<R>): Promise<R[]>;
@@ -39,15 +39,15 @@ export interface FakeClusterOptions {
   readonly storage?: Storage;
   readonly clock?: ManualClock;
   readonly delivery?: HttpDelivery;
-  /** Other ones than those of an earlier cluster over the same storage. */
+  /** IDs that differ from those of an earlier cluster over the same storage. */
   readonly ids?: Ids;
-  /** Milliseconds between two looks of an agent; one second when absent. */
+  /** Milliseconds between two rounds of an agent; default: one second. */
   readonly every?: number;
-  /** Whether a look of an agent, with all that it would tell, is lost. */
+  /** Whether a round of an agent, with all its reports, is lost. */
   readonly lossy?: () => boolean;
 }
 
-/** A whole installation on virtual time: a running engine, and nodes whose agents start and end what they are told to. */
+/** An installation in virtual time: a running engine, and nodes whose agents start and stop allocations as requested. */
 export function fakeCluster(options: FakeClusterOptions = {}): FakeCluster {
   const clock = options.clock ?? manualClock();
   const storage = options.storage ?? memoryStorage();
@@ -91,7 +91,7 @@ export function fakeCluster(options: FakeClusterOptions = {}): FakeCluster {
   };
 }
 
-/** One look of an agent: it tells that it lives, or registers again, and reports what has changed of its allocations. */
+/** One round of an agent: sends a heartbeat or registers again, and reports changes of its allocations. */
 async function look(
   engine: Engine,
   node: Node,

@@ -1,12 +1,12 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { ReadView, Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
 
-/** A row or list that has to be fetched before the work can go on. */
+/** A row or list that must be fetched before the work can continue. */
 class Missing extends Error {}
 
 /**
- * The same storage, as one behind a network answers (decision 006): a work is interrupted by an exception at the first row or list that was
- * not fetched for it, and runs again when that is there.
+ * The same storage, behaving like a store over a network (decision 006): an exception interrupts a work function at the first row or
+ * list that was not fetched yet, and the work runs again when it is available.
  */
 export function fetching(storage: Storage): Storage {
   return {
@@ -41,7 +41,7 @@ async function writing<T, E>(
   }
 }
 
-/** Runs the work to its end, or to the first thing that is missing, which is there from then on. */
+/** Runs the work to its end, or to the first missing row or list, which is then fetched. */
 function interrupted<V extends ReadView, T>(
   view: V,
   fetched: Set<string>,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Texts that no well-behaved client sends. Numbers beyond JSON are written by `hostileJson`. */
+/** Strings that no well-behaved client sends. `hostileJson` writes numbers outside the range of JSON. */
 export const hostileTexts: readonly string[] = [
   '',
   ' ',
@@ -80,18 +80,18 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** An own member of that name, as JSON can have it. */
+/** An own member of that name, as JSON can contain it. */
 function withMember(name: string): unknown {
   return JSON.parse(`{${JSON.stringify(name)}:{"x":1}}`) as unknown;
 }
 
-/** The paths of all values inside a document, its own first. */
+/** The paths of all values in a document, beginning with its own. */
 export function pathsIn(value: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
   if (typeof value !== 'object' || value === null) return [path];
   return [path, ...Object.entries(value).flatMap(([key, item]) => pathsIn(item, [...path, key]))];
 }
 
-/** The document with another value at one path. */
+/** The document with the value at one path replaced. */
 export function replacedAt(value: unknown, path: readonly string[], by: unknown): unknown {
   const [first, ...rest] = path;
   if (first === undefined) return by;

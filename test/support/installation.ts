@@ -15,33 +15,33 @@ export interface Served {
   readonly box: Client;
 }
 
-/** One run of the parameterized job `work`: what its task wrote, in order. */
+/** One run of the parameterized job `work`: the marks of its task, in order. */
 export type Marks = ReadonlyMap<string, readonly string[]>;
 
-/** A folder with a store and a runner directory, and a receiver that is told of all runs of the job `work`. */
+/** A folder with a store and a runner directory, and a receiver that is notified of all runs of the job `work`. */
 export interface Installation {
   readonly folder: string;
   readonly store: string;
   readonly receiver: Receiver;
-  /** Starts `signalbox serve` with its runner on the store. Open a second one before the first has ended, and both work on it. */
+  /** Starts `signalbox serve` with its runner on the store. Two servers may run on it at the same time. */
   serve(options?: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Served>;
   /** Starts the command line with other arguments. */
   run(args: readonly string[], environment?: Readonly<Record<string, string>>): Child;
   /**
-   * Registers the job `work`, whose commands take so many seconds (0.02 when absent) and are started again so many times (not at
-   * all when absent) when they fail, and the configuration that tells the receiver of its runs.
+   * Registers the job `work`, whose commands take this many seconds (default: 0.02) and are restarted this many times after failures
+   * (default: 0), and the configuration that notifies the receiver of its runs.
    */
   prepare(box: Client, restarts?: number, seconds?: number): Promise<void>;
-  /** `begin` and `end` of each run, by the number that it was dispatched with. */
+  /** `begin` and `end` of each run, by its dispatch number. */
   marks(): Marks;
   remove(): Promise<void>;
 }
 
-/** What the task of `work` does: a mark, a short pause, a mark. One `write` each, so that marks of two tasks do not mix. */
+/** The script of the task: a mark, a short pause, a mark. One `write` each, so that marks of two tasks do not mix. */
 const task =
   'echo "begin $NOMAD_META_n" >> "$MARKS"; echo "output of $NOMAD_META_n"; sleep "$SECONDS_OF_WORK"; echo "end $NOMAD_META_n" >> "$MARKS"';
 
-/** Real processes on real files, from the sources. `SIGNALBOX_*` settings of the environment are theirs, too. */
+/** Real processes on real files, from the sources. They inherit `SIGNALBOX_*` settings of the environment. */
 export async function installation(): Promise<Installation> {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-installation-'));
   const program = commandLineProgram();
@@ -123,7 +123,7 @@ export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-/** Looks until it holds, at most so many milliseconds; gives whether it did. */
+/** Polls the condition for at most this many milliseconds; returns whether it held. */
 export async function eventually(limit: number, holds: () => boolean | Promise<boolean>): Promise<boolean> {
   const end = performance.now() + limit;
   while (performance.now() < end) {

@@ -3,7 +3,7 @@ import { canonicaliseJob } from '../../src/jobs/canonical/canonicalise-job.js';
 import { decodeJob } from '../../src/jobs/document/decode-job.js';
 import type { Job } from '../../src/jobs/document/job.js';
 
-/** A stored job made the way a registration makes it, from what a client would submit. */
+/** A stored job, created from a submitted document like in a registration. */
 export function jobFrom(document: Record<string, unknown>, stored: Partial<Job> = {}): Job {
   const decoded = decodeJob({ ID: 'web', Datacenters: ['*'], TaskGroups: [groupDocument()], ...document });
   if (decoded.isErr()) throw new Error(JSON.stringify(decoded.error));
@@ -16,7 +16,7 @@ export function jobFrom(document: Record<string, unknown>, stored: Partial<Job> 
   };
 }
 
-/** One group `app` with one task `main`, which asks for little. */
+/** One group `app` with one task `main` that needs few resources. */
 export function groupDocument(
   group: Record<string, unknown> = {},
   task: Record<string, unknown> = {},

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Looks through the processes until none is found any more; one may have forked while it was looked for, or have had no time to end. */
+/** The most scans: a process may have forked during a scan, or not have ended yet. */
 const rounds = 1500;
-/** Milliseconds between two looks. */
+/** Milliseconds between two scans. */
 const pause = 20;
 
 /**
- * Ends every process whose command or environment names the folder, each with its process group: the tasks of a runner that
- * keeps its files there, and the collectors of their output. They have groups of their own and outlive a server that is
- * killed. Does nothing where there is no `/proc`.
+ * Kills every process whose command or environment contains the folder, each with its process group: the tasks of a runner with its
+ * files in the folder, and the collectors of their output. They have separate groups and outlive a killed server. Does nothing without
+ * `/proc`.
  */
 export function endProcessesOf(folder: string): void {
   for (let round = 0; round < rounds; round += 1) {
@@ -27,7 +27,7 @@ interface Found {
   readonly group: number;
 }
 
-/** A process that ended but that nobody has collected yet counts as gone. */
+/** A zombie counts as ended. */
 export function isGone(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -37,7 +37,7 @@ export function isGone(pid: number): boolean {
   }
 }
 
-/** Processes that name the folder, without those of this process's own group. */
+/** Processes that contain the folder, except those of this process's group. */
 export function processesOf(folder: string): readonly Found[] {
   const own = groupOf('self');
   return pids().flatMap((pid) => {
@@ -59,14 +59,14 @@ function names(pid: string, folder: string): boolean {
   return readOf(pid, 'cmdline').includes(folder) || readOf(pid, 'environ').includes(folder);
 }
 
-/** Field 5 of `stat`, counted behind the command, which may hold blanks. Undefined for what is gone or only not collected. */
+/** Field 5 of `stat`, counted after the command, which may contain blanks. Undefined for ended processes and zombies. */
 function groupOf(pid: string): number | undefined {
   const stat = readOf(pid, 'stat');
   const [state = 'Z', , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return state === 'Z' || group === undefined ? undefined : Number(group);
 }
 
-/** Empty for a process that is gone or somebody else's. */
+/** Empty for an ended process or one of another user. */
 function readOf(pid: string, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');

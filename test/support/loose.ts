@@ -1,4 +1,4 @@
-/** The same shape with any text where the type names certain ones: for documents that validation must refuse. */
+/** The same type with any string in place of string literals: for documents that validation must refuse. */
 export type Loose<T> = T extends string
   ? string
   : T extends number | boolean | null | undefined

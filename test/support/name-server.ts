@@ -1,20 +1,20 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { AddressInfo } from 'node:net';
 
-/** What the server says of a name: its addresses, that it is not there, or nothing ever. */
+/** The answer for a name: its addresses, its absence, or no answer. */
 export type NameAnswer = readonly string[] | 'missing' | 'silent';
 
 export interface NameServer {
-  /** `address:port`, as resolvers take it. */
+  /** `address:port`, the form for resolvers. */
   readonly address: string;
-  /** Questions so far, `A name` or `AAAA name`. */
+  /** The queries so far, `A name` or `AAAA name`. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }
 
 const types: Readonly<Record<number, 'A' | 'AAAA'>> = { 1: 'A', 28: 'AAAA' };
 
-/** A real DNS server over UDP on a free loopback port. IPv4 texts answer A questions, others AAAA questions. */
+/** A real DNS server over UDP on a free loopback port. IPv4 addresses answer A queries, others AAAA queries. */
 export async function startNameServer(
   answer: (name: string) => NameAnswer | Promise<NameAnswer>,
   ttl = 60,

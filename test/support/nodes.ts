@@ -1,6 +1,6 @@
 import type { Node } from '../../src/scheduler/node.js';
 
-/** A ready node with room for ten allocations of 100 MHz and 100 MB. */
+/** A ready node with capacity for ten allocations of 100 MHz and 100 MB. */
 export function nodeFrom(id: string, change: Partial<Node> = {}): Node {
   return {
     ID: id,
@@ -36,7 +36,7 @@ export function nodeFrom(id: string, change: Partial<Node> = {}): Node {
   };
 }
 
-/** Resources of a node on which a thousand of those allocations have room. */
+/** Resources of a node for a thousand of those allocations. */
 export const muchRoom = {
   NodeResources: {
     Cpu: { CpuShares: 100_000, TotalCpuCores: 1, ReservableCpuCores: null },

@@ -4,7 +4,7 @@ interface PageAnswer<T> {
   readonly value: { readonly items: readonly T[]; readonly nextToken: string };
 }
 
-/** Every page of a list, from the one that `ask` gives without a token on: the names of its items. */
+/** The names of the items of every page of a list, beginning with the page that `ask` returns without a token. */
 export async function pagesOf<T>(
   ask: (page: { readonly nextToken?: string }) => ResultAsync<PageAnswer<T>, unknown>,
   nameOf: (item: T) => string,

@@ -1,5 +1,5 @@
 /**
- * How long a test waits for what must come, in milliseconds. Only what never comes takes so long, also on a machine with much other work:
- * a wait says nothing about speed.
+ * Timeout of waits in tests, in milliseconds: long enough for a busy machine. Only a failing test waits this long, so it does not assert
+ * speed.
  */
 export const patience = 60_000;

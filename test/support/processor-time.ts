@@ -1,4 +1,4 @@
-/** What work costs this process in milliseconds of processor time, to which the other work of the machine adds little. */
+/** The CPU time of the work in this process, in milliseconds; nearly independent of other load. */
 export function processorTimeOf(work: () => void): number {
   const before = process.cpuUsage();
   work();

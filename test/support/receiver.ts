@@ -4,21 +4,21 @@ import { createServer as createSecureServer } from 'node:https';
 import { createServer as createSocketServer, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-/** What the receiver does with a request. `ok` is 204 without a body. */
+/** The receiver's reaction to a request. `ok`: 204 without a body. */
 export type Behaviour =
   | 'ok'
   | { readonly kind: 'answer'; readonly status: number; readonly headers?: Headers; readonly body?: string | Buffer }
-  /** Answers after so many milliseconds. */
+  /** Answers after this many milliseconds. */
   | { readonly kind: 'late'; readonly after: number; readonly status?: number }
   /** Reads the request and never answers. */
   | 'hang'
-  /** Headers at once, then one byte each `every` milliseconds, without an end. */
+  /** Headers immediately, then one byte every `every` milliseconds, without an end. */
   | { readonly kind: 'drip'; readonly every: number }
-  /** A body of so many bytes of `x`, with its length announced or, when `chunked`, not. */
+  /** A body of this many bytes of `x`, with a content length or `chunked`. */
   | { readonly kind: 'large'; readonly bytes: number; readonly chunked?: boolean }
-  /** A body that was compressed though nobody asked for it, and grows to so many bytes of `x`. */
+  /** An unrequested compressed body that decompresses to this many bytes of `x`. */
   | { readonly kind: 'gzip'; readonly bytes: number }
-  /** So many headers `x-n: <value of so many bytes>`. */
+  /** A number of headers `x-n: <value of a number of bytes>`. */
   | { readonly kind: 'headers'; readonly count: number; readonly bytes: number }
   /** Resets the connection instead of answering. */
   | 'reset'
@@ -37,30 +37,30 @@ type Headers = Readonly<Record<string, string | readonly string[]>>;
 
 export interface ReceivedRequest {
   readonly method: string;
-  /** Path with query, as on the wire. */
+  /** Raw path with query. */
   readonly path: string;
   /** Lower-case names. */
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
-  /** Which connection brought it, from 1. */
+  /** The number of its connection, from 1. */
   readonly connection: number;
 }
 
 export interface Receiver {
-  /** `http://127.0.0.1:port` or, with a certificate, `https://localhost:port`; no slash at the end. */
+  /** `http://127.0.0.1:port` or, with a certificate, `https://localhost:port`; without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** All requests whose bodies have arrived, in order. */
+  /** All completely received requests, in order. */
   readonly requests: readonly ReceivedRequest[];
-  /** How many connections were accepted so far. */
+  /** The number of accepted connections. */
   readonly connections: number;
-  /** How many of them stand now. */
+  /** The number of open connections. */
   readonly open: number;
-  /** Does something else from now on. */
+  /** Changes the reaction from now on. */
   behave(behaviour: BehaviourOf): void;
-  /** The request of that number (from 1), waited for when it has not come yet. */
+  /** The request with this number (from 1); waits for it. */
   received(number: number): Promise<ReceivedRequest>;
-  /** Waits until no connection stands. */
+  /** Waits until no connection is open. */
   quiet(): Promise<void>;
   close(): Promise<void>;
 }
@@ -72,14 +72,14 @@ export interface ReceiverOptions {
   readonly behaviour?: BehaviourOf;
   /** Speaks TLS with this certificate. */
   readonly tls?: Certificate;
-  /** The loopback address to listen on; 127.0.0.1 when absent. */
+  /** The loopback address to listen on; default: 127.0.0.1. */
   readonly host?: '127.0.0.1' | '::1';
 }
 
 /** The authority that signed the certificates `trusted`, `expired` and `wrong-host`. */
 export const testAuthority = goldenText('authority.pem');
 
-/** A real HTTP server on a free loopback port, for whoever tests what is sent and how failures are taken. */
+/** A real HTTP server on a free loopback port, for tests of requests and of failures. */
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<Socket>();
@@ -134,7 +134,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   };
   server.on(options.tls === undefined ? 'connection' : 'secureConnection', track);
   if (options.tls !== undefined) {
-    // A handshake that fails still holds a socket; it counts as no connection but must be closed at the end.
+    // A failed handshake still holds a socket: it does not count as a connection but must be closed at the end.
     server.on('connection', (socket: Socket) => {
       handshaking.add(socket);
       socket.on('error', () => undefined);
@@ -176,7 +176,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   };
 }
 
-/** Accepts connections and never reads or writes a byte: neither TLS nor HTTP ever gets going. */
+/** Accepts connections and never reads or writes a byte. */
 export async function startSilentReceiver(): Promise<{ readonly port: number; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createSocketServer({ pauseOnConnect: true }, (socket) => {
@@ -188,7 +188,7 @@ export async function startSilentReceiver(): Promise<{ readonly port: number; cl
   return { port, close: () => closeServer(server, [...sockets]) };
 }
 
-/** A loopback port on which nobody listens. */
+/** A loopback port without a listener. */
 export async function freePort(): Promise<number> {
   const server = createSocketServer();
   const port = await listen(server, '127.0.0.1');
@@ -201,7 +201,7 @@ function act(behaviour: Behaviour, response: ServerResponse, socket: Socket, req
   if (behaviour === 'ok') {
     response.writeHead(204).end();
   } else if (behaviour === 'hang') {
-    // Nothing, forever: the connection is closed with the receiver.
+    // No answer: the connection is closed with the receiver.
   } else if (behaviour === 'reset') {
     socket.resetAndDestroy();
   } else if (behaviour === 'reset_when_reused') {

@@ -1,19 +1,19 @@
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP proxy on loopback whose network can be made bad. */
+/** A TCP proxy on loopback that simulates network faults. */
 export interface RoughProxy {
   readonly port: number;
-  /** Where new connections lead. */
+  /** The target of new connections. */
   target: number;
-  /** `slow` keeps every piece for a while, `silent` passes nothing on and closes nothing. */
+  /** `slow` delays every chunk, `silent` forwards nothing and closes nothing. */
   manner: 'good' | 'slow' | 'silent';
   /** Cuts every connection. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** Milliseconds that a slow network keeps a piece. */
+/** The delay of a chunk in a slow network, in milliseconds. */
 const slowness = 300;
 
 export async function roughProxy(): Promise<RoughProxy> {
@@ -45,7 +45,7 @@ export async function roughProxy(): Promise<RoughProxy> {
   return proxy;
 }
 
-/** Pieces keep their order, whatever becomes of the network meanwhile. What comes while it is silent is lost with its connection. */
+/** Chunks keep their order when the network changes. Chunks received while it is silent are lost with their connection. */
 function pass(from: Socket, to: Socket, proxy: RoughProxy): void {
   let before = Promise.resolve();
   from.on('data', (piece: Buffer) => {

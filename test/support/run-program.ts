@@ -4,19 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface ProgramEnd {
-  /** Null when it was killed because it did not end by itself. */
+  /** Null if it was killed at the limit. */
   readonly code: number | null;
-  /** Standard output and standard error as they came. */
+  /** Standard output and standard error, interleaved. */
   readonly output: string;
 }
 
-/** Where a program runs when it needs no folder of the project: its own temporary folder. */
+/** Runs the program in a temporary folder instead of a folder of the project. */
 export const ownFolder = Symbol('own folder');
 
 /**
- * Runs a Node program to its end, at most for `limit` milliseconds. Its temporary files are made in a folder that is removed when it has
- * ended. With `prints`, it is stopped once its output contains that string,
- * which counts as success.
+ * Runs a Node program to its end, for at most `limit` milliseconds. Its temporary files are in a folder that is removed at its end.
+ * With `prints`, it is stopped when its output contains that string, which counts as success.
  */
 export function runProgram(
   args: readonly string[],
@@ -42,7 +41,7 @@ export function runProgram(
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
     const timer = setTimeout(() => {
-      output += `\nkilled: the program did not end by itself within ${limit} ms\n`;
+      output += `\nkilled: the program did not end within ${limit} ms\n`;
       child.kill('SIGKILL');
     }, limit);
     child.once('error', (error) => {
@@ -56,13 +55,13 @@ export function runProgram(
   });
 }
 
-/** What a program of a reader would see: nothing of the test runner. */
+/** The environment without the variables of the test runner. */
 function environment(temporary: string): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|TINYPOOL|NODE_OPTIONS|NODE_ENV)/.test(name));
   return { ...Object.fromEntries(own), TMPDIR: temporary };
 }
 
-/** At most so many of the given tasks at a time: the machine has other work. */
+/** Runs the tasks with limited concurrency. */
 export function inTurns(atOnce: number): <T>(task: () => Promise<T>) => Promise<T> {
   let free = atOnce;
   const waiting: (() => void)[] = [];

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Makes values that fit schemas of one document. */
+/** Generates values that match schemas of one document. */
 export class SchemaValues {
   constructor(
     private readonly components: Readonly<Record<string, Schema>>,
-    /** Texts that mean something to the server, such as the IDs of what is stored. */
+    /** Strings that are known to the server, such as IDs of stored records. */
     private readonly texts: readonly string[],
   ) {}
 
@@ -30,7 +30,7 @@ export class SchemaValues {
     return typeof type === 'string' ? this.ofType(type, schema, depth) : fc.jsonValue({ maxDepth: 1 });
   }
 
-  /** Null is rare where there is something else, and all there is far down. */
+  /** Null is rare if there are alternatives, and the only value at great depth. */
   private oneOf(choices: readonly Schema[], depth: number): fc.Arbitrary<unknown> {
     const others = choices.filter(({ type }) => type !== 'null');
     const hasNull = others.length < choices.length;
@@ -106,7 +106,7 @@ function integers({ minimum }: Schema): fc.Arbitrary<number> {
   );
 }
 
-/** A document in which the second one's members stand over the first one's, down to the leaves. */
+/** A deep merge of two documents; the second one takes precedence. */
 export function overlaid(under: unknown, over: unknown): unknown {
   if (over === undefined) return under;
   if (Array.isArray(under) && Array.isArray(over)) {

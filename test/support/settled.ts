@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What the process waits for when it works with files, names or connections. */
+/** The active resources of pending work with files, names or connections. */
 const realWork: ReadonlySet<string> = new Set([
   'FSReqPromise',
   'FSReqCallback',
@@ -9,12 +9,12 @@ const realWork: ReadonlySet<string> = new Set([
   'TCPConnectWrap',
 ]);
 
-/** Looks without real work, two milliseconds apart, after which none follows: also what goes on in turns of the event loop is over then. */
+/** Consecutive checks without pending work, two milliseconds apart, after which work in turns of the event loop has ended, too. */
 const quietLooks = 4;
 
 /**
- * Resolves when nothing is done with files or connections any more. Between two steps of a manual clock: work that takes real time takes
- * none of the virtual time then, however slow the machine is.
+ * Resolves when no work with files or connections is pending. Call it between two steps of a manual clock, so that work in real time
+ * takes no virtual time, however slow the machine is.
  */
 export async function settled(): Promise<void> {
   for (let quiet = 0; quiet < quietLooks; quiet += 1) {

@@ -7,7 +7,7 @@ export interface ModuleImport {
   readonly file: string;
   readonly line: number;
   readonly specifier: string;
-  /** The project's own file that it means; undefined for packages and built-ins. */
+  /** The imported file of the project; undefined for packages and built-in modules. */
   readonly target: string | undefined;
   readonly typeOnly: boolean;
 }
@@ -17,7 +17,7 @@ export function sourceFiles(folders: readonly string[]): string[] {
   return folders.flatMap((folder) => walk(folder)).sort();
 }
 
-/** Every import and re-export of a file, also those of types and those that wait to be called. */
+/** Every import and re-export of a file, including type imports and dynamic imports. */
 export function importsOf(file: string): ModuleImport[] {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022, true);
   const found: ModuleImport[] = [];
@@ -50,7 +50,7 @@ export function importsOf(file: string): ModuleImport[] {
   return found;
 }
 
-/** `TARGET NAME` for every name that a file imports or passes on from another file of the project; `TARGET *` where it takes them all. */
+/** `TARGET NAME` for every name that a file imports or re-exports from another file of the project; `TARGET *` for all names. */
 export function importedNames(file: string): string[] {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022, true);
   const found: string[] = [];
@@ -97,7 +97,7 @@ function targetOf(file: string, specifier: string): string | undefined {
   return [path.replace(/\.js$/, '.ts'), path.replace(/\.js$/, '.tsx'), path].find(existsSync) ?? path;
 }
 
-/** Folders that begin with a dot are written and removed by tests that run meanwhile; packages are no sources of the project. */
+/** Skips folders that begin with a dot, which concurrent tests create and remove, and packages. */
 function walk(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

@@ -22,7 +22,7 @@ export function storyNode(name: string, more: Partial<StoryNode> = {}): StoryNod
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A task of 100 MB and as many MHz as given. */
+/** A task with 100 MB and the given MHz. */
 export function storyTask(cpu = 100, more: Members = {}): Members {
   return {
     Name: 'main',
@@ -33,7 +33,7 @@ export function storyTask(cpu = 100, more: Members = {}): Members {
   };
 }
 
-/** An update block; without members, one that makes deployments of one allocation at a time. */
+/** An update block; by default for deployments of one allocation at a time. */
 export function storyUpdate(more: Members = {}): Members {
   return {
     Stagger: 30 * second,
@@ -49,7 +49,7 @@ export function storyUpdate(more: Members = {}): Members {
   };
 }
 
-/** A group `api` of one task, without deployments. */
+/** A group `api` with one task, without deployments. */
 export function storyGroup(more: Members = {}): Members {
   return { Name: 'api', Count: 1, EphemeralDisk: { SizeMB: 100 }, Tasks: [storyTask()], ...more };
 }
@@ -69,7 +69,7 @@ export function register(job: JobDocument): Step {
   return { do: 'register', job };
 }
 
-/** The allocations of a job that a client has not begun begin to run. */
+/** Marks the pending allocations of a job as running. */
 export function begin(job: string, more: { readonly healthy?: boolean } & Partial<AllocationSelector> = {}): Step {
   const { healthy, ...selector } = more;
   return {
@@ -96,7 +96,7 @@ export function evaluate(job: string, trigger: string): Step {
 
 const nothing = { placed: [], stopped: [], preempted: [], updatedInPlace: [], unknown: [], evals: [] };
 
-/** Plays the steps and gives what the last one came to, in the form of recorded stories. */
+/** Performs the steps and returns the result of the last one, in the form of recorded stories. */
 export function lastOf(nodes: readonly StoryNode[], steps: readonly Step[], more: Partial<Story> = {}): Members {
   const told = new StoryPlayer({ id: 'story', now: 1_800_000_000_000, nodes, steps, ...more }).tellLast();
   return { ...nothing, ...told };

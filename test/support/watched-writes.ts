@@ -7,7 +7,7 @@ export interface Watch {
   each: (() => boolean) | undefined;
 }
 
-/** A storage that calls back before each write while it is watched, and refuses the write when that gives false. */
+/** A storage that calls back before each write while it is watched, and refuses the write if the callback returns false. */
 export function watchedWrites(storage: Storage): { readonly storage: Storage; readonly watch: Watch } {
   const watch: Watch = { each: undefined };
   const over: Storage = {
@@ -18,7 +18,7 @@ export function watchedWrites(storage: Storage): { readonly storage: Storage; re
   return { storage: over, watch };
 }
 
-/** What comes of something whose writes after so many are refused, as if the process had been killed then. */
+/** The result of an operation whose writes after the given number are refused, as if the process had been killed. */
 export async function killedAfter<T>(writes: number, watch: Watch, act: () => PromiseLike<T>): Promise<T> {
   let left = writes;
   watch.each = () => {
@@ -30,7 +30,7 @@ export async function killedAfter<T>(writes: number, watch: Watch, act: () => Pr
   return outcome;
 }
 
-/** What comes of something, and how many writes it made. */
+/** The result of an operation, and the number of its writes. */
 export async function countedWrites<T>(watch: Watch, act: () => PromiseLike<T>): Promise<readonly [T, number]> {
   let writes = 0;
   watch.each = () => {

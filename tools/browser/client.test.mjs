@@ -1,4 +1,4 @@
-// The client of the package, bundled for browsers, in a page of the public origin of a server that asks for tokens.
+// The client of the package, bundled for browsers, in a page of the public origin of a server with access control.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ before(async () => {
   const client = await bundled();
   const script = "<script type=module>window.client = await import('/client.js')</script>";
   pages = await startPages({ '/': `<body>${script}`, '/client.js': client });
-  // The page and the interface have one origin, as behind a proxy: first it gives the page, then it is the interface.
+  // The page and the interface share one origin, as behind a proxy: first the origin serves the page, then the interface.
   let behind = pages.url;
   tap = await startTap(() => behind);
   const origin = `http://jobs.example:${tap.port}`;
@@ -54,7 +54,7 @@ test('registers a job, waits for it, reads the events and runs an action', { tim
   const seen = await page.evaluate(inPage, { token, job });
   assert.equal(seen.status, 'running');
   assert.deepEqual(seen.event, { Topic: 'Job', Type: 'JobRegistered', Key: 'in-a-page' });
-  // A finished conversation ends without a close frame.
+  // A finished command session ends without a close frame.
   assert.deepEqual(seen.action, { stdout: 'hello page\n', exitCode: 3, close: 1006 });
   assert.equal(seen.stopped, true);
   assert.equal(seen.withoutToken, 'permission_denied');

@@ -1,4 +1,4 @@
-// Pages of other origins try to register jobs at a server on this machine that lets everybody do everything.
+// Pages of other origins try to register jobs at a server on this machine with open access.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ after(async () => {
 const bodyFor = (id) => JSON.stringify({ Job: jobNamed(id, 'exit 0') });
 const registered = async () => (await (await fetch(`${server.url}/v1/jobs`)).json()).map(({ ID }) => ID);
 
-/** Runs in the page: every way in which a page can send something elsewhere. `send` maps a way to the body to send. */
+/** Runs in the page: every way in which a page can send to another origin. `send` maps each way to its body. */
 async function attack({ target, send }) {
   const quietly = (promise) => promise.then((answer) => answer.type, (error) => error.name);
   const post = (body, options) => quietly(fetch(`${target}/v1/jobs`, { method: 'POST', body, ...options }));
@@ -45,7 +45,7 @@ async function attack({ target, send }) {
     read: await quietly(fetch(`${target}/v1/jobs`)),
   };
   navigator.sendBeacon(`${target}/v1/jobs`, send.beacon);
-  // A field of a form is NAME=VALUE: the sign stands within a text of the JSON.
+  // A form field is NAME=VALUE: the equals sign is within a string of the JSON.
   const form = document.createElement('form');
   Object.assign(form, { method: 'POST', enctype: 'text/plain', action: `${target}/v1/jobs`, target: 'answer' });
   const frame = document.createElement('iframe');
@@ -65,7 +65,7 @@ async function attack({ target, send }) {
 
 const simple = ['text', 'no-cors', 'beacon', 'form'];
 
-/** Where the page is: gives the frame in which it runs. */
+/** Places of the page; each returns the frame in which the page runs. */
 const places = {
   'another origin': async (page) => {
     await page.goto(pages.url.replace('127.0.0.1', 'evil.example'));
@@ -102,7 +102,7 @@ for (const [place, open] of Object.entries(places)) {
       read: 'TypeError',
       socket: 'refused',
     });
-    // What a page may send without asking has reached the server, and every write was refused.
+    // Requests without a preflight have reached the server, and every write was refused.
     const said = () => tap.talks.map(({ asked }) => asked).join('\n');
     const missing = () => simple.filter((way) => !said().includes(`"${name}-${way}"`));
     await eventually(

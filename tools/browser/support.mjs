@@ -18,12 +18,12 @@ const usualPaths = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ];
 
-/** A Chromium for which these names are this machine. */
+/** A Chromium that resolves these names to this machine. */
 export function startBrowser(names) {
   const executablePath = process.env.SIGNALBOX_CHROMIUM ?? usualPaths.find((path) => existsSync(path));
   if (executablePath === undefined) throw new Error('No Chromium found; name one in SIGNALBOX_CHROMIUM');
   const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(',');
-  // Root can run Chromium without its own sandbox only.
+  // Root can run Chromium only without its sandbox.
   const args = [`--host-resolver-rules=${rules}`, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])];
   return chromium.launch({ executablePath, args });
 }
@@ -49,7 +49,7 @@ export async function startServer(...options) {
   return { url: await printed(/listening on (\S+)/), printed, ended };
 }
 
-/** Passes connections on to a server byte by byte, and keeps what both sides said. */
+/** Forwards connections to a server and records the bytes of both sides. */
 export async function startTap(target) {
   const talks = [];
   const tap = createServer((client) => {
@@ -85,18 +85,18 @@ export async function startPages(byPath) {
   return { url: `http://127.0.0.1:${server.address().port}`, ended: () => server.close() };
 }
 
-/** Repeats until it gives something other than undefined, at most for ten seconds. */
+/** Repeats the call until it returns a value other than undefined, for at most ten seconds. */
 export async function eventually(attempt, what) {
   const until = Date.now() + 10_000;
   for (;;) {
     const found = await attempt();
     if (found !== undefined) return found;
-    if (Date.now() > until) throw new Error(`Waited in vain: ${what()}`);
+    if (Date.now() > until) throw new Error(`Timed out waiting for ${what()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-/** A job with one task, as JSON of the interface. */
+/** A job with one task, in the JSON form of the interface. */
 export function jobNamed(ID, script, actions = []) {
   const task = {
     Name: 'main',

@@ -1,8 +1,8 @@
 /*
  * npm run replay -- FOLDER [--need N%] [--all]
  *
- * Plays every vector file of a folder and prints how many answers are equal. Ends with 1 when fewer than needed are (100 % unless
- * said), with 2 when it is called wrongly. `--all` prints every difference, not only the first of each file.
+ * Replays every vector file of a folder and prints how many answers are equal. Exits with 1 if fewer than required are equal (default:
+ * 100 %), with 2 for an invalid command line. `--all` prints every difference instead of only the first of each file.
  */
 import { statSync } from 'node:fs';
 import { parseArgs } from 'node:util';

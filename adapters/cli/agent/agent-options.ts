@@ -92,7 +92,7 @@ function flagTexts(flags: AgentFlags): readonly FlagText[] {
 function serverFrom(text: string | undefined): string {
   const server = serverAddress(text === undefined || text === '' ? 'http://127.0.0.1:4646' : text);
   if ('url' in server) return server.url;
-  throw misused(`--server takes a URL such as https://jobs.example.org, not ${server.told}`);
+  throw misused(`--server takes a URL such as https://jobs.example.org, not ${server.shown}`);
 }
 
 function quoted(text: string): string {

@@ -23,7 +23,7 @@ const stopGrace = 10_000;
 
 /**
  * Runs the agent of a node until a signal. Prints `node ID is registered with URL` as its first line. An unreachable server is
- * retried; a server that refuses the node at the start, or has another agent for it, ends the command.
+ * retried; the command fails if the server refuses the node at the start or has another agent for it.
  */
 export async function runAgent({ options: flags, terminal, json }: AgentCommand): Promise<number> {
   const signalled = firstSignal();

@@ -11,7 +11,7 @@ export function commandHelp(command: Command, options: OptionDefinitions): strin
   return `${usage}\n${command.summary}\n\n${columns(rows)}`;
 }
 
-/** `a, b or c`, without the empty one. */
+/** `a, b or c`, without empty choices. */
 export function choicesText(all: readonly string[]): string {
   const choices = all.filter((choice) => choice !== '');
   return choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
@@ -38,14 +38,14 @@ export function generalHelp(commands: readonly Command[]): string {
   return `usage: signalbox COMMAND
 
   serve         run a server; signalbox serve --help lists its options
-  config        print the settings that a server would work with; signalbox help settings lists them
-  new-key FILE  make a key for --encryption-key-file
-  backup FILE   write a copy of the store of a server, which may be running
-  export        write what a store holds as a file for tests
+  config        print the effective settings of a server; signalbox help settings lists all settings
+  new-key FILE  create a key for --encryption-key-file
+  backup FILE   copy the store of a server, which may be running
+  export        export the store of a server to a file for tests
 ${columns(rows)}
 signalbox help TOPIC explains its commands. Options may have one dash or two; - as FILE reads standard input.
-The server is named by --address or SIGNALBOX_ADDR, its token by SIGNALBOX_TOKEN.
-Exit codes: 0 done, 1 failed, 2 invalid command line, or a job that could not be placed.
+Set the server with --address or SIGNALBOX_ADDR, the token with SIGNALBOX_TOKEN.
+Exit codes: 0 success, 1 failure, 2 invalid command line, or a job that could not be placed.
 `;
 }
 

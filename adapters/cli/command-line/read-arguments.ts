@@ -3,7 +3,7 @@ import { suggestName } from '../../../src/options/option-texts.js';
 import { Stopped } from '../stopped.js';
 import type { Command, OptionDefinitions } from './command.js';
 import { choicesText } from './help.js';
-import { insteadOf } from './other-spellings.js';
+import { adviceForOption } from './nomad-commands.js';
 
 /** Options of every command that has an answer to print. */
 const everywhere = {
@@ -141,7 +141,7 @@ function* optionNames(args: readonly string[]): Iterable<string> {
 }
 
 function hint(name: string, definitions: OptionDefinitions): string {
-  const other = insteadOf(name);
+  const other = adviceForOption(name);
   if (other !== undefined) return `: ${other}`;
   const near = suggestName(name, Object.keys(definitions));
   return near === undefined ? '' : `; did you mean --${near}?`;

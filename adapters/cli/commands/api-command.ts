@@ -9,16 +9,17 @@ export const sendRequest: Command = command({
   summary: "send a request to a path such as /v1/jobs and print the answer's body; exit code 1 when it is refused",
   raw: true,
   options: {
-    X: { type: 'text', value: 'METHOD', summary: 'GET; POST when there is a body' },
-    d: { type: 'text', value: 'BODY', summary: 'the body; @FILE is that of a file, - is standard input' },
+    X: { type: 'text', value: 'METHOD', summary: 'the method (GET, or POST with a body)' },
+    d: { type: 'text', value: 'BODY', summary: 'the body; @FILE reads a file, - reads standard input' },
     H: { type: 'list', value: 'NAME: VALUE', summary: 'a header, may be repeated' },
-    filter: { type: 'text', value: 'EXPRESSION', summary: 'only entries of a list for which it holds' },
+    filter: { type: 'text', value: 'EXPRESSION', summary: 'only entries of a list that match' },
   },
   run: async ({ options, parameters: [given = ''], terminal, inNamespace, send }) => {
     const body = await bodyFrom(options.d, terminal.read);
     const method = (options.X ?? (body === undefined ? 'GET' : 'POST')).toUpperCase();
     if (!/^[A-Z]{1,20}$/.test(method)) throw new Stopped('-X takes a method such as PUT', 2);
-    if (body !== undefined && method === 'GET') throw new Stopped('a GET has no body: leave out -d, or give -X', 2);
+    if (body !== undefined && method === 'GET')
+      throw new Stopped('a GET request has no body: omit -d, or set the method with -X', 2);
     const path = pathWith(given, {
       ...inNamespace,
       ...(options.filter === undefined ? {} : { filter: options.filter }),

@@ -8,7 +8,7 @@ import { confirm, print } from './print.js';
 const list = command({
   words: 'workspace list',
   parameters: 'ORGANIZATION',
-  summary: 'the workspaces of an organization',
+  summary: 'list the workspaces of an organization',
   options: {},
   run: async (invocation) => {
     const { items } = await orThrow(invocation.box.workspaces.list(invocation.parameters[0] ?? ''));
@@ -20,7 +20,7 @@ const list = command({
 const show = command({
   words: 'workspace show',
   parameters: 'WORKSPACE',
-  summary: 'one workspace',
+  summary: 'show a workspace',
   options: {},
   run: async (invocation) => {
     const workspace = await orThrow(invocation.box.workspaces.show(invocation.parameters[0] ?? ''));
@@ -41,11 +41,11 @@ const show = command({
 const put = command({
   words: 'workspace put',
   parameters: 'WORKSPACE',
-  summary: 'create or change a workspace, which notifications belong to; only the options given have an effect',
+  summary: 'create or change a workspace of notifications; what no option names is left unchanged',
   options: {
-    name: { type: 'text', value: 'NAME', summary: 'its name (its ID)' },
-    organization: { type: 'text', value: 'NAME', summary: 'its organization (default)' },
-    url: { type: 'text', value: 'URL', summary: 'its web page, for links in messages; empty for none' },
+    name: { type: 'text', value: 'NAME', summary: 'name of the workspace (its ID)' },
+    organization: { type: 'text', value: 'NAME', summary: 'organization of the workspace (default)' },
+    url: { type: 'text', value: 'URL', summary: 'web page of the workspace, for links in messages; empty for none' },
     'execution-mode': {
       type: 'text',
       value: 'MODE',
@@ -121,7 +121,7 @@ const remove = command({
 const putUser = command({
   words: 'user put',
   parameters: 'USER EMAIL',
-  summary: 'create or replace a user, whom e-mail configurations can name',
+  summary: 'create or replace a user, who can be a recipient of e-mail configurations',
   options: {
     username: { type: 'text', value: 'NAME', summary: 'the name of the user (its ID)' },
     organization: { type: 'text', value: 'NAME', summary: 'the organization of the user (default)' },

@@ -18,13 +18,14 @@ const attributesOptions = {
 const send = command({
   words: 'event send',
   parameters: 'WORKSPACE TRIGGER',
-  summary: 'publish an event; prints who is notified, or why there are no recipients',
+  summary: 'publish an event, and show the number of deliveries or why there are none',
   options: attributesOptions,
   run: async (invocation) => {
     const [workspace = ''] = invocation.parameters;
     const sent = invocation.box.notifications.send(workspace, await attributesOf(invocation));
     return printAnswer(invocation, sent, ({ eventId, deliveryIds, explanations }) => {
-      if (deliveryIds.length > 0) return `event ${eventId}: ${deliveryIds.length} to deliver\n`;
+      if (deliveryIds.length > 0)
+        return `event ${eventId}: ${deliveryIds.length} ${deliveryIds.length === 1 ? 'delivery' : 'deliveries'}\n`;
       return `event ${eventId} has no recipients\n${explained(explanations)}`;
     });
   },
@@ -33,7 +34,7 @@ const send = command({
 const explain = command({
   words: 'event explain',
   parameters: 'WORKSPACE TRIGGER',
-  summary: 'show which configurations an event would notify, and why others not; sends nothing',
+  summary: 'show which configurations an event would notify, and why not the others; sends nothing',
   options: attributesOptions,
   run: async (invocation) => {
     const [workspace = ''] = invocation.parameters;
@@ -44,19 +45,23 @@ const explain = command({
 const list = command({
   words: 'event list',
   parameters: 'WORKSPACE',
-  summary: 'the events of a workspace, newest first',
+  summary: 'list the events of a workspace, newest first',
   options: {
-    trigger: { type: 'text', value: 'TRIGGER', summary: 'of this trigger or type' },
+    trigger: { type: 'text', value: 'TRIGGER', summary: 'only events of this trigger or type' },
     outcome: {
       type: 'text',
       value: 'OUTCOME',
-      summary: 'with a delivery of this outcome',
+      summary: 'only events with a delivery of this outcome',
       choices: deliveryOutcomes,
     },
-    filter: { type: 'text', value: 'EXPRESSION', summary: 'whose attributes match' },
-    since: { type: 'text', value: 'TIME', summary: 'accepted from then on, such as 2026-01-02T03:04:05Z' },
-    until: { type: 'text', value: 'TIME', summary: 'accepted before then' },
-    page: { type: 'text', value: 'N', summary: 'older ones, 20 on each page (1)' },
+    filter: { type: 'text', value: 'EXPRESSION', summary: 'only events whose attributes match' },
+    since: {
+      type: 'text',
+      value: 'TIME',
+      summary: 'only events accepted at or after this time, such as 2026-01-02T03:04:05Z',
+    },
+    until: { type: 'text', value: 'TIME', summary: 'only events accepted before this time' },
+    page: { type: 'text', value: 'N', summary: 'page of the list, 20 events per page (1)' },
   },
   run: async (invocation) => {
     const { trigger, outcome, filter, since, until, page } = invocation.options;
@@ -64,8 +69,8 @@ const list = command({
       ...optional('trigger', trigger),
       ...optional('outcome', outcome),
       ...optional('filter', filter),
-      ...optional('since', momentOf('since', since)),
-      ...optional('until', momentOf('until', until)),
+      ...optional('since', isoTimeOption('since', since)),
+      ...optional('until', isoTimeOption('until', until)),
       ...pageOption(page),
     };
     const found = await orThrow(invocation.box.events.list(invocation.parameters[0] ?? '', asked));
@@ -85,7 +90,7 @@ const list = command({
 const show = command({
   words: 'event show',
   parameters: 'EVENT',
-  summary: 'one event with its content and every attempt',
+  summary: 'show an event with its content and every attempt',
   options: {},
   run: async (invocation) => {
     const event = invocation.box.events.show(invocation.parameters[0] ?? '');
@@ -122,7 +127,7 @@ const erase = command({
 const types = command({
   words: 'event-type list',
   parameters: '',
-  summary: 'the event types of the application',
+  summary: 'list the event types of the application',
   options: {},
   run: async (invocation) => {
     const found = await orThrow(invocation.box.eventTypes.list());
@@ -134,7 +139,7 @@ const types = command({
 const showType = command({
   words: 'event-type show',
   parameters: 'NAME',
-  summary: 'an event type with its JSON Schema',
+  summary: 'show an event type with its JSON Schema',
   options: {},
   run: async (invocation) => {
     const type = invocation.box.eventTypes.show(invocation.parameters[0] ?? '');
@@ -157,7 +162,7 @@ const putType = command({
 const removeType = command({
   words: 'event-type delete',
   parameters: 'NAME',
-  summary: 'remove an event type: no more events of it are accepted',
+  summary: 'delete an event type; further events of this type are refused',
   options: {},
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
@@ -200,12 +205,12 @@ export async function jsonOf({ terminal }: Pick<Invocation, 'terminal'>, file: s
   return value as Record<string, never>;
 }
 
-function momentOf(name: string, text: string | undefined): number | undefined {
+function isoTimeOption(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   // Without an offset the result would depend on this process's time zone, and `5` would parse as a year.
-  const moment = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(moment)) throw new Stopped(`--${name} takes a time such as 2026-01-02T03:04:05Z`, 2);
-  return moment;
+  const time = /^\d{4}-\d\d-\d\dT.*(?:Z|[+-]\d\d:\d\d)$/i.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) throw new Stopped(`--${name} takes a time such as 2026-01-02T03:04:05Z`, 2);
+  return time;
 }
 
 export const eventCommands: readonly Command[] = [

@@ -32,7 +32,7 @@ import { serviceCommands } from './service-commands.js';
 import { lockVariable } from './variables/lock-command.js';
 import { variableCommands } from './variables/variable-commands.js';
 
-/** All commands that call a server, in the order of the help. */
+/** All commands that call a server, in their order in the help. */
 export const commands: readonly Command[] = [
   parse,
   plan,

@@ -1,14 +1,14 @@
 import { orThrow } from '../../../src/client/index.js';
 import { type Command, command } from '../command-line/command.js';
 import { facts, tableOf } from '../output/columns.js';
-import { found } from './found.js';
+import { existing } from './find-record.js';
 import { optional, pairs } from './option-values.js';
 import { confirm, print } from './print.js';
 
 const list = command({
   words: 'namespace list',
   parameters: '',
-  summary: 'the namespaces',
+  summary: 'list the namespaces',
   options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.namespaces.list());
@@ -20,11 +20,11 @@ const list = command({
 const status = command({
   words: 'namespace status',
   parameters: 'NAMESPACE',
-  summary: 'one namespace',
+  summary: 'show a namespace',
   options: {},
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
-    const namespace = await found(invocation.box.namespaces.read(name), `namespace ${name}`);
+    const namespace = await existing(invocation.box.namespaces.read(name), `namespace ${name}`);
     return print(invocation, namespace, ({ Name, Description, Meta }) => facts({ Name, Description, ...Meta }));
   },
 });
@@ -34,7 +34,7 @@ const apply = command({
   parameters: 'NAMESPACE',
   summary: 'create or change a namespace',
   options: {
-    description: { type: 'text', value: 'TEXT', summary: 'what it is for' },
+    description: { type: 'text', value: 'TEXT', summary: 'description of the namespace' },
     meta: { type: 'list', value: 'KEY=VALUE', summary: 'a meta value, may be repeated' },
   },
   run: (invocation) => {

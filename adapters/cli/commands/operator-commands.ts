@@ -10,7 +10,7 @@ import { print } from './print.js';
 const getConfiguration = command({
   words: 'operator scheduler get',
   parameters: '',
-  summary: 'how placements are chosen in the whole installation',
+  summary: 'show the scheduler configuration of the installation',
   options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.scheduler.readConfiguration());
@@ -42,20 +42,20 @@ const settings = {
     summary: 'how nodes are ranked',
     choices: ['binpack', 'spread'],
   },
-  'memory-oversubscription': flag('whether tasks may use more than they reserve, up to memory_max'),
-  'reject-job-registration': flag('whether registrations are refused, but for management tokens'),
+  'memory-oversubscription': flag('whether tasks may use more memory than they reserve, up to memory_max'),
+  'reject-job-registration': flag('whether job registrations are refused, except with management tokens'),
   'pause-eval-broker': flag('whether the processing of evaluations is paused'),
-  'preempt-system-scheduler': flag('whether system jobs displace others'),
-  'preempt-service-scheduler': flag('whether service jobs displace others'),
-  'preempt-batch-scheduler': flag('whether batch jobs displace others'),
-  'preempt-sysbatch-scheduler': flag('whether sysbatch jobs displace others'),
-  'check-index': { type: 'text', value: 'N', summary: 'only if it was last changed at this index' },
+  'preempt-system-scheduler': flag('whether system jobs preempt other jobs'),
+  'preempt-service-scheduler': flag('whether service jobs preempt other jobs'),
+  'preempt-batch-scheduler': flag('whether batch jobs preempt other jobs'),
+  'preempt-sysbatch-scheduler': flag('whether sysbatch jobs preempt other jobs'),
+  'check-index': { type: 'text', value: 'N', summary: 'only if the configuration has this modify index' },
 } as const;
 
 const setConfiguration = command({
   words: 'operator scheduler set',
   parameters: '',
-  summary: 'change how placements are chosen; options that are not given stay unchanged',
+  summary: 'change the scheduler configuration; what no option names is left unchanged',
   options: settings,
   run: async (invocation) => {
     const { box, options } = invocation;
@@ -64,7 +64,7 @@ const setConfiguration = command({
     // Check-and-set: concurrent changes of different settings do not undo each other.
     const checkIndex = asked ?? before.ModifyIndex;
     const answer = await orThrow(box.scheduler.setConfiguration({ ...changed(before, options), checkIndex }));
-    if (!answer.updated) throw new Stopped('the configuration was changed at another index');
+    if (!answer.updated) throw new Stopped('the configuration has another modify index: read it again');
     return print(invocation, answer, ({ index }) => `the configuration is changed, index ${index}\n`);
   },
 });
@@ -91,8 +91,8 @@ function changed(before: SchedulerConfiguration, options: OptionValues<typeof se
 const metrics = command({
   words: 'operator metrics',
   parameters: '',
-  summary: 'what the server measures',
-  options: { prometheus: { type: 'flag', summary: 'in the text format of Prometheus' } },
+  summary: 'print the metrics of the server',
+  options: { prometheus: { type: 'flag', summary: 'in the Prometheus text format' } },
   run: async ({ box, options, terminal }) => {
     const format = options.prometheus ? 'prometheus' : 'json';
     const answer = await orThrow(box.system.metrics({ format }));
@@ -104,7 +104,7 @@ const metrics = command({
 const members = command({
   words: 'server members',
   parameters: '',
-  summary: 'the servers of the region',
+  summary: 'list the servers of the region',
   options: {},
   run: async (invocation) => {
     const answer = await orThrow(invocation.box.system.members());
@@ -124,10 +124,10 @@ const members = command({
 const policies = command({
   words: 'scaling policy list',
   parameters: '',
-  summary: 'the scaling policies of jobs, which autoscalers follow',
+  summary: 'list the scaling policies of jobs for autoscalers',
   options: {
-    job: { type: 'text', value: 'JOB', summary: 'only those of this job' },
-    type: { type: 'text', value: 'TYPE', summary: 'only those of this type' },
+    job: { type: 'text', value: 'JOB', summary: 'only policies of this job' },
+    type: { type: 'text', value: 'TYPE', summary: 'only policies of this type' },
   },
   run: async (invocation) => {
     const { box, inNamespace, options } = invocation;
@@ -148,7 +148,7 @@ const policies = command({
 const policy = command({
   words: 'scaling policy info',
   parameters: 'POLICY',
-  summary: 'one scaling policy, as JSON',
+  summary: 'print a scaling policy as JSON',
   options: {},
   run: async (invocation) => {
     const { box, inNamespace, parameters, terminal } = invocation;

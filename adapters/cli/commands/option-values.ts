@@ -1,10 +1,10 @@
 import { parseDuration } from '../../../src/options/option-texts.js';
 import { Stopped } from '../stopped.js';
 
-/** Accepted for scripts written for Nomad's command line, which asks first: these commands never ask. */
+/** Accepted without effect for scripts written for Nomad's command line, which asks for confirmation. */
 export const yes = {
-  yes: { type: 'flag', summary: 'do not ask; these commands never do' },
-  y: { type: 'flag', summary: 'the same' },
+  yes: { type: 'flag', summary: 'no effect: this command never asks for confirmation' },
+  y: { type: 'flag', summary: 'short form of --yes' },
 } as const;
 
 /** An object with the member, or an empty one if it has no value. */

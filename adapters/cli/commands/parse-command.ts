@@ -7,7 +7,7 @@ export const parse = command({
   parameters: 'FILE',
   summary: 'print the JSON job of a job file',
   local: true,
-  options: { ...jobFileOptions, canonicalize: { type: 'flag', summary: 'fill unset fields with their defaults' } },
+  options: { ...jobFileOptions, canonicalize: { type: 'flag', summary: 'fill omitted fields with their defaults' } },
   run: async ({ parameters: [path = ''], options, terminal }) => {
     const { job } = await jobFrom(path, options, terminal, options.canonicalize);
     terminal.out(`${inJson(job, 2)}\n`);

@@ -32,11 +32,11 @@ const showing: readonly Command[] = [
   ...namespaceCommands,
 ];
 
-/** `signalbox status`: shows the thing with this name or ID, or lists those with this prefix. */
+/** `signalbox status`: shows the record with this name or ID, or lists those with this prefix. */
 export const search = command({
   words: 'status',
   parameters: '[PREFIX]',
-  summary: 'the jobs, or what has this prefix: job, allocation, evaluation, deployment, node, pool or namespace',
+  summary: 'list the jobs, or show the record of any kind whose name or ID has this prefix',
   options: {},
   run: async (invocation) => {
     const [prefix] = invocation.parameters;

@@ -5,25 +5,25 @@ import { confirm, passOn } from './print.js';
 const collect = command({
   words: 'system gc',
   parameters: '',
-  summary: 'collect everything that has ended, however recently',
+  summary: 'run the garbage collection: remove all ended records, regardless of their age',
   options: {},
-  run: (invocation) => confirm(invocation, invocation.box.maintenance.collectGarbage(), 'what has ended is collected'),
+  run: (invocation) => confirm(invocation, invocation.box.maintenance.collectGarbage(), 'garbage collection done'),
 });
 
 const monitor = command({
   words: 'monitor',
   parameters: '',
-  summary: 'print what the server logs, from now on, until a signal',
+  summary: 'print log entries of the server as they are written, until a signal',
   raw: true,
   options: {
     'log-level': {
       type: 'text',
       value: 'LEVEL',
-      summary: 'the least severe entries that are printed (info)',
+      summary: 'minimum level of the printed entries (info)',
       choices: ['trace', 'debug', 'info', 'warn', 'error'],
     },
-    'log-json': { type: 'flag', summary: 'each entry as a JSON object' },
-    'node-id': { type: 'text', value: 'NODE', summary: 'of the server that this node is part of' },
+    'log-json': { type: 'flag', summary: 'print each entry as a JSON object' },
+    'node-id': { type: 'text', value: 'NODE', summary: 'print the log of the server that runs this node' },
   },
   run: ({ box, options, terminal }) =>
     passOn(

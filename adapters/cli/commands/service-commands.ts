@@ -6,13 +6,13 @@ import { optional } from './option-values.js';
 import { confirm, print } from './print.js';
 
 const filter = {
-  filter: { type: 'text', value: 'EXPRESSION', summary: 'only registrations for which it holds' },
+  filter: { type: 'text', value: 'EXPRESSION', summary: 'only matching registrations' },
 } as const;
 
 const list = command({
   words: 'service list',
   parameters: '',
-  summary: 'the services of the built-in catalogue with their tags',
+  summary: 'list the services of the built-in catalogue with their tags',
   options: filter,
   run: async (invocation) => {
     const { box, inNamespace, options } = invocation;
@@ -27,7 +27,7 @@ const list = command({
 const info = command({
   words: 'service info',
   parameters: 'SERVICE',
-  summary: 'the instances of a service: where it can be reached',
+  summary: 'show the instances of a service with their addresses',
   options: filter,
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;

@@ -59,14 +59,14 @@ const lacks: Readonly<Record<string, readonly [what: string, wanted: (group: Pla
   'missing network': ['network mode', ({ Networks }) => (Networks ?? []).map(({ Mode }) => Mode)],
 };
 
-/** `missing driver "docker"`; if several are required, `missing drivers (the group needs "docker", "java")`. */
+/** `missing driver "docker"`; if several are required, `missing drivers (the group requires "docker", "java")`. */
 function lackText(name: string, group: PlacedGroup | undefined): string | undefined {
   const [what, wanted] = (Object.hasOwn(lacks, name) ? lacks[name] : undefined) ?? [];
   if (what === undefined || wanted === undefined || group === undefined) return undefined;
   const names = [...new Set(wanted(group))].filter((each) => typeof each === 'string' && each !== '');
   if (names.length === 0) return undefined;
   const list = names.map((each) => `"${each}"`).join(', ');
-  return names.length === 1 ? `missing ${what} ${list}` : `missing ${what}s (the group needs ${list})`;
+  return names.length === 1 ? `missing ${what} ${list}` : `missing ${what}s (the group requires ${list})`;
 }
 
 function groupOf(job: PlacedJob | undefined, name: string): PlacedGroup | undefined {

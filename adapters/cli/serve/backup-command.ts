@@ -9,12 +9,12 @@ import { storeFile } from './open-store.js';
 
 export const backupUsage = `signalbox backup [--store sqlite:PATH] [--config FILE] [--force] FILE
 
-Writes a copy of a store to FILE, as of one moment, while servers may work with the store. FILE is complete and on the disk when it appears,
-and readable by its owner only. The copy is restored by putting it at the path of the store while no server runs. Secrets in it are encrypted
-with the key of --encryption-key-file, which is not part of the copy.
+Writes a consistent copy of a store to FILE while servers may use the store. FILE appears when it is complete and synced, and only its owner
+can read it. To restore the copy, put it at the path of the store while no server runs. Its secrets are encrypted with the key of
+--encryption-key-file, which is not part of the copy.
 
-  --store sqlite:PATH  the store (SIGNALBOX_STORE, else that of the settings file)
-  --config FILE        settings in one file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)
+  --store sqlite:PATH  the store (SIGNALBOX_STORE, else the settings file)
+  --config FILE        settings file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)
   --force              replace FILE if it exists
 `;
 

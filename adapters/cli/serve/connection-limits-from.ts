@@ -18,8 +18,8 @@ export function connectionLimitsFrom(
   const most = Math.max(1, descriptors - reserve);
   if (maximumConnections !== null && maximumConnections > most) {
     throw new Stopped(
-      `maximumConnections is ${maximumConnections}, and this process may open ${descriptors} files, of which ${reserve} are needed ` +
-        `for tasks and the store; set it to at most ${most}, or raise the limit (ulimit -n, LimitNOFILE=)`,
+      `maximumConnections is ${maximumConnections}, but this process may open only ${descriptors} files and needs ${reserve} of them ` +
+        `for tasks and the store: set it to at most ${most}, or raise the limit (ulimit -n, LimitNOFILE=)`,
     );
   }
   const maximum = maximumConnections ?? Math.min(mostByDefault, Math.floor(descriptors / 2));
@@ -27,7 +27,7 @@ export function connectionLimitsFrom(
   return { maximumConnections: maximum, maximumConnectionsPerAddress: Math.min(perAddress, maximum) };
 }
 
-/** How many files the process may open; outside of Linux a number that all systems allow. */
+/** The limit of open files of the process; outside Linux a number that all systems allow. */
 function descriptorLimit(): number {
   try {
     const line = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];

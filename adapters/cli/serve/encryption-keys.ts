@@ -5,13 +5,13 @@ import { type AesKey, aesCipher } from '../../node/index.js';
 import { Stopped } from '../stopped.js';
 import type { Terminal } from '../terminal.js';
 
-export const keyUsage = `signalbox new-key FILE                 make a key for --encryption-key-file, in a new file or as the first of an
-                                       old one, whose other keys still open what they sealed
+export const keyUsage = `signalbox new-key FILE                 create a key for --encryption-key-file, in a new file or as the first key of
+                                       an existing file, whose other keys still decrypt
 `;
 
 /**
- * The cipher for tokens and URLs at rest, from a file of lines `ID KEY` (32 bytes in base64 or 64 hexadecimal digits). The
- * first key encrypts, all keys decrypt. Rejects with `Stopped`, and shows no key. Warns if
+ * The cipher for stored tokens and URLs, from a file of lines `ID KEY` (32 bytes in base64 or 64 hexadecimal digits). The
+ * first key encrypts, all keys decrypt. Rejects with `Stopped`; its messages contain no key. Warns if
  * other users may read the file.
  */
 export async function cipherFromFile(path: string, warn: (message: string) => void = () => undefined): Promise<Cipher> {

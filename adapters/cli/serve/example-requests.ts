@@ -1,4 +1,4 @@
-interface Circumstances {
+interface ExampleOptions {
   /** How the command line was started. */
   readonly program: string;
   /** The first workspace of the seed file. */
@@ -13,8 +13,8 @@ interface Circumstances {
  * Three requests that work as printed against a new server, and with a workspace three commands after which a
  * first webhook has been delivered to this host.
  */
-export function exampleRequests(origin: string, circumstances: Circumstances): string {
-  const { token, workspace } = circumstances;
+export function exampleRequests(origin: string, options: ExampleOptions): string {
+  const { token, workspace } = options;
   const authorised = token === undefined ? '' : ' -H "Authorization: Bearer $SIGNALBOX_TOKEN"';
   const job = {
     ID: 'hello',
@@ -40,7 +40,7 @@ export function exampleRequests(origin: string, circumstances: Circumstances): s
     `  curl -s${authorised} -X POST -H 'Content-Type: application/json' -d '${body}' ${origin}/v1/jobs`,
     `  curl -s${authorised} '${origin}/v1/job/hello/allocations?pretty'`,
     `  curl -s${authorised} '${origin}/v1/jobs?pretty'`,
-    ...(workspace === undefined ? [] : firstWebhook(origin, workspace, circumstances)),
+    ...(workspace === undefined ? [] : firstWebhook(origin, workspace, options)),
     '',
   ].join('\n');
 }
@@ -48,7 +48,7 @@ export function exampleRequests(origin: string, circumstances: Circumstances): s
 function firstWebhook(
   origin: string,
   workspace: string,
-  { program, base = '', token }: Circumstances,
+  { program, base = '', token }: ExampleOptions,
 ): readonly string[] {
   const address = origin === 'http://127.0.0.1:4646' ? '' : ` --address ${origin}`;
   const server = `${address}${base === '' || base === '/' ? '' : ` --notifications-base ${base}`}`;

@@ -9,13 +9,13 @@ import { openStore, storeFile } from './open-store.js';
 
 export const exportUsage = `signalbox export [--store sqlite:PATH] [--config FILE] [--out FILE]
 
-Writes what a store holds, as of one moment, as a file that testEngine({ from }) of signalbox/testing loads. A server may work with the
-store meanwhile. Tokens, variables, sources of jobs, destinations of notifications and addresses of users are left out; jobs are in it
-with their environment and payloads.
+Exports a consistent state of a store to a file that testEngine({ from }) of signalbox/testing loads. A server may use the store
+meanwhile. The file contains jobs with their environment and payloads, but no tokens, variables, job sources, destinations of
+notifications or e-mail addresses.
 
-  --store sqlite:PATH  the store (SIGNALBOX_STORE, else that of the settings file)
-  --config FILE        settings in one file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)
-  --out FILE           where to; it is there when it is whole, readable by its owner only (standard output)
+  --store sqlite:PATH  the store (SIGNALBOX_STORE, else the settings file)
+  --config FILE        settings file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)
+  --out FILE           the file (standard output); it appears when it is complete, and only its owner can read it
 `;
 
 /** `signalbox export`: writes the store of a server to a file for tests. */

@@ -13,10 +13,9 @@ export interface HostRunner {
 const retryPause = 2000;
 
 /**
- * Starts a runner for this host. With a store in a file, allocations are kept beside it and processes survive a stop to
- * be found again; with a store in memory they could not be found, so they end with the server. A second server on
- * the same file serves without a runner until the directory is free, and then continues with the tasks of the first. So does one whose node
- * has another live agent.
+ * Starts a runner for this host. With a store in a file, the allocation directory is beside it, and processes survive a stop of the
+ * server and are recovered at the next start; with a store in memory they end with the server. A second server on the same file serves
+ * without a runner until the directory is free, then takes over the tasks of the first. So does a server whose node has another live agent.
  */
 export async function startHostRunner(
   engine: Engine,
@@ -62,7 +61,7 @@ async function standBy(engine: Engine, runner: Runner, signal: AbortSignal): Pro
     if (signal.aborted) return;
     const started = await runner.start();
     if (started.isErr()) continue;
-    engine.logger.warn({}, 'The runner of this server has started: tasks run here now');
+    engine.logger.warn({}, 'The runner of this server has started: this server runs tasks now');
     return;
   }
 }

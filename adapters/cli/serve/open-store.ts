@@ -27,7 +27,7 @@ export async function storeFile(args: readonly string[], { environment }: Termin
   const store = String(valueInForce(settings, 'store'));
   if (!store.startsWith('sqlite:')) {
     throw new Stopped(
-      'a store in memory is only accessible to its server: name one in a file with --store sqlite:PATH',
+      'a store in memory is accessible only to its server: name a store in a file with --store sqlite:PATH',
       2,
     );
   }

@@ -19,7 +19,7 @@ export interface ServeOptions {
   readonly names: Settings['notifications']['names'];
   readonly access: 'token' | 'open';
   readonly seedFile: string | null;
-  /** Keys for tokens and URLs at rest; null keeps them in the clear. */
+  /** Keys that encrypt stored tokens and URLs; null stores them unencrypted. */
   readonly encryptionKeyFile: string | null;
   readonly outbound: OutboundOptions;
   readonly mail: MailOptions | null;
@@ -70,17 +70,17 @@ ${columns([
     flag === undefined ? [] : [[`  --${flag} ${kind.path === 'file' ? 'FILE' : 'VALUE'}`, withChoices(kind, summary)]],
   ),
   ['  --no-runner', 'run no jobs on this host'],
-  ['  --config FILE', 'settings in one file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)'],
+  ['  --config FILE', 'settings file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)'],
   ['  --set KEY=VALUE', 'any setting, may be repeated; signalbox help settings lists them'],
-  ['  --examples', 'print requests to try, after the first line'],
+  ['  --examples', 'print example requests after the first line'],
 ])}
-Each setting may also stand in the file or in the environment (--listen is SIGNALBOX_LISTEN); an option wins over the
-environment, that over the file. signalbox config, with the same options, prints what is in force and where it is from.
+Each setting can also be set in the settings file or the environment (--listen is SIGNALBOX_LISTEN). Options override the
+environment, which overrides the file. signalbox config, with the same options, prints the effective values and their sources.
 `;
 
-/** Every setting with its variable and its default. */
-export const settingsUsage = `The settings of signalbox serve: in signalbox.json as objects in objects, as --set KEY=VALUE, or in the environment.
-Lists are separated by commas outside the file.
+/** The help of the settings: each with its default, summary and environment variable. */
+export const settingsUsage = `The settings of signalbox serve: in signalbox.json as nested objects, as --set KEY=VALUE, or in the environment.
+Outside the file, lists are separated by commas.
 
 ${settingTable
   .map(({ key, kind, summary, default: value, flag }) => {

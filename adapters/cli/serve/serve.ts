@@ -57,7 +57,7 @@ const stopGrace = 800;
 const runnerGrace = 10_000;
 
 const keepsNothing =
-  'Nothing is kept: jobs, their history and notifications are in memory and are lost when the server ends. ' +
+  'The store is in memory: jobs, their history and notifications are lost when the server ends. ' +
   'Start with --store sqlite:PATH to keep them';
 
 /** Headers and bodies must arrive within a minute, so that slow senders cannot occupy the buffers for bodies. */
@@ -180,8 +180,8 @@ async function preparedSecrets(engine: Engine): Promise<void> {
   const { unreadable, example, outdated } = checked.value;
   if (unreadable > 0) {
     throw new Stopped(
-      `${unreadable} notification configurations or variables (${example} is one) are encrypted with a key that is not given; ` +
-        'start with --encryption-key-file and a file that has it',
+      `${unreadable} notification configurations or variables (such as ${example}) are encrypted with an unknown key: ` +
+        'start with --encryption-key-file and a file that contains it',
     );
   }
   if (outdated === 0) return;
@@ -190,7 +190,7 @@ async function preparedSecrets(engine: Engine): Promise<void> {
   engine.logger.info({ records: resealed.value }, 'Secrets in the store were encrypted with the first key');
 }
 
-/** An event type of an earlier release may have an invalid schema by now: its events are checked by the valid part of it. */
+/** The schema of an event type stored by an earlier release may be partly invalid now: events are checked against its valid part. */
 async function tellOfEventTypes(engine: Engine): Promise<void> {
   const types = await listEventTypes(engine, hostPrincipal);
   if (types.isErr()) throw new Stopped(`the store cannot be read: ${types.error.type}`);
@@ -199,7 +199,7 @@ async function tellOfEventTypes(engine: Engine): Promise<void> {
     const messages = problems.map(({ message }) => message);
     engine.logger.warn(
       { eventType: name, problems: messages },
-      'Events of a stored type are not checked by all of its schema',
+      'The schema of a stored event type is partly invalid: its events are checked against the valid part only',
     );
   }
 }
@@ -218,8 +218,8 @@ async function cipherOf(options: ServeOptions, warn: (message: string) => void):
   if (options.encryptionKeyFile !== null) return cipherFromFile(options.encryptionKeyFile, warn);
   if (options.storePath === null) return passingCipher();
   warn(
-    'Secrets are stored in the clear: tokens and URLs of destinations, and items of variables. ' +
-      'Start with --encryption-key-file to encrypt them; signalbox new-key FILE makes the file',
+    'Secrets are stored unencrypted: tokens and URLs of destinations, and items of variables. ' +
+      'Start with --encryption-key-file to encrypt them; signalbox new-key FILE creates the file',
   );
   return null;
 }

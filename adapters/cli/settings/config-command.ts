@@ -10,10 +10,10 @@ import { settingsSchema } from './settings-schema.js';
 export const configUsage = `signalbox config [options of serve] [--json]
 signalbox config --schema
 
-Prints each setting of serve with the value in force and where it is from; secrets are hidden.
+Prints each setting of serve with its effective value and its source; secrets are hidden.
 
-  --json    an object of keys, each with value and source
-  --schema  the JSON Schema of the settings file
+  --json    print a JSON object: the value and source of each key
+  --schema  print the JSON Schema of the settings file
 `;
 
 /** `signalbox config`: prints the settings that a server started here would use. */
@@ -33,7 +33,7 @@ export async function configCommand(given: readonly string[], terminal: Terminal
   return 0;
 }
 
-/** Stops with the first line of a misuse. */
+/** The value, or throws `Stopped` with the error and a pointer to the help. */
 export function orStop<T>(result: {
   isOk(): boolean;
   match<A, B>(ok: (value: T) => A, err: (message: string) => B): A | B;
@@ -42,7 +42,7 @@ export function orStop<T>(result: {
     (value) => value,
     (message) => {
       throw new Stopped(
-        `${message}\nsignalbox serve --help lists the options, signalbox help settings the settings`,
+        `${message}\nsignalbox serve --help lists the options, signalbox help settings lists the settings`,
         2,
       );
     },

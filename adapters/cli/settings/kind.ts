@@ -9,7 +9,7 @@ interface Misfit {
 
 /** The type of a setting: its form as a string and as JSON. */
 export interface Kind {
-  /** `takes HOST:PORT, such as 127.0.0.1:4646`: the message of a fault, after the setting's name. */
+  /** The error message after the setting's name: `takes HOST:PORT, such as 127.0.0.1:4646`. */
   readonly takes: string;
   /** Parses a string of the command line or the environment. */
   fromText(text: string): Result<unknown, Misfit>;
@@ -19,7 +19,7 @@ export interface Kind {
   toJson(value: unknown): unknown;
   /** JSON Schema of the input of `fromJson`, which checks more than a schema can express. */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** The values of a choice. */
+  /** The allowed values, if they are enumerated. */
   readonly choices?: readonly string[];
   /** A path: relative ones in the settings file are relative to its folder. */
   readonly path?: 'file' | 'store';
@@ -100,7 +100,7 @@ const units: readonly (readonly [string, number])[] = [
 ];
 const durationPattern = '^(?:0|(?:[0-9]+(?:\\.[0-9]+)?(?:d|h|m|s|ms))+)$';
 
-/** Milliseconds, written as `250ms`, `30s`, `1h30m` or `30d`, from `least` up to ten years. */
+/** Milliseconds, written as `250ms`, `30s`, `1h30m` or `30d`, at least `least` and at most ten years. */
 export function durationKind(least = 0): Kind {
   const base = textKind('', () => undefined);
   const fromText = (text: string): Result<unknown, Misfit> => {
@@ -124,7 +124,7 @@ function millisecondsOf(text: string): number | undefined {
   return nanos.map((value) => Math.round(Number(days ?? 0) * 86_400_000 + Number(value) / 1e6)).unwrapOr(undefined);
 }
 
-/** `1h30m`: units from days to milliseconds, those without amount left out. */
+/** `1h30m`: units from days to milliseconds; zero units are omitted. */
 export function durationText(milliseconds: number): string {
   let rest = milliseconds;
   let text = '';
@@ -163,7 +163,7 @@ export function listKind(item: Kind): Kind {
   };
 }
 
-/** The kind or nothing: `none` in a string, null in JSON. */
+/** The kind, or null: `none` in a string, `null` in JSON. */
 export function orNone(kind: Kind): Kind {
   return {
     ...kind,

@@ -5,13 +5,13 @@ import { listenParts } from '../listen-parts.js';
 import { durationKind, fileKind, flagKind, type Kind, listKind, numberKind, oneOf, textKind } from './kind.js';
 import type { Setting } from './setting.js';
 
-const host = textKind('takes names or addresses without ports, such as jobs.internal', (text) =>
+const host = textKind('takes host names or addresses without ports, such as jobs.internal', (text) =>
   text === '*' || isIPv6(text) || /^[A-Za-z0-9._-]{1,253}$/.test(text) ? text : undefined,
 );
 const hostPattern = textKind('takes host names, such as hooks.internal or *.corp.example', (text) =>
   isIPv6(text) || /^(?:\*\.)?[A-Za-z0-9._-]{1,253}$/.test(text) ? text : undefined,
 );
-const range = textKind('takes ranges such as 10.0.0.0/8 or fd00::/8', (text) => {
+const range = textKind('takes address ranges such as 10.0.0.0/8 or fd00::/8', (text) => {
   const [address = '', bits = ''] = text.split('/');
   const most = isIP(address) === 6 ? 128 : 32;
   return isIP(address) !== 0 && /^[0-9]{1,3}$/.test(bits) && Number(bits) <= most ? text : undefined;
@@ -40,7 +40,7 @@ const base = textKind('takes a path, such as / or /api/v2', (text) => {
   if (text === '/' || text === '') return '';
   return /^(?:\/[A-Za-z0-9._~-]+)+\/?$/.test(text) ? text.replace(/\/$/, '') : undefined;
 });
-const address = textKind('takes a mail address', (text) => (/^[^\0-\x1f]{3,320}$/.test(text) ? text : undefined));
+const address = textKind('takes an e-mail address', (text) => (/^[^\0-\x1f]{3,320}$/.test(text) ? text : undefined));
 
 /** Settings of the server process: address, store, access, and allowed destinations of notifications. */
 export const processSettings: readonly Setting[] = [
@@ -49,40 +49,41 @@ export const processSettings: readonly Setting[] = [
     flag: 'listen',
     kind: listen,
     default: '127.0.0.1:4646',
-    summary: 'address to listen on; port 0 takes a free one',
+    summary: 'address to listen on; port 0: a free port',
   },
   {
     key: 'store',
     flag: 'store',
     kind: store,
     default: 'memory',
-    summary: 'where everything is kept: memory (lost when the server ends) or sqlite:PATH',
+    summary: 'the store: memory (lost when the server ends) or sqlite:PATH',
   },
   {
     key: 'names',
     flag: 'names',
     kind: oneOf(...settingChoices['notifications.names']),
     default: 'neutral',
-    summary: 'names of headers and of values in notifications; upstream has those of Nomad and HCP Terraform',
+    summary: 'names of headers and values in notifications; upstream: those of Nomad and HCP Terraform',
   },
   {
     key: 'access',
     flag: 'access',
     kind: oneOf('token', 'open'),
     default: 'token',
-    summary: 'who may call: with a token only, or everybody on a loopback address',
+    summary: 'who may call: token: callers with a token; open: everyone, allowed on loopback addresses only',
   },
   {
     key: 'seed',
     flag: 'seed',
     kind: fileKind,
-    summary: 'JSON with workspaces, users, namespaces, policies, tokens and configurations, applied at every start',
+    summary:
+      'JSON file with workspaces, users, namespaces, policies, tokens and configurations, applied at every start',
   },
   {
     key: 'encryptionKeyFile',
     flag: 'encryption-key-file',
     kind: fileKind,
-    summary: 'lines ID KEY: tokens, URLs and variables are encrypted with the first key, all of them decrypt',
+    summary: 'file with lines ID KEY: the first key encrypts tokens, URLs and variables; all keys decrypt',
   },
   { key: 'runner', kind: flagKind, default: true, summary: 'run jobs on this host' },
   {
@@ -90,13 +91,13 @@ export const processSettings: readonly Setting[] = [
     flag: 'volume',
     kind: listKind(volume),
     default: [],
-    summary: 'folders of this host that jobs may mount: NAME=PATH, or NAME=PATH:ro for reading only',
+    summary: 'folders of this host that jobs may mount: NAME=PATH, or NAME=PATH:ro for read-only',
   },
   {
     key: 'publicOrigin',
     flag: 'public-origin',
     kind: origin,
-    summary: 'origin of this server as others see it, for links; http://HOST:PORT when absent',
+    summary: 'public origin of this server, for links; http://HOST:PORT when absent',
   },
   {
     key: 'allowHosts',
@@ -104,44 +105,44 @@ export const processSettings: readonly Setting[] = [
     kind: listKind(host),
     default: [],
     summary:
-      'names that requests may be sent to besides loopback, the address listened on and the public origin; * is every name',
+      'host names accepted in requests in addition to loopback, the listening address and the public origin; * accepts every name',
   },
   {
     key: 'maximumConnections',
     kind: numberKind(16, 1_000_000),
     summary:
-      'connections of clients at once; half of the files that the process may open when absent, at most 10000. It must leave 256 of them',
+      'maximum client connections; default: half of the files that the process may open, at most 10000. At least 256 files must remain',
   },
   {
     key: 'maximumConnectionsPerAddress',
     kind: numberKind(1, 1_000_000),
     summary:
-      'connections of one address at once; half of maximumConnections when absent, all of them when listening on loopback. All clients of a reverse proxy are one address',
+      'maximum client connections per address; default: half of maximumConnections, or all when listening on loopback. All clients of a reverse proxy share its address',
   },
   {
     key: 'stallTimeout',
     kind: durationKind(100),
     default: 30_000,
-    summary: 'how long a client may accept nothing of an answer before it is disconnected',
+    summary: 'a client that reads nothing of its response for this long is disconnected',
   },
   {
     key: 'notificationsBase',
     flag: 'notifications-base',
     kind: base,
-    summary: 'path of the notification interface; / with neutral names, /api/v2 with upstream names when absent',
+    summary: 'path of the notification interface; default: / with neutral names, /api/v2 with upstream names',
   },
   {
     key: 'allowOutbound',
     flag: 'allow-outbound',
     kind: listKind(range),
     default: [],
-    summary: 'private ranges that notifications may be sent to',
+    summary: 'private address ranges that notifications may be sent to',
   },
   {
     key: 'allowOutboundHosts',
     kind: listKind(hostPattern),
     default: [],
-    summary: 'hosts that notifications may be sent to although their addresses are private',
+    summary: 'hosts that notifications may be sent to even at private addresses',
   },
   { key: 'httpsOnly', kind: flagKind, default: false, summary: 'send notifications to https: URLs only' },
   {
@@ -153,15 +154,15 @@ export const processSettings: readonly Setting[] = [
   {
     key: 'caFile',
     kind: fileKind,
-    summary: 'certificate authorities (PEM) trusted beside the usual ones when notifications are sent',
+    summary: 'PEM file with additional trusted certificate authorities for sending notifications',
   },
-  { key: 'proxy', kind: proxyUrl, secret: true, summary: 'proxy that notifications are sent through' },
+  { key: 'proxy', kind: proxyUrl, secret: true, summary: 'proxy for sending notifications' },
   {
     key: 'proxyExcept',
     kind: listKind(hostPattern),
     default: [],
-    summary: 'hosts that are connected to without the proxy',
+    summary: 'hosts that are reached without the proxy',
   },
-  { key: 'smtpUrl', kind: smtpUrl, secret: true, summary: 'mail server; without one there is no e-mail' },
-  { key: 'mailFrom', kind: address, summary: 'sender of mail, such as Alerts <alerts@example.net>' },
+  { key: 'smtpUrl', kind: smtpUrl, secret: true, summary: 'mail server; required for e-mail' },
+  { key: 'mailFrom', kind: address, summary: 'sender of e-mail, such as Alerts <alerts@example.net>' },
 ];

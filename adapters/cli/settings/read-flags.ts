@@ -37,7 +37,7 @@ export function readFlags(given: readonly string[]): Result<ServeFlags, string> 
   try {
     return flagsFrom(parseArgs({ args, options: known, allowPositionals: false, strict: true }).values);
   } catch (error) {
-    return err(error instanceof Error ? error.message : 'the options cannot be read');
+    return err(error instanceof Error ? error.message : 'invalid options');
   }
 }
 

@@ -14,7 +14,7 @@ export interface SettingSources {
 
 export interface FlagText {
   readonly key: string;
-  /** As it was written: `--listen`, `--set listen`. */
+  /** As given: `--listen`, `--set listen`. */
   readonly flag: string;
   readonly text: string;
 }
@@ -32,7 +32,7 @@ interface ResolvedSetting {
   readonly source: string;
 }
 
-/** By key; every setting of the table is there, in its order. */
+/** All settings of the table, by key, in the order of the table. */
 export type ResolvedSettings = ReadonlyMap<string, ResolvedSetting>;
 
 type Found = { readonly value: unknown; readonly source: string };

@@ -34,7 +34,7 @@ const longestWait = 5000;
 interface Waiting {
   readonly clock: Clock;
   /** Milliseconds; Infinity waits until the lock is free. */
-  readonly patience: number;
+  readonly maximumWait: number;
   /** Ends the wait. */
   readonly signal: AbortSignal;
 }
@@ -46,7 +46,7 @@ interface Waiting {
 export async function acquireLock(
   variable: LockedVariable,
   terms: LockTerms,
-  { clock, patience, signal }: Waiting,
+  { clock, maximumWait, signal }: Waiting,
 ): Promise<HeldLock | undefined> {
   const { box, path, inNamespace } = variable;
   const begun = clock.monotonic();
@@ -57,7 +57,7 @@ export async function acquireLock(
   for (;;) {
     const { conflict, value, index } = await orThrow(box.variables.put(path, { ...inNamespace, acquire: true, lock }));
     if (!conflict) return { id: value.Lock?.ID ?? '', ttl: terms.ttl ?? usualTtl };
-    const left = patience - (clock.monotonic() - begun);
+    const left = maximumWait - (clock.monotonic() - begun);
     if (signal.aborted || left <= 0) return undefined;
     if (value.Lock === undefined) await clock.sleep(Math.min(pause, left), signal);
     else await change(variable, { index, wait: `${Math.ceil(Math.min(longestWait, left))}ms` }, signal);

@@ -16,7 +16,7 @@ const shared = new WeakMap<Buffer, Promise<Buffer>>();
 
 /**
  * The response with a gzip body if the client accepts that; compressed off the main thread. Existing clients of Nomad (`upstream`)
- * get small answers in gzip too, but only for that exact word: Nomad knows no `*` and no other form.
+ * get small answers in gzip, too, but only for exactly `gzip`: Nomad does not support `*` or other forms.
  */
 export function compressFor(
   request: HttpRequest,

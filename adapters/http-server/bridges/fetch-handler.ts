@@ -11,9 +11,9 @@ import {
 import { handlerKind } from './handler-kind.js';
 
 /**
- * The handler in the web-standard form, for Hono, Next and everything that speaks `Request` and `Response`. On Node the
- * other bridge, `nodeListener`, is several times cheaper, and knows the address that the client has connected to. `original` is what
- * `authenticate` gets to see of the framework, such as Hono's context; the request itself when it is left out.
+ * The handler in the web-standard form, for Hono, Next and everything that uses `Request` and `Response`. On Node, `nodeListener` is
+ * several times cheaper and knows the local address of the connection. `original` is passed to `authenticate` as the framework's own
+ * request, such as Hono's context; default: the `Request`.
  */
 export function fetchHandler(handler: HttpHandler): (request: Request, original?: unknown) => Promise<Response> {
   checkArgument('fetchHandler', 'handler', handler, handlerKind);

@@ -21,16 +21,16 @@ type ReadRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody
 /** Limits of a listener for `node:http` servers. */
 export interface NodeListenerOptions {
   /**
-   * Milliseconds that a client may take to accept the next 32 KiB of an answer, or its last bytes; 30 seconds when absent. Then it is
-   * disconnected.
+   * Milliseconds within which a client must accept the next 32 KiB of an answer, or its last bytes; otherwise it is disconnected.
+   * Default: 30 seconds.
    */
   readonly stallTimeout?: number;
 }
 
 /**
  * The handler as a `node:http` listener, also for Express, Koa and `node:http2` (for Fastify: `fastifyRoute`). Writes straight to the
- * response, with a content length unless the answer is streamed. Behind a body parser it uses `rawBody` or `body`; under a
- * path prefix that the framework strips it needs nothing, else give the handler its `basePath`.
+ * response, with a content length unless the answer is streamed. Behind a body parser it uses `rawBody` or `body`. If the framework
+ * mounts it under a path prefix without stripping it, set the handler's `basePath`.
  */
 export function nodeListener(
   handler: HttpHandler,
@@ -47,7 +47,7 @@ export interface FastifyExchange {
 }
 
 /**
- * The handler as a route of Fastify, whose `authenticate` gets Fastify's own request. Register it where no content type is parsed:
+ * The handler as a Fastify route; its `authenticate` receives Fastify's request. Register it in a scope without content type parsers:
  *
  * ```ts
  * await app.register(async (scope) => {
@@ -119,8 +119,8 @@ function write(response: ServerResponse, answer: HttpResponse, stallTimeout: num
 }
 
 /**
- * Whether the server has stopped listening. Its answers then close their connections, or a client that repeats requests over the same one
- * would keep the server open for ever: `server.close` waits for it.
+ * Whether the server has stopped listening. Answers then close their connections; otherwise a client that keeps sending requests over
+ * one connection would keep the server open forever, because `server.close` waits for it.
  */
 function isClosing({ req }: ServerResponse): boolean {
   // Set by node:http on every connection it accepts; its types do not say so.
@@ -135,7 +135,7 @@ async function readBody(request: ReadRequest, allowance: BodyAllowance): Promise
   return readStream(request, allowance);
 }
 
-/** A client may announce JSON and send no body; then there is nothing to parse. HTTP/2 bodies need not be announced. */
+/** A JSON content type without a body counts as no body. HTTP/2 bodies may come without a content length. */
 function announcesBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
   if (length !== undefined) return length !== '0';

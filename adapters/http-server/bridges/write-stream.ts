@@ -10,15 +10,15 @@ interface StreamedAnswer {
 }
 
 /**
- * The most bytes per write to the connection. A client that accepts this much within the stall timeout makes progress and may take
- * any time for the whole.
+ * The most bytes per write to the connection. A client that accepts this much within the stall timeout makes progress; the whole
+ * answer has no time limit.
  */
 export const pieceLength = 32 * 1024;
 
 /**
  * Sends a streamed answer: the next piece is requested when the client has accepted the previous one. A client that accepts
- * nothing for `stallTimeout` milliseconds is disconnected, up to the last byte, and so is one whose body fails, because it must not take
- * a part for the whole. The iterator is closed when the client goes away. Never rejects.
+ * nothing for `stallTimeout` milliseconds is disconnected. If the body fails, the connection is cut, so that the client cannot mistake a
+ * part for the whole. The iterator is closed when the client disconnects. Never rejects.
  */
 export async function writeStream(
   response: ServerResponse,
@@ -51,8 +51,8 @@ export async function writeLong(response: ServerResponse, body: Buffer, stallTim
 }
 
 /**
- * Ends an answer, with its last bytes. A client that has not accepted them within `stallTimeout` milliseconds is disconnected. Nothing is
- * kept for an answer that the operating system accepts at once, as nearly all are.
+ * Ends an answer, with its last bytes. A client that has not accepted them within `stallTimeout` milliseconds is disconnected. Most answers
+ * are accepted by the operating system immediately; no timer is started for them.
  */
 export function endWatched(response: ServerResponse, stallTimeout: number, body?: string | Buffer): void {
   if (typeof body === 'string') response.end(body, 'latin1');

@@ -96,7 +96,7 @@ function pageHeaders({ answer }: Call, call: RouteCall, value: unknown): string[
   return token === '' ? [] : [call.names.nextToken, pageToken.print(token)];
 }
 
-/** With the headers, so that a reader can wait for the thing to appear. Clients of Nomad compare the text. */
+/** With the headers, so that a reader can wait for the record to appear. Clients of Nomad compare the text. */
 function notFound({ names, request }: RouteCall, text: string | undefined, headers: readonly string[]): WholeResponse {
   const what = text ?? 'not found';
   const body = names.vocabulary === 'upstream' ? what : `${what}: ${placeOf(request)}`;

@@ -81,7 +81,7 @@ function answered(named: NamedCall, call: RouteCall, read: ReadInputs, waiting: 
   const input = first ?? read.input;
   const manner = { waiting, faults: read.faults, fromWire: !call.plain, signal: signalOf(definition, call) };
   const performed = call.engine.perform(named, call.caller, input, manner);
-  // `then` of the result itself: `await` would wait for two promises more.
+  // Calls `then` directly: `await` would add two promises.
   return performed.then((result) =>
     result.isErr()
       ? call.errors.callError(result.error, refusing(named, call))
@@ -170,8 +170,8 @@ function isNeutral({ names, plain }: RouteCall): boolean {
 }
 
 /**
- * A client that sends a filter must not take an unfiltered answer for a filtered one, so calls that take no filter refuse it. Clients of
- * Nomad expect it to be ignored.
+ * Calls without filters refuse a filter, so that a client cannot mistake an unfiltered answer for a filtered one. Clients of Nomad
+ * expect it to be ignored.
  */
 function unwantedFilter(call: RouteCall): BadInput | undefined {
   const { query } = call;

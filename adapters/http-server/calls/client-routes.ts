@@ -1,6 +1,6 @@
 import type { HttpMethod } from '../../../src/api/call.js';
 
-/** A route that existing clients of the job interface know, whether this server has it or not. */
+/** A route that existing clients of the job interface use, whether or not this server provides it. */
 interface ClientRoute {
   readonly methods: readonly [HttpMethod, ...HttpMethod[]];
   readonly path: string;
@@ -17,8 +17,8 @@ function routes(methods: ClientRoute['methods'], prefix: string, ...paths: reado
 }
 
 /**
- * Every route of the job interface that existing clients call. Routes of the route table are served by it; a
- * request for any other route is refused as not provided, instead of matching another route.
+ * Every route of the job interface that existing clients call. The route table serves those that it contains; a
+ * request for any other route is refused as not provided instead of matching another route.
  */
 export const clientRoutes: readonly ClientRoute[] = [
   ...routes(read, '/v1/jobs', '', '/statuses'),

@@ -6,8 +6,8 @@ import { jsonType, textResponse } from './responses.js';
 import type { Route, RouteCall } from './route.js';
 
 /**
- * Lists that are empty on a server without storage plugins. Existing clients read them along with nodes and jobs, and take any other
- * answer for a failure. With Nomad names only; changes are refused as not provided.
+ * Lists that are empty on a server without storage plugins. Existing clients read them together with nodes and jobs and treat any other
+ * answer as a failure. With Nomad names only; writes are refused as not provided.
  */
 export const emptyListRoutes: readonly Route[] = [
   emptyList('volumes.list', '/v1/volumes'),

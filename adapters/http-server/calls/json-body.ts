@@ -33,13 +33,13 @@ export function unreadBody(
     case 'too_large':
       return badInput('too_large', 'the request body is larger than this server accepts');
     case 'no_room':
-      return badInput('no_room', "the server's memory for request bodies is used up; try again shortly");
+      return badInput('no_room', "the server's memory for request bodies is full; try again shortly");
     case 'aborted':
       return badInput('aborted', 'the request ended before its body was complete');
     case 'consumed':
       return badInput(
         'malformed',
-        'a framework has already read the body: leave it unread, or keep it as request.body or rawBody (with Fastify use fastifyRoute)',
+        'a framework has already consumed the request body: leave it unread, or keep it as request.body or rawBody (with Fastify, use fastifyRoute)',
       );
   }
 }
@@ -62,7 +62,7 @@ function parseText(text: string): Result<unknown, BadInput> {
 
 /** The message of `JSON.parse` quotes the input; it is shortened to one line. */
 function reasonOf(error: unknown, text: string): string {
-  if (text.trim() === '') return 'it is blank';
+  if (text.trim() === '') return 'it is empty';
   const message = error instanceof Error ? error.message : 'unreadable';
   return JSON.stringify(message.slice(0, 160)).slice(1, -1);
 }

@@ -11,7 +11,7 @@ export class Query {
   readonly #lenient: boolean;
   #values: Map<string, string | undefined> | undefined;
 
-  /** `lenient`: parameters with an invalid percent-encoding or a semicolon are left out; otherwise the first is an error. */
+  /** `lenient`: parameters with an invalid percent-encoding or a semicolon are ignored; otherwise the first one is an error. */
   constructor(raw: string, lenient = false) {
     this.raw = raw;
     this.#lenient = lenient;

@@ -7,7 +7,7 @@ import type { InterfaceErrors } from '../errors/interface-errors.js';
 import type { HttpRequest, HttpResponse, RequestBody } from '../http-message.js';
 import type { Query } from './query.js';
 
-/** How requests are matched and answered. Nearly all routes are made from the rows of the interface (`callRoute`). */
+/** How requests are matched and answered. Most routes are generated from the table of calls (`callRoute`). */
 export interface Route {
   /** The name of the call, such as `jobs.register`. */
   readonly name: string;
@@ -22,9 +22,9 @@ export interface Route {
   readonly access: CallAccess;
   readonly handle: (call: RouteCall) => HttpResponse | Promise<HttpResponse>;
   /**
-   * The conversation of a route that opens a WebSocket. The caller is known when it begins, and may have the right unless
-   * a record decides that. What it does not close itself is closed with 1000 when it resolves, with 1011 when it rejects.
-   * `handle` answers those who did not ask for an upgrade.
+   * Serves the WebSocket of the route. It starts with an authenticated caller that has the right, unless the right depends on a record.
+   * A socket that it leaves open is closed with 1000 when it resolves and with 1011 when it rejects. Requests without an upgrade go to
+   * `handle`.
    */
   readonly socket?: (call: RouteCall, socket: MessageSocket) => Promise<void>;
 }
@@ -42,7 +42,7 @@ export interface RouteCall {
   readonly errors: InterfaceErrors;
   /** Whether the client requested the engine's own form of values and errors. */
   readonly plain: boolean;
-  /** Reads the request's body, once, within the handler's bounds. Never rejects. */
+  /** Reads the request's body, once, within the handler's limits. Never rejects. */
   readonly readBody: () => Promise<RequestBody>;
   /** Where the notification interface is mounted, without a slash at the end. */
   readonly notificationsPath: string;

@@ -3,7 +3,7 @@ import { decodePathText } from '../edge/target.js';
 import type { BadInput } from '../errors/bad-input.js';
 import type { Route } from './route.js';
 
-/** A route that clients know and this server does not provide. */
+/** A route that clients use and this server does not provide. */
 interface AbsentRoute {
   readonly methods: readonly string[];
   readonly path: string;
@@ -64,10 +64,10 @@ interface OpenEndpoints {
 }
 
 /**
- * A router over the table. Paths without parameters are looked up whole. Below an open prefix the first parameter takes
- * everything up to the longest known suffix, slashes included, and is decoded before it is matched, so that a job id
- * with slashes works both escaped and raw (job interface, routing). All other paths are matched segment by segment; what is left
- * below a wide prefix is the name of a record that does not exist.
+ * A router over the table. Paths without parameters are looked up as a whole. Below an open prefix, the first parameter matches
+ * everything up to the longest known suffix, including slashes, and is decoded before it is matched, so that a job ID
+ * with slashes works both escaped and raw (job interface, routing). All other paths are matched segment by segment. An unmatched rest
+ * below a wide prefix is the name of a nonexistent record.
  */
 export function createRouter({ routes, known, openPrefixes, widePrefixes }: RouterParts): Router {
   const whole = new Map<string, Endpoint>();

@@ -4,15 +4,15 @@ import type { Call } from '../../../src/api/call.js';
 /** A page of a list, or the error answer if it cannot be read. */
 type ReadPage<F> = (input: CallInput) => Promise<{ readonly value: unknown } | { readonly failure: F }>;
 
-/** Rows of the first page. Most lists are not longer, and are answered as one string. */
+/** Rows of the first page. Most lists fit in it and are answered as one string. */
 const firstRows = 500;
 /** Blocking queries share one string, so their limit is higher. */
 const sharedRows = 2000;
-/** Approximate size of later pages, in characters: reading one keeps the event loop from other work for some milliseconds. */
+/** Approximate size of later pages, in characters: reading one blocks the event loop for a few milliseconds. */
 const pageLength = 1 << 18;
 const mostRows = 500;
 
-/** The first page for a request of a whole list; undefined if it requests a single page, or no list. */
+/** The first page, if the request is for a complete list; undefined for a single page or another kind of answer. */
 export function firstPageOf({ answer, inputs }: Call, input: CallInput, waits: boolean): CallInput | undefined {
   if (answer.nextToken === undefined || !Object.hasOwn(inputs, 'perPage')) return undefined;
   const { perPage } = input;
@@ -21,8 +21,8 @@ export function firstPageOf({ answer, inputs }: Call, input: CallInput, waits: b
 
 /**
  * Streams a list that is longer than its first page, so that only one page is in memory. Each page is read when the client
- * has accepted the one before. The index is that of the first page, so a blocking query after it sees all later changes. Ends with an
- * error if a page cannot be read, so that no client takes a part for the whole.
+ * has accepted the one before. The index is that of the first page, so a blocking query after it sees all later changes. If a page
+ * cannot be read, the stream fails, so that no client mistakes a part for the whole.
  */
 export async function* listPieces<F>(
   { answer }: Call,
@@ -46,8 +46,8 @@ export async function* listPieces<F>(
 }
 
 /**
- * A list whose filter may fail at any of its rows: it is collected, outside of the heap, before it is
- * answered. Returns the failure if there is one.
+ * A list whose filter may fail at any row: all of it is collected, outside the heap, before it is
+ * answered. Returns the failure, if any.
  */
 export async function gathered<F>(pieces: AsyncIterable<string>): Promise<Buffer | { readonly failure: F }> {
   const found: Buffer[] = [];

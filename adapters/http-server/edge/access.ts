@@ -13,14 +13,14 @@ import { type HttpRequest, headerValue } from '../http-message.js';
 import { tokenHeaders } from './header-names.js';
 
 /**
- * Who may call. There is no default: either the host authenticates, or the built-in token store does, or the host explicitly
- * chooses open access.
+ * Who may call. There is no default: choose the host's own authentication (`authenticate`), the built-in tokens, or open access
+ * (`access`).
  */
 export type AccessOptions =
   | {
       /**
-       * Undefined or null refuses the request. An exception, a rejected promise and a value that is not a principal give a 500, and are
-       * logged: the host could not authenticate.
+       * Undefined or null refuses the request. An exception, a rejected promise or an invalid principal results in a logged 500: the host
+       * could not authenticate.
        */
       readonly authenticate: (
         request: HttpRequest,
@@ -32,8 +32,8 @@ export type AccessOptions =
       /** `token`: tokens of the engine's store. `open`: every caller has all rights; for loopback and for tests. */
       readonly access: 'token' | 'open';
       /**
-       * With `token`: whether `POST /v1/acl/bootstrap` gives a management token to its first caller, who needs no credentials, if the store
-       * has never held a token. False when absent: create the first token in the process, with `engine.as(hostPrincipal).tokens.create`.
+       * With `token`: whether `POST /v1/acl/bootstrap` returns a management token to its first caller, without credentials, if the store
+       * has never held a token. Default: false; create the first token in the process with `engine.as(hostPrincipal).tokens.create`.
        */
       readonly bootstrap?: boolean;
       readonly authenticate?: never;
@@ -42,9 +42,9 @@ export type AccessOptions =
 /** The result of authenticating a request, before any operation runs. */
 export type Authentication =
   | { readonly type: 'known'; readonly caller: Principal }
-  /** No credentials at all: the caller has the rights of callers without a token. */
+  /** No credentials: the caller has the rights of callers without a token. */
   | { readonly type: 'missing'; readonly caller: Principal }
-  /** Unknown credentials. */
+  /** Invalid credentials. */
   | { readonly type: 'unknown' }
   | { readonly type: 'failed'; readonly message: string };
 
@@ -54,13 +54,13 @@ export type Authenticator = (request: HttpRequest) => Authentication | Promise<A
 export function bootstrapsOverHttp({ access, bootstrap = false }: AccessOptions): boolean {
   if (bootstrap && access !== 'token') {
     throw new TypeError(
-      "createHttpHandler: `bootstrap` needs `access: 'token'`; other handlers know no tokens of the store",
+      "createHttpHandler: `bootstrap` needs `access: 'token'`: only such handlers use the tokens of the store",
     );
   }
   return bootstrap;
 }
 
-/** The authenticator for the options. Throws without a choice: a server must not be open by accident. */
+/** The authenticator for the options. Throws if there is no choice, so that no server is open by accident. */
 export function authenticatorFrom(engine: Engine, options: AccessOptions): Authenticator {
   if (typeof options.authenticate === 'function' && options.access === undefined) {
     return hostAuthenticator(options.authenticate);
@@ -72,7 +72,7 @@ export function authenticatorFrom(engine: Engine, options: AccessOptions): Authe
 }
 
 const undecided =
-  "createHttpHandler requires you to choose who may call it: give either the function `authenticate`, or `access: 'token'`, or `access: 'open'`";
+  "createHttpHandler requires you to choose who may call it: pass `authenticate`, `access: 'token'` or `access: 'open'`";
 
 const everybody: Authentication = { type: 'known', caller: hostPrincipal };
 const unknown: Authentication = { type: 'unknown' };

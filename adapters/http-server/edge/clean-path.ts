@@ -18,7 +18,7 @@ const roots: ReadonlySet<string> = new Set([
 
 /**
  * Where existing clients of Nomad expect to be redirected from a path: to the path without empty, `.` and `..` segments, from the
- * root of a resource to the same with a slash, and from `/` to the pages. Undefined for a path that stays as it is.
+ * root of a resource to the same with a slash, and from `/` to the web interface. Undefined for a path without a redirect.
  */
 export function redirected(method: string, path: string, query: string): HttpResponse | undefined {
   const target = placeOf(path);

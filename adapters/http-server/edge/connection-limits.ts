@@ -6,11 +6,11 @@ import { clientNetwork } from './shares.js';
 
 /** Limits on simultaneous connections of a server. */
 export interface ConnectionLimits {
-  /** The most connections of all clients; 10,000 when absent. Keep it well below the number of files that the process may open. */
+  /** The most connections of all clients; default: 10,000. Keep it well below the limit of open files of the process. */
   readonly maximumConnections?: number;
   /**
-   * The most connections of one address (in IPv6 of one /64 network); half of all when absent. Behind a reverse proxy, set this to
-   * `maximumConnections`.
+   * The most connections of one address (in IPv6 of one /64 network); default: half of `maximumConnections`. Behind a reverse proxy,
+   * set it to `maximumConnections`.
    */
   readonly maximumConnectionsPerAddress?: number;
 }
@@ -31,9 +31,9 @@ interface Connection {
 }
 
 /**
- * Limits the connections of a `node:http` server. Beyond a limit a new connection takes the place of one without a request in progress,
- * the longest idle one: of the same address if that is at its limit, else of the address with the most connections. If there
- * is none, the new connection gets a 503. Call it before the server listens.
+ * Limits the connections of a `node:http` server. At a limit, a new connection replaces the longest idle one: of the same address if
+ * that is at its limit, else of the address with the most connections. If no connection is idle, the new one gets a 503. Call it
+ * before the server listens.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits = {}): void {
   checkArgument('limitConnections', 'server', server, port('a server of node:http', 'on', 'listen'));

@@ -19,16 +19,16 @@ interface EdgeGuardOptions {
 }
 
 /**
- * Returns the refusal, or undefined for an allowed request. `changes`: the request leads to a call that changes something,
- * whatever its method says.
+ * Returns the refusal, or undefined for an allowed request. `changes`: the request is for a call that changes state, whatever its
+ * method.
  */
 export type EdgeGuard = (request: HttpRequest, changes?: boolean) => EdgeRefusal | undefined;
 
 /**
- * Protects a server that trusts its network location or the browser's credentials from web pages. A host is allowed if
- * it is loopback, the address that the client connected to, the public origin's, or named in `hosts`; ports do not count.
- * A write (everything but GET and HEAD, every upgrade, and a GET of a call that changes something) is refused when a browser
- * says that a page of another origin sent it. Clients other than browsers send neither `Origin` nor `Sec-Fetch-Site` and are not affected.
+ * Protects a server that trusts its network location or the browser's credentials against web pages. Allowed hosts are loopback, the
+ * address that the client connected to, the host of the public origin, and `hosts`; ports are ignored. A write (every method other than
+ * GET and HEAD, every upgrade, and a GET of a call that changes state) is refused if its headers show that a page of another origin
+ * sent it. Only browsers send these headers, `Origin` and `Sec-Fetch-Site`; other clients are not affected.
  */
 export function edgeGuard({ publicOrigin, hosts }: EdgeGuardOptions): EdgeGuard {
   const known = new Set(['localhost', '[::1]', hostNameOf(hostOfOrigin(publicOrigin)), ...hosts.map(asHostName)]);
@@ -57,12 +57,12 @@ export function edgeGuard({ publicOrigin, hosts }: EdgeGuardOptions): EdgeGuard 
   };
 }
 
-/** Whether it is more than a read. An upgrade counts as a write, because its socket can carry any command. */
+/** Whether the request is a write. An upgrade is one, because its socket can carry any command. */
 function isWrite(request: HttpRequest): boolean {
   return (request.method !== 'GET' && request.method !== 'HEAD') || headerValue(request, 'upgrade') !== undefined;
 }
 
-/** Whether a browser says that a page of another origin than these sent it. */
+/** Whether the headers show that a page of an origin other than these sent it. */
 function isFromForeignPage(request: HttpRequest, own: readonly (string | undefined)[]): boolean {
   const site = headerValue(request, 'sec-fetch-site');
   if (site === 'cross-site' || site === 'same-site') return true;
@@ -73,7 +73,7 @@ function isFromForeignPage(request: HttpRequest, own: readonly (string | undefin
 }
 
 function unknownHost(host: string): EdgeRefusal {
-  const message = `this server does not answer to the host ${quoted(host)}; its public origin or its list of hosts must name it`;
+  const message = `this server does not answer to the host ${quoted(host)}; add it to its allowed hosts or set its public origin`;
   return { status: 421, message };
 }
 

@@ -5,7 +5,7 @@ export interface HeaderNames {
   readonly lastContact: string;
   readonly knownLeader: string;
   readonly nextToken: string;
-  /** The token header of requests; the other form is accepted, too. */
+  /** The token header of requests; the one of the other vocabulary is accepted, too. */
   readonly token: string;
 }
 

@@ -2,7 +2,7 @@ import { jsonResponse, textResponse } from '../calls/responses.js';
 import type { HttpResponse } from '../http-message.js';
 import type { HeaderNames } from './header-names.js';
 
-/** The "own token" of every caller on a server without access control. */
+/** The token that `token/self` returns on a server without access control. */
 const token = JSON.stringify({
   AccessorID: 'acls-disabled',
   SecretID: '',

@@ -28,7 +28,7 @@ function hasRules({ namespaces, workspaces, nodePools, hostVolumes, areas }: Pri
   );
 }
 
-/** The address as which a client counts: IPv4 whole, also within IPv6; of IPv6 the network of 64 bits that a client usually has. */
+/** The address that identifies a client: the whole IPv4 address, also if mapped into IPv6; the /64 network of an IPv6 address. */
 export function clientNetwork(address: string | undefined): string {
   if (address === undefined) return '';
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1];
@@ -43,8 +43,8 @@ export function clientNetwork(address: string | undefined): string {
 }
 
 /**
- * An amount that all callers share. An eighth is reserved for privileged callers. All unauthenticated callers together can hold an
- * eighth, each of them half of that, and each other caller without privilege a quarter of all. Each can hold `least` if its group can.
+ * An amount shared by all callers. An eighth is reserved for privileged callers. All unauthenticated callers together can hold an
+ * eighth, each of them a sixteenth, and each known caller a quarter. Each can hold `least` if its group can.
  */
 export class Shares {
   readonly #total: number;
@@ -75,7 +75,7 @@ export class Shares {
     return this.#all;
   }
 
-  /** Takes an amount; false without taking anything if the claimant has no room. */
+  /** Takes an amount; returns false and takes nothing if it exceeds the claimant's share. */
   take(claimant: Claimant, amount: number): boolean {
     if (!this.#hasRoom(claimant, amount)) return false;
     this.#add(claimant, amount);

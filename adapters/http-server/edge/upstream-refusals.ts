@@ -4,7 +4,7 @@ import type { HttpResponse } from '../http-message.js';
 /** Size of bodies that are validated although the caller lacks the right, so that their errors take precedence. */
 export const bodyOfStrangers = 64 * 1024;
 
-/** Streams of files have begun when their right is checked: the refusal is their content. */
+/** Nomad checks the right for streams of files after their start: the refusal is in the body. */
 const streamsOfFiles = /^\/v1\/client\/fs\/(cat|readat|stream)\//;
 const logsOfTasks = /^\/v1\/client\/fs\/logs\//;
 /** Calls that the server forwards to a node, with the token. */
@@ -28,12 +28,12 @@ export function refusedToken(path: string, secret: string): HttpResponse | undef
   return lookedUpFirst.test(path) ? textResponse(500, noSignature) : undefined;
 }
 
-/** Why a socket is closed whose caller has this unknown token. */
+/** The close reason of a socket whose caller has this unknown token. */
 export function refusedSocketToken(secret: string): string {
   return `rpc error: ${uuid.test(secret) ? denied : noSignature}`;
 }
 
-/** With the words of Nomad's library for signatures: on some paths it is the content of the answer. */
+/** The message of Nomad's signature library: on some paths it is the body of the answer. */
 const noSignature = 'failed to parse signed token: go-jose/go-jose: compact JWS format must have three parts';
 
 /** Answers for a missing right, on the paths where it is not a 403. */

@@ -4,8 +4,8 @@ export { quoted } from '../../../src/api/quoted.js';
 export interface BadInput {
   readonly type: 'bad_input';
   /**
-   * `malformed` cannot be read at all, `wrong_type` can be read and does not fit, `absent` is missing, `too_large`
-   * exceeds a limit, `unsupported` is written in another media type, `no_room` came while too many others were held.
+   * `malformed`: cannot be parsed. `wrong_type`: parsed, but of an unexpected type. `absent`: missing. `too_large`: exceeds a limit.
+   * `unsupported`: another media type. `aborted`: ended early. `no_room`: the memory for request bodies is full.
    */
   readonly reason: 'malformed' | 'wrong_type' | 'absent' | 'too_large' | 'unsupported' | 'aborted' | 'no_room';
   readonly message: string;

@@ -12,7 +12,7 @@ const ofJobs: Readonly<Record<Vocabulary, InterfaceErrors>> = {
 const plainOfJobs = plainErrorsOf(ofJobs.neutral);
 const plainOfNotifications = plainErrorsOf(notificationErrors);
 
-/** The form of an interface's errors: its own or, if requested, the engine's, which is the same with all names. */
+/** The form of an interface's errors: its own or, if requested, the engine's, which does not depend on the names. */
 export function errorsFor(of: Interface, plain: boolean, names: Vocabulary): InterfaceErrors {
   if (of === 'notifications') return plain ? plainOfNotifications : notificationErrors;
   return plain ? plainOfJobs : ofJobs[names];

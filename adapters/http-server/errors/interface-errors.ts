@@ -15,7 +15,7 @@ export interface InterfaceErrors {
   unauthenticated(access: CallAccess): HttpResponse;
   /** Known credentials without this access. */
   forbidden(access: CallAccess): HttpResponse;
-  /** Refused before routing: a foreign host or origin, or a function that this server does not have. */
+  /** Refused before routing: a foreign host or origin, or a route that this server does not provide. */
   refused(status: 400 | 403 | 404 | 421 | 500 | 501, message: string): HttpResponse;
   /** The call needs a socket, and the request is not an upgrade. */
   needsUpgrade(): HttpResponse;
@@ -32,7 +32,7 @@ export interface RefusingCall {
   readonly where: string;
 }
 
-/** An error of an operation; only the tag is known. */
+/** An error of an operation, of which only the tag is used. */
 interface TaggedError {
   readonly type: ErrorTag;
 }
@@ -44,8 +44,8 @@ export function isBusyStore(error: { readonly type: ErrorTag; readonly reason?: 
 
 /** The message for it. */
 export const busyStoreText =
-  'the store is busy: another process has held its write lock for too long; nothing was changed. Try again later; if this ' +
-  'lasts, look for a server on the same store that is stopped or frozen';
+  'the store is busy: another process has held its write lock for too long; nothing was changed. Try again later; if it ' +
+  'persists, look for a suspended or frozen server on the same store';
 
 /** In seconds: each try has already waited for the lock. */
 export function retryBusyStore(response: HttpResponse): HttpResponse {

@@ -46,13 +46,13 @@ function isWorded(error: JobCallError): error is Worded {
 
 function wordsOf(error: Worded): string {
   switch (error.type) {
-    // Clients recognise the beginnings of these two.
+    // Clients recognise the prefixes of these two messages.
     case 'filter_syntax':
       return `failed to create result paginator: failed to read filter expression: ${error.message}`;
     case 'filter_evaluation':
       return `failed to read result page: ${error.message}`;
     case 'undecipherable':
-      return 'the variable cannot be decrypted: its key is not among those of this server';
+      return 'the variable cannot be decrypted: this server does not have its key';
     case 'role_not_found':
       return 'ACL role not found';
     case 'token_not_found':
@@ -86,7 +86,7 @@ export function jobErrors(names: Vocabulary): InterfaceErrors {
     unreadablePath: (error) => textResponse(400, error.message),
     wrongMethod: (where, allowed) => {
       const methods = allowed.join(', ');
-      const message = isForNomad ? 'Invalid method' : `${where}: the methods of this path are ${methods}`;
+      const message = isForNomad ? 'Invalid method' : `${where}: the allowed methods are ${methods}`;
       const response = textResponse(405, message);
       response.headers.push('Allow', methods);
       return response;

@@ -2,8 +2,8 @@ import type { ErrorTag, JobCallError } from '../../../src/api/errors.js';
 import type { Vocabulary } from '../edge/header-names.js';
 
 /*
- * The status of every error of the job interface: 400 for a request that can never succeed as it is, 403 for what the caller may
- * not do, 404 for what does not exist, 409 for what the present state forbids, 500 for a failure of the server or of a node.
+ * The status of every error of the job interface: 400 for invalid requests, 403 for missing rights, 404 for nonexistent records,
+ * 409 for conflicts with the current state, 500 for failures of the server or of a node.
  */
 
 type Status = 400 | 403 | 404 | 409 | 429 | 500;
@@ -32,7 +32,7 @@ export const jobStatuses: { readonly [T in JobCallError['type']]: StatusOf<T> } 
   invalid_request: 400,
   invalid_namespace: 400,
   unreadable_source: 400,
-  // The contract has 400 for all of them, an active deployment included.
+  // The contract prescribes 400 for all of them, including an active deployment.
   scaling_refused: 400,
   invalid_access: 400,
   bootstrap_done: 400,
@@ -85,8 +85,8 @@ export const jobStatuses: { readonly [T in JobCallError['type']]: StatusOf<T> } 
 type Statuses = Readonly<Partial<Record<ErrorTag, Status>>>;
 
 /**
- * What clients of Nomad expect in place of these statuses: a request that can be read and is refused because of the present state is
- * a 500 there, and clients distinguish such errors by their messages.
+ * The statuses that clients of Nomad expect instead: Nomad answers conflicts with the current state with 500, and clients distinguish
+ * such errors by their messages.
  */
 const inNomad: Statuses = {
   role_not_found: 500,
@@ -132,7 +132,7 @@ const malformedId: Statuses = { invalid_request: 500 };
 const unreadableFilter: Statuses = { filter_syntax: 500, filter_evaluation: 500 };
 const nodeNotFound: Statuses = { node_not_found: 404 };
 
-/** Calls to which clients of Nomad expect another status than to all others. */
+/** Calls with other statuses for clients of Nomad. */
 const inNomadByCall: Readonly<Record<string, Statuses>> = {
   'jobs.scale': { job_not_found: 404 },
   'jobs.statuses': unreadableFilter,
@@ -150,7 +150,7 @@ const inNomadByCall: Readonly<Record<string, Statuses>> = {
   'nodes.applyMeta': { node_not_found: 404, node_refused: 400 },
   'nodePools.jobs': { node_pool_not_found: 404 },
   'nodePools.nodes': { node_pool_not_found: 404 },
-  // The pools that every server has are refused as those in use are.
+  // The built-in pools are refused like pools in use.
   'nodePools.remove': { invalid_node_pool: 500 },
   'agents.heartbeat': nodeNotFound,
   'agents.work': nodeNotFound,

@@ -14,7 +14,7 @@ import {
 
 /** One JSON:API error object. */
 interface JsonApiError {
-  /** Text, because clients lose title and detail of an error whose status is a number. */
+  /** A string: clients drop title and detail of an error whose status is a number. */
   readonly status: string;
   readonly title: string;
   readonly detail?: string;
@@ -32,10 +32,10 @@ export const notificationErrors: InterfaceErrors = {
   },
   unknownPath: (where) =>
     errorResponse([{ status: '404', title: 'not found', detail: `there is no such path: ${where}` }]),
-  // An id of any shape that does not exist is not found, an unreadable one too.
+  // An invalid ID is answered like one that does not exist.
   unreadablePath: ({ message }) => errorResponse([{ status: '404', title: 'not found', detail: message }]),
   wrongMethod: (where, allowed) => {
-    const detail = `${where}: the methods of this path are ${allowed.join(', ')}`;
+    const detail = `${where}: the allowed methods are ${allowed.join(', ')}`;
     const response = errorResponse([{ status: '405', title: 'method not allowed', detail }]);
     response.headers.push('Allow', allowed.join(', '));
     return response;
@@ -66,7 +66,7 @@ const refusalTitles = {
   501: 'not implemented',
 } as const;
 
-/** The status of an error. A resource that the token may not see is answered as one that does not exist. */
+/** The status of an error. A resource that the token may not see is answered like one that does not exist. */
 export const notificationStatuses: Readonly<Record<NotificationCallError['type'], number>> = {
   not_found: 404,
   permission_denied: 404,

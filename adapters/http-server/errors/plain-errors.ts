@@ -4,8 +4,8 @@ import type { BadInput } from './bad-input.js';
 import { type InterfaceErrors, internalErrorText, needsUpgradeText } from './interface-errors.js';
 
 /**
- * The errors of an interface for clients that take values and errors as the engine gives them: with the statuses and
- * headers of that interface, and as a body `{"error": {"type": …, "message": …}}`.
+ * The errors of an interface for clients that request the engine's own form: with the statuses and headers of the interface and
+ * the body `{"error": {"type": …, "message": …}}`.
  */
 export function plainErrorsOf(errors: InterfaceErrors): InterfaceErrors {
   return {
@@ -13,7 +13,7 @@ export function plainErrorsOf(errors: InterfaceErrors): InterfaceErrors {
     unknownPath: (where) => plain(errors.unknownPath(where), refusedAs('there is no such path')),
     unreadablePath: (error) => plain(errors.unreadablePath(error), badRequest(error)),
     wrongMethod: (where, allowed) =>
-      plain(errors.wrongMethod(where, allowed), refusedAs('the method is not one of this path')),
+      plain(errors.wrongMethod(where, allowed), refusedAs('method not allowed on this path')),
     unauthenticated: (access) => plain(errors.unauthenticated(access), { type: 'permission_denied' }),
     forbidden: (access) => plain(errors.forbidden(access), { type: 'permission_denied' }),
     refused: (status, message) => plain(errors.refused(status, message), refusedAs(message)),
@@ -27,12 +27,12 @@ function plain({ status, headers, body }: HttpResponse, error: object): HttpResp
   const kept = headers.flatMap((name, at) =>
     at % 2 === 0 && name !== 'Content-Type' ? [name, headers[at + 1] as string] : [],
   );
-  // A refusal of the interface never comes in pieces.
+  // Refusals are never streamed.
   if (!isWhole(body)) return { status, headers, body };
   return { status, headers: ['Content-Type', plainType, ...kept], body: JSON.stringify({ error }) };
 }
 
-/** What the status says already is not repeated: a client puts it into the error. */
+/** Without the members that repeat the status: a client adds that to the error. */
 function refusedAs(message: string): object {
   return { type: 'refused', message };
 }

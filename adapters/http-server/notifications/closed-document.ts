@@ -4,7 +4,7 @@ import { suggestName } from '../../../src/hcl/index.js';
 import { quoted } from '../errors/bad-input.js';
 import type { DocumentFault, RequestDocument } from './request-document.js';
 
-/** The request document of a call that refuses whatever it does not know. */
+/** The request document of a call that refuses unknown members. */
 export function closedDocumentOf(definition: Call): DocumentShape | undefined {
   for (const { locations } of Object.values(definition.inputs)) {
     for (const location of locations) {
@@ -14,7 +14,7 @@ export function closedDocumentOf(definition: Call): DocumentShape | undefined {
   return undefined;
 }
 
-/** Attributes and relationships that the shape does not have. */
+/** Faults for attributes and relationships that the shape does not have. */
 export function strayFaults(shape: DocumentShape, document: RequestDocument): readonly DocumentFault[] {
   const related = Object.values(shape.relationships).map(({ name }) => name);
   return [

@@ -4,11 +4,10 @@ import { headerValue } from '../http-message.js';
 import { responseMember } from './resource-documents.js';
 
 /*
- * With HCP Terraform names, existing clients find what they read: the name of the application, and members in the types that they
- * declare.
+ * Additions for existing clients, with HCP Terraform names: the application name, and members of the types that the clients declare.
  */
 
-/** The same route; with HCP Terraform names its answer says which interface this is and how fast a client may ask. */
+/** The same route; with HCP Terraform names its answer contains the application name and the rate limit. */
 export function introducing(route: Route): Route {
   return {
     ...route,
@@ -21,15 +20,15 @@ export function introducing(route: Route): Route {
 }
 
 /**
- * Clients distinguish two kinds of servers by the name of the application, and limit themselves to two thirds of the
- * requests a second that are given here; with less than 4 they make none.
+ * Clients distinguish two kinds of servers by the application name, and limit themselves to two thirds of this number of requests per
+ * second; below 4 they send none.
  */
 const introduction = ['TFP-API-Version', '2.6', 'TFP-AppName', 'HCP Terraform', 'X-RateLimit-Limit', '30'];
 
 /** The form of an element of `delivery-responses` for the requesting client. */
 export function responsePrinter({ names, request }: RouteCall): (response: VerificationResponse) => object {
   if (names.vocabulary !== 'upstream') return responseMember;
-  // The first generation of the Go client drops an element silently that has headers: it keeps the others when they are null.
+  // The first generation of the Go client silently drops elements with headers; with null headers it keeps them.
   const withoutHeaders = headerValue(request, 'user-agent') === 'go-tfe';
   return (response) => ({
     ...responseMember(response),

@@ -12,7 +12,7 @@ import type {
 import type { RouteCall } from '../calls/route.js';
 import { pageLinks, paginationMember } from './pagination.js';
 
-/** The JSON:API documents of organizations, workspaces and the account. What this server does not have is false. */
+/** The JSON:API documents of organizations, workspaces and the account. Features that this server does not have are false. */
 export const organizationDocuments: Readonly<Record<string, (value: unknown, call: RouteCall) => object>> = {
   organization: (value, call) => ({ data: organizationResource(value as OrganizationView, call.notificationsPath) }),
   'organization-list': (value, call) => {
@@ -90,7 +90,7 @@ function entitlementResource({ organization }: EntitlementView): object {
   };
 }
 
-/** Features that clients ask for; this server has none of them. */
+/** Features that clients query; this server has none of them. */
 const features = [
   'agents',
   'audit-logging',

@@ -35,7 +35,7 @@ export function pageLinks(
   };
 }
 
-/** The numbers of a page under the names of the wire. */
+/** The numbers of a page under their JSON:API names. */
 export function pageMember(numbers: Omit<PageNumbers, 'lastPage'>): object {
   return {
     'current-page': numbers.currentPage,

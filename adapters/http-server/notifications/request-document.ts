@@ -5,13 +5,13 @@ import type { RouteCall } from '../calls/route.js';
 import { type BadInput, badInput, quoted } from '../errors/bad-input.js';
 import { headerValue } from '../http-message.js';
 
-/** What is wrong with the document around the attributes; operations report it together with their own findings. */
+/** Faults of the document outside the attributes; operations report them together with their own. */
 export interface DocumentFault {
   readonly pointer: string;
   readonly message: string;
 }
 
-/** A JSON:API request document, taken apart as far as it could be. */
+/** A JSON:API request document, as far as it could be parsed. */
 export interface RequestDocument {
   readonly id: string | undefined;
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -20,8 +20,8 @@ export interface RequestDocument {
 }
 
 /**
- * Reads the request's document. Only what cannot be read for its size, media type or an early end is an error here; all
- * other faults are collected, because whether the resource exists for the caller is reported first.
+ * Reads the request's document. Only an excessive size, an unsupported media type and an early end are errors here; other faults are
+ * collected, because a missing resource takes precedence.
  */
 export async function readDocument(
   call: RouteCall,
@@ -62,7 +62,7 @@ function documentFrom(value: unknown, types: readonly [string, ...string[]]): Re
   };
 }
 
-/** An absent member, or null, has no own members. */
+/** The members of an object member; none if it is absent or null. */
 function membersOf(
   data: Readonly<Record<string, unknown>>,
   name: string,
@@ -75,7 +75,7 @@ function membersOf(
   return {};
 }
 
-/** Clients that send a body without naming its type are trusted to mean JSON. */
+/** A body without a content type is read as JSON. */
 function isJsonType(contentType: string | undefined): boolean {
   if (contentType === undefined || contentType === '') return true;
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase();

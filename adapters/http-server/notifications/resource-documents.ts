@@ -7,8 +7,8 @@ import type {
 } from '../../../src/index.js';
 
 /*
- * The resources of the notification interface as JSON:API writes them (notification interface, Resources): types in the
- * plural, member names in kebab case.
+ * The resources of the notification interface in JSON:API form (notification interface, Resources): plural types, member names in
+ * kebab case.
  */
 
 interface Resource {
@@ -19,7 +19,7 @@ interface Resource {
   readonly links: { readonly self: string };
 }
 
-/** A configuration; `mount` is the path under which the interface answers. */
+/** A configuration; `mount` is the path of the interface. */
 export function configurationResource(
   view: ConfigurationView,
   mount: string,

@@ -22,7 +22,7 @@ import {
   eventResource,
 } from './resource-documents.js';
 
-/** The JSON:API document of what a call of the notification interface answers. */
+/** The JSON:API document of the answer of a notification call. */
 export function resourceResponse({ answer }: Call, call: RouteCall, value: unknown): HttpResponse {
   const render = documents[answer.resource ?? ''];
   const document = render === undefined ? recordDocument(answer.resource ?? '', value) : render(value, call);
@@ -31,7 +31,7 @@ export function resourceResponse({ answer }: Call, call: RouteCall, value: unkno
 
 type Render = (value: unknown, call: RouteCall) => object;
 
-/** The documents by the name that the interface gives to what is answered. */
+/** The documents by the names of the interface. */
 const documents: Readonly<Record<string, Render>> = {
   'notification-configuration': (value, call) => ({
     data: configurationResource(value as ConfigurationView, call.notificationsPath, responsePrinter(call)),
@@ -60,7 +60,7 @@ function configurationList({ items, pagination }: ConfigurationList, call: Route
   };
 }
 
-/** A document of records that are plain values: their members are its attributes, in the form of the interface. */
+/** A document of records that are plain values: their members are the attributes. */
 function recordDocument(type: string, value: unknown): object {
   return { data: Array.isArray(value) ? value.map((each) => recordResource(type, each)) : recordResource(type, value) };
 }

@@ -3,9 +3,9 @@ import { jsonResponse } from '../calls/responses.js';
 import type { Route } from '../calls/route.js';
 
 /**
- * The service discovery document, from which existing clients take the path of the notification interface. Paths are
- * relative to where the handler is mounted and end with a slash. For HCP Terraform names only: without them those clients
- * cannot work with the interface.
+ * The service discovery document, where existing clients find the path of the notification interface. Paths are relative to the
+ * mount point of the handler and end with a slash. With HCP Terraform names only: with other names those clients cannot use the
+ * interface.
  */
 export const discoveryRoute: Route = {
   name: 'serviceDiscovery',
@@ -17,7 +17,7 @@ export const discoveryRoute: Route = {
     Promise.resolve(jsonResponse(200, JSON.stringify(servicesAt(`${notificationsPath}/`)))),
 };
 
-/** Clients exist that read the path of the module registry before anything else; the one named here has no modules. */
+/** Some clients read the path of the module registry first; the registry named here has no modules. */
 function servicesAt(path: string): Readonly<Record<string, string>> {
   return { 'modules.v1': '/api/registry/v1/modules/', 'tfe.v2': path, 'tfe.v2.1': path, 'tfe.v2.2': path };
 }

@@ -2,9 +2,8 @@ import { everybody } from '../../../src/api/access.js';
 import type { Route } from '../calls/route.js';
 
 /**
- * Where links in messages lead for a workspace whose host names no own page (`workspaceUrl`): on to the
- * workspace's document. The redirect follows from the path alone, so it reports nobody whether the workspace exists;
- * reading the document takes a right on it.
+ * The target of links in messages for a workspace without its own page (`workspaceUrl`): redirects to the workspace's document.
+ * The redirect depends only on the path, so it does not reveal whether the workspace exists; reading the document requires a right.
  */
 export const workspacePageRoute: Route = {
   name: 'workspacePage',

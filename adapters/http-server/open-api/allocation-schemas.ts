@@ -162,7 +162,7 @@ const stub = {
   ...written,
 };
 
-/** What is allocated, as jobs ask for it: older clients read this form. */
+/** Allocated resources in the form in which jobs request them, for older clients. */
 const resourceSum = wholeObject({
   CPU: integer,
   Cores: integer,
@@ -176,7 +176,7 @@ const resourceSum = wholeObject({
   SecretsMB: integer,
 });
 
-/** Members with an empty value are left out of these. */
+/** Members with an empty value are omitted from these. */
 const allocation = objectSchema(
   {
     ...ofAllocation,

@@ -20,7 +20,7 @@ import { nodeSchemas } from './node-schemas.js';
 import { recordSchemas } from './record-schemas.js';
 import { systemSchemas } from './system-schemas.js';
 
-/** What a stored job has beside what was submitted. */
+/** The members of a stored job in addition to those submitted. */
 const job: JsonSchema = {
   allOf: [
     named('Job'),

@@ -3,10 +3,10 @@ import type { JsonSchema } from '../../../src/api/json-schema.js';
 export type { JsonSchema } from '../../../src/api/json-schema.js';
 export { orNull } from '../../../src/api/json-schema.js';
 
-/** Members of any name. Generators of clients take an object schema without this for one that has none. */
+/** An object with any members. Client generators treat an object schema without `additionalProperties` as an empty object. */
 export const anyObject: JsonSchema = { type: 'object', additionalProperties: true };
 
-/** An object schema; every property is described and none is required unless named. */
+/** An object schema; properties are optional unless named as required. */
 export function objectSchema(
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[] = [],
@@ -14,7 +14,7 @@ export function objectSchema(
   return required.length === 0 ? { type: 'object', properties } : { type: 'object', properties, required };
 }
 
-/** An object schema all of whose properties are always there. */
+/** An object schema whose properties are all required. */
 export function wholeObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return objectSchema(properties, Object.keys(properties));
 }
@@ -45,6 +45,6 @@ export const strings: JsonSchema = { type: 'array', items: text };
 export const textMap = mapOf(text);
 export const countMap = mapOf(count);
 
-/** When a record was made and last changed, as indexes of the store; `written` has the times, too. */
+/** The indexes of a record's creation and last change; `written` includes the times. */
 export const placed = { CreateIndex: count, ModifyIndex: count };
 export const written = { ...placed, CreateTime: unixNanoseconds, ModifyTime: unixNanoseconds };

@@ -5,7 +5,7 @@ import { openApiDocument } from './open-api.js';
 
 const printed = new Map<string, string>();
 
-/** The interface as a document, printed once for each path at which the notification interface is mounted and each form of the headers. */
+/** The OpenAPI document, serialized once per path of the notification interface and vocabulary of the headers. */
 export const openApiRoute: Route = {
   name: 'openApi',
   interface: 'system',

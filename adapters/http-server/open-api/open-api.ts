@@ -52,7 +52,7 @@ const ownPath: JsonSchema = {
     operationId: 'openApi',
     tags: ['system'],
     summary: 'This interface as an OpenAPI 3.1 document',
-    description: 'Needs no token.',
+    description: 'Requires no token.',
     security: [],
     parameters: [],
     responses: {
@@ -92,14 +92,14 @@ function aliasOf(named: NamedCall, names: HeaderNames): Record<string, JsonSchem
 /** The errors of the operation, by the tags that the clients of this package get. */
 function errorsText(named: NamedCall, names: HeaderNames): string {
   const errors = [...errorStatuses(named, names)].map(([tag, statuses]) => `${tag} (${statuses.join(' or ')})`);
-  return errors.length === 0 ? '' : `Refused with: ${errors.join(', ')}.`;
+  return errors.length === 0 ? '' : `Errors: ${errors.join(', ')}.`;
 }
 
 const pretty: JsonSchema = {
   name: 'pretty',
   in: 'query',
   required: false,
-  description: 'Indent the JSON; anything but `0` asks for it',
+  description: 'Indents the JSON, unless it is `0`',
   allowEmptyValue: true,
   schema: { type: 'string' },
 };
@@ -118,7 +118,7 @@ function pathParameters(path: string): JsonSchema[] {
   }));
 }
 
-/** The parameters of the query, by their first form; one that stands for several inputs is listed once. */
+/** The query parameters, by their first form; one that stands for several inputs is listed once. */
 export function queryParameters(call: Call): readonly JsonSchema[] {
   const inputs: Inputs = call.kind === 'waiting' ? { ...waitingInputs, ...call.inputs } : call.inputs;
   const parameters = Object.values(inputs).flatMap((input) =>
@@ -150,7 +150,7 @@ function isRequired(input: Input<unknown>): boolean {
   return input.required && !Object.hasOwn(input, 'fallback');
 }
 
-/** The body of requests for the call; undefined when it takes none. */
+/** The request body of the call; undefined if it has none. */
 export function requestBodyOf(call: Call): JsonSchema | undefined {
   switch (bodyKindOf(call)) {
     case 'none':
@@ -168,7 +168,7 @@ export function requestBodyOf(call: Call): JsonSchema | undefined {
   }
 }
 
-/** The members of a JSON body, each optional unless it must be there. */
+/** The members of a JSON body, optional unless required. */
 function bodySchema(call: Call): JsonSchema {
   const properties: Record<string, JsonSchema> = {};
   const required: string[] = [];

@@ -8,7 +8,7 @@ import { jobStatusesOf } from '../errors/job-statuses.js';
 import { notificationStatuses } from '../errors/notification-errors.js';
 import type { JsonSchema } from './json-schema.js';
 
-/** Every status that the call can answer with this method, with the content of the answer. */
+/** Every status that the call can return for this method, with the content of the response. */
 export function responsesOf(named: NamedCall, method: HttpMethod, names: HeaderNames): JsonSchema {
   const { call } = named;
   const { answer, kind } = call;
@@ -99,12 +99,12 @@ export const headerComponents: JsonSchema = {
   },
   LastContact: { description: 'Milliseconds; 0', schema: { type: 'integer' } },
   KnownLeader: { description: 'Whether a leader is known', schema: { type: 'boolean' } },
-  NextToken: { description: 'Asks for the next page; absent on the last one', schema: { type: 'string' } },
+  NextToken: { description: 'Token of the next page; absent on the last one', schema: { type: 'string' } },
 };
 
 const refusals: Readonly<Record<number, string>> = {
   400: 'The request is malformed or has an invalid value',
-  401: 'No token, or an unknown one',
+  401: 'No token, or an invalid one',
   403: 'The token lacks the right, or a page of another origin sent the request',
   404: 'The resource does not exist, or the token may not see it',
   409: 'The current state forbids it, or the record has changed',

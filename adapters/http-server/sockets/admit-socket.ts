@@ -8,7 +8,7 @@ import { refusedSocketToken } from '../edge/upstream-refusals.js';
 import type { HttpRequest } from '../http-message.js';
 import type { Handshakes } from './handshakes.js';
 
-/** Why a socket is closed, and the code: 1008 for a fault of the client, 1011 for others. */
+/** The close code and reason of a refused socket: 1008 for a fault of the client, 1011 for others. */
 interface SocketRefusal {
   readonly code: 1008 | 1011;
   readonly reason: string;

@@ -6,8 +6,8 @@ export const farewellTimeout = 5000;
 const mostAwaited = 64;
 
 /**
- * Connections that this side has closed and whose peers have not: each holds a descriptor. It waits for a few only; beyond that,
- * the oldest is destroyed.
+ * Connections that this side has closed and the peer has not. Each holds a descriptor, so only a few may wait; beyond that, the oldest
+ * is destroyed.
  */
 export class Farewell {
   /** The oldest first. */

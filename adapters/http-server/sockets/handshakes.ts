@@ -7,9 +7,9 @@ interface Waiting {
 }
 
 /**
- * Sockets whose callers are not authenticated yet. Anybody can open them, and each uses memory until its token has arrived, so only a
- * few are allowed at a time. When there are more, the oldest one from the address with the most of them is closed: a client sends its token at
- * once, so silent sockets cannot block others.
+ * Sockets whose callers are not authenticated yet. Anyone can open them, and each uses memory until its token has arrived, so their
+ * number is limited. Beyond the limit, the oldest socket of the address with the most is closed: clients send their token immediately,
+ * so silent sockets cannot block others.
  */
 export class Handshakes {
   /** The oldest first. */

@@ -21,7 +21,7 @@ function isJudgedHere(access: CallAccess, caller: Principal): boolean {
   return caller.node !== undefined || access.type !== 'namespace' || access.namedBy !== 'record';
 }
 
-/** Admits the caller, runs the route's conversation and closes the socket. Never rejects. */
+/** Admits the caller, serves the route's socket and closes it. Never rejects. */
 export async function serveSocket(
   { call, route, gate }: OpenedSocket,
   socket: MessageSocket,

@@ -33,23 +33,23 @@ export interface UpgradeHandler extends HttpHandler {
 /** Where upgrades are accepted, and limits of the sockets. */
 export interface UpgradeOptions extends Partial<SocketBounds> {
   /**
-   * Path under which a framework mounts the handler and which it strips from ordinary requests, such as `/api`: it cannot
-   * strip it from upgrades.
+   * Path prefix under which a framework mounts the handler, such as `/api`, if it strips the prefix from ordinary requests: frameworks
+   * do not strip it from upgrades.
    */
   readonly mountPath?: string;
   /**
-   * Sockets open at once; 1024 when absent. Beyond it upgrades get a 503. An eighth is reserved for management and agents; every other
-   * caller can have a quarter. A socket that is refused or over no longer counts.
+   * The most open sockets; default: 1024. Beyond it, upgrades get a 503. An eighth is reserved for management and agents; every other
+   * caller can have a quarter. Refused and ended sockets do not count.
    */
   readonly maximumSockets?: number;
-  /** What happens to other paths: a 404, or nothing, so that another listener of the server can answer. */
+  /** Upgrades of other paths get a 404 (the default), or are ignored, so that another listener of the server can answer. */
   readonly unknownPaths?: 'refuse' | 'ignore';
 }
 
-/** A listener for the event `upgrade` of a server of `node:http`. */
+/** A listener for the event `upgrade` of a `node:http` server. */
 export interface UpgradeListener {
   (request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** Closes every socket with 1001, for a server that stops; a server's `close` waits for them. */
+  /** Closes every socket with 1001. Call it before the server's `close`, which waits for open sockets. */
   closeAll(): void;
 }
 
@@ -72,8 +72,8 @@ const optionTable: OptionTable<UpgradeOptions> = {
 
 /**
  * The handler's WebSockets as a listener for the event `upgrade` of a `node:http` server:
- * `server.on('upgrade', upgradeListener(handler))`. With a framework, of the server that it listens with: Express's
- * `app.listen()`, Fastify's `app.server`, what `serve` of Hono's Node server gives. Loads `ws` at the first upgrade.
+ * `server.on('upgrade', upgradeListener(handler))`. With a framework, use its server: the result of Express's `app.listen()`, Fastify's
+ * `app.server`, the result of `serve` of Hono's Node server. Loads `ws` at the first upgrade.
  */
 export function upgradeListener(handler: UpgradeHandler, options: UpgradeOptions = {}): UpgradeListener {
   checkArgument('upgradeListener', 'handler', handler, port('a handler, made by createHttpHandler', 'upgrade'));
@@ -129,7 +129,7 @@ export function upgradeListener(handler: UpgradeHandler, options: UpgradeOptions
   return Object.assign(listener, { closeAll: () => places.closeAll() });
 }
 
-/** The open sockets. Each has its place until it is refused or over; that its peer closes the connection, too, is not waited for. */
+/** The open sockets. Each counts until it is refused or closed by this side, whether or not its peer has closed it, too. */
 class Places {
   readonly #maximum: number;
   readonly #open = new Map<Duplex, MessageSocket>();
@@ -189,7 +189,7 @@ async function webSocketServer(
   refuse: (request: IncomingMessage, socket: Duplex, status: number, message: string) => void,
 ) {
   const ws = await import('ws');
-  // Without compression: it costs much memory for each socket, and lets small messages grow. No protocol is agreed on.
+  // No compression: it needs much memory per socket, and small messages can expand. No subprotocol is negotiated.
   const options = {
     noServer: true,
     clientTracking: false,

@@ -6,7 +6,7 @@ import type { SocketBounds } from './socket-bounds.js';
 
 const queuedMessages = 256;
 /** How much a sender that does not wait for room may have on its way, as a multiple of the bound. */
-const patience = 8;
+const burstFactor = 8;
 
 /** A WebSocket that answers the peer's close frame with its code alone. */
 interface ServedSocket extends WebSocket {
@@ -80,18 +80,18 @@ class BoundedSocket implements MessageSocket {
   send(message: string | Uint8Array): Promise<boolean> {
     const { maximumQueuedBytes, stallTimeout } = this.#bounds;
     if (this.#webSocket.readyState !== this.#webSocket.OPEN) return Promise.resolve(false);
-    if (this.#webSocket.bufferedAmount > maximumQueuedBytes * patience) {
+    if (this.#webSocket.bufferedAmount > maximumQueuedBytes * burstFactor) {
       this.#webSocket.terminate();
       return Promise.resolve(false);
     }
     return new Promise((resolve) => {
-      let stalled: NodeJS.Timeout | undefined;
+      let stallTimer: NodeJS.Timeout | undefined;
       this.#webSocket.send(message, (error) => {
-        clearTimeout(stalled);
+        clearTimeout(stallTimer);
         resolve(error === undefined || error === null);
       });
       if (this.#webSocket.bufferedAmount < maximumQueuedBytes) resolve(true);
-      else stalled = setTimeout(() => this.#webSocket.terminate(), stallTimeout);
+      else stallTimer = setTimeout(() => this.#webSocket.terminate(), stallTimeout);
     });
   }
 

@@ -123,7 +123,7 @@ export class AllocationActor {
     return after === undefined || isAtRest(this.#life) ? undefined : Math.max(after, shortestTimeout);
   }
 
-  /** The server has just answered: the timeout starts again. */
+  /** The server has just answered: restarts the timeout. */
   heard(): void {
     this.#contact.abort();
     const after = this.disconnectTimeout;
@@ -345,7 +345,7 @@ export class AllocationActor {
       if (isTransientFault(error)) throw error;
       this.#context.logger.warn(
         { allocation: this.id, task, error: messageOf(error) },
-        'The notes of a task cannot be read',
+        'The state of a task cannot be read from the disk',
       );
     }
     return freshTaskRecord(this.#work.allocation.TaskStates?.[task], moment);

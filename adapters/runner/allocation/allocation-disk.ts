@@ -22,7 +22,7 @@ export class AllocationDisk {
       this.#note = handover?.claim(work, hasBegun);
     } catch (error) {
       if (isTransientFault(error)) throw error;
-      this.#fault = `The disk's note could not be written: ${messageOf(error)}`;
+      this.#fault = `The state of the disk could not be written: ${messageOf(error)}`;
     }
   }
 

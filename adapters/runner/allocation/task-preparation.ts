@@ -160,8 +160,8 @@ export class TaskPreparation {
     const { lookup } = taskSetting(setting, this.environment);
     const command = [script.Command, ...(script.Args ?? [])].map((text) => interpolate(text, lookup));
     const timeout = millisecondsFromNanos(script.Timeout);
-    const { code, output, isBrokenOff } = await runBriefly(this.#running.exec, command, timeout);
-    if (isBrokenOff) return false;
+    const { code, output, isAborted } = await runBriefly(this.#running.exec, command, timeout);
+    if (isAborted) return false;
     const said = output.trim() === '' ? '' : `: ${output.trim().slice(0, 500)}`;
     this.#say(`Template: the script ${script.Command} ended with exit code ${code}${code === 0 ? '' : said}`);
     if (code !== 0 && script.FailOnError) {

@@ -15,15 +15,15 @@ import { ArchiveRefused, freshFolder, moveUnpacked, unpackArchive } from './unpa
 
 /** Limits of one artifact. */
 export interface ArtifactLimits {
-  /** The most bytes of one downloaded file; 10 GiB when absent. */
+  /** The most bytes of one downloaded file; default: 10 GiB. */
   readonly maximumBytes?: number;
-  /** Milliseconds from the request to the last byte; 30 minutes when absent. */
+  /** Milliseconds from the request to the last byte; default: 30 minutes. */
   readonly totalTimeout?: Milliseconds;
-  /** Milliseconds that a server may send nothing; 1 minute when absent. */
+  /** Milliseconds that a server may send nothing; default: 1 minute. */
   readonly idleTimeout?: Milliseconds;
-  /** The most bytes that one archive may unpack to; 10 GiB when absent. */
+  /** The most bytes that one archive may unpack to; default: 10 GiB. */
   readonly unpackedBytes?: number;
-  /** The most files, folders and links in one archive; 100,000 when absent. */
+  /** The most files, folders and links in one archive; default: 100,000. */
   readonly unpackedEntries?: number;
 }
 
@@ -37,7 +37,7 @@ interface ArtifactTask {
 
 /** An artifact cannot be fetched or unpacked. */
 export class ArtifactFailed extends Error {
-  /** Retrying is useless. */
+  /** A retry would fail, too. */
   readonly isFinal: boolean;
 
   constructor(message: string, isFinal: boolean) {

@@ -176,7 +176,7 @@ export class AllocationChecks {
     if (check.Type.toLowerCase() === 'script') {
       const command = [check.Command, ...(check.Args ?? [])];
       const ended = await this.#allocation.run(task ?? '', command, millisecondsFromNanos(check.Timeout));
-      if (ended.isBrokenOff) return undefined;
+      if (ended.isAborted) return undefined;
       return { passed: ended.code === 0, output: ended.output, statusCode: 0 };
     }
     const label = check.PortLabel === '' ? service.PortLabel : check.PortLabel;

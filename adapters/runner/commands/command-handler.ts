@@ -168,7 +168,7 @@ const keepsNothing = 'The runner of this node has no data directory, so it keeps
 const notBegun = 'The allocation has no files yet: its tasks have not been prepared';
 
 function filesAreGone(allocationId: string): CommandRefused {
-  const why = 'they were removed to make room, or collected; see the settings node.keepFinished and node.keepFailedFor';
+  const why = 'they were garbage-collected; see the settings node.keepFinished and node.keepFailedFor';
   return commandRefused(
     'not_found',
     `The files and logs of allocation "${allocationId}" are no longer on its node: ${why}`,

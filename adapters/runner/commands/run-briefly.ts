@@ -10,7 +10,7 @@ export interface BriefCommand {
   readonly code: number;
   readonly output: string;
   /** The task ended first, or the runner released it: there is no result. */
-  readonly isBrokenOff: boolean;
+  readonly isAborted: boolean;
 }
 
 /** The most characters of output that are kept. */
@@ -25,10 +25,10 @@ export async function runBriefly(exec: Exec, command: readonly string[], timeout
   try {
     const ended = await runUntil(signal, exec, command);
     if (!signal.aborted) return ended;
-    return { code: 1, output: `${ended.output}\nthe command timed out`, isBrokenOff: false };
+    return { code: 1, output: `${ended.output}\nthe command timed out`, isAborted: false };
   } catch (error) {
     // A driver may throw, for example when the system has no memory for another process.
-    return { code: 1, output: messageOf(error), isBrokenOff: false };
+    return { code: 1, output: messageOf(error), isAborted: false };
   }
 }
 
@@ -36,20 +36,20 @@ async function runUntil(signal: AbortSignal, exec: Exec, command: readonly strin
   const begun = await exec({ command, terminal: false, input: noMoreInput(), signal, leftovers: 'end' });
   if (begun.isErr()) {
     const { type, message } = begun.error;
-    return { code: 1, output: message, isBrokenOff: type === 'command_not_found' };
+    return { code: 1, output: message, isAborted: type === 'command_not_found' };
   }
   let output = '';
   let code = 1;
-  let isBrokenOff = false;
+  let isAborted = false;
   for await (const message of begun.value) {
     if (message.type === 'exited') code = message.code;
     if (message.type === 'failed') {
       output += message.message;
-      isBrokenOff = true;
+      isAborted = true;
     }
     if (message.type === 'data') output = (output + Buffer.from(message.bytes).toString()).slice(0, maximumOutput);
   }
-  return { code, output, isBrokenOff };
+  return { code, output, isAborted };
 }
 
 async function* noMoreInput(): AsyncGenerator<CommandInput> {

@@ -100,7 +100,7 @@ export class NoteKeeper {
         continue;
       }
       if (pause === shortestPause)
-        this.#logger.warn({ file, error: fault }, 'A note could not be written; trying again');
+        this.#logger.warn({ file, error: fault }, 'The state of a task could not be written; retrying');
       if (this.#closed.signal.aborted) break;
       await this.#clock.sleep(pause, this.#closed.signal);
       pause = Math.min(pause * 2, longestPause);

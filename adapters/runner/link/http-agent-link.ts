@@ -20,7 +20,7 @@ export interface HttpAgentLinkOptions {
   readonly token?: string;
   readonly clock: Clock;
   readonly logger?: Logger;
-  /** Timeout of a request in milliseconds; 30 seconds when absent. */
+  /** Timeout of a request in milliseconds; default: 30 seconds. */
   readonly timeout?: number;
 }
 

@@ -176,7 +176,7 @@ export class Agent {
     else this.#work.startOver();
   }
 
-  /** The server took this agent for dead and another agent does its work: everything here is ended, so that nothing runs twice. */
+  /** The server considered this agent dead, and another agent has taken over: ends everything here, so that nothing runs twice. */
   #lose(): void {
     if (this.#lost !== undefined) return;
     const { logger, node } = this.#context;

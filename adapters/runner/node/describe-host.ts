@@ -8,25 +8,25 @@ import type { TaskDriver } from '../drivers/task-driver.js';
 
 /** The node's description; each option overrides a detected or default value. */
 export interface HostOptions {
-  /** Display name of the node; the host name when absent. */
+  /** Display name of the node; default: the host name. */
   readonly name?: string;
-  /** Datacenter of the node, which jobs select; `dc1` when absent. */
+  /** Datacenter of the node, which jobs select; default: `dc1`. */
   readonly datacenter?: string;
-  /** Node pool, which jobs select; `default` when absent. */
+  /** Node pool, which jobs select; default: `default`. */
   readonly nodePool?: string;
-  /** Class of the node, for constraints; none when absent. */
+  /** Class of the node, for constraints; default: none. */
   readonly nodeClass?: string;
   /** Names and values about the node, for constraints (`${meta.rack}`). */
   readonly meta?: Readonly<Record<string, string>>;
-  /** CPU of the node in MHz; the sum of the host's cores when absent. */
+  /** CPU of the node in MHz; default: the sum of the host's cores. */
   readonly cpu?: number;
-  /** Memory of the node in MiB; the host's memory when absent. */
+  /** Memory of the node in MiB; default: the host's memory. */
   readonly memory?: number;
-  /** Disk of the node in MiB; the free space when absent. */
+  /** Disk of the node in MiB; default: the free space. */
   readonly disk?: number;
-  /** The part of these three that is reserved from allocations, in the same units; 0 when absent. */
+  /** The part of these three that is reserved from allocations, in the same units; default: 0. */
   readonly reserved?: { readonly cpu?: number; readonly memory?: number; readonly disk?: number };
-  /** Host and port where clients reach the server that speaks for this node; none when absent. */
+  /** Host and port where clients reach the server that speaks for this node; default: none. */
   readonly address?: string;
   /** Folders that allocations may mount, by name. */
   readonly volumes?: Readonly<Record<string, HostVolume>>;

@@ -16,7 +16,7 @@ interface FinishedOptions {
 export interface KeptFinished {
   /** The number of newest allocations to keep, successful or not. */
   readonly newest: number;
-  /** Failed allocations are kept for this many milliseconds besides, … */
+  /** Failed allocations are kept for this many milliseconds in addition, … */
   readonly failedFor: Milliseconds;
   /** … while their job has had fewer later runs than this. */
   readonly failedRuns: number;
@@ -27,7 +27,7 @@ interface KnownEnd extends AllocationEnd {
   readonly run: number;
 }
 
-/** The most allocations kept besides because a replacement may take over their data. */
+/** The most allocations kept in addition because a replacement may take over their data. */
 const keptForData = 50;
 
 /** The allocations that ended on this node and whose folders still exist. */

@@ -14,7 +14,7 @@ export interface Premises {
 }
 
 /**
- * Ends processes of allocations that the server no longer wants here: it took the node for dead, or the job was
+ * Ends processes of allocations that the server no longer wants here: it considered the node dead, or the job was
  * purged while this runner was away. Returns the IDs of the ended allocations.
  */
 export async function endUnwanted(

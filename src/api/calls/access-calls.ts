@@ -36,7 +36,7 @@ export const policyCalls = {
     path: '/v1/acl/policies',
     access: anyCaller,
     summary: "All policies for management callers, the caller's policies for others",
-    inputs: { ...pageInputs, prefix: inQuery('prefix', text, 'Only names that begin with this') },
+    inputs: { ...pageInputs, prefix: inQuery('prefix', text, 'Only names with this prefix') },
     errors: filterFaults,
     answer: page<PolicyStub>('ACLPolicyStub'),
   }),
@@ -200,8 +200,8 @@ export const tokenCalls = {
     summary: 'The tokens, without their secrets',
     inputs: {
       ...pageInputs,
-      prefix: inQuery('prefix', beginningOfId, 'Only accessors that begin with this'),
-      global: inQuery('global', text, 'Accepted; there is one region, and every token is in it'),
+      prefix: inQuery('prefix', beginningOfId, 'Only accessors with this prefix'),
+      global: inQuery('global', text, 'Accepted without effect: there is one region'),
     },
     errors: [...filterFaults, 'malformed_accessor'],
     answer: page<TokenStub>('ACLTokenStub'),
@@ -233,7 +233,7 @@ export const tokenCalls = {
   create: writeServer({
     path: '/v1/acl/token',
     access: management,
-    summary: 'Creates a token; the response has its secret',
+    summary: 'Creates a token; the response contains its secret',
     inputs: { accessor: inBody('AccessorID', jsonName), ...tokenContent },
     errors: ['invalid_access'],
     answer: found<TokenDocument>('ACLToken'),

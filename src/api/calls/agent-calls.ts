@@ -10,7 +10,7 @@ import { namedSchema } from '../json-schema.js';
 import { name, text } from '../text-codecs.js';
 
 const nodeId = inPath('node_id', text);
-const instance = inQuery('instance', name, 'Which process asks, as it was told when the node was registered');
+const instance = inQuery('instance', name, 'The calling process: the value given at the registration of the node');
 
 /** The answer to a node's agent: the time until its next heartbeat is due, in milliseconds. */
 export interface Heard {

@@ -52,19 +52,15 @@ const batches: AnswerForm<StreamedEvents, StreamedEvents> = {
 
 /** The event stream. */
 export const clusterCalls = {
-  /** The changes of jobs, evaluations, allocations, deployments, services and nodes, each with the transaction that made it. */
+  /** The changes of jobs, evaluations, allocations, deployments, services and nodes, grouped by transaction. */
   events: stream('lines', {
     path: '/v1/event/stream',
     access: inNamespace('read-job'),
     summary:
-      'The changes of jobs, evaluations, allocations, deployments, services and nodes as they come, one transaction a line',
+      'Streams the changes of jobs, evaluations, allocations, deployments, services and nodes, one transaction per line',
     inputs: {
-      topics: inQueries('topic', 'A topic, or a topic and a key, as TOPIC:KEY; everything when absent'),
-      index: inQuery(
-        'index',
-        signedInteger('Unable to parse index'),
-        'The first index that is wanted; the oldest when 0',
-      ),
+      topics: inQueries('topic', 'A topic, or a topic and a key, as TOPIC:KEY; default: all topics'),
+      index: inQuery('index', signedInteger('Unable to parse index'), 'The first index to send; 0: the oldest'),
     },
     errors: ['invalid_topic'],
     answer: batches,

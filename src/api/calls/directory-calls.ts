@@ -34,7 +34,7 @@ export const workspaceCalls = {
         },
         relationships: {},
         closed: true,
-        told: ['id', 'createdAt'] satisfies (keyof Workspace)[],
+        readOnly: ['id', 'createdAt'] satisfies (keyof Workspace)[],
         schema: namedSchema('PutWorkspace'),
       }),
     },
@@ -55,7 +55,7 @@ export const workspaceCalls = {
   }),
 } as const;
 
-/** The users of the host, whom e-mail configurations name. */
+/** The users of the host, the possible recipients of e-mail configurations. */
 export const userCalls = {
   /** Creates or replaces a user. */
   put: notification({
@@ -71,7 +71,7 @@ export const userCalls = {
         attributes: { username: 'username', email: 'email', organization: 'organization' },
         relationships: {},
         closed: true,
-        told: ['id'] satisfies (keyof User)[],
+        readOnly: ['id'] satisfies (keyof User)[],
         schema: namedSchema('PutUser'),
       }),
     },

@@ -71,9 +71,9 @@ export const eventCalls = {
         text,
         'Events with a delivery that is pending, delivered, partly_delivered, dead or cancelled',
       ),
-      since: inQuery('filter[since]', timestamp, 'Accepted at this time or later'),
-      until: inQuery('filter[until]', timestamp, 'Accepted before this time'),
-      filter: inQuery('filter[expression]', text, 'An expression over the attributes that they were reported with'),
+      since: inQuery('filter[since]', timestamp, 'Only events accepted at or after this time'),
+      until: inQuery('filter[until]', timestamp, 'Only events accepted before this time'),
+      filter: inQuery('filter[expression]', text, 'A filter expression over the attributes of the events'),
     },
     errors: ['not_found', 'invalid_parameter'],
     answer: resource<EventList>('notification-event-list', 'NotificationEventListDocument'),
@@ -239,12 +239,12 @@ export const eventTypeCalls = {
     answer: resource<EventTypeView>('notification-event-types', 'NotificationRecordDocument'),
   }),
 
-  /** Removes a type: no more events of it are accepted. */
+  /** Removes a type; further events of this type are refused. */
   remove: notification({
     methods: ['DELETE'],
     path: '/notification-event-types/{event_type}',
     access: management,
-    summary: 'Removes an event type: no more events of it are accepted',
+    summary: 'Removes an event type; further events of this type are refused',
     args: ['name'],
     inputs: { name: typeName },
     errors: ['not_found'],

@@ -7,12 +7,12 @@ import { allocationInPath, commandErrors, taskInQuery } from '../common-inputs.j
 import { inQuery, required } from '../inputs.js';
 import { boolean, strictBoolean, text, whole, wholeOr500, word } from '../text-codecs.js';
 
-const path = inQuery('path', text, 'Path below the folder of the allocation; the folder itself when absent');
-const offset = inQuery('offset', whole, 'Bytes after the start, or before the end; 0 when absent');
-const readOffset = inQuery('offset', wholeOr500, 'Bytes after the start, or before the end; 0 when absent');
+const path = inQuery('path', text, 'Path below the folder of the allocation; default: the folder itself');
+const offset = inQuery('offset', whole, 'Bytes after the start, or before the end; default: 0');
+const readOffset = inQuery('offset', wholeOr500, 'Bytes after the start, or before the end; default: 0');
 const startOffset = required(inQuery('offset', wholeOr500, 'Bytes after the start'));
 const file = inQuery('path', text, 'Path below the folder of the allocation');
-const origin = inQuery('origin', word('start', 'end'), 'What `offset` counts from; `start` when absent');
+const origin = inQuery('origin', word('start', 'end'), 'Reference point of `offset`; default: `start`');
 
 /** The JSON form of one data message of a stream. */
 const frames: AnswerForm<StreamItem, StreamItem> = {
@@ -84,7 +84,7 @@ export const fileCalls = {
   read: stream('bytes', {
     path: '/v1/client/fs/cat/{allocation_id}',
     access: inNamespaceOf('record', 'read-fs'),
-    summary: 'A file of an allocation, whole',
+    summary: 'The complete content of a file of an allocation',
     args: ['id'],
     inputs: { id: allocationInPath, path: file },
     errors: commandErrors,
@@ -102,7 +102,7 @@ export const fileCalls = {
       id: allocationInPath,
       path: file,
       offset: startOffset,
-      limit: inQuery('limit', wholeOr500, 'Bytes at most; 0 or less for all of them'),
+      limit: inQuery('limit', wholeOr500, 'The most bytes to return; 0 or less: no limit'),
     },
     errors: commandErrors,
     contentType: 'text/plain; charset=utf-8',
@@ -113,14 +113,14 @@ export const fileCalls = {
   stream: stream('joined', {
     path: '/v1/client/fs/stream/{allocation_id}',
     access: inNamespaceOf('record', 'read-fs'),
-    summary: 'A file of an allocation in chunks, and further output as it is appended',
+    summary: 'Streams a file of an allocation, including bytes appended later',
     args: ['id'],
     inputs: {
       id: allocationInPath,
       path: file,
       offset: readOffset,
       origin,
-      follow: inQuery('follow', boolean, 'Whether to wait for what is added; true when absent'),
+      follow: inQuery('follow', boolean, 'Whether to wait for appended bytes; default: true'),
     },
     errors: commandErrors,
     framesType: 'text/plain; charset=utf-8',
@@ -139,8 +139,8 @@ export const fileCalls = {
       type: inQuery('type', text, 'The stream: `stdout` or `stderr`'),
       offset,
       origin,
-      follow: inQuery('follow', strictBoolean, 'Whether to wait for what is added; false when absent'),
-      plain: inQuery('plain', strictBoolean, 'Whether to answer the bytes as they are'),
+      follow: inQuery('follow', strictBoolean, 'Whether to wait for appended bytes; default: false'),
+      plain: inQuery('plain', strictBoolean, 'Whether to send raw bytes without frames'),
     },
     errors: commandErrors,
     bytesWhen: 'plain',

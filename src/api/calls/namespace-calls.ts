@@ -40,7 +40,7 @@ export const namespaceCalls = {
     access: anyCaller,
     summary: 'The namespaces in which the caller has any right',
     inputs: {
-      prefix: inQuery('prefix', text, 'Only names that begin with this'),
+      prefix: inQuery('prefix', text, 'Only names with this prefix'),
       filter: pageInputs.filter,
     },
     errors: filterFaults,

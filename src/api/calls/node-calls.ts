@@ -12,14 +12,14 @@ import { strictBoolean, type TextCodec, text } from '../text-codecs.js';
 const nodeId = inPath('node_id', text);
 
 const enableDescription =
-  'Form used by old clients, without a body: true stops everything at once, false ends the drain';
+  'Form of old clients, without a body: true stops all allocations immediately, false ends the drain';
 
 /** The value of a parameter that does not set this input. */
 function notGiven<T>(): T {
   return undefined as T;
 }
 
-/** `enable=true` of old clients: a drain that stops everything at once. */
+/** `enable=true` of old clients: a drain that stops all allocations immediately. */
 const enabledDrain: TextCodec<{ readonly Deadline: number }> = {
   schema: strictBoolean.schema,
   parse: (written, name) =>
@@ -84,7 +84,7 @@ export interface NodeAllocation {
 
 /** Actions on nodes. */
 export const nodeActionCalls = {
-  /** The allocations of the node that are still kept, ended ones included. */
+  /** The allocations of the node, including ended ones that are still kept. */
   allocations: readServer({
     path: '/v1/node/{node_id}/allocations',
     access: inArea('node', 'read'),

@@ -6,16 +6,16 @@ import { eitherOf, inBody, inQuery, required } from '../inputs.js';
 import { jsonName, jsonTextsOrNulls } from '../json-codecs.js';
 import { text } from '../text-codecs.js';
 
-const nodeId = inQuery('node_id', text, 'The node; the one that is connected to this server when absent');
+const nodeId = inQuery('node_id', text, 'The node; default: the only node connected to this server');
 
 /** Dynamic node metadata: names and values for constraints, in addition to those of the agent. */
 export const nodeMetadataCalls = {
-  /** The metadata of a node: in force, added by operators, and reported by its agent. */
+  /** The metadata of a node: effective, set dynamically, and reported by its agent. */
   readMeta: writeServer({
     path: '/v1/client/metadata',
     methods: ['GET'],
     access: inArea('node', 'read'),
-    summary: 'The metadata of a node: in force, added dynamically, and reported by its agent',
+    summary: 'The metadata of a node: effective, set dynamically, and reported by its agent',
     inputs: { nodeId },
     errors: ['node_not_found', 'node_refused'],
     answer: computed<NodeMetadata>('NodeMetadata'),

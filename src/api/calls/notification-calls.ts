@@ -50,7 +50,7 @@ function configurationDocument(schema: string): DocumentShape {
       delivery: 'delivery',
     },
     relationships: { users: { name: 'users', type: 'users' } },
-    told: ofView,
+    readOnly: ofView,
     schema: namedSchema(schema),
   };
 }
@@ -93,12 +93,12 @@ export const notificationCalls = {
     answer: { ...one, status: 201 },
   }),
 
-  /** The configurations of a workspace, newest first; all of them when no page is asked for. */
+  /** The configurations of a workspace, newest first; all of them without page parameters. */
   list: notification({
     methods: ['GET'],
     path: `${ofWorkspace}/notification-configurations`,
     access: onWorkspace('admin'),
-    summary: 'The configurations of a workspace, newest first; all of them when no page is asked for',
+    summary: 'The configurations of a workspace, newest first; all of them without page parameters',
     args: ['workspaceId'],
     inputs: { workspaceId, ...numberedPage },
     errors: ['not_found', 'invalid_parameter'],
@@ -204,13 +204,13 @@ export const notificationCalls = {
     answer: resource<HealthView & { readonly id: string }>('notification-health', 'NotificationRecordDocument'),
   }),
 
-  /** Creates the configuration of this name, or updates it to match. */
+  /** Creates the configuration with this name or updates it to match. */
   declare: notification({
     methods: ['POST'],
     path: `${ofWorkspace}/notification-configurations/actions/declare`,
     access: onWorkspace('admin'),
     summary:
-      'Creates the configuration of this name, or changes it into what is stated; nothing is done when it is as stated',
+      'Creates the configuration with this name or updates it to match; a matching configuration is left unchanged',
     args: ['workspaceId', 'attributes'],
     inputs: {
       workspaceId,

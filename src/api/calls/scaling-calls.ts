@@ -14,9 +14,9 @@ export const scalingCalls = {
     access: anyCaller,
     summary: 'The scaling policies of a namespace, or of all (`*`), by ID',
     inputs: {
-      prefix: inQuery('prefix', text, 'Only IDs that begin with this'),
-      job: inQuery('job', text, 'Only those of this job'),
-      type: inQuery('type', text, 'Only those whose type begins with this'),
+      prefix: inQuery('prefix', text, 'Only IDs with this prefix'),
+      job: inQuery('job', text, 'Only policies of this job'),
+      type: inQuery('type', text, 'Only policies whose type has this prefix'),
     },
     answer: list<ScalingPolicyStub>('ScalingPolicyStub'),
   }),

@@ -39,9 +39,13 @@ export const schedulerCalls = {
   setConfiguration: writeServer({
     path: '/v1/operator/scheduler/configuration',
     access: inArea('operator', 'write'),
-    summary: 'Replaces the configuration of the scheduler; omitted members get their defaults',
+    summary: 'Replaces the scheduler configuration; omitted members get their defaults',
     inputs: {
-      checkIndex: inQuery('cas', unsigned('Error parsing cas value'), 'Only when it was last changed at this index'),
+      checkIndex: inQuery(
+        'cas',
+        unsigned('Error parsing cas value'),
+        'Only if the configuration has this modify index',
+      ),
       SchedulerAlgorithm: inBody('SchedulerAlgorithm', jsonText),
       PreemptionConfig: inBody('PreemptionConfig', jsonObject(preemption)),
       MemoryOversubscriptionEnabled: inBody('MemoryOversubscriptionEnabled', jsonBoolean),

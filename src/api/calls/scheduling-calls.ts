@@ -48,23 +48,23 @@ export const evaluationCalls = {
     summary: 'The evaluations of a namespace, or of all (`*`)',
     inputs: {
       ...pageOfUuids,
-      status: inQuery('status', text, 'Only those with this status'),
-      job: inQuery('job', text, 'Only those of this job'),
+      status: inQuery('status', text, 'Only evaluations with this status'),
+      job: inQuery('job', text, 'Only evaluations of this job'),
     },
     errors: [...filterFaults, 'invalid_request'],
     answer: rowPage<Evaluation>('Evaluation'),
   }),
 
-  /** How many evaluations there are. */
+  /** The number of evaluations. */
   count: read({
     path: '/v1/evaluations/count',
     access: inNamespace('read-job'),
-    summary: 'How many evaluations there are',
+    summary: 'The number of evaluations',
     inputs: {
       prefix: pageOfUuids.prefix,
       filter: pageOfUuids.filter,
-      status: inQuery('status', text, 'Only those with this status'),
-      job: inQuery('job', text, 'Only those of this job'),
+      status: inQuery('status', text, 'Only evaluations with this status'),
+      job: inQuery('job', text, 'Only evaluations of this job'),
     },
     errors: [...filterFaults, 'invalid_request'],
     answer: counted,
@@ -89,18 +89,18 @@ export const evaluationCalls = {
     args: ['id'],
     inputs: {
       id: evaluationId,
-      related: inQuery('related', literalTrue, 'Add the evaluations that it follows from or has led to'),
+      related: inQuery('related', literalTrue, 'Include the previous and follow-up evaluations'),
     },
     errors: ['invalid_request'],
     answer: row<EvaluationRow['record']>('Evaluation'),
     absent: 'eval not found',
   }),
 
-  /** The allocations that an evaluation made. */
+  /** The allocations created by an evaluation. */
   allocations: read({
     path: '/v1/evaluation/{evaluation_id}/allocations',
     access: inNamespace('read-job'),
-    summary: 'The allocations that an evaluation made',
+    summary: 'The allocations created by an evaluation',
     args: ['id'],
     inputs: { id: evaluationId },
     errors: ['invalid_request'],
@@ -148,7 +148,7 @@ export const allocationCalls = {
     inputs: {
       ...pageOfUuids,
       resources: inQuery('resources', boolean, 'Add the allocated resources'),
-      taskStates: inQuery('task_states', boolean, 'Give the states of the tasks; true when absent'),
+      taskStates: inQuery('task_states', boolean, 'Include the states of the tasks; default: true'),
     },
     errors: filterFaults,
     answer: page<AllocationListStub>('AllocationListStub'),
@@ -191,11 +191,11 @@ export const deploymentCalls = {
     absent: 'deployment not found',
   }),
 
-  /** The allocations that count for a deployment. */
+  /** The allocations of a deployment. */
   allocations: read({
     path: '/v1/deployment/allocations/{deployment_id}',
     access: inNamespace('read-job'),
-    summary: 'The allocations that count for a deployment',
+    summary: 'The allocations of a deployment',
     args: ['id'],
     inputs: { id: deploymentId },
     errors: ['invalid_request'],

@@ -7,9 +7,9 @@ import { filterFaults, pageInputs } from '../common-inputs.js';
 import { inPath, inQuery } from '../inputs.js';
 import { text } from '../text-codecs.js';
 
-const filter = inQuery('filter', text, 'A filter expression, asked of the registrations');
+const filter = inQuery('filter', text, 'A filter expression over the registrations');
 
-/** The built-in catalogue: which services can be reached where. */
+/** The built-in service catalogue: services and the addresses of their instances. */
 export const serviceCalls = {
   /** The services of a namespace, or of all (`*`). */
   list: read({
@@ -33,7 +33,7 @@ export const serviceCalls = {
       choose: inQuery(
         'choose',
         text,
-        '`<number>|<key>`: so many instances of the page, the same ones for the same key',
+        '`<number>|<key>`: returns this number of instances of the page, the same ones for the same key',
       ),
       perPage: pageInputs.perPage,
       nextToken: pageInputs.nextToken,

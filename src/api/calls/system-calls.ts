@@ -32,7 +32,7 @@ const agentHealth: AnswerForm<AgentHealth, AgentHealth> = {
   otherStatuses: [500],
 };
 
-/** The content type of the text format of Prometheus. */
+/** The content type of the Prometheus text format. */
 const prometheusType = 'text/plain; version=0.0.4; charset=utf-8';
 
 const metrics: AnswerForm<Metrics | string, Metrics | string> = {
@@ -79,16 +79,16 @@ export const systemCalls = {
     path: '/v1/agent/health',
     access: everybody,
     summary: 'Health of the control plane, and of the runner on this host',
-    inputs: { type: inQuery('type', text, '`server` or `client`; both when absent, none for another word') },
+    inputs: { type: inQuery('type', text, '`server` or `client`; default: both; none for other values') },
     answer: agentHealth,
   }),
 
-  /** This server: version, address, figures. */
+  /** This server: version, address, statistics. */
   agentSelf: system({
     methods: ['GET'],
     path: '/v1/agent/self',
     access: inArea('agent', 'read'),
-    summary: 'This server: version, address, figures',
+    summary: 'This server: version, address, statistics',
     inputs: {},
     answer: computed<AgentSelf>('AgentSelf'),
   }),
@@ -123,12 +123,12 @@ export const systemCalls = {
       level: inQuery(
         'log_level',
         text,
-        'The least level: `trace`, `debug`, `info`, `warn` or `error`; `info` when absent',
+        'The minimum level: `trace`, `debug`, `info`, `warn` or `error`; default: `info`',
       ),
-      json: inQuery('log_json', strictBoolean, 'Whether each entry is a JSON object and not a line of text'),
-      plain: inQuery('plain', strictBoolean, 'Whether to answer the lines as they are, without frames'),
-      nodeId: inQuery('node_id', text, 'The node whose log it is; one that is part of this server shares its log'),
-      serverId: inQuery('server_id', text, 'The server whose log it is: this one, by its name, or `leader`'),
+      json: inQuery('log_json', strictBoolean, 'Whether entries are JSON objects instead of lines'),
+      plain: inQuery('plain', strictBoolean, 'Whether to send raw lines without frames'),
+      nodeId: inQuery('node_id', text, 'The node whose log to stream; a node that runs in this server shares its log'),
+      serverId: inQuery('server_id', text, 'The server whose log to stream: the name of this server, or `leader`'),
     },
     errors: ['invalid_request', 'command_invalid', 'command_not_found', 'command_failed'],
     bytesWhen: 'plain',
@@ -141,8 +141,8 @@ export const systemCalls = {
     methods: ['GET'],
     path: '/v1/metrics',
     access: everybody,
-    summary: 'Metrics, as JSON or in the text format of Prometheus',
-    inputs: { format: inQuery('format', word('json', 'prometheus'), '`json` or `prometheus`; `json` when absent') },
+    summary: 'Metrics, as JSON or in the Prometheus text format',
+    inputs: { format: inQuery('format', word('json', 'prometheus'), '`json` or `prometheus`; default: `json`') },
     answer: metrics,
   }),
 

@@ -10,7 +10,11 @@ import { namedSchema } from '../json-schema.js';
 import { flag, text, unsigned } from '../text-codecs.js';
 
 const path = inPath('path', text);
-const cas = inQuery('cas', unsigned('can not parse cas'), 'The index that it must have; 0 for one that must not exist');
+const cas = inQuery(
+  'cas',
+  unsigned('can not parse cas'),
+  'The modify index that the variable must have; 0: it must not exist',
+);
 
 /** The variable, or with 409 the conflicting one. */
 const writtenVariable: AnswerForm<VariableWritten, VariableWritten> = {
@@ -68,7 +72,7 @@ export const variableCalls = {
       path,
       cas,
       acquire: inQuery('lock-acquire', flag, 'Acquire its lock, too'),
-      renew: inQuery('lock-renew', flag, 'Renew its lock; the items stay'),
+      renew: inQuery('lock-renew', flag, 'Renew its lock; the items are unchanged'),
       release: inQuery('lock-release', flag, 'Release its lock'),
       itsNamespace: inBody('Namespace', jsonName),
       items: inBody('Items', jsonTextMap),

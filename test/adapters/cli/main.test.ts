@@ -80,7 +80,7 @@ describe('signalbox serve', () => {
     const again = await second.origin();
     expect((await fetch(`${again}/v1/job/from-cli`, { headers })).status).toBe(200);
     expect(second.out()).not.toContain('management token');
-    expect(second.error()).toMatch(/^[^\n]*"message":"Secrets are stored in the clear[^\n]*\n$/);
+    expect(second.error()).toMatch(/^[^\n]*"message":"Secrets are stored unencrypted[^\n]*\n$/);
   });
 
   it('runs jobs on this host', async () => {

@@ -38,7 +38,7 @@ afterAll(async () => {
 
 it('a missing token and one that does not do are told apart', async () => {
   const at = await origin({ access: 'token' });
-  expect((await typed(at, {}, 'token', 'list')).error).toMatch(/no token was sent, SIGNALBOX_TOKEN names one\n$/);
+  expect((await typed(at, {}, 'token', 'list')).error).toMatch(/no token was sent: set SIGNALBOX_TOKEN\n$/);
   const environment = { SIGNALBOX_TOKEN: 'not-a-token-of-this-server' };
   const refused = await typed(at, { environment }, 'token', 'list');
   expect([refused.code, refused.error]).toEqual([1, expect.stringMatching(/the token in SIGNALBOX_TOKEN is unknown/)]);

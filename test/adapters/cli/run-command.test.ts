@@ -58,7 +58,12 @@ describe('signalbox serve', () => {
   it.each<[string, readonly string[], number, RegExp]>([
     ['open access on a public address', ['--access', 'open', '--listen', '0.0.0.0:0'], 2, /loopback/],
     ['an unknown option', ['--colour', 'red'], 2, /--colour/],
-    ['an unknown range', ['--allow-outbound', '10.0.0.0/99'], 2, /--allow-outbound takes ranges .*10\.0\.0\.0\/99/],
+    [
+      'an unknown range',
+      ['--allow-outbound', '10.0.0.0/99'],
+      2,
+      /--allow-outbound takes address ranges .*10\.0\.0\.0\/99/,
+    ],
     ['a store that cannot be', ['--store', 'sqlite:/nowhere/at/all.db'], 1, /the store cannot be opened/],
     ['a seed file that is not there', ['--seed', '/nowhere/seed.json'], 1, /the seed file cannot be read/],
   ])('refuses %s', async (_what, args, code, message) => {
@@ -71,7 +76,7 @@ describe('signalbox serve', () => {
   it('names the position of a fault in the seed file', async () => {
     const syntax = await write('syntax.json', '{\n  "users": [,]\n}');
     const first = await run(['serve', '--seed', syntax, '--no-runner']);
-    expect(first).toEqual({ code: 1, out: '', error: `signalbox: ${syntax}:2:13: a value is expected here\n` });
+    expect(first).toEqual({ code: 1, out: '', error: `signalbox: ${syntax}:2:13: expected a value\n` });
     const user = { id: 'a b', username: 'x', email: 'x@y.z', organization: 'o' };
     const meaning = await write('meaning.json', { users: [user] });
     const second = await run(['serve', '--listen', '127.0.0.1:0', '--seed', meaning, '--no-runner']);

@@ -118,7 +118,7 @@ describe('bodies held at once', () => {
     const second = await begin(port, 60_000, 45_000);
     const refused = await until(port, put(head) + body, '503');
     expect(refused).toContain('Retry-After: 1');
-    expect(refused).toContain('memory for request bodies is used up');
+    expect(refused).toContain('memory for request bodies is full');
     // A small one still fits.
     expect(await answerOf(port, put('Content-Length: 2') + '{}')).toContain('HTTP/1.1 400');
     // What a client that went away had sent is forgotten.

@@ -60,7 +60,7 @@ test.each([
 ])('while a stopped process holds the write lock, %s %s is a 503 that says when to try again', async (...request) => {
   const refused = await answer(...request);
   expect(refused).toMatchObject({ status: 503, retryAfter: '5' });
-  expect(refused.body).toMatch(/the store is busy: another process .*nothing was changed.* stopped or frozen/);
+  expect(refused.body).toMatch(/the store is busy: another process .*nothing was changed.* suspended or frozen/);
   expect((await answer('GET', '/v1/jobs')).status).toBe(200);
   stopped.kill('SIGKILL');
   await once(stopped, 'exit');

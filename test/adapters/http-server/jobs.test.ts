@@ -323,7 +323,7 @@ describe('bad input', () => {
 
   it.each<[string, unknown, number, RegExp]>([
     ['no body', undefined, 400, /request body is empty/],
-    ['a blank body', '  ', 400, /blank/],
+    ['a blank body', '  ', 400, /it is empty/],
     ['broken JSON', '{"Job":', 400, /not valid JSON/],
     ['a list', '[]', 400, /must be a JSON object, not a list/],
     ['no job', '{}', 400, /Job must be specified/],
@@ -365,7 +365,10 @@ describe('bad input', () => {
       ['HEAD', '/v1/jobs'],
     ] as const) {
       const { status, headers, body } = await send(method, target);
-      expect([status, body], target).toEqual([405, expect.stringContaining(`${method} ${target}: the methods of`)]);
+      expect([status, body], target).toEqual([
+        405,
+        expect.stringContaining(`${method} ${target}: the allowed methods`),
+      ]);
       expect(headers).toContain('Allow');
     }
   });
@@ -389,7 +392,7 @@ describe('access', () => {
     });
     await putNamespace(engine, hostPrincipal, { name: 'other' });
     const job = { Job: batch('x') };
-    const forbidden = [403, expect.stringMatching(/^Permission denied: .+ Needs /)];
+    const forbidden = [403, expect.stringMatching(/^Permission denied: .+ Requires /)];
     const outcome = async (headers: Record<string, string>, method: string, target: string, body?: unknown) => {
       const response = await send(method, target, body, headers);
       return [response.status, response.status === 200 ? 'ok' : response.body];
@@ -563,10 +566,10 @@ describe('what a namespace allows', () => {
     [{ Capabilities: ['raw_exec'] }, '"Capabilities" must be an object'],
     [{ Capabilities: { EnabledTaskDrivers: 'raw_exec' } }, '"EnabledTaskDrivers" must be a list of strings'],
     [{ Capabilities: { DisabledNetworkModes: [1] } }, '"DisabledNetworkModes" must be a list of strings'],
-    [{ Quota: 'small' }, 'this server has no such feature'],
-    [{ NodePoolConfiguration: { Default: 'gpu' } }, 'this server has no such feature'],
-    [{ VaultConfiguration: { Default: 'x' } }, 'this server has no such feature'],
-    [{ RequiredExtraClaims: ['x'] }, 'this server has no such feature'],
+    [{ Quota: 'small' }, 'this server does not support it'],
+    [{ NodePoolConfiguration: { Default: 'gpu' } }, 'this server does not support it'],
+    [{ VaultConfiguration: { Default: 'x' } }, 'this server does not support it'],
+    [{ RequiredExtraClaims: ['x'] }, 'this server does not support it'],
   ])('is refused where it cannot be kept: %j', async (members, message) => {
     const refused = await send('PUT', '/v1/namespace', { Name: 'team', ...members });
     expect([refused.status, refused.body.toString()]).toEqual([400, expect.stringContaining(message)]);

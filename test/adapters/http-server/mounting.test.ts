@@ -204,7 +204,7 @@ describe('the handler itself', () => {
   it('answers a wrong method with 405 and the methods that work', async () => {
     const response = await open(requestFrom({ method: 'POST', target: '/v1/regions', body: {} }));
     expect(response.status).toBe(405);
-    expect(response.body).toBe('POST /v1/regions: the methods of this path are GET');
+    expect(response.body).toBe('POST /v1/regions: the allowed methods are GET');
     expect(response.headers).toEqual(expect.arrayContaining(['Allow', 'GET']));
   });
 

@@ -244,14 +244,14 @@ describe('smtpMailer', () => {
     ['sender', { MAIL: '550 not yours' }, 'mail_rejected', 'rejected the message: 550 not yours'],
     ['TLS', { MAIL: '530 Must issue STARTTLS' }, 'mail_unavailable', 'requires other credentials or TLS (530)'],
     ['data', { DATA: '554 no' }, 'mail_rejected', 'rejected the message: 554 no'],
-    ['no SMTP', { RCPT: 'hello there' }, 'mail_unavailable', 'could not be used (EENVELOPE)'],
+    ['no SMTP', { RCPT: 'hello there' }, 'mail_unavailable', 'is unavailable (EENVELOPE)'],
     [
       'pipelined',
       { EHLO: '250-x\r\n250 PIPELINING', RCPT: '450 later', DATA: '503 no recipients' },
       'mail_unavailable',
       '450 later',
     ],
-    ['closed after the content', { '.': null }, 'mail_unavailable', 'could not be used (ECONNECTION)'],
+    ['closed after the content', { '.': null }, 'mail_unavailable', 'is unavailable (ECONNECTION)'],
   ])('takes a refusal for permanent only where the message is refused: %s', async (_name, answers, type, text) => {
     const server = await scriptedServer(answers);
     const error = await errorOf(mailerOf({ url: server.url }), message());

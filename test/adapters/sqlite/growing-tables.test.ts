@@ -135,7 +135,7 @@ test('bounds of queries are found among the numbers', () => {
 test.each([[['a']], [[-1]], [[0.5]], [[1, 2]], [[]], [[2 ** 53]]])(
   'a key of a numbered table must be one whole number: %j',
   (key: Key) => {
-    expect(() => numberOfKey(encodeKey(key) as string)).toThrow('whole number');
+    expect(() => numberOfKey(encodeKey(key) as string)).toThrow('non-negative integer');
   },
 );
 

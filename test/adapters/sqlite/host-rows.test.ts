@@ -85,8 +85,8 @@ describe('rows of the host beside an operation', () => {
 
   const misuses: [string, HostRows, string][] = [
     ['waits', (async () => undefined) as HostRows, 'must be synchronous'],
-    ['commits', (sql) => sql.run(' /* now */ commit'), 'COMMIT cannot be used'],
-    ['sets the connection up', (sql) => void sql.all('PRAGMA journal_mode'), 'PRAGMA cannot be used'],
+    ['commits', (sql) => sql.run(' /* now */ commit'), 'COMMIT is not allowed'],
+    ['sets the connection up', (sql) => void sql.all('PRAGMA journal_mode'), 'PRAGMA is not allowed'],
     ['changes rows of the store', (sql) => sql.run('DELETE FROM signalbox_tables'), 'belong to the store'],
   ];
   it.each(misuses)('are refused when the function %s', async (_what, rows, message) => {
@@ -121,7 +121,10 @@ describe('rows of the host beside an operation', () => {
   it("wait for nothing while a transaction of the host's own is open, and say so", async () => {
     handle.exec('BEGIN');
     const refused = (await dispatchJob(engine, hostPrincipal, { jobId: 'invoice' }))._unsafeUnwrapErr();
-    expect(refused).toMatchObject({ type: 'storage_failed', message: expect.stringContaining('transaction of yours') });
+    expect(refused).toMatchObject({
+      type: 'storage_failed',
+      message: expect.stringContaining('Your transaction is open'),
+    });
     handle.exec('ROLLBACK');
     expect((await dispatchJob(engine, hostPrincipal, { jobId: 'invoice' })).isOk()).toBe(true);
   });

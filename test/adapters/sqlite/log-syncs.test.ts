@@ -136,7 +136,7 @@ describe('a commit that is not on the disk yet', () => {
       type: 'storage_failed',
       reason: 'io',
       message:
-        'The disk has not confirmed a write (EIO: i/o error, fdatasync): restart the process to read the actual state.',
+        'The disk did not confirm a write (EIO: i/o error, fdatasync): restart the process to read the actual state.',
     };
     const errorOf = async (call: ResultAsync<unknown, unknown>) => (await call)._unsafeUnwrapErr();
     const put = (name: string) => storage.write((view) => ok(view.put(things, { key: [name] })));

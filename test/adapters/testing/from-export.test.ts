@@ -151,7 +151,7 @@ describe('signalbox export', () => {
     [
       ['--store', 'memory'],
       2,
-      'a store in memory is only accessible to its server: name one in a file with --store sqlite:PATH',
+      'a store in memory is accessible only to its server: name a store in a file with --store sqlite:PATH',
     ],
     [['--store', 'sqlite:/none/such'], 1, 'there is no store at /none/such'],
     [['--store', 'x'], 2, '--store'],

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressFromText, publicVerdict } from '../../../adapters/undici/address-rules.js';
+import { addressFromText, nonPublicReason } from '../../../adapters/undici/address-rules.js';
 
 function verdictOf(text: string): string | null {
   const address = addressFromText(text);
-  return address === null ? 'no address' : publicVerdict(address);
+  return address === null ? 'no address' : nonPublicReason(address);
 }
 
 /** First and last address of each range that is not public. */
@@ -91,7 +91,7 @@ const open = [
   '64:ff9b::8.8.8.8',
 ];
 
-describe('publicVerdict', () => {
+describe('nonPublicReason', () => {
   it.each(forbidden)('refuses %s to %s: %s', (first, last, reason) => {
     for (const text of [first, last]) expect(verdictOf(text)).toContain(reason);
   });
@@ -115,7 +115,7 @@ describe('publicVerdict', () => {
       fc.property(fc.ipV6(), (text) => {
         const address = addressFromText(text);
         expect(address).not.toBeNull();
-        if (address === null || publicVerdict(address) !== null || address.kind() === 'ipv4') return;
+        if (address === null || nonPublicReason(address) !== null || address.kind() === 'ipv4') return;
         const first = address.toByteArray()[0] as number;
         expect(first >> 5 === 1 || address.toString().startsWith('64:ff9b::')).toBe(true);
       }),

@@ -132,7 +132,7 @@ describe('literal hosts', () => {
     expect(deliveryOf().check('http://user:secret@127.1:8080/path')).toEqual({
       allowed: false,
       message:
-        'http://127.0.0.1:8080: this host is at a loopback address, and only public addresses are delivered to; list the ' +
+        'http://127.0.0.1:8080: this host is at a loopback address, but requests are sent only to public addresses; list the ' +
         'network under allow.cidrs or the host under allow.hosts of the delivery adapter to allow it',
     });
   });

@@ -333,7 +333,7 @@ describe('connections', () => {
   it('are refused when nobody listens', async () => {
     const error = await refused(deliveryOf(), requestTo(`http://127.0.0.1:${await freePort()}/secret-path`));
     expect(error.type).toBe('connect_failed');
-    expect(error.message).toMatch(/^http:\/\/127\.0\.0\.1:\d+: no connection could be made \(ECONNREFUSED\)$/);
+    expect(error.message).toMatch(/^http:\/\/127\.0\.0\.1:\d+: could not connect \(ECONNREFUSED\)$/);
     expect(error.address).toBeNull();
   });
 

@@ -54,13 +54,13 @@ const cases: Readonly<Record<string, Case>> = {
     assert.deepEqual(stored?.Meta, { rack: 'r1' });
   },
 
-  'a live node sends heartbeats; an unknown one must register': async ({ link, node }) => {
+  'heartbeats of a registered node succeed; an unknown node must register': async ({ link, node }) => {
     assert.deepEqual((await link.heartbeat(node.ID)).isErr(), true);
     (await link.register(node))._unsafeUnwrap();
     assert.ok((await link.heartbeat(node.ID))._unsafeUnwrap().heartbeatTtl > 0);
   },
 
-  'a node has one agent: others are refused while it lives, and their calls count as those of an unknown node': async (
+  'a node has one agent: other agents are refused while it is alive, and their calls return unknown node': async (
     opened,
   ) => {
     const { engine, link, node } = opened;
@@ -86,7 +86,9 @@ const cases: Readonly<Record<string, Case>> = {
     assert.equal(stored?.Status, 'ready');
   },
 
-  'the next process from the same folder continues at once, and the previous one becomes unknown': async (opened) => {
+  'the next process with the same folder takes over immediately, and the previous one becomes unknown': async (
+    opened,
+  ) => {
     const { link, node } = opened;
     const [first, next] = [process('1', 'a'), process('2', 'a')];
     (await link.register(node, first))._unsafeUnwrap();
@@ -106,7 +108,9 @@ const cases: Readonly<Record<string, Case>> = {
     assert.equal((await link.register(node, first))._unsafeUnwrapErr().type, 'node_taken');
   },
 
-  'the first answer has all work, later ones the changes, and a repeated query returns the same': async (opened) => {
+  'the first answer contains all work, later answers the changes, and a repeated query returns the same': async (
+    opened,
+  ) => {
     const { link, node } = opened;
     const { id, list } = await placed(opened);
     assert.equal(list.complete, true);
@@ -148,7 +152,9 @@ const cases: Readonly<Record<string, Case>> = {
     await waiting;
   },
 
-  'repeated reports are stored once, and allocations of other nodes are returned as unknown': async (opened) => {
+  'repeated reports are stored once, and reported allocations of other nodes are returned as unknown': async (
+    opened,
+  ) => {
     const { engine, link, node } = opened;
     const { id } = await placed(opened);
     const running = reportOf(id, 'running', engine.clock.now());
@@ -170,7 +176,7 @@ const cases: Readonly<Record<string, Case>> = {
     assert.deepEqual(told._unsafeUnwrapErr().type === 'link_failed', false);
   },
 
-  'a node that leaves is down at once': async ({ engine, link, node }) => {
+  'a node that leaves is down immediately': async ({ engine, link, node }) => {
     (await link.register(node))._unsafeUnwrap();
     (await link.leave(node.ID))._unsafeUnwrap();
     const stored = (await engine.storage.read((view) => view.get(nodes, [node.ID])?.record))._unsafeUnwrap();
@@ -178,7 +184,7 @@ const cases: Readonly<Record<string, Case>> = {
     assert.equal((await link.heartbeat(node.ID))._unsafeUnwrapErr().type, 'node_not_found');
   },
 
-  'only variables that the task may read are returned, and a query waits for their changes': async (opened) => {
+  'returns only variables that the task may read, and waits for their changes': async (opened) => {
     const { engine, link, node } = opened;
     const { id } = await placed(opened);
     const own = { path: 'nomad/jobs/work', items: { colour: 'red' } };
@@ -209,7 +215,7 @@ const cases: Readonly<Record<string, Case>> = {
     await last;
   },
 
-  'commands reach the agent while it serves': async (opened) => {
+  'commands reach a serving agent': async (opened) => {
     const { engine, link, node } = opened;
     const { id } = await placed(opened);
     const asked: NodeCommand[] = [];
@@ -238,7 +244,7 @@ async function* one(output: CommandOutput): AsyncGenerator<CommandOutput> {
   yield output;
 }
 
-/** A link may need some time until commands reach it. */
+/** Retries: a link may need some time before commands reach it. */
 async function eventually<T>(ask: () => ResultAsync<T, unknown>): Promise<T> {
   for (const limit = AbortSignal.timeout(60_000); ; ) {
     const answer = await ask();

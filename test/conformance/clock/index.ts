@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Milliseconds } from '../../../src/shared/duration.js';
 
-/** A clock under test, and how time passes on it. */
+/** A clock under test, and the means to let its time pass. */
 export interface ClockSubject {
   /** A new clock for each test. */
   readonly create: () => Clock;
   /** Lets this many milliseconds pass on the clock: waits for a real one, advances a manual one. */
   readonly pass: (clock: Clock, by: Milliseconds) => Promise<void>;
   /**
-   * Sets the wall clock forward or back and lets a second pass. Absent if the test cannot do that; the cases about
-   * steps are left out then.
+   * Sets the wall clock forward or back and lets a second pass. If absent, the cases about clock steps are omitted.
    */
   readonly step?: (clock: Clock, by: Milliseconds) => Promise<void>;
 }
@@ -46,7 +45,7 @@ export function clockConformance(test: TestFunction, subject: ClockSubject): voi
 }
 
 function readingCases(test: TestFunction, subject: ClockSubject): void {
-  test('now is an instant of this age of the world, in milliseconds', async () => {
+  test('now is a plausible wall time, in milliseconds since 1970', async () => {
     const now = subject.create().now();
     assert.ok(
       now > Date.UTC(2020) && now < Date.UTC(2200),
@@ -79,12 +78,12 @@ function readingCases(test: TestFunction, subject: ClockSubject): void {
 }
 
 function sleepCases(test: TestFunction, subject: ClockSubject, read: (clock: Clock) => number, sleep: Sleep): void {
-  test('nothing to wait for ends at once', async () => {
+  test('a sleep for no time ends immediately', async () => {
     const clock = subject.create();
     for (const duration of [-1000, 0, Number.NEGATIVE_INFINITY, Number.NaN]) await sleep(clock, duration, never);
   });
 
-  test('a sleeper wakes at its time or later, never before', async () => {
+  test('a sleeper wakes at its due time or later, never earlier', async () => {
     const clock = subject.create();
     const end = read(clock) + 20;
     let wokeAt = 0;
@@ -96,7 +95,7 @@ function sleepCases(test: TestFunction, subject: ClockSubject, read: (clock: Clo
     assert.ok(wokeAt >= end, `woke ${end - wokeAt} ms early`);
   });
 
-  test('sleepers wake in the order of their times', async () => {
+  test('sleepers wake in the order of their due times', async () => {
     const clock = subject.create();
     const order: number[] = [];
     const all = [45, 5, 25].map((after) => sleep(clock, after, never).then(() => order.push(after)));
@@ -114,7 +113,7 @@ function sleepCases(test: TestFunction, subject: ClockSubject, read: (clock: Clo
     await slept;
   });
 
-  test('distances beyond a 32-bit timer, up to forever, do not fire early', async () => {
+  test('durations beyond a 32-bit timer, including Infinity, do not fire early', async () => {
     const clock = subject.create();
     const controller = new AbortController();
     let woken = 0;
@@ -131,7 +130,7 @@ function sleepCases(test: TestFunction, subject: ClockSubject, read: (clock: Clo
     assert.equal(woken, far.length);
   });
 
-  test('a signal keeps no listeners of sleepers that have ended', async () => {
+  test('ended sleepers leave no listeners on the signal', async () => {
     const clock = subject.create();
     const controller = new AbortController();
     let listening = 0;
@@ -184,7 +183,7 @@ function stepCases(test: TestFunction, subject: ClockSubject, step: NonNullable<
     });
   }
 
-  test('a step over an instant wakes those who wait for it within a second, once', async () => {
+  test('a step over an instant wakes its sleepers within a second, once', async () => {
     const clock = subject.create();
     let woken = 0;
     const all = [hour / 2, hour - 1].map((after) =>
@@ -199,7 +198,7 @@ function stepCases(test: TestFunction, subject: ClockSubject, step: NonNullable<
     assert.equal(woken, 2);
   });
 
-  test('after a step back an instant is reached when the wall clock shows it again', async () => {
+  test('after a step back, an instant is reached when the wall clock shows it again', async () => {
     const clock = subject.create();
     const controller = new AbortController();
     let woken = false;

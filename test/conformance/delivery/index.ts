@@ -21,9 +21,9 @@ export interface DeliverySubject {
 /** A delivery and a server that it can reach, until both are stopped. */
 export interface DeliveryStage {
   readonly delivery: HttpDelivery;
-  /** `http://host:port`, no slash at the end. */
+  /** `http://host:port`, without a trailing slash. */
   readonly url: string;
-  /** Bodies that arrived so far, in order. */
+  /** The bodies received so far, in order. */
   readonly bodies: () => readonly string[];
   readonly stop: () => Promise<void>;
 }
@@ -47,18 +47,18 @@ export function deliveryConformance(test: TestFunction, subject: DeliverySubject
 
   for (const status of [200, 204, 302, 400, 404, 410, 429, 500, 503]) {
     staged(
-      `status ${status} is an answer, taken as it is`,
+      `status ${status} is an answer and returned unchanged`,
       { status, headers: { location: '/elsewhere' } },
       async (stage) => {
         const answer = await answered(stage, {});
         assert.equal(answer.status, status);
-        assert.equal(stage.bodies().length, 1, 'nothing was followed or repeated');
+        assert.equal(stage.bodies().length, 1, 'no redirect was followed and no request repeated');
       },
     );
   }
 
   staged(
-    'the body arrives exactly as given, and the answer comes back whole',
+    'the body arrives unchanged, and the answer is returned completely',
     {
       status: 202,
       headers: { 'Retry-After': '17', 'set-cookie': ['a=1', 'b=2'] },
@@ -76,20 +76,28 @@ export function deliveryConformance(test: TestFunction, subject: DeliverySubject
     },
   );
 
-  staged('the timing names the start and holds the headers within the total', { status: 200 }, async (stage) => {
-    const { timing } = await answered(stage, {});
-    assert.ok(timing.headersAfter !== null && timing.headersAfter >= 0 && timing.headersAfter <= timing.total);
-    assert.ok(timing.total < 5000);
-    assert.ok(Number.isFinite(timing.startedAt));
-  });
+  staged(
+    'the timing has the start, and the time to the headers is within the total',
+    { status: 200 },
+    async (stage) => {
+      const { timing } = await answered(stage, {});
+      assert.ok(timing.headersAfter !== null && timing.headersAfter >= 0 && timing.headersAfter <= timing.total);
+      assert.ok(timing.total < 5000);
+      assert.ok(Number.isFinite(timing.startedAt));
+    },
+  );
 
-  staged('an answer that fits exactly is not cut', { status: 200, body: 'x'.repeat(1000) }, async (stage) => {
-    const answer = await answered(stage, { maximumResponseBytes: 1000 });
-    assert.equal(answer.body.length, 1000);
-    assert.equal(answer.truncated, false);
-  });
+  staged(
+    'an answer of exactly the maximum size is not truncated',
+    { status: 200, body: 'x'.repeat(1000) },
+    async (stage) => {
+      const answer = await answered(stage, { maximumResponseBytes: 1000 });
+      assert.equal(answer.body.length, 1000);
+      assert.equal(answer.truncated, false);
+    },
+  );
 
-  staged('a long answer is cut at the cap', { status: 200, body: 'x'.repeat(2 ** 20) }, async (stage) => {
+  staged('a longer answer is truncated at the maximum', { status: 200, body: 'x'.repeat(2 ** 20) }, async (stage) => {
     const answer = await answered(stage, { maximumResponseBytes: 1000 });
     assert.equal(answer.body, 'x'.repeat(1000));
     assert.equal(answer.truncated, true);
@@ -97,7 +105,7 @@ export function deliveryConformance(test: TestFunction, subject: DeliverySubject
 
   for (const cap of [0, 1, 2, 3, 4, 5, 6]) {
     staged(
-      `an answer cut at ${cap} bytes ends with a whole character`,
+      `an answer truncated at ${cap} bytes ends with a complete character`,
       { status: 200, body: 'a🐎éb' },
       async (stage) => {
         const answer = await answered(stage, { maximumResponseBytes: cap });
@@ -107,19 +115,19 @@ export function deliveryConformance(test: TestFunction, subject: DeliverySubject
     );
   }
 
-  staged('headers are capped in number', { status: 200, headers: headersOf(140, 10) }, async (stage) => {
+  staged('the number of headers is limited', { status: 200, headers: headersOf(140, 10) }, async (stage) => {
     const { headers } = await answered(stage, {});
     const values = Object.values(headers).flat();
     assert.ok(values.length <= 100 && values.length > 50, `${values.length} values`);
   });
 
-  staged('headers are capped in bytes', { status: 200, headers: headersOf(30, 700) }, async (stage) => {
+  staged('the size of headers is limited', { status: 200, headers: headersOf(30, 700) }, async (stage) => {
     const { headers } = await answered(stage, {});
     assert.ok(JSON.stringify(headers).length < 18_000);
     assert.ok(Object.keys(headers).length > 10);
   });
 
-  staged('silence ends with the total timeout', 'hang', async (stage) => {
+  staged('a silent destination ends with the total timeout', 'hang', async (stage) => {
     const started = performance.now();
     const error = await refused(stage, { totalTimeout: 120 });
     assert.equal(error.type, 'total_timeout');
@@ -128,7 +136,7 @@ export function deliveryConformance(test: TestFunction, subject: DeliverySubject
     assert.ok(performance.now() - started < 5000);
   });
 
-  staged('a signal ends an attempt that waits, and one that has not begun', 'hang', async (stage) => {
+  staged('an aborted signal ends a waiting attempt, and prevents one that has not begun', 'hang', async (stage) => {
     const controller = new AbortController();
     const waiting = refused(stage, { signal: controller.signal });
     setTimeout(() => controller.abort(), 30);
@@ -142,7 +150,7 @@ export function deliveryConformance(test: TestFunction, subject: DeliverySubject
     assert.equal(error.timing.headersAfter, null);
   });
 
-  staged('many at once each get their own answer', { status: 200, body: 'ok' }, async (stage) => {
+  staged('each of many concurrent requests gets its own answer', { status: 200, body: 'ok' }, async (stage) => {
     const bodies = Array.from({ length: 60 }, (_, n) => `body ${n}`);
     const answers = await Promise.all(bodies.map((body) => answered(stage, { body })));
     assert.ok(answers.every((answer) => answer.status === 200 && answer.body === 'ok'));
@@ -169,11 +177,11 @@ export function deliveryConformance(test: TestFunction, subject: DeliverySubject
     });
   }
 
-  staged('a URL that can be sent to passes the check', { status: 200 }, async (stage) => {
+  staged('a valid URL passes the check', { status: 200 }, async (stage) => {
     assert.deepEqual(stage.delivery.check(`${stage.url}/path?query=1`), { allowed: true });
   });
 
-  staged('errors name no path, query or userinfo', 'reset', async (stage) => {
+  staged('errors contain no path, query or userinfo', 'reset', async (stage) => {
     const url = `${stage.url.replace('://', '://someone:hunter2@')}/hidden/path?token=s3cr3t`;
     for (const request of [{ url }, { url, signal: AbortSignal.abort() }, { url: url.replace('http', 'gopher') }]) {
       const text = JSON.stringify(await refused(stage, request));
@@ -183,7 +191,7 @@ export function deliveryConformance(test: TestFunction, subject: DeliverySubject
     }
   });
 
-  staged('after closing nothing is sent, and closing twice is fine', { status: 200 }, async (stage) => {
+  staged('a closed delivery sends nothing, and closing is idempotent', { status: 200 }, async (stage) => {
     await answered(stage, {});
     await stage.delivery.close();
     assert.equal((await refused(stage, {})).type, 'aborted');

@@ -29,9 +29,9 @@ const shapes: Readonly<Record<IdKind, RegExp>> = {
 /** What the library requires of a source of identifiers. */
 export function idsConformance(test: TestFunction, create: () => Ids): void {
   for (const [kind, shape] of Object.entries(shapes) as [IdKind, RegExp][]) {
-    test(`ids of kind ${kind} have their shape and do not repeat`, async () => {
+    test(`IDs of kind ${kind} have the right form and are unique`, async () => {
       const ids = create();
-      // 32 bits of suffix repeat by chance among a hundred thousand; among two thousand once in two thousand runs.
+      // 32 bits of suffix collide by chance among a hundred thousand IDs; among two thousand, once in two thousand runs.
       const count = kind === 'dispatch_suffix' ? 100 : 2000;
       const seen = new Set<string>();
       for (let made = 0; made < count; made += 1) {
@@ -43,7 +43,7 @@ export function idsConformance(test: TestFunction, create: () => Ids): void {
     });
   }
 
-  test('UUIDs of different kinds differ, so that an id names one thing', async () => {
+  test('UUIDs of different kinds differ', async () => {
     const ids = create();
     const kinds: IdKind[] = [
       'evaluation',
@@ -57,7 +57,7 @@ export function idsConformance(test: TestFunction, create: () => Ids): void {
     assert.equal(new Set(kinds.map((kind) => ids.next(kind))).size, kinds.length);
   });
 
-  test('fractions lie in [0, 1)', async () => {
+  test('fractions are in [0, 1)', async () => {
     const ids = create();
     for (let count = 0; count < 1000; count += 1) {
       const fraction = ids.fraction();

@@ -14,20 +14,20 @@ import {
   withStore,
 } from './storage-subject.js';
 
-/** Secondary indexes: their rows and the order of these. */
+/** Secondary indexes: their rows and their order. */
 export function indexCases(test: TestFunction, subject: StorageSubject): void {
-  withStore(test, subject, 'a record without an index key is left out of the index', async (storage) => {
+  withStore(test, subject, 'an index omits records without an index key', async (storage) => {
     await store(storage, { key: ['in'], rank: [1] }, { key: ['out'] });
     assert.deepEqual(await ranked(storage), ['in']);
     assert.equal(await look(storage, (view) => view.list(things).length), 2);
   });
 
-  withStore(test, subject, 'an empty index key is a key, before all others', async (storage) => {
+  withStore(test, subject, 'an empty index key is a key and sorts before all others', async (storage) => {
     await store(storage, { key: ['b'], rank: [null] }, { key: ['a'], rank: [] });
     assert.deepEqual(await ranked(storage), ['a', 'b']);
   });
 
-  withStore(test, subject, 'rows with equal index keys order by primary key', async (storage) => {
+  withStore(test, subject, 'rows with equal index keys sort by primary key', async (storage) => {
     await store(storage, ...['c', 'a', 'd', 'b'].map((id) => ({ key: [id], rank: [1] })));
     assert.deepEqual(await ranked(storage), ['a', 'b', 'c', 'd']);
     const reverse = await look(storage, (view) => view.list(things, { index: 'byRank', reverse: true, limit: 2 }));
@@ -47,7 +47,7 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
   withStore(
     test,
     subject,
-    'a shorter index key stands before its extensions whatever the primary keys',
+    'a shorter index key sorts before its extensions, whatever the primary keys',
     async (storage) => {
       await store(storage, { key: ['z'], rank: ['a'] }, { key: ['a'], rank: ['a', null] });
       assert.deepEqual(await ranked(storage), ['z', 'a']);
@@ -91,7 +91,7 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(await ranked(storage), ['b']);
   });
 
-  withStore(test, subject, 'a failed write leaves the index as it was', async (storage) => {
+  withStore(test, subject, 'a failed write leaves the index unchanged', async (storage) => {
     await store(storage, { key: ['a'], rank: [1] }, { key: ['b'], rank: [2] });
     await storage.write((view) => {
       view.put(things, { key: ['a'], rank: [9] });
@@ -102,7 +102,7 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(await ranked(storage), ['a', 'b']);
   });
 
-  withStore(test, subject, 'a work sees its own changes in the index', async (storage) => {
+  withStore(test, subject, 'a write sees its own changes in the index', async (storage) => {
     await store(storage, { key: ['a'], rank: [1] }, { key: ['b'], rank: [2] });
     const { value } = await commit(storage, (view) => {
       view.put(things, { key: ['a'], rank: [3] });
@@ -113,7 +113,7 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(value, ['c', 'a']);
   });
 
-  withStore(test, subject, 'several moves within one work end at the last position', async (storage) => {
+  withStore(test, subject, 'after several moves in one write, only the last position counts', async (storage) => {
     await commit(storage, (view) => {
       for (const rank of [5, 1, 4, 2]) view.put(things, { key: ['a'], rank: [rank] });
     });
@@ -164,7 +164,7 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(found.slice(0, 2), [598, 596]);
   });
 
-  withStore(test, subject, 'an index that is defined anew orders by the new definition', async (storage) => {
+  withStore(test, subject, 'a redefined index sorts by the new definition', async (storage) => {
     const before = table<Thing>('redefined', (thing) => thing.key, {
       byRank: { version: 1, key: (thing) => thing.rank },
     });
@@ -183,21 +183,16 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(moved, ['c', 'b', 'a']);
   });
 
-  withStore(
-    test,
-    subject,
-    'two versions of an index beside each other are both right, whoever writes',
-    async (storage) => {
-      await mixedVersions(storage, storage);
-    },
-  );
+  withStore(test, subject, 'two versions of an index are both correct, whichever program writes', async (storage) => {
+    await mixedVersions(storage, storage);
+  });
 
   const { share } = subject;
   if (share !== undefined) {
     withStore(
       test,
       subject,
-      'two versions of an index, each used by a separate program, are both right',
+      'two versions of an index, each used by a separate program, are both correct',
       async (storage) => {
         const other = await share(storage);
         try {
@@ -212,7 +207,7 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
   withStore(
     test,
     subject,
-    'two versions of an index in one work are both right, before it commits and after',
+    'two versions of an index in one write are both correct, before and after the commit',
     async (storage) => {
       await commit(storage, (view) => view.put(byRank, { key: ['a'], rank: [2], text: 'x' }));
       const { value } = await commit(storage, (view) => {
@@ -232,7 +227,7 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
   withStore(
     test,
     subject,
-    'a table may first appear in the middle of a write, after changes to another',
+    'a table may first be used in the middle of a write, after changes of another table',
     async (storage) => {
       const late = table<Thing>('late', (thing) => thing.key, { byRank: { version: 1, key: (thing) => thing.rank } });
       const { value } = await commit(storage, (view) => {

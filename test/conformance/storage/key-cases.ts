@@ -16,7 +16,7 @@ const ORDERED: Readonly<Record<string, readonly KeyPart[]>> = {
   'null, false, true, numbers and strings': [null, false, true, -1, 0, 1, '', '0', 'a'],
   'whole numbers': [-1000, -256, -10, -2, -1, 0, 1, 2, 9, 10, 99, 100, 255, 256, 65_536, 4_294_967_296],
   fractions: [-2.5, -2, -1.75, -1.5, -0.1, -0.01, 0, 0.01, 0.1, 0.3, 0.5, 1, 1.5, 2.25],
-  'the ends of what a number can be': [
+  'the extreme numbers': [
     -Number.MAX_VALUE,
     Number.MIN_SAFE_INTEGER,
     -1,
@@ -31,8 +31,8 @@ const ORDERED: Readonly<Record<string, readonly KeyPart[]>> = {
     Number.MAX_VALUE,
   ],
   'times in milliseconds and nanoseconds': [0, 1_700_000_000_000, 1_700_000_000_000.5, 1_700_000_000_001, 1.7e18],
-  'texts by length and letters': ['', 'A', 'B', 'Z', 'a', 'aa', 'aaa', 'ab', 'b', 'z', '~'],
-  'texts that begin alike': ['job', 'job ', 'job!', 'job"', 'job-1', 'job-10', 'job-2', 'job/1', 'job1', 'jobs'],
+  'strings by length and letters': ['', 'A', 'B', 'Z', 'a', 'aa', 'aaa', 'ab', 'b', 'z', '~'],
+  'strings with a common prefix': ['job', 'job ', 'job!', 'job"', 'job-1', 'job-10', 'job-2', 'job/1', 'job1', 'jobs'],
   'control characters': ['', '\0', '\0\0', '\0a', '\u0001', '\u0002', '\t', '\n', '\u001f', ' ', '!', '"', '#', '0'],
   'letters beyond ASCII': ['Z', 'a', 'z', '\u007f', '\u0080', 'é', 'ÿ', 'Ā', 'Ж', '中', '한'],
   'code points, not UTF-16 units': ['\ud7ff', '\ue000', '\ufffd', '\uffff', '\u{10000}', '😀', '\u{10ffff}'],
@@ -80,19 +80,19 @@ const TUPLES: readonly Key[] = [
 /** Order and identity of keys. */
 export function keyCases(test: TestFunction, subject: StorageSubject): void {
   for (const [name, parts] of Object.entries(ORDERED)) {
-    withStore(test, subject, `keys order: ${name}`, async (storage) => {
+    withStore(test, subject, `order of keys: ${name}`, async (storage) => {
       await store(storage, ...shuffled(parts).map((part) => ({ key: [part] })));
       const keys = await look(storage, (view) => view.list(things).map((row) => row.record.key[0]));
       assert.deepEqual(keys, parts);
     });
 
-    withStore(test, subject, `keys order within a longer tuple: ${name}`, async (storage) => {
+    withStore(test, subject, `order of keys within a longer tuple: ${name}`, async (storage) => {
       await store(storage, ...shuffled(parts).map((part) => ({ key: ['x', part, 'y'] })));
       const keys = await look(storage, (view) => view.list(things, { prefix: ['x'] }).map((row) => row.record.key[1]));
       assert.deepEqual(keys, parts);
     });
 
-    withStore(test, subject, `index keys order: ${name}`, async (storage) => {
+    withStore(test, subject, `order of index keys: ${name}`, async (storage) => {
       await store(storage, ...shuffled(parts).map((part, id) => ({ key: [id], rank: [part] })));
       const ranks = await look(storage, (view) =>
         view.list(things, { index: 'byRank' }).map((row) => row.record.rank?.[0]),
@@ -100,7 +100,7 @@ export function keyCases(test: TestFunction, subject: StorageSubject): void {
       assert.deepEqual(ranks, parts);
     });
 
-    withStore(test, subject, `each is its own key: ${name}`, async (storage) => {
+    withStore(test, subject, `each value is a distinct key: ${name}`, async (storage) => {
       await store(storage, ...parts.map((part, id) => ({ key: [part], text: String(id) })));
       const texts = await look(storage, (view) => parts.map((part) => view.get(things, [part])?.record.text));
       assert.deepEqual(
@@ -109,7 +109,7 @@ export function keyCases(test: TestFunction, subject: StorageSubject): void {
       );
     });
 
-    withStore(test, subject, `ranges cut between them: ${name}`, async (storage) => {
+    withStore(test, subject, `ranges separate them: ${name}`, async (storage) => {
       await store(storage, ...parts.map((part) => ({ key: [part] })));
       for (let cut = 0; cut < parts.length; cut++) {
         const bound = [parts[cut] as KeyPart];
@@ -122,13 +122,13 @@ export function keyCases(test: TestFunction, subject: StorageSubject): void {
     });
   }
 
-  withStore(test, subject, 'tuples order part by part, a shorter one before its extensions', async (storage) => {
+  withStore(test, subject, 'tuples sort part by part, a shorter one before its extensions', async (storage) => {
     await store(storage, ...shuffled(TUPLES).map((key) => ({ key })));
     const keys = await look(storage, (view) => view.list(things).map((row) => row.record.key));
     assert.deepEqual(keys, TUPLES);
   });
 
-  withStore(test, subject, 'index tuples order part by part, a shorter one before its extensions', async (storage) => {
+  withStore(test, subject, 'index tuples sort part by part, a shorter one before its extensions', async (storage) => {
     await store(storage, ...shuffled(TUPLES).map((rank, id) => ({ key: [id], rank })));
     const ranks = await look(storage, (view) => view.list(things, { index: 'byRank' }).map((row) => row.record.rank));
     assert.deepEqual(ranks, TUPLES);
@@ -142,12 +142,12 @@ export function keyCases(test: TestFunction, subject: StorageSubject): void {
     assert.equal(await look(storage, (view) => view.get(things, [-0])?.record.text), 'plus');
   });
 
-  withStore(test, subject, 'a number and its text are two keys', async (storage) => {
+  withStore(test, subject, 'a number and its string are two keys', async (storage) => {
     await store(storage, { key: [1] }, { key: ['1'] });
     assert.equal(await look(storage, (view) => view.list(things).length), 2);
   });
 
-  withStore(test, subject, 'names of object members are plain texts', async (storage) => {
+  withStore(test, subject, 'names such as __proto__ are ordinary strings', async (storage) => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'length'];
     await store(storage, ...names.map((name) => ({ key: [name], text: name, rank: [name] })));
     const found = await look(storage, (view) => names.map((name) => view.get(things, [name])?.record.text));
@@ -160,7 +160,7 @@ export function keyCases(test: TestFunction, subject: StorageSubject): void {
     assert.equal(await look(storage, (view) => view.get(things, [])?.record.text), 'only');
   });
 
-  withStore(test, subject, 'long keys are whole keys', async (storage) => {
+  withStore(test, subject, 'long keys are not truncated', async (storage) => {
     const long = 'k'.repeat(3000);
     await store(storage, { key: [`${long}a`] }, { key: [`${long}b`] });
     assert.equal(await look(storage, (view) => view.list(things, { textPrefix: long }).length), 2);
@@ -194,7 +194,7 @@ export function keyCases(test: TestFunction, subject: StorageSubject): void {
   }
 }
 
-/** The same disorder each time. */
+/** A deterministic shuffle. */
 function shuffled<T>(values: readonly T[]): T[] {
   const result = [...values];
   let seed = 12_345;

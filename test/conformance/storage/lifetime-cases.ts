@@ -14,9 +14,9 @@ import {
   withStore,
 } from './storage-subject.js';
 
-/** Closing and opening again. */
+/** Closing and reopening. */
 export function lifetimeCases(test: TestFunction, subject: StorageSubject): void {
-  withStore(test, subject, 'a closed store answers closed', async (storage) => {
+  withStore(test, subject, 'operations on a closed store fail with closed', async (storage) => {
     await store(storage, { key: ['a'] });
     await storage.close();
     const ran: string[] = [];
@@ -25,12 +25,12 @@ export function lifetimeCases(test: TestFunction, subject: StorageSubject): void
     assert.deepEqual(ran, []);
   });
 
-  withStore(test, subject, 'closing twice, and twice at once', async (storage) => {
+  withStore(test, subject, 'closing is idempotent, also concurrently', async (storage) => {
     await Promise.all([storage.close(), storage.close()]);
     await storage.close();
   });
 
-  withStore(test, subject, 'closing finishes the writes that were accepted', async (storage) => {
+  withStore(test, subject, 'closing completes accepted writes', async (storage) => {
     const writes = Array.from({ length: 50 }, (_, i) => commit(storage, (view) => view.put(things, { key: [i] })));
     const closed = storage.close();
     assertFailed(await storage.write(() => ok(1)), 'closed');
@@ -52,7 +52,7 @@ export function lifetimeCases(test: TestFunction, subject: StorageSubject): void
   const { reopen } = subject;
   if (reopen === undefined) return;
 
-  withStore(test, subject, 'opened again: rows, indexes and texts are as they were', async (storage) => {
+  withStore(test, subject, 'reopened: rows, indexes and strings are unchanged', async (storage) => {
     const first = await store(storage, { key: ['a', 1], rank: [2], text: 'x' }, { key: ['b'], text: '\ud800😀\0' });
     const second = await store(storage, { key: ['a', 1], rank: [1], text: 'y' }, { key: ['c'], rank: [0] });
     await commit(storage, (view) => view.remove(things, ['c']));
@@ -72,7 +72,7 @@ export function lifetimeCases(test: TestFunction, subject: StorageSubject): void
     });
   });
 
-  withStore(test, subject, 'opened again: indexes go on where they were', async (storage) => {
+  withStore(test, subject, 'reopened: write indexes continue', async (storage) => {
     const { index } = await store(storage, { key: ['a'] });
     await storage.close();
     await reopened(reopen, storage, async (again) => {
@@ -82,7 +82,7 @@ export function lifetimeCases(test: TestFunction, subject: StorageSubject): void
     });
   });
 
-  withStore(test, subject, 'opened again: writes accepted before closing are there', async (storage) => {
+  withStore(test, subject, 'reopened: writes accepted before closing are stored', async (storage) => {
     const writes = Array.from({ length: 30 }, (_, i) => commit(storage, (view) => view.put(things, { key: [i] })));
     await storage.close();
     await Promise.all(writes);
@@ -91,7 +91,7 @@ export function lifetimeCases(test: TestFunction, subject: StorageSubject): void
     });
   });
 
-  withStore(test, subject, 'opened again: a table that was never used lists nothing', async (storage) => {
+  withStore(test, subject, 'reopened: a table that was never used is empty', async (storage) => {
     await storage.close();
     await reopened(reopen, storage, async (again) => {
       assert.deepEqual(await look(again, (view) => view.list(things, { index: 'byRank' })), []);
@@ -99,7 +99,7 @@ export function lifetimeCases(test: TestFunction, subject: StorageSubject): void
   });
 }
 
-/** Two connections to the same data, as two processes have them. */
+/** Two connections to the same data, as of two processes. */
 export function sharingCases(test: TestFunction, subject: StorageSubject): void {
   const { share } = subject;
   if (share === undefined) return;
@@ -114,7 +114,7 @@ export function sharingCases(test: TestFunction, subject: StorageSubject): void 
       }
     });
 
-  shared('what one has committed the other reads', async (one, other) => {
+  shared('a commit of one is visible to the other', async (one, other) => {
     for (let i = 0; i < 10; i++) {
       const [writer, reader] = i % 2 === 0 ? [one, other] : [other, one];
       const { index } = await store(writer, { key: ['a'], text: String(i), rank: [i] });
@@ -156,7 +156,7 @@ export function sharingCases(test: TestFunction, subject: StorageSubject): void 
     }
   });
 
-  shared('a write of one wakes who waits at the other', async (one, other) => {
+  shared('a write of one wakes waiters of the other', async (one, other) => {
     const { index } = await store(one, { key: ['a'] });
     const waiting = other.waitForChange([things], index, never);
     const later = await store(one, { key: ['b'] });
@@ -166,14 +166,14 @@ export function sharingCases(test: TestFunction, subject: StorageSubject): void 
     assert.equal(await kept(back), last.index);
   });
 
-  shared('what the other did before the waiting began ends it at once', async (one, other) => {
+  shared('an earlier write of the other ends a wait immediately', async (one, other) => {
     const { index } = await store(one, { key: ['a'] });
     await look(other, (view) => view.index);
     const later = await store(one, { key: ['b'] });
     assert.equal(await other.waitForChange([things], index, never), later.index);
   });
 
-  shared('closing one leaves the other at work', async (one, other) => {
+  shared('the other continues to work after one is closed', async (one, other) => {
     await store(one, { key: ['a'] });
     await other.close();
     await store(one, { key: ['b'] });
@@ -181,7 +181,7 @@ export function sharingCases(test: TestFunction, subject: StorageSubject): void 
   });
 }
 
-/** Keeps the process alive meanwhile: who waits for other processes does not. */
+/** Keeps the process alive meanwhile: waiting for other processes does not. */
 async function kept<T>(promise: Promise<T>): Promise<T> {
   const timer = setInterval(() => undefined, 1000);
   try {

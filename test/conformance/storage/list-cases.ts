@@ -27,23 +27,23 @@ const QUERIES: readonly (readonly [string, ListQuery, readonly number[]])[] = [
   ['reverse', { reverse: true }, [6, 5, 4, 3, 2, 1, 0]],
   ['a limit', { limit: 3 }, [0, 1, 2]],
   ['a limit and reverse', { limit: 3, reverse: true }, [6, 5, 4]],
-  ['a limit of none', { limit: 0 }, []],
+  ['a limit of 0', { limit: 0 }, []],
   ['a limit beyond all', { limit: 1000 }, [0, 1, 2, 3, 4, 5, 6]],
-  ['a limit without bound', { limit: Number.POSITIVE_INFINITY }, [0, 1, 2, 3, 4, 5, 6]],
+  ['an infinite limit', { limit: Number.POSITIVE_INFINITY }, [0, 1, 2, 3, 4, 5, 6]],
   ['an empty prefix', { prefix: [] }, [0, 1, 2, 3, 4, 5, 6]],
   ['a prefix of one part', { prefix: ['a'] }, [0, 1, 2, 3]],
   ['a prefix of two parts', { prefix: ['a', 'x'] }, [0, 1]],
   ['a prefix that is a whole key', { prefix: ['a', 'x', 2] }, [1]],
-  ['a prefix that nothing has', { prefix: ['a', 'z'] }, []],
+  ['a prefix without matches', { prefix: ['a', 'z'] }, []],
   ['a prefix in reverse', { prefix: ['a'], reverse: true }, [3, 2, 1, 0]],
   ['a prefix in reverse with a limit', { prefix: ['a'], reverse: true, limit: 2 }, [3, 2]],
-  ['a text prefix of the first part', { textPrefix: 'a' }, [0, 1, 2, 3]],
-  ['a text prefix after a prefix', { prefix: ['a'], textPrefix: 'x' }, [0, 1, 2]],
-  ['a text prefix that is longer', { prefix: ['a'], textPrefix: 'xy' }, [2]],
-  ['a text prefix that nothing has', { prefix: ['a'], textPrefix: 'q' }, []],
-  ['an empty text prefix: any string', { prefix: ['a'], textPrefix: '' }, [0, 1, 2, 3]],
-  ['a text prefix where numbers stand', { prefix: ['a', 'x'], textPrefix: '' }, []],
-  ['a text prefix in reverse', { prefix: ['a'], textPrefix: 'x', reverse: true, limit: 2 }, [2, 1]],
+  ['a string prefix of the first part', { textPrefix: 'a' }, [0, 1, 2, 3]],
+  ['a string prefix after a prefix', { prefix: ['a'], textPrefix: 'x' }, [0, 1, 2]],
+  ['a longer string prefix', { prefix: ['a'], textPrefix: 'xy' }, [2]],
+  ['a string prefix without matches', { prefix: ['a'], textPrefix: 'q' }, []],
+  ['an empty string prefix: any string', { prefix: ['a'], textPrefix: '' }, [0, 1, 2, 3]],
+  ['a string prefix at the position of numbers', { prefix: ['a', 'x'], textPrefix: '' }, []],
+  ['a string prefix in reverse', { prefix: ['a'], textPrefix: 'x', reverse: true, limit: 2 }, [2, 1]],
   ['from a key', { from: ['a', 'y', 1] }, [3, 4, 5, 6]],
   ['from a shorter key', { from: ['b'] }, [4, 5, 6]],
   ['from between keys', { from: ['a', 'x', 1.5] }, [1, 2, 3, 4, 5, 6]],
@@ -63,7 +63,7 @@ const QUERIES: readonly (readonly [string, ListQuery, readonly number[]])[] = [
   ['a prefix from before it', { prefix: ['b'], from: ['a', 'y'] }, [4, 5]],
   ['a prefix from beyond it', { prefix: ['a'], from: ['b'] }, []],
   ['a prefix to within, in reverse with a limit', { prefix: ['a'], to: ['a', 'y'], reverse: true, limit: 2 }, [2, 1]],
-  ['a text prefix from within', { prefix: ['a'], textPrefix: 'x', from: ['a', 'x', 2] }, [1, 2]],
+  ['a string prefix from within', { prefix: ['a'], textPrefix: 'x', from: ['a', 'x', 2] }, [1, 2]],
 ];
 
 /** Lists by primary key and by index. */
@@ -83,7 +83,7 @@ export function listCases(test: TestFunction, subject: StorageSubject): void {
   withStore(
     test,
     subject,
-    'a text prefix stops where the string differs, at the ends of Unicode too',
+    'a string prefix matches up to the first difference, also at the limits of Unicode',
     async (storage) => {
       const texts = ['a', 'a\ud7ff', 'a\ue000', 'a\uffff', 'a\u{10ffff}', 'a\u{10ffff}b', 'a\u{10ffff}\u{10ffff}', 'b'];
       await store(storage, ...texts.map((text) => ({ key: [text] })));
@@ -96,7 +96,7 @@ export function listCases(test: TestFunction, subject: StorageSubject): void {
     },
   );
 
-  withStore(test, subject, 'a text prefix with blanks and control characters', async (storage) => {
+  withStore(test, subject, 'a string prefix with blanks and control characters', async (storage) => {
     await store(storage, { key: ['a b'] }, { key: ['a '] }, { key: ['a'] }, { key: ['a\0'] }, { key: ['a!'] });
     const found = await look(storage, (view) =>
       view.list(things, { textPrefix: 'a ' }).map((row) => row.record.key[0]),
@@ -104,7 +104,7 @@ export function listCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(found, ['a ', 'a b']);
   });
 
-  withStore(test, subject, 'an empty table lists nothing, whatever the query', async (storage) => {
+  withStore(test, subject, 'lists of an empty table are empty, whatever the query', async (storage) => {
     for (const [, query] of QUERIES) {
       assert.deepEqual(await positions(storage, query), []);
       assert.deepEqual(await positions(storage, { ...query, index: 'byRank' }), []);
@@ -131,7 +131,7 @@ export function listCases(test: TestFunction, subject: StorageSubject): void {
     assert.equal(ranked, rows.filter((row) => row.rank[0] === 3).length);
   });
 
-  withStore(test, subject, 'an index that the table does not declare is refused', async (storage) => {
+  withStore(test, subject, 'an undeclared index is refused', async (storage) => {
     assertFailed(await storage.read((view) => view.list(things, { index: 'byNothing' })), 'invalid_record');
   });
 

@@ -33,14 +33,14 @@ const FAITHFUL: Readonly<Record<string, unknown>> = {
   'lone surrogates': ['\ud800', '\udfff', 'a\udc00b'],
   'the last code points': ['\uffff', '\ufffe', '\u{10ffff}', '\ufeff'],
   'a member named __proto__': JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}'),
-  'members in their order': { z: 1, a: 2, m: 3 },
+  'order of members': { z: 1, a: 2, m: 3 },
   'a long string': 'x'.repeat(100_000),
 };
 
 /** Records are returned as after a JSON round trip. */
 export function recordCases(test: TestFunction, subject: StorageSubject): void {
   for (const [name, body] of Object.entries(FAITHFUL)) {
-    withStore(test, subject, `a record comes back as it was: ${name}`, async (storage) => {
+    withStore(test, subject, `a record is returned unchanged: ${name}`, async (storage) => {
       await commit(storage, (view) => view.put(documents, { id: 'a', body }));
       const row = await look(storage, (view) => view.get(documents, ['a']));
       assert.deepEqual(row?.record.body, body);
@@ -52,7 +52,7 @@ export function recordCases(test: TestFunction, subject: StorageSubject): void {
     });
   }
 
-  withStore(test, subject, 'values outside of JSON are converted as by JSON.stringify', async (storage) => {
+  withStore(test, subject, 'values outside JSON are converted as by JSON.stringify', async (storage) => {
     const body = { gone: undefined, list: [undefined, Number.NaN], date: new Date(0), call: () => 1 };
     await commit(storage, (view) => view.put(documents, { id: 'a', body }));
     const found = await look(storage, (view) => view.get(documents, ['a'])?.record.body);
@@ -76,7 +76,7 @@ export function recordCases(test: TestFunction, subject: StorageSubject): void {
     },
   };
   for (const [name, record] of Object.entries(unstorable)) {
-    withStore(test, subject, `no record: ${name} is refused, and the whole write with it`, async (storage) => {
+    withStore(test, subject, `an invalid record fails the whole write: ${name}`, async (storage) => {
       assertFailed(
         await storage.write((view) => {
           view.put(documents, { id: 'before', body: 1 });
@@ -89,7 +89,7 @@ export function recordCases(test: TestFunction, subject: StorageSubject): void {
     });
   }
 
-  withStore(test, subject, 'the message of a refused record contains nothing of the record', async (storage) => {
+  withStore(test, subject, 'the error for a refused record contains nothing of the record', async (storage) => {
     const result = await storage.write((view) => {
       view.put(documents, { id: 'secret-id', body: { secret: 1n } });
       return refuse();
@@ -97,7 +97,7 @@ export function recordCases(test: TestFunction, subject: StorageSubject): void {
     assert.doesNotMatch(JSON.stringify(result), /secret/);
   });
 
-  withStore(test, subject, 'a change of the record after the put does not reach the store', async (storage) => {
+  withStore(test, subject, 'changes of the record after the put do not affect the store', async (storage) => {
     let record = { id: 'a', body: { list: [1] } };
     await commit(storage, (view) => {
       record = { id: 'a', body: { list: [1] } };
@@ -147,7 +147,7 @@ export function recordCases(test: TestFunction, subject: StorageSubject): void {
     assert.equal(await look(storage, (view) => view.list(documents, { textPrefix: 'big-1' }).length), 11);
   });
 
-  withStore(test, subject, 'a table name of each allowed kind', async (storage) => {
+  withStore(test, subject, 'all kinds of allowed table names', async (storage) => {
     const names = ['a', 'A', 'select', 'Job_versions2', '_', '__proto__', 'rows_1', 'x'.repeat(60)];
     for (const name of names) {
       const named = table<Thing>(name, (thing) => thing.key, { index: { version: 1, key: (thing) => thing.rank } });

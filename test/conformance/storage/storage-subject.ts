@@ -7,7 +7,7 @@ import { type Key, table } from '../../../src/shared/table.js';
 export interface StorageSubject {
   /** A new, empty store for each test; the suite closes it. */
   readonly open: () => Promise<Storage>;
-  /** Opens the data of a store again after the suite has closed it. Absent if nothing survives closing. */
+  /** Opens the data of a store again after the suite has closed it. Absent if data do not survive closing. */
   readonly reopen?: (closed: Storage) => Promise<Storage>;
   /** A second, independent connection to the same data, as another process would have; the suite closes it. */
   readonly share?: (storage: Storage) => Promise<Storage>;
@@ -31,7 +31,7 @@ export const unused = table<Thing>('unused', (thing) => thing.key);
 
 export const never: AbortSignal = new AbortController().signal;
 
-/** Declares a case that gets a new store and closes it, whatever happens. */
+/** Declares a case with a new store, which is closed in any case. */
 export function withStore(
   test: TestFunction,
   subject: StorageSubject,
@@ -74,7 +74,7 @@ export function errorOf<T, E>(result: Ok<T, E> | Err<T, E>): E {
   return result.error;
 }
 
-/** Checks that a result is the store's own failure of this reason. */
+/** Asserts a store failure with this reason. */
 export function assertFailed(result: Result<unknown, unknown>, reason: StorageError['reason']): void {
   const error = errorOf(result) as StorageError;
   assert.equal(error.type, 'storage_failed');

@@ -16,17 +16,17 @@ import {
 
 /** Waiting for changes. */
 export function waitingCases(test: TestFunction, subject: StorageSubject): void {
-  withStore(test, subject, 'waiting for what has already happened ends at once', async (storage) => {
+  withStore(test, subject, 'a wait for an earlier change ends immediately', async (storage) => {
     const { index } = await store(storage, { key: ['a'] });
     assert.equal(await storage.waitForChange([things], index - 1, never), index);
     assert.equal(await storage.waitForChange([things], 0, never), index);
   });
 
-  withStore(test, subject, 'waiting on a table that never changed and an index of 0 ends at once', async (storage) => {
+  withStore(test, subject, 'a wait on an unchanged table with index 0 ends immediately', async (storage) => {
     assert.ok((await storage.waitForChange([unused], 0, never)) >= 1);
   });
 
-  withStore(test, subject, 'waiting ends with a later write to the table', async (storage) => {
+  withStore(test, subject, 'a wait ends with a later write to the table', async (storage) => {
     const { index } = await store(storage, { key: ['a'] });
     const waiting = storage.waitForChange([things], index, never);
     assert.equal(await settlesSoon(waiting), false);
@@ -34,7 +34,7 @@ export function waitingCases(test: TestFunction, subject: StorageSubject): void 
     assert.equal(await waiting, later.index);
   });
 
-  withStore(test, subject, 'what was waited for is visible when the waiting ends', async (storage) => {
+  withStore(test, subject, 'the change is visible when the wait ends', async (storage) => {
     const { index } = await store(storage, { key: ['a'], text: 'old' });
     const seen = storage
       .waitForChange([things], index, never)
@@ -43,14 +43,14 @@ export function waitingCases(test: TestFunction, subject: StorageSubject): void 
     assert.equal(await seen, 'new');
   });
 
-  withStore(test, subject, 'a removal ends the waiting', async (storage) => {
+  withStore(test, subject, 'a removal ends the wait', async (storage) => {
     const { index } = await store(storage, { key: ['a'] });
     const waiting = storage.waitForChange([things], index, never);
     const removed = await commit(storage, (view) => view.remove(things, ['a']));
     assert.equal(await waiting, removed.index);
   });
 
-  withStore(test, subject, 'a write to another table does not', async (storage) => {
+  withStore(test, subject, 'a write to another table does not end the wait', async (storage) => {
     const { index } = await store(storage, { key: ['a'] });
     const waiting = storage.waitForChange([things], index, never);
     await commit(storage, (view) => view.put(others, { key: ['a'] }));
@@ -59,7 +59,7 @@ export function waitingCases(test: TestFunction, subject: StorageSubject): void 
     assert.equal(await waiting, later.index);
   });
 
-  withStore(test, subject, 'a write that fails or changes nothing does not', async (storage) => {
+  withStore(test, subject, 'a write that fails or changes nothing does not end the wait', async (storage) => {
     const { index } = await store(storage, { key: ['a'] });
     const waiting = storage.waitForChange([things], index, never);
     await storage.write((view) => {
@@ -72,17 +72,22 @@ export function waitingCases(test: TestFunction, subject: StorageSubject): void 
     await waiting;
   });
 
-  withStore(test, subject, 'of several tables any one ends it, with the highest index of them', async (storage) => {
-    const first = await store(storage, { key: ['a'] });
-    const second = await commit(storage, (view) => view.put(others, { key: ['a'] }));
-    assert.equal(await storage.waitForChange([things, others], first.index, never), second.index);
-    const waiting = storage.waitForChange([unused, things, others], second.index, never);
-    assert.equal(await settlesSoon(waiting), false);
-    const third = await store(storage, { key: ['b'] });
-    assert.equal(await waiting, third.index);
-  });
+  withStore(
+    test,
+    subject,
+    'a wait on several tables ends with a change of any of them, with their highest index',
+    async (storage) => {
+      const first = await store(storage, { key: ['a'] });
+      const second = await commit(storage, (view) => view.put(others, { key: ['a'] }));
+      assert.equal(await storage.waitForChange([things, others], first.index, never), second.index);
+      const waiting = storage.waitForChange([unused, things, others], second.index, never);
+      assert.equal(await settlesSoon(waiting), false);
+      const third = await store(storage, { key: ['b'] });
+      assert.equal(await waiting, third.index);
+    },
+  );
 
-  withStore(test, subject, 'waiting for an index in the future ends only when it is passed', async (storage) => {
+  withStore(test, subject, 'a wait for a future index ends only when it is exceeded', async (storage) => {
     const { index } = await store(storage, { key: ['a'] });
     const waiting = storage.waitForChange([things], index + 2, never);
     await store(storage, { key: ['b'] });
@@ -92,7 +97,7 @@ export function waitingCases(test: TestFunction, subject: StorageSubject): void 
     assert.equal(await waiting, last.index);
   });
 
-  withStore(test, subject, 'an abort ends the waiting without rejecting', async (storage) => {
+  withStore(test, subject, 'an abort ends the wait without a rejection', async (storage) => {
     const { index } = await store(storage, { key: ['a'] });
     const controller = new AbortController();
     const waiting = storage.waitForChange([things], index, controller.signal);
@@ -101,12 +106,12 @@ export function waitingCases(test: TestFunction, subject: StorageSubject): void 
     assert.equal(await waiting, index);
   });
 
-  withStore(test, subject, 'a signal that is aborted already ends it at once', async (storage) => {
+  withStore(test, subject, 'an aborted signal ends the wait immediately', async (storage) => {
     const { index } = await store(storage, { key: ['a'] });
     assert.equal(await storage.waitForChange([things], index, AbortSignal.abort()), index);
   });
 
-  withStore(test, subject, 'closing ends the waiting without rejecting', async (storage) => {
+  withStore(test, subject, 'closing ends the wait without a rejection', async (storage) => {
     const { index } = await store(storage, { key: ['a'] });
     const waiting = storage.waitForChange([things], index, never);
     const nothing = storage.waitForChange([], index, never);
@@ -116,7 +121,7 @@ export function waitingCases(test: TestFunction, subject: StorageSubject): void 
     await nothing;
   });
 
-  withStore(test, subject, 'waiting on a closed store ends at once', async (storage) => {
+  withStore(test, subject, 'a wait on a closed store ends immediately', async (storage) => {
     const { index } = await store(storage, { key: ['a'] });
     await storage.close();
     assert.equal(await storage.waitForChange([things], index, never), index);
@@ -134,7 +139,7 @@ export function waitingCases(test: TestFunction, subject: StorageSubject): void 
     await elsewhere;
   });
 
-  withStore(test, subject, 'a chain of waits sees every change', async (storage) => {
+  withStore(test, subject, 'consecutive waits miss no change', async (storage) => {
     let seen = await look(storage, (view) => view.tableIndex(things));
     const follow = async (): Promise<number> => {
       let wakes = 0;

@@ -18,7 +18,7 @@ import {
 
 /** Transactions and their indexes. */
 export function writeCases(test: TestFunction, subject: StorageSubject): void {
-  withStore(test, subject, 'an empty store has an index of at least 1, and so has every table', async (storage) => {
+  withStore(test, subject, 'an empty store and all its tables have an index of at least 1', async (storage) => {
     const [index, tableIndex] = await look(storage, (view) => [view.index, view.tableIndex(things)]);
     assert.ok((index as number) >= 1);
     assert.ok((tableIndex as number) >= 1);
@@ -32,7 +32,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.equal(await look(storage, (view) => view.tableIndex(unused)), before);
   });
 
-  withStore(test, subject, 'each write takes a higher index, and the store shows it', async (storage) => {
+  withStore(test, subject, 'each write has a higher index, which the store returns', async (storage) => {
     let last = await look(storage, (view) => view.index);
     for (let i = 0; i < 10; i++) {
       const { index, changed } = await store(storage, { key: [i] });
@@ -43,7 +43,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     }
   });
 
-  withStore(test, subject, 'the view of a write knows the index that the write will take', async (storage) => {
+  withStore(test, subject, 'the view of a write has the index of the write', async (storage) => {
     await store(storage, { key: ['a'] });
     const { value, index } = await commit(storage, (view) => {
       const before = view.index;
@@ -56,7 +56,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
   withStore(
     test,
     subject,
-    'a write may take several indexes; rows and tables carry the one that put them',
+    'a write may have several indexes; rows and tables have the one of their change',
     async (storage) => {
       await store(storage, { key: ['before'] });
       const { value, index } = await commit(storage, (view) => {
@@ -83,7 +83,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     },
   );
 
-  withStore(test, subject, 'a write that changes nothing takes no index', async (storage) => {
+  withStore(test, subject, 'a write without changes uses no index', async (storage) => {
     const { index } = await store(storage, { key: ['a'] });
     const nothing = await commit(storage, (view) => view.list(things).length);
     assert.deepEqual(nothing, { value: 1, index, changed: false });
@@ -93,7 +93,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.ok((await store(storage, { key: ['b'] })).index > index);
   });
 
-  withStore(test, subject, 'a failed write takes no index', async (storage) => {
+  withStore(test, subject, 'a failed write uses no index', async (storage) => {
     const { index } = await store(storage, { key: ['a'] });
     await storage.write((view) => {
       view.put(things, { key: ['b'] });
@@ -103,28 +103,23 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.equal(await look(storage, (view) => view.tableIndex(things)), index);
   });
 
-  withStore(
-    test,
-    subject,
-    'a row carries the index that made it and the index that last changed it',
-    async (storage) => {
-      const first = await store(storage, { key: ['a'] });
-      assert.deepEqual(await indexes(storage), [first.index, first.index]);
-      const second = await store(storage, { key: ['a'], text: 'changed' });
-      assert.deepEqual(await indexes(storage), [first.index, second.index]);
-      const third = await store(storage, { key: ['a'], text: 'changed' });
-      assert.deepEqual(await indexes(storage), [first.index, third.index]);
-    },
-  );
+  withStore(test, subject, 'a row has the indexes of its creation and of its last change', async (storage) => {
+    const first = await store(storage, { key: ['a'] });
+    assert.deepEqual(await indexes(storage), [first.index, first.index]);
+    const second = await store(storage, { key: ['a'], text: 'changed' });
+    assert.deepEqual(await indexes(storage), [first.index, second.index]);
+    const third = await store(storage, { key: ['a'], text: 'changed' });
+    assert.deepEqual(await indexes(storage), [first.index, third.index]);
+  });
 
-  withStore(test, subject, 'writes to other rows leave the indexes of a row alone', async (storage) => {
+  withStore(test, subject, 'writes to other rows do not change the indexes of a row', async (storage) => {
     const first = await store(storage, { key: ['a'] });
     await store(storage, { key: ['b'] });
     await commit(storage, (view) => view.remove(things, ['b']));
     assert.deepEqual(await indexes(storage), [first.index, first.index]);
   });
 
-  withStore(test, subject, 'a row that is stored again after its removal is a new row', async (storage) => {
+  withStore(test, subject, 'a row stored again after its removal is a new row', async (storage) => {
     const first = await store(storage, { key: ['a'] });
     await commit(storage, (view) => view.remove(things, ['a']));
     assert.equal(await look(storage, (view) => view.get(things, ['a'])), undefined);
@@ -133,7 +128,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(await indexes(storage), [again.index, again.index]);
   });
 
-  withStore(test, subject, 'removed and stored again within one write is a new row too', async (storage) => {
+  withStore(test, subject, 'a row removed and stored again within one write is a new row, too', async (storage) => {
     await store(storage, { key: ['a'] });
     const { index } = await commit(storage, (view) => {
       assert.equal(view.remove(things, ['a']), true);
@@ -143,7 +138,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(await indexes(storage), [index, index]);
   });
 
-  withStore(test, subject, 'stored several times within one write: one row, the last text', async (storage) => {
+  withStore(test, subject, 'a row stored several times within one write has the last content', async (storage) => {
     const { index } = await commit(storage, (view) => {
       for (const text of ['1', '2', '3']) view.put(things, { key: ['a'], text });
     });
@@ -151,13 +146,13 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(await look(storage, (view) => view.list(things).map((row) => row.record.text)), ['3']);
   });
 
-  withStore(test, subject, 'rows of one write carry one index', async (storage) => {
+  withStore(test, subject, 'rows of one write have the same index', async (storage) => {
     const { index } = await store(storage, { key: ['a'] }, { key: ['b'] }, { key: ['c'] });
     const found = await look(storage, (view) => view.list(things).map((row) => row.modifyIndex));
     assert.deepEqual(found, [index, index, index]);
   });
 
-  withStore(test, subject, 'a table knows the index of its last change, by put or by removal', async (storage) => {
+  withStore(test, subject, 'a table has the index of its last change, by a put or a removal', async (storage) => {
     const first = await store(storage, { key: ['a'] });
     const second = await commit(storage, (view) => view.put(others, { key: ['a'] }));
     const at = () => look(storage, (view) => [view.tableIndex(things), view.tableIndex(others)]);
@@ -171,7 +166,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(await at(), [fourth.index, fourth.index]);
   });
 
-  withStore(test, subject, 'a write sees its own changes at every point', async (storage) => {
+  withStore(test, subject, 'a write always sees its own changes', async (storage) => {
     await store(storage, { key: ['a'], text: 'old' });
     await commit(storage, (view) => {
       assert.equal(view.get(things, ['a'])?.record.text, 'old');
@@ -191,7 +186,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     });
   });
 
-  withStore(test, subject, 'an error result rolls everything back, and is the answer', async (storage) => {
+  withStore(test, subject, 'an error result rolls back all changes and is returned', async (storage) => {
     await store(storage, { key: ['kept'], text: 'old' });
     const result = await storage.write((view) => {
       view.put(things, { key: ['kept'], text: 'new' });
@@ -207,7 +202,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.equal(await look(storage, (view) => view.list(others).length), 0);
   });
 
-  withStore(test, subject, 'an exception rolls everything back and rejects with that exception', async (storage) => {
+  withStore(test, subject, 'an exception rolls back all changes and rejects with this exception', async (storage) => {
     await store(storage, { key: ['kept'], text: 'old' });
     const thrown = new Error('a defect of the work');
     const write = async () =>
@@ -221,7 +216,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     await store(storage, { key: ['later'] });
   });
 
-  withStore(test, subject, 'an exception in a read rejects with that exception', async (storage) => {
+  withStore(test, subject, 'an exception in a read rejects with this exception', async (storage) => {
     const thrown = new Error('a defect of the work');
     const read = async () =>
       storage.read(() => {
@@ -231,7 +226,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.ok((await look(storage, (view) => view.index)) >= 1);
   });
 
-  withStore(test, subject, 'a work that returns no result is a defect and changes nothing', async (storage) => {
+  withStore(test, subject, 'a work function that returns no Result rejects and changes nothing', async (storage) => {
     const write = async () =>
       storage.write(((view: WriteView) => {
         view.put(things, { key: ['a'] });
@@ -261,7 +256,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     );
   });
 
-  withStore(test, subject, 'concurrent writers: a conflict is seen by the second', async (storage) => {
+  withStore(test, subject, 'concurrent writers: the second one sees the conflict', async (storage) => {
     const claim = (owner: string) =>
       storage.write((view) => {
         if (view.get(things, ['lease']) !== undefined) return refuse('taken');
@@ -275,8 +270,8 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.equal(await look(storage, (view) => view.get(things, ['lease'])?.record.text), winner.value);
   });
 
-  withStore(test, subject, 'concurrent writers: what one lists is still true when it commits', async (storage) => {
-    // Each write stores the number of rows that it saw; two that saw the same number were not one after the other.
+  withStore(test, subject, 'concurrent writers: a list is still current at the commit', async (storage) => {
+    // Each write stores the number of rows that it saw; two with the same number were not serialised.
     const counts = await Promise.all(
       Array.from({ length: 100 }, (_, i) =>
         commit(storage, (view) => {
@@ -289,7 +284,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.equal(new Set(counts.map((write) => write.value)).size, 100);
   });
 
-  withStore(test, subject, 'concurrent writers: one that fails takes no other with it', async (storage) => {
+  withStore(test, subject, 'concurrent writers: a failing write does not affect the others', async (storage) => {
     const results = await Promise.all(
       Array.from({ length: 60 }, (_, i) =>
         storage.write((view) => {
@@ -308,7 +303,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.equal(new Set(indexes).size, 40);
   });
 
-  withStore(test, subject, 'concurrent writers: one that throws takes no other with it', async (storage) => {
+  withStore(test, subject, 'concurrent writers: a throwing write does not affect the others', async (storage) => {
     const results = await Promise.allSettled(
       Array.from({ length: 30 }, async (_, i) =>
         storage.write((view) => {
@@ -322,14 +317,14 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.equal(await look(storage, (view) => view.list(things).length), 27);
   });
 
-  withStore(test, subject, 'what a resolved write stored is visible to the next read', async (storage) => {
+  withStore(test, subject, 'a resolved write is visible to the next read', async (storage) => {
     for (let i = 0; i < 20; i++) {
       await store(storage, { key: ['a'], text: String(i) });
       assert.equal(await look(storage, (view) => view.get(things, ['a'])?.record.text), String(i));
     }
   });
 
-  withStore(test, subject, 'a row that was read stays as it was when the store moves on', async (storage) => {
+  withStore(test, subject, 'later writes do not change a row that was read', async (storage) => {
     const { index } = await store(storage, { key: ['a'], text: 'old' });
     const row = await look(storage, (view) => view.get(things, ['a']));
     await store(storage, { key: ['a'], text: 'new' });
@@ -338,7 +333,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.equal(row?.modifyIndex, index);
   });
 
-  withStore(test, subject, 'a read that is asked for during a write does not see into it', async (storage) => {
+  withStore(test, subject, 'a read requested during a write does not see its uncommitted changes', async (storage) => {
     await store(storage, { key: ['a'], text: 'old' });
     let seen: Promise<unknown> | undefined;
     await storage.write((view) => {
@@ -349,7 +344,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.equal(await seen, 'old');
   });
 
-  withStore(test, subject, 'a write that is asked for during a write comes after it', async (storage) => {
+  withStore(test, subject, 'a write requested during a write runs after it', async (storage) => {
     let inner: Promise<{ index: number; value: number }> | undefined;
     const outer = await commit(storage, (view) => {
       inner = commit(storage, (later) => later.list(things).length);
@@ -359,7 +354,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.equal((await inner)?.index, outer.index);
   });
 
-  withStore(test, subject, 'a view that leaves its work function fails clearly', async (storage) => {
+  withStore(test, subject, 'a view used outside its work function throws a clear error', async (storage) => {
     await store(storage, { key: ['a'] });
     let read: ReadView | undefined;
     await look(storage, (view) => {
@@ -378,7 +373,7 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(await look(storage, (view) => view.list(things).map((row) => row.record.key)), [['a']]);
   });
 
-  withStore(test, subject, 'a read on one snapshot: indexes and rows agree', async (storage) => {
+  withStore(test, subject, 'a read sees one snapshot: indexes and rows agree', async (storage) => {
     const writes = Array.from({ length: 50 }, (_, i) => store(storage, { key: ['a'], text: String(i) }));
     const reads = Array.from({ length: 50 }, () =>
       look(storage, (view) => [view.get(things, ['a'])?.modifyIndex ?? 1, view.tableIndex(things), view.index]),

@@ -2,14 +2,14 @@ import { orThrow } from '../../../../src/client/index.js';
 import { type Command, command } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/columns.js';
 import { Stopped } from '../../stopped.js';
-import { found } from '../found.js';
+import { existing } from '../find-record.js';
 import { optional } from '../option-values.js';
 import { confirm, print } from '../print.js';
 
 const list = command({
   words: 'policy list',
   parameters: '[PREFIX]',
-  summary: 'the policies, which tokens name for their rights',
+  summary: 'list the policies that give tokens their rights',
   options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.policies.list(optional('prefix', invocation.parameters[0])));
@@ -21,11 +21,11 @@ const list = command({
 const show = command({
   words: 'policy show',
   parameters: 'POLICY',
-  summary: 'a policy with its rules',
+  summary: 'show a policy with its rules',
   options: {},
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
-    const policy = await found(invocation.box.policies.read(name), `policy ${name}`);
+    const policy = await existing(invocation.box.policies.read(name), `policy ${name}`);
     return print(invocation, policy, ({ Name, Description, Rules, JobACL }) => {
       const job = [JobACL?.Namespace, JobACL?.JobID, JobACL?.Group, JobACL?.Task].filter(Boolean).join('/');
       return `${facts({ Name, Description, Workload: job })}\n${Rules.trimEnd()}\n`;
@@ -38,14 +38,14 @@ const put = command({
   parameters: 'POLICY FILE',
   summary: 'store a policy with the rules of a file, such as `namespace "default" { policy = "read" }`',
   options: {
-    description: { type: 'text', value: 'TEXT', summary: 'what it is for' },
+    description: { type: 'text', value: 'TEXT', summary: 'description of the policy' },
     job: {
       type: 'text',
       value: 'JOB',
-      summary: 'it applies to the tasks of this job, in the namespace of the command',
+      summary: 'apply the policy to the tasks of this job, in the namespace of the command',
     },
-    group: { type: 'text', value: 'GROUP', summary: 'with --job: of this group' },
-    task: { type: 'text', value: 'TASK', summary: 'with --group: of this task' },
+    group: { type: 'text', value: 'GROUP', summary: 'with --job: only to this group' },
+    task: { type: 'text', value: 'TASK', summary: 'with --group: only to this task' },
   },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters, terminal } = invocation;
@@ -69,11 +69,11 @@ const put = command({
 const remove = command({
   words: 'policy delete',
   parameters: 'POLICY',
-  summary: 'delete a policy; tokens that name it lose what it gave',
+  summary: 'delete a policy; tokens that name it lose its rights',
   options: {},
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
-    await found(invocation.box.policies.read(name), `policy ${name}`);
+    await existing(invocation.box.policies.read(name), `policy ${name}`);
     return confirm(invocation, invocation.box.policies.remove(name), `policy ${name} is deleted`);
   },
 });

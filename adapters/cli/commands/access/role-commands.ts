@@ -3,14 +3,14 @@ import type { StoredRole } from '../../../../src/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/columns.js';
 import { Stopped } from '../../stopped.js';
-import { found } from '../found.js';
+import { existing } from '../find-record.js';
 import { optional } from '../option-values.js';
 import { confirm, print, printAnswer } from '../print.js';
 
 const list = command({
   words: 'role list',
   parameters: '',
-  summary: 'the roles: policies under one name, which tokens have',
+  summary: 'list the roles: named sets of policies for tokens',
   options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.roles.list());
@@ -31,13 +31,13 @@ function roleText({ ID, Name, Description, Policies }: StoredRole): string {
 async function roleOf({ box }: Invocation, nameOrId: string): Promise<StoredRole> {
   const named = await box.roles.readNamed(nameOrId);
   if (named.isOk() && named.value.value !== undefined) return named.value.value;
-  return found(box.roles.read(nameOrId), `role ${nameOrId}`);
+  return existing(box.roles.read(nameOrId), `role ${nameOrId}`);
 }
 
 const show = command({
   words: 'role show',
   parameters: 'ROLE',
-  summary: 'a role, by its name or ID',
+  summary: 'show a role, by its name or ID',
   options: {},
   run: async (invocation) => print(invocation, await roleOf(invocation, invocation.parameters[0] ?? ''), roleText),
 });
@@ -45,15 +45,15 @@ const show = command({
 const put = command({
   words: 'role put',
   parameters: 'NAME',
-  summary: 'make a role of policies, or change the one of this name',
+  summary: 'create a role, or change the role with this name',
   options: {
     policy: { type: 'list', value: 'POLICY', summary: 'a policy of the role, may be repeated' },
-    description: { type: 'text', value: 'TEXT', summary: 'what it is for' },
+    description: { type: 'text', value: 'TEXT', summary: 'description of the role' },
   },
   run: async (invocation) => {
     const { box, options, parameters } = invocation;
     const [name = ''] = parameters;
-    if (options.policy.length === 0) throw new Stopped('a role has at least one --policy', 2);
+    if (options.policy.length === 0) throw new Stopped('a role needs at least one --policy', 2);
     const content = {
       name,
       policies: options.policy.map((policy) => ({ name: policy })),
@@ -72,7 +72,7 @@ const put = command({
 const remove = command({
   words: 'role delete',
   parameters: 'ROLE',
-  summary: 'delete a role, by its name or ID; tokens that have it lose what it gave',
+  summary: 'delete a role, by its name or ID; tokens that name it lose its rights',
   options: {},
   run: async (invocation) => {
     const { ID, Name } = await roleOf(invocation, invocation.parameters[0] ?? '');

@@ -3,14 +3,14 @@ import type { TokenDocument } from '../../../../src/index.js';
 import { type Command, command } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/columns.js';
 import { Stopped } from '../../stopped.js';
-import { found } from '../found.js';
+import { existing } from '../find-record.js';
 import { durationOption, namedOnce, optional, pairs } from '../option-values.js';
 import { confirm, print } from '../print.js';
 
 const list = command({
   words: 'token list',
   parameters: '',
-  summary: 'the tokens, without their secrets',
+  summary: 'list the tokens, without their secrets',
   options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.tokens.list());
@@ -29,7 +29,11 @@ const show = command({
     const { box, parameters } = invocation;
     const [accessor] = parameters;
     const read = accessor === undefined ? box.tokens.self() : box.tokens.read(accessor);
-    return print(invocation, await found(read, accessor === undefined ? 'own token' : `token ${accessor}`), tokenText);
+    return print(
+      invocation,
+      await existing(read, accessor === undefined ? 'own token' : `token ${accessor}`),
+      tokenText,
+    );
   },
 });
 
@@ -50,7 +54,7 @@ function tokenText(token: TokenDocument): string {
 const granted = {
   policy: { type: 'list', value: 'POLICY', summary: 'a policy of a client token, may be repeated' },
   role: { type: 'list', value: 'ROLE', summary: 'a role of a client token, by name, may be repeated' },
-  workspace: { type: 'list', value: 'ID=RIGHT', summary: 'admin or events on a workspace, may be repeated' },
+  workspace: { type: 'list', value: 'ID=RIGHT', summary: 'a right, admin or events, on a workspace; may be repeated' },
 } as const;
 
 interface Granted {
@@ -71,18 +75,18 @@ function grantedBy({ policy, role, workspace }: Granted) {
 const create = command({
   words: 'token create',
   parameters: '[NAME]',
-  summary: 'make a token; its secret is shown once',
+  summary: 'create a token; its secret is shown once',
   options: {
     type: {
       type: 'text',
       value: 'TYPE',
-      summary: 'its type (client)',
+      summary: 'type of the token (client)',
       choices: ['client', 'management', 'node'],
     },
     ...granted,
-    name: { type: 'text', value: 'NAME', summary: 'its name, as NAME gives it' },
-    ttl: { type: 'text', value: 'TIME', summary: 'how long it lasts, 1m to 24h; without end when absent' },
-    'node-id': { type: 'text', value: 'UUID', summary: 'the node of a node token (the first new one that uses it)' },
+    name: { type: 'text', value: 'NAME', summary: 'name of the token, the same as NAME' },
+    ttl: { type: 'text', value: 'TIME', summary: 'lifetime of the token, 1m to 24h; unlimited when absent' },
+    'node-id': { type: 'text', value: 'UUID', summary: 'the node of a node token (the first new node that uses it)' },
     'node-pool': { type: 'text', value: 'POOL', summary: 'the pool of the node of a node token (default)' },
   },
   run: async (invocation) => {
@@ -111,20 +115,20 @@ const create = command({
 
 function nodeFacts(token: TokenDocument | undefined) {
   if (token?.NodePool === undefined) return {};
-  return { Node: token.NodeID ?? 'the first new one that uses it', 'Node pool': token.NodePool };
+  return { Node: token.NodeID ?? 'the first new node that uses it', 'Node pool': token.NodePool };
 }
 
 const update = command({
   words: 'token update',
   parameters: 'ACCESSOR',
-  summary: 'change the name or the rights of a token; only the options given have an effect',
+  summary: 'change the name or the rights of a token; what no option names is left unchanged',
   options: {
     ...granted,
-    name: { type: 'text', value: 'NAME', summary: 'its new name' },
+    name: { type: 'text', value: 'NAME', summary: 'new name' },
     type: {
       type: 'text',
       value: 'TYPE',
-      summary: 'its new type; a management token loses policies and roles',
+      summary: 'new type; a management token loses policies and roles',
       choices: ['client', 'management'],
     },
   },
@@ -134,7 +138,7 @@ const update = command({
     if (Object.keys(grantedBy(options)).length === 0 && options.name === undefined && options.type === undefined) {
       throw new Stopped('nothing to change: give --name, --type, --policy, --role or --workspace', 2);
     }
-    const before = await found(box.tokens.read(accessor), `token ${accessor}`);
+    const before = await existing(box.tokens.read(accessor), `token ${accessor}`);
     const type = options.type ?? before.Type;
     const { value } = await orThrow(
       box.tokens.update(accessor, {
@@ -171,7 +175,7 @@ function grantsOf({ Policies, Roles, Workspaces }: TokenDocument) {
 const remove = command({
   words: 'token delete',
   parameters: 'ACCESSOR',
-  summary: 'remove a token, which is refused from then on',
+  summary: 'delete a token; it stops working immediately',
   options: {},
   run: (invocation) => {
     const [accessor = ''] = invocation.parameters;

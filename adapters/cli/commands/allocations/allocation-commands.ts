@@ -7,8 +7,8 @@ import { allocationsText } from '../../output/tables.js';
 import { timeText } from '../../output/times.js';
 import { usageText } from '../../output/usage.js';
 import { Stopped } from '../../stopped.js';
-import { afterwards, detach } from '../afterwards.js';
-import { askedBeginning, found, theOnly } from '../found.js';
+import { existing, onlyMatch, queryPrefix } from '../find-record.js';
+import { detach, followWrite } from '../follow-write.js';
 import { namedOnce, optional } from '../option-values.js';
 import { confirm, print } from '../print.js';
 import type { Wanted } from './choose-allocation.js';
@@ -16,8 +16,8 @@ import type { Wanted } from './choose-allocation.js';
 const status = command({
   words: 'alloc status',
   parameters: '[ALLOCATION]',
-  summary: 'the allocations, or one with its tasks and what happened to them',
-  options: { stats: { type: 'flag', summary: 'what its tasks use now' } },
+  summary: 'list the allocations, or show one with its tasks and their events',
+  options: { stats: { type: 'flag', summary: 'current resource usage of its tasks' } },
   run: async (invocation) => {
     const [prefix] = invocation.parameters;
     if (invocation.options.stats) return print(invocation, await usageOf(invocation, prefix), usageText);
@@ -35,14 +35,14 @@ async function usageOf(invocation: Invocation, prefix: string | undefined) {
 
 /** The only allocation whose ID has this prefix. */
 export async function allocationOf({ box, inNamespace }: Invocation, prefix: string): Promise<Allocation> {
-  const { value } = await orThrow(box.allocations.list({ ...inNamespace, prefix: askedBeginning(prefix) }));
-  const { ID } = theOnly(value.items, prefix, 'allocation');
-  return found(box.allocations.read(ID), `allocation ${prefix}`);
+  const { value } = await orThrow(box.allocations.list({ ...inNamespace, prefix: queryPrefix(prefix) }));
+  const { ID } = onlyMatch(value.items, prefix, 'allocation');
+  return existing(box.allocations.read(ID), `allocation ${prefix}`);
 }
 
 /** Option of commands on an allocation: select it by the ID of its job. */
 export const ofJobOption = {
-  job: { type: 'flag', summary: 'ALLOCATION is the ID of a job: take its newest running allocation' },
+  job: { type: 'flag', summary: 'ALLOCATION is the ID of a job: use its newest running allocation' },
 } as const;
 
 type Choose = (allocations: readonly AllocationListStub[], wanted: Wanted) => AllocationListStub | undefined;
@@ -53,10 +53,10 @@ export async function allocationOrThatOfJob(invocation: Invocation, id: string, 
   const ofJob: unknown = options['job'];
   if (ofJob !== true) return allocationOf(invocation, id);
   const task = typeof options['task'] === 'string' ? options['task'] : undefined;
-  await found(box.jobs.read(id, inNamespace), `job ${id}`);
-  const chosen = choose(await found(box.jobs.allocations(id, inNamespace), `job ${id}`), { task });
+  await existing(box.jobs.read(id, inNamespace), `job ${id}`);
+  const chosen = choose(await existing(box.jobs.allocations(id, inNamespace), `job ${id}`), { task });
   if (chosen === undefined) throw new Stopped(`job ${id} has no such allocation`);
-  return found(box.allocations.read(chosen.ID), `allocation ${chosen.ID}`);
+  return existing(box.allocations.read(chosen.ID), `allocation ${chosen.ID}`);
 }
 
 function allocationText(allocation: Allocation): string {
@@ -79,12 +79,12 @@ function allocationText(allocation: Allocation): string {
 function taskText(name: string, state: TaskState): string {
   const head = `Task "${inOneLine(name)}" is ${state.State}${state.Failed ? ', failed' : ''}; restarts: ${state.Restarts}\n`;
   const rows = (state.Events ?? []).map(({ Time, Type, DisplayMessage }) => [timeText(Time), Type, DisplayMessage]);
-  return head + tableOf(['Time', 'Event', 'Message'], rows, 'nothing has happened yet');
+  return head + tableOf(['Time', 'Event', 'Message'], rows, 'no events yet');
 }
 
 export function onlyTask(names: readonly string[]): string {
   const [first] = names;
-  if (first === undefined) throw new Stopped('nothing has run yet');
+  if (first === undefined) throw new Stopped('no task has run yet');
   if (names.length > 1) throw new Stopped(`name one of its tasks: ${names.join(', ')}`, 2);
   return first;
 }
@@ -92,10 +92,10 @@ export function onlyTask(names: readonly string[]): string {
 const restart = command({
   words: 'alloc restart',
   parameters: 'ALLOCATION [TASK]',
-  summary: 'restart what runs, or one task',
+  summary: 'restart the running tasks of an allocation, or one task',
   options: {
-    task: { type: 'text', value: 'TASK', summary: 'the task, as TASK names it' },
-    'all-tasks': { type: 'flag', summary: 'also tasks that have ended' },
+    task: { type: 'text', value: 'TASK', summary: 'the task, the same as TASK' },
+    'all-tasks': { type: 'flag', summary: 'include tasks that have ended' },
   },
   run: async (invocation) => {
     const { options, parameters } = invocation;
@@ -109,10 +109,10 @@ const restart = command({
 const signal = command({
   words: 'alloc signal',
   parameters: 'ALLOCATION [SIGNAL] [TASK]',
-  summary: 'send a signal such as SIGHUP to what runs, or to one task',
+  summary: 'send a signal such as SIGHUP to the running tasks, or to one task',
   options: {
     s: { type: 'text', value: 'SIGNAL', summary: 'the signal; then TASK follows ALLOCATION' },
-    task: { type: 'text', value: 'TASK', summary: 'the task, as TASK names it' },
+    task: { type: 'text', value: 'TASK', summary: 'the task, the same as TASK' },
   },
   run: async (invocation) => {
     const { options, parameters } = invocation;
@@ -123,24 +123,24 @@ const signal = command({
     const task = namedOnce('task', others[0], options.task);
     const { ID } = await allocationOf(invocation, prefix);
     const answer = invocation.box.allocations.signal(ID, name, optional('task', task));
-    return confirm(invocation, answer, `allocation ${short(ID)} got ${name}`);
+    return confirm(invocation, answer, `${name} was sent to allocation ${short(ID)}`);
   },
 });
 
 const stop = command({
   words: 'alloc stop',
   parameters: 'ALLOCATION',
-  summary: 'end an allocation; another one takes its place where its job still wants it',
+  summary: 'stop an allocation; it is replaced if its job still needs it',
   options: {
     ...detach,
-    'no-shutdown-delay': { type: 'flag', summary: 'end its tasks without shutdown delays' },
+    'no-shutdown-delay': { type: 'flag', summary: 'stop its tasks without shutdown delays' },
   },
   run: async (invocation) => {
     const { parameters, options, box } = invocation;
     const { ID, Namespace } = await allocationOf(invocation, parameters[0] ?? '');
     const answer = await orThrow(box.allocations.stop(ID, { noShutdownDelay: options['no-shutdown-delay'] }));
     const inItsNamespace = { ...invocation, inNamespace: optional('namespace', Namespace) };
-    return afterwards(inItsNamespace, answer, { detached: options.detach, done: `allocation ${short(ID)} stops` });
+    return followWrite(inItsNamespace, answer, { detached: options.detach, done: `allocation ${short(ID)} stops` });
   },
 });
 

@@ -1,18 +1,18 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { AllocationListStub } from '../../../../src/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
-import { converse } from '../../conversation/converse.js';
+import { runExecSession } from '../../interactive/exec-session.js';
 import { tableOf } from '../../output/columns.js';
 import { Stopped } from '../../stopped.js';
-import { found } from '../found.js';
+import { existing } from '../find-record.js';
 import { optional } from '../option-values.js';
 import { print } from '../print.js';
 import { allocationOf, allocationOrThatOfJob, ofJobOption, onlyTask } from './allocation-commands.js';
 import { allocationToUse } from './choose-allocation.js';
 
-const conversationOptions = {
+const sessionOptions = {
   i: { type: 'flag', summary: 'forward standard input; without it the input of the command is empty' },
-  t: { type: 'flag', summary: 'run it in a terminal, with standard input' },
+  t: { type: 'flag', summary: 'run the command in a terminal, with standard input' },
 } as const;
 
 const exec = command({
@@ -24,8 +24,8 @@ const exec = command({
   sockets: true,
   options: {
     ...ofJobOption,
-    task: { type: 'text', value: 'TASK', summary: 'the task; the only one when none is named' },
-    ...conversationOptions,
+    task: { type: 'text', value: 'TASK', summary: 'the task (the only one of the allocation)' },
+    ...sessionOptions,
   },
   run: async (invocation) => {
     const { options, parameters, box, terminal } = invocation;
@@ -40,17 +40,21 @@ const exec = command({
 const action = command({
   words: 'job action',
   parameters: 'JOB [ACTION]',
-  summary: 'run an action of a job in an allocation that runs, with its exit code; without ACTION, list the actions',
+  summary: 'run an action of a job in a running allocation and exit with its code; without ACTION, list the actions',
   sockets: true,
   options: {
-    task: { type: 'text', value: 'TASK', summary: 'of this task; needed when several have an action of the name' },
-    group: { type: 'text', value: 'GROUP', summary: 'of this group' },
+    task: {
+      type: 'text',
+      value: 'TASK',
+      summary: 'the task of the action; required if several tasks have an action with this name',
+    },
+    group: { type: 'text', value: 'GROUP', summary: 'the group of the action' },
     alloc: {
       type: 'text',
       value: 'ALLOCATION',
-      summary: 'in this allocation; the newest that runs when none is named',
+      summary: 'run it in this allocation (the newest running one)',
     },
-    ...conversationOptions,
+    ...sessionOptions,
   },
   run: async (invocation) => {
     const { options, parameters, box, terminal } = invocation;
@@ -75,7 +79,7 @@ type JobAction = Awaited<ReturnType<typeof actionsOf>>[number];
 
 /** The actions of the group and the task, if given. */
 async function actionsOf({ box, inNamespace, options }: Invocation, jobId: string) {
-  await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
+  await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
   const actions = await orThrow(box.jobs.actions(jobId, inNamespace));
   const { task, group } = options;
   return actions.filter(
@@ -123,7 +127,7 @@ async function allocationFor(
   const { alloc } = invocation.options;
   if (typeof alloc === 'string') return allocationOf(invocation, alloc);
   const read = invocation.box.jobs.allocations(jobId, invocation.inNamespace);
-  const chosen = allocationToUse(await found(read, `job ${jobId}`), { group: TaskGroupName, task: TaskName });
+  const chosen = allocationToUse(await existing(read, `job ${jobId}`), { group: TaskGroupName, task: TaskName });
   if (chosen === undefined) throw new Stopped(`no allocation of group ${TaskGroupName} of job ${jobId} is running`);
   return chosen;
 }
@@ -131,7 +135,7 @@ async function allocationFor(
 /** Connects the opened session to the standard streams and returns its exit code. */
 async function talk({ streams }: Invocation['terminal'], { i, t }: Wanted, open: () => Opened): Promise<number> {
   if (streams === undefined) throw new Stopped('this process has no standard input and output to forward');
-  return converse({ socket: await orThrow(open()), streams, input: i || t, terminal: t });
+  return runExecSession({ socket: await orThrow(open()), streams, input: i || t, terminal: t });
 }
 
 export const execCommands: readonly Command[] = [exec, action];

@@ -12,7 +12,7 @@ const files = command({
   summary: "what lies in a folder of an allocation, or a file's content",
   options: {
     ...ofJobOption,
-    stat: { type: 'flag', summary: 'the size, the rights and the time of a file or folder' },
+    stat: { type: 'flag', summary: 'show size, mode and modification time of a file or folder' },
   },
   run: async (invocation) => {
     const { box, json, options, parameters, terminal } = invocation;

@@ -5,19 +5,19 @@ import { followAllLogs, type ReadLog, writeAllLogs } from '../../logs/all-logs.j
 import { followLog, type LogStart, readLog } from '../../logs/task-log.js';
 import { short } from '../../output/columns.js';
 import { Stopped } from '../../stopped.js';
-import { found } from '../found.js';
+import { existing } from '../find-record.js';
 import { namedOnce, numberOption } from '../option-values.js';
 import { passOn } from '../print.js';
 import { allocationOrThatOfJob, ofJobOption, onlyTask } from './allocation-commands.js';
 import { allocationToRead } from './choose-allocation.js';
 
 const logOptions = {
-  stderr: { type: 'flag', summary: 'the error stream' },
-  stdout: { type: 'flag', summary: 'the output stream, which is shown without it too' },
+  stderr: { type: 'flag', summary: 'show the error stream' },
+  stdout: { type: 'flag', summary: 'show the output stream (the default)' },
   f: { type: 'flag', summary: 'follow the output until the task ends' },
   tail: { type: 'flag', summary: 'only the last ten lines' },
-  n: { type: 'text', value: 'LINES', summary: 'only so many lines before the end' },
-  c: { type: 'text', value: 'BYTES', summary: 'only so many bytes before the end' },
+  n: { type: 'text', value: 'LINES', summary: 'only this many last lines' },
+  c: { type: 'text', value: 'BYTES', summary: 'only this many last bytes' },
 } as const;
 
 /** The number of lines that `--tail` shows by default. */
@@ -26,12 +26,12 @@ const usualLines = 10;
 const ofAllocation = command({
   words: 'alloc logs',
   parameters: 'ALLOCATION [TASK]',
-  summary: 'what a task has written; the only task when none is named',
+  summary: 'show the log of a task, by default of the only task',
   raw: true,
   options: {
     ...logOptions,
     ...ofJobOption,
-    task: { type: 'text', value: 'TASK', summary: 'the task, as TASK names it' },
+    task: { type: 'text', value: 'TASK', summary: 'the task, the same as TASK' },
   },
   run: async (invocation) => {
     const { parameters, options, box, terminal } = invocation;
@@ -46,15 +46,16 @@ const ofAllocation = command({
 const ofJob = command({
   words: 'job logs',
   parameters: 'JOB [TASK]',
-  summary: 'what a task of a job has written: in the newest allocation that runs, else in the newest',
+  summary: 'show the log of a task of a job, from the newest running allocation, else from the newest',
   raw: true,
   options: {
     ...logOptions,
-    task: { type: 'text', value: 'TASK', summary: 'the task, as TASK names it' },
-    group: { type: 'text', value: 'GROUP', summary: 'in an allocation of this group' },
+    task: { type: 'text', value: 'TASK', summary: 'the task, the same as TASK' },
+    group: { type: 'text', value: 'GROUP', summary: 'use an allocation of this group' },
     all: {
       type: 'flag',
-      summary: 'of all allocations, and all tasks when none is named; each line begins with its allocation and task',
+      summary:
+        'show all allocations, and all tasks unless TASK is given; each line begins with its allocation and task',
     },
   },
   run: async (invocation) => {
@@ -127,14 +128,14 @@ function startFrom({ tail, n, c }: ReadOptions): LogStart {
 
 /** A periodic or parameterized job has no allocations: its newest instance is used. */
 async function jobOrItsNewestInstance({ box, inNamespace }: Invocation, jobId: string): Promise<Job> {
-  const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
+  const job = await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
   if (job.Periodic === null && (job.ParameterizedJob === null || job.Dispatched)) return job;
   const { value } = await orThrow(box.jobs.list({ ...inNamespace, prefix: `${jobId}/` }));
   const [newest] = value.items
     .filter(({ ParentID }) => ParentID === jobId)
     .sort((a, b) => b.SubmitTime - a.SubmitTime || b.CreateIndex - a.CreateIndex);
   if (newest === undefined) throw new Stopped(`job ${jobId} has not been launched yet`);
-  return found(box.jobs.read(newest.ID, inNamespace), `job ${newest.ID}`);
+  return existing(box.jobs.read(newest.ID, inNamespace), `job ${newest.ID}`);
 }
 
 interface TaskOfGroup {

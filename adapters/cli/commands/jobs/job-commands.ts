@@ -8,8 +8,8 @@ import { jobDiffText } from '../../output/job-diff.js';
 import { jobStatusWord } from '../../output/job-status-word.js';
 import { timeText } from '../../output/times.js';
 import { Stopped } from '../../stopped.js';
-import { afterRegistration, afterwards, checkWait, checkWaitFor, detach, detachOrWait } from '../afterwards.js';
-import { found } from '../found.js';
+import { existing } from '../find-record.js';
+import { checkWait, checkWaitFor, detach, detachOrWait, followRegistration, followWrite } from '../follow-write.js';
 import { numberOption, optional, pairs, yes } from '../option-values.js';
 import { print } from '../print.js';
 import { followToEnd } from '../scheduling/follow-evaluation.js';
@@ -19,10 +19,10 @@ import { statusOfJob } from './status-of-job.js';
 const status = command({
   words: 'job status',
   parameters: '[JOB]',
-  summary: 'the jobs, or one, by a prefix of its ID, with its groups, deployment and allocations',
+  summary: 'list the jobs, or show one, by a prefix of its ID, with its groups, deployment and allocations',
   options: {
-    'all-allocs': { type: 'flag', summary: 'also allocations of an earlier job with this ID' },
-    evals: { type: 'flag', summary: 'also the evaluations of the job' },
+    'all-allocs': { type: 'flag', summary: 'include allocations of an earlier job with this ID' },
+    evals: { type: 'flag', summary: 'include the evaluations of the job' },
   },
   run: async (invocation) => {
     const [jobId] = invocation.parameters;
@@ -66,15 +66,18 @@ const validate = command({
 const run = command({
   words: 'job run',
   parameters: 'FILE',
-  summary:
-    'register a job file, and wait until it is placed and its deployment is over; exit code 2 when it cannot be placed',
+  summary: 'register a job file and wait for its placement and deployment; exit code 2 if it cannot be placed',
   options: {
     ...jobFileOptions,
     ...detachOrWait,
-    'check-index': { type: 'text', value: 'N', summary: "register only if the job's index is N; 0 asks for a new job" },
+    'check-index': {
+      type: 'text',
+      value: 'N',
+      summary: "register only if the job's modify index is N; 0: only if the job does not exist",
+    },
     'eval-priority': { type: 'text', value: 'N', summary: 'priority of the evaluation, 1 to 100' },
-    'preserve-counts': { type: 'flag', summary: 'keep the counts of a job that is there' },
-    'preserve-resources': { type: 'flag', summary: 'keep the resources of a job that is there' },
+    'preserve-counts': { type: 'flag', summary: 'keep the counts of an existing job' },
+    'preserve-resources': { type: 'flag', summary: 'keep the resources of an existing job' },
     'policy-override': { type: 'flag', summary: 'override the policies that allow it' },
   },
   run: async (invocation) => {
@@ -96,7 +99,7 @@ const run = command({
     if (answer.warnings !== '') terminal.error(`${answer.warnings}\n`);
     const itsNamespace = { ...invocation, inNamespace: optional('namespace', document.Namespace ?? undefined) };
     const { detach: detached, wait } = options;
-    return afterRegistration(itsNamespace, answer, { detached, wait, done: 'job registered' });
+    return followRegistration(itsNamespace, answer, { detached, wait, done: 'job registered' });
   },
 });
 
@@ -106,15 +109,15 @@ const stop = command({
   summary: 'stop a job',
   options: {
     ...detach,
-    purge: { type: 'flag', summary: 'remove the job and everything of it at once' },
-    'no-shutdown-delay': { type: 'flag', summary: 'end the allocations without shutdown delays' },
+    purge: { type: 'flag', summary: 'remove the job with all its records immediately' },
+    'no-shutdown-delay': { type: 'flag', summary: 'stop the allocations without shutdown delays' },
     ...yes,
     'eval-priority': { type: 'text', value: 'N', summary: 'priority of the evaluation, 1 to 100' },
   },
   run: async (invocation) => {
     const { parameters, options, box, inNamespace } = invocation;
     const [jobId = ''] = parameters;
-    await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
+    await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
     const answer = await orThrow(
       box.jobs.stop(jobId, {
         ...inNamespace,
@@ -123,23 +126,23 @@ const stop = command({
         ...optional('evalPriority', numberOption('eval-priority', options['eval-priority'])),
       }),
     );
-    return afterwards(invocation, answer, { detached: options.detach, done: 'job stopped' });
+    return followWrite(invocation, answer, { detached: options.detach, done: 'job stopped' });
   },
 });
 
 const dispatch = command({
   words: 'job dispatch',
   parameters: 'JOB [PAYLOAD]',
-  summary: 'make an instance of a parameterized job; PAYLOAD is a file, or - for standard input',
+  summary: 'create an instance of a parameterized job; PAYLOAD is a file, or - for standard input',
   options: {
     ...detachOrWait,
     meta: { type: 'list', value: 'KEY=VALUE', summary: 'a meta value, may be repeated' },
     'idempotency-token': {
       type: 'text',
       value: 'TOKEN',
-      summary: 'a second dispatch with it makes no second instance',
+      summary: 'a repeated dispatch with the same token creates no second instance',
     },
-    'id-prefix-template': { type: 'text', value: 'TEXT', summary: "part of the instance's ID" },
+    'id-prefix-template': { type: 'text', value: 'TEXT', summary: "template of the first part of the instance's ID" },
     priority: { type: 'text', value: 'N', summary: "the instance's priority instead of the job's" },
   },
   run: async (invocation) => {
@@ -158,7 +161,7 @@ const dispatch = command({
       }),
     );
     if (!invocation.json) terminal.out(`job ${inOneLine(answer.dispatchedJobId)}\n`);
-    return afterwards(invocation, answer, {
+    return followWrite(invocation, answer, {
       detached: options.detach,
       done: 'job dispatched',
       ...(options.wait ? { follow: followToEnd } : {}),
@@ -178,20 +181,20 @@ const scale = command({
     // Servers require a reason.
     const request = { ...inNamespace, count, message: options.message ?? 'scaled from the command line' };
     const answer = await orThrow(box.jobs.scale(jobId, group, request));
-    return afterwards(invocation, answer, { detached: options.detach, done: 'job scaled' });
+    return followWrite(invocation, answer, { detached: options.detach, done: 'job scaled' });
   },
 });
 
 const history = command({
   words: 'job history',
   parameters: 'JOB',
-  summary: 'the versions of a job, newest first',
-  options: { p: { type: 'flag', summary: 'with what differs from each version to the next' } },
+  summary: 'list the versions of a job, newest first',
+  options: { p: { type: 'flag', summary: 'include the differences between versions' } },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters, terminal } = invocation;
     const [jobId = ''] = parameters;
     const read = box.jobs.versions(jobId, { ...inNamespace, diffs: options.p });
-    return print(invocation, await found(read, `job ${jobId}`), ({ versions, diffs }) =>
+    return print(invocation, await existing(read, `job ${jobId}`), ({ versions, diffs }) =>
       versions
         .map((job, at) => {
           const diff = diffs?.[at];
@@ -214,21 +217,20 @@ function versionText(job: Job): string {
 const revert = command({
   words: 'job revert',
   parameters: 'JOB VERSION',
-  summary:
-    'register an earlier version again, as a new version, and wait as job run does; VERSION is a number or a tag',
+  summary: 'register an earlier version again as a new version and wait like job run; VERSION is a number or a tag',
   options: {
     ...detachOrWait,
-    'prior-version': { type: 'text', value: 'N', summary: 'only if the job has this version' },
+    'prior-version': { type: 'text', value: 'N', summary: 'only if this is the current version of the job' },
   },
   run: async (invocation) => {
     const { parameters, options, box, inNamespace } = invocation;
     const [jobId = '', wanted = ''] = parameters;
     checkWait(options);
-    if (options.wait) checkWaitFor(options, await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`));
+    if (options.wait) checkWaitFor(options, await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`));
     const version = /^\d+$/.test(wanted) ? Number(wanted) : await taggedVersion(invocation, jobId, wanted);
     const prior = optional('enforcePriorVersion', numberOption('prior-version', options['prior-version']));
     const answer = await orThrow(box.jobs.revert(jobId, version, { ...inNamespace, ...prior }));
-    return afterRegistration(invocation, answer, {
+    return followRegistration(invocation, answer, {
       detached: options.detach,
       wait: options.wait,
       done: 'job reverted',
@@ -241,7 +243,7 @@ async function taggedVersion(
   jobId: string,
   tag: string,
 ) {
-  const { versions } = await found(box.jobs.versions(jobId, inNamespace), `job ${jobId}`);
+  const { versions } = await existing(box.jobs.versions(jobId, inNamespace), `job ${jobId}`);
   const version = versions.find(({ VersionTag }) => VersionTag?.Name === tag)?.Version;
   if (version === undefined) throw new Stopped(`no version of ${jobId} has the tag ${tag}`);
   return version;
@@ -256,21 +258,21 @@ const evaluate = command({
     const { parameters, options, box, inNamespace } = invocation;
     const request = { ...inNamespace, forceReschedule: options['force-reschedule'] };
     const answer = await orThrow(box.jobs.evaluate(parameters[0] ?? '', request));
-    return afterwards(invocation, answer, { detached: options.detach, done: 'evaluation made' });
+    return followWrite(invocation, answer, { detached: options.detach, done: 'evaluation created' });
   },
 });
 
 const inspect = command({
   words: 'job inspect',
   parameters: 'JOB',
-  summary: 'the document of a job as JSON',
-  options: { version: { type: 'text', value: 'N', summary: 'of this version' } },
+  summary: 'print a job as JSON',
+  options: { version: { type: 'text', value: 'N', summary: 'print this version' } },
   run: async ({ parameters: [jobId = ''], options, terminal, box, inNamespace }) => {
     const version = numberOption('version', options.version);
     const job =
       version === undefined
-        ? await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`)
-        : (await found(box.jobs.versions(jobId, inNamespace), `job ${jobId}`)).versions.find(
+        ? await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`)
+        : (await existing(box.jobs.versions(jobId, inNamespace), `job ${jobId}`)).versions.find(
             (each) => each.Version === version,
           );
     if (job === undefined) throw new Stopped(`there is no version ${version} of ${jobId}`);

@@ -9,20 +9,20 @@ export const jobFileOptions = {
     type: 'list',
     value: 'NAME=VALUE',
     summary:
-      'value of a variable, may be repeated; wins over files and the environment (SIGNALBOX_VAR_NAME, NOMAD_VAR_NAME)',
+      'value of a variable, may be repeated; overrides files and the environment (SIGNALBOX_VAR_NAME, NOMAD_VAR_NAME)',
   },
   'var-file': {
     type: 'list',
     value: 'FILE',
-    summary: 'file of variables, may be repeated; a later one wins, and all win over the environment',
+    summary: 'file of variables, may be repeated; later files override earlier ones, and all override the environment',
   },
   'hcl2-strict': {
     type: 'text',
     value: 'BOOL',
-    summary: 'whether values for variables that are not declared are refused (true)',
+    summary: 'whether values of undeclared variables are refused (true)',
     choices: yesOrNo,
   },
-  hcl1: { type: 'flag', summary: 'read the file in version 1 of the language' },
+  hcl1: { type: 'flag', summary: 'parse the file as version 1 of the language (HCL1)' },
 } as const;
 
 /** The job of the file, or of standard input for `-`. Rejects with `Stopped`, which lists every problem with its location. */

@@ -3,8 +3,8 @@ import type { Deployment } from '../../../../src/index.js';
 import { type Command, command } from '../../command-line/command.js';
 import { short, tableOf } from '../../output/columns.js';
 import { allocationsText, deploymentText } from '../../output/tables.js';
-import { afterwards, checkWait, detach, detachOrWait } from '../afterwards.js';
-import { found } from '../found.js';
+import { existing } from '../find-record.js';
+import { checkWait, detach, detachOrWait, followWrite } from '../follow-write.js';
 import { numberOption, optional } from '../option-values.js';
 import { confirm, print } from '../print.js';
 import { followToEnd, followToHealth } from '../scheduling/follow-evaluation.js';
@@ -12,35 +12,35 @@ import { followToEnd, followToHealth } from '../scheduling/follow-evaluation.js'
 const allocs = command({
   words: 'job allocs',
   parameters: 'JOB',
-  summary: 'the allocations of a job',
-  options: { all: { type: 'flag', summary: 'also those of an earlier job with this ID' } },
+  summary: 'list the allocations of a job',
+  options: { all: { type: 'flag', summary: 'include those of an earlier job with this ID' } },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;
     const [jobId = ''] = parameters;
-    await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
+    await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
     const read = box.jobs.allocations(jobId, { ...inNamespace, all: options.all });
-    return print(invocation, await found(read, `job ${jobId}`), allocationsText);
+    return print(invocation, await existing(read, `job ${jobId}`), allocationsText);
   },
 });
 
 const deployments = command({
   words: 'job deployments',
   parameters: 'JOB',
-  summary: 'the deployments of a job',
+  summary: 'list the deployments of a job',
   options: {
-    latest: { type: 'flag', summary: 'only the newest, with the state of its groups' },
-    all: { type: 'flag', summary: 'also those of an earlier job with this ID' },
+    latest: { type: 'flag', summary: 'show only the newest, with the state of its groups' },
+    all: { type: 'flag', summary: 'include those of an earlier job with this ID' },
   },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;
     const [jobId = ''] = parameters;
-    await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
+    await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
     if (options.latest) {
-      const latest = await found(box.jobs.latestDeployment(jobId, inNamespace), `deployment of job ${jobId}`);
+      const latest = await existing(box.jobs.latestDeployment(jobId, inNamespace), `deployment of job ${jobId}`);
       return print(invocation, latest, deploymentText);
     }
     const read = box.jobs.deployments(jobId, { ...inNamespace, all: options.all });
-    return print(invocation, await found(read, `job ${jobId}`), deploymentsText);
+    return print(invocation, await existing(read, `job ${jobId}`), deploymentsText);
   },
 });
 
@@ -65,7 +65,7 @@ const force = command({
     const { box, inNamespace, options, parameters } = invocation;
     checkWait(options);
     const answer = await orThrow(box.jobs.forceLaunch(parameters[0] ?? '', inNamespace));
-    return afterwards(invocation, answer, {
+    return followWrite(invocation, answer, {
       detached: options.detach,
       done: 'job launched',
       ...(options.wait ? { follow: followToEnd } : {}),
@@ -77,26 +77,26 @@ const promote = command({
   words: 'job promote',
   parameters: 'JOB',
   summary: "accept the canaries of a job's newest deployment",
-  options: { ...detach, group: { type: 'list', value: 'GROUP', summary: 'only of this group, may be repeated' } },
+  options: { ...detach, group: { type: 'list', value: 'GROUP', summary: 'only this group, may be repeated' } },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;
     const [jobId = ''] = parameters;
     const read = box.jobs.latestDeployment(jobId, inNamespace);
-    const { ID } = await found(read, `deployment of job ${jobId}`);
+    const { ID } = await existing(read, `deployment of job ${jobId}`);
     const groups = options.group.length === 0 ? { all: true } : { groups: options.group };
     const { evalId = '', ...answer } = await orThrow(box.deployments.promote(ID, groups));
-    const after = { detached: options.detach, done: 'canaries accepted', follow: followToHealth };
-    return afterwards(invocation, { ...answer, evalId }, after);
+    const after = { detached: options.detach, done: 'canaries promoted', follow: followToHealth };
+    return followWrite(invocation, { ...answer, evalId }, after);
   },
 });
 
 const tag = command({
   words: 'job tag apply',
   parameters: 'JOB NAME',
-  summary: 'give a version of a job a name, which keeps it and lets job revert find it',
+  summary: 'tag a version of a job: a tagged version is kept, and job revert accepts the tag',
   options: {
-    version: { type: 'text', value: 'N', summary: 'the version; the newest when none is given' },
-    description: { type: 'text', value: 'TEXT', summary: 'why' },
+    version: { type: 'text', value: 'N', summary: 'the version (the newest)' },
+    description: { type: 'text', value: 'TEXT', summary: 'description of the tag' },
   },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;
@@ -104,19 +104,19 @@ const tag = command({
     const version = numberOption('version', options.version);
     const wanted = version === undefined ? { latest: true } : { version };
     const order = { ...inNamespace, ...wanted, ...optional('description', options.description) };
-    return confirm(invocation, box.jobs.tagVersion(jobId, name, order), `${jobId} has a version ${name}`);
+    return confirm(invocation, box.jobs.tagVersion(jobId, name, order), `a version of ${jobId} has the tag ${name}`);
   },
 });
 
 const untag = command({
   words: 'job tag unset',
   parameters: 'JOB NAME',
-  summary: 'remove the name of a version',
+  summary: 'remove a tag from a version',
   options: {},
   run: async (invocation) => {
     const [jobId = '', name = ''] = invocation.parameters;
     const order = invocation.box.jobs.untagVersion(jobId, name, invocation.inNamespace);
-    return confirm(invocation, order, `no version of ${jobId} has the name ${name}`);
+    return confirm(invocation, order, `no version of ${jobId} has the tag ${name}`);
   },
 });
 

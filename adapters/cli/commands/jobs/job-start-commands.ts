@@ -5,8 +5,8 @@ import { type Command, command, type Invocation } from '../../command-line/comma
 import { tableOf } from '../../output/columns.js';
 import { timeText } from '../../output/times.js';
 import { Stopped } from '../../stopped.js';
-import { afterRegistration, checkWaitFor, detachOrWait } from '../afterwards.js';
-import { found } from '../found.js';
+import { existing } from '../find-record.js';
+import { checkWaitFor, detachOrWait, followRegistration } from '../follow-write.js';
 import { optional } from '../option-values.js';
 import { print } from '../print.js';
 import { inThe } from './job-commands.js';
@@ -41,7 +41,7 @@ const example = `job "example" {
 const init = command({
   words: 'job init',
   parameters: '[FILE]',
-  summary: 'write a job file to begin with; example.nomad.hcl when none is named',
+  summary: 'write an example job file (example.nomad.hcl)',
   options: {},
   local: true,
   raw: true,
@@ -59,23 +59,27 @@ const init = command({
 const start = command({
   words: 'job start',
   parameters: 'JOB',
-  summary: 'register a stopped job again as it was, and wait as job run does',
+  summary: 'register a stopped job again without changes and wait like job run',
   options: detachOrWait,
   run: async (invocation) => {
     const { parameters, options, box, inNamespace } = invocation;
     const [jobId = ''] = parameters;
-    const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
+    const job = await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
     if (!job.Stop) throw new Stopped(`job ${jobId} is not stopped`);
     checkWaitFor(options, job);
     const answer = await orThrow(
       box.jobs.register(inThe(inNamespace.namespace, { ...job, Stop: false }), {
         ...inNamespace,
         ...optional('submission', await submissionOf(invocation, job)),
-        // Check-and-set: a registration by somebody else meanwhile is not overwritten.
+        // Check-and-set: does not overwrite a concurrent registration.
         enforceIndex: job.JobModifyIndex,
       }),
     );
-    return afterRegistration(invocation, answer, { detached: options.detach, wait: options.wait, done: 'job started' });
+    return followRegistration(invocation, answer, {
+      detached: options.detach,
+      wait: options.wait,
+      done: 'job started',
+    });
   },
 });
 
@@ -91,11 +95,11 @@ async function submissionOf({ box, inNamespace }: Invocation, { ID, Version }: J
 const scalingEvents = command({
   words: 'job scaling-events',
   parameters: 'JOB',
-  summary: 'how the counts of a job were changed, by people and by other programs, newest first',
+  summary: 'list the changes of the counts of a job, by people and programs, newest first',
   options: {},
   run: async (invocation) => {
     const [jobId = ''] = invocation.parameters;
-    const status = await found(invocation.box.jobs.scaleStatus(jobId, invocation.inNamespace), `job ${jobId}`);
+    const status = await existing(invocation.box.jobs.scaleStatus(jobId, invocation.inNamespace), `job ${jobId}`);
     return print(invocation, eventsOf(status), (events) => {
       const rows = events.map(({ Group, Count, PreviousCount, Error: failed, Message, Time }) => [
         Group,

@@ -17,7 +17,7 @@ const failed = 255;
 
 const planOptions = {
   ...jobFileOptions,
-  'no-diff': { type: 'flag', summary: 'only what the scheduler would do' },
+  'no-diff': { type: 'flag', summary: 'show only the changes of allocations' },
   'policy-override': { type: 'flag', summary: 'override the policies that allow it' },
   'preserve-counts': { type: 'flag', summary: 'keep the counts of a job that exists' },
   'preserve-resources': { type: 'flag', summary: 'keep the resources of a job that exists' },
@@ -29,7 +29,7 @@ type PlanOptions = OptionValues<typeof planOptions>;
 export const plan = command({
   words: 'job plan',
   parameters: 'FILE',
-  summary: 'what registering a job file would change; exit code 0 nothing, 1 something, 255 failed',
+  summary: 'show what registering a job file would change; exit code 0: nothing, 1: something, 255: failure',
   options: planOptions,
   run: async (invocation) => {
     try {
@@ -75,7 +75,7 @@ async function planned(invocation: Invocation, options: PlanOptions): Promise<nu
 
 /** Counts of an unchanged system job are not shown: its `Place` includes existing allocations. */
 function effectText(unchanged: boolean, updates: Readonly<Record<string, object>>): string {
-  if (unchanged) return 'nothing changes\n';
+  if (unchanged) return 'no changes\n';
   const groups = Object.entries(updates).flatMap(([group, counts]) => {
     const changes = Object.entries(counts).filter(([kind, count]) => kind !== 'Ignore' && count > 0);
     const text = changes.map(([kind, count]) => `${count} ${words(kind)}`).join(', ');

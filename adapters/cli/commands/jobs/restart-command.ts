@@ -2,30 +2,30 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { orThrow, SignalboxError } from '../../../../src/client/index.js';
 import type { AllocationListStub } from '../../../../src/index.js';
 import { type Command, command, type Invocation, type OptionValues } from '../../command-line/command.js';
-import { type Ask, asker } from '../../conversation/ask.js';
+import { type Ask, asker } from '../../interactive/prompt.js';
 import { inJson, inLines } from '../../output/cells.js';
 import { short } from '../../output/columns.js';
 import { batchesOf, batchSizeFrom } from '../../restart/batches.js';
 import { replace, restartInPlace } from '../../restart/renew-allocation.js';
 import { Stopped } from '../../stopped.js';
-import { found } from '../found.js';
+import { existing } from '../find-record.js';
 import { durationOption, optional } from '../option-values.js';
 
 const options = {
-  'batch-size': { type: 'text', value: 'N', summary: 'how many at a time, as a number or a percentage (1)' },
-  'batch-wait': { type: 'text', value: 'TIME', summary: 'how long to wait between batches, or ask (0s)' },
+  'batch-size': { type: 'text', value: 'N', summary: 'allocations per batch, as a number or a percentage (1)' },
+  'batch-wait': { type: 'text', value: 'TIME', summary: 'wait between batches, or ask (0s)' },
   group: { type: 'list', value: 'GROUP', summary: 'only allocations of this group, may be repeated' },
   task: { type: 'text', value: 'TASK', summary: 'only this task' },
-  'all-tasks': { type: 'flag', summary: 'also tasks that have ended, everything from its beginning' },
-  reschedule: { type: 'flag', summary: 'replace the allocations by new ones, perhaps on other nodes' },
-  'no-shutdown-delay': { type: 'flag', summary: 'with --reschedule: end the tasks without shutdown delays' },
+  'all-tasks': { type: 'flag', summary: 'include tasks that have ended, all from the beginning' },
+  reschedule: { type: 'flag', summary: 'replace the allocations with new ones, possibly on other nodes' },
+  'no-shutdown-delay': { type: 'flag', summary: 'with --reschedule: stop the tasks without shutdown delays' },
   'on-error': {
     type: 'text',
     value: 'WHAT',
-    summary: 'what to do when one does not run again (fail)',
+    summary: 'what to do when an allocation does not run again (fail)',
     choices: ['fail', 'continue', 'ask'],
   },
-  yes: { type: 'flag', summary: 'answer every question with yes' },
+  yes: { type: 'flag', summary: 'answer yes to every question' },
 } as const;
 
 type Options = OptionValues<typeof options>;
@@ -34,7 +34,7 @@ type Options = OptionValues<typeof options>;
 export const restartJob: Command = command({
   words: 'job restart',
   parameters: 'JOB',
-  summary: 'restart or replace the running allocations of a job in batches; each batch waits until its allocations run',
+  summary: 'restart or replace the running allocations of a job, batch by batch; waits until each batch runs again',
   options,
   run: async (invocation) => {
     assertFit(invocation.options);
@@ -56,7 +56,7 @@ async function chosenAllocations(
   jobId: string,
   { group, task }: Options,
 ): Promise<readonly AllocationListStub[]> {
-  const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
+  const job = await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
   const groups = job.TaskGroups.filter(({ Name }) => group.length === 0 || group.includes(Name));
   const unknown = group.filter((name) => !job.TaskGroups.some(({ Name }) => Name === name));
   if (unknown.length > 0) throw new Stopped(`job ${jobId} has no group ${unknown.join(', ')}`);
@@ -149,7 +149,7 @@ class Restart {
       const answer = { Restarted: this.#restarted, Failed: this.#failed, Left: left };
       terminal.out(`${inJson(answer, 2)}\n`);
     }
-    this.#say(`${counted(this.#restarted.length)} restarted, ${this.#failed.length} failed, ${left} left as they were`);
+    this.#say(`${counted(this.#restarted.length)} restarted, ${this.#failed.length} failed, ${left} unchanged`);
     return this.#failed.length + left === 0 ? 0 : 1;
   }
 

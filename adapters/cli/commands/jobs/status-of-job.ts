@@ -13,7 +13,7 @@ import { jobStatusWord } from '../../output/job-status-word.js';
 import { placementFailures } from '../../output/placement-failures.js';
 import { allocationsText, deploymentText } from '../../output/tables.js';
 import { timeText } from '../../output/times.js';
-import { found, theOnly } from '../found.js';
+import { existing, onlyMatch } from '../find-record.js';
 import { optional } from '../option-values.js';
 import { print } from '../print.js';
 import { listText as evaluationsText } from '../scheduling/evaluation-commands.js';
@@ -49,12 +49,12 @@ export async function statusOfJob(invocation: Invocation, begins: string, { all,
   const { box, inNamespace } = invocation;
   // An exact match sorts before longer IDs.
   const { value } = await orThrow(box.jobs.list({ ...inNamespace, prefix: begins, perPage: 11 }));
-  const { ID: jobId, Outcome } = theOnly(value.items, begins, 'job');
-  const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
+  const { ID: jobId, Outcome } = onlyMatch(value.items, begins, 'job');
+  const job = await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
   const [summary, allocations, evaluations, deployment] = await Promise.all([
-    found(box.jobs.summary(jobId, inNamespace), `job ${jobId}`),
-    found(box.jobs.allocations(jobId, { ...inNamespace, all }), `job ${jobId}`),
-    found(box.jobs.evaluations(jobId, inNamespace), `job ${jobId}`),
+    existing(box.jobs.summary(jobId, inNamespace), `job ${jobId}`),
+    existing(box.jobs.allocations(jobId, { ...inNamespace, all }), `job ${jobId}`),
+    existing(box.jobs.evaluations(jobId, inNamespace), `job ${jobId}`),
     box.jobs.latestDeployment(jobId, inNamespace),
   ]);
   const waiting = evaluations.find(({ Status }) => Status === 'blocked');

@@ -48,5 +48,5 @@ export async function followDrain(
     if (json) print(invocation, node, () => '');
     return wasCanceled(node) ? 1 : 0;
   }
-  throw new Stopped(`the node ${nodeId} cannot be followed`);
+  throw new Stopped(`cannot follow the drain of node ${nodeId}`);
 }

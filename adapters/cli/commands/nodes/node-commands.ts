@@ -5,24 +5,24 @@ import { facts, short, tableOf } from '../../output/columns.js';
 import { allocationsOnNodeText } from '../../output/tables.js';
 import { hostUsageText } from '../../output/usage.js';
 import { Stopped } from '../../stopped.js';
-import { askedBeginning, found, theOnly } from '../found.js';
+import { existing, onlyMatch, queryPrefix } from '../find-record.js';
 import { optional, pairs, yes } from '../option-values.js';
 import { confirm, print } from '../print.js';
 import { followDrain } from './follow-drain.js';
 
 const self = {
-  self: { type: 'flag', summary: 'the node that is connected to the server, when there is exactly one' },
+  self: { type: 'flag', summary: 'the only node connected to the server' },
 } as const;
 
 const status = command({
   words: 'node status',
   parameters: '[NODE]',
-  summary: 'the nodes, or one node',
+  summary: 'list the nodes, or show one',
   options: {
     ...self,
-    stats: { type: 'flag', summary: 'what the node uses now' },
-    allocs: { type: 'flag', summary: 'the allocations of the node' },
-    filter: { type: 'text', value: 'EXPRESSION', summary: 'only the nodes for which it holds' },
+    stats: { type: 'flag', summary: 'current resource usage of the node' },
+    allocs: { type: 'flag', summary: 'list the allocations of the node' },
+    filter: { type: 'text', value: 'EXPRESSION', summary: 'only matching nodes' },
   },
   run: async (invocation) => {
     const { options, parameters, box } = invocation;
@@ -37,7 +37,11 @@ const status = command({
     const node = await chosenNode(invocation);
     if (stats) return print(invocation, await orThrow(box.nodes.stats({ nodeId: node.ID })), hostUsageText);
     if (allocs)
-      return print(invocation, await found(box.nodes.allocations(node.ID), `node ${node.ID}`), allocationsOnNodeText);
+      return print(
+        invocation,
+        await existing(box.nodes.allocations(node.ID), `node ${node.ID}`),
+        allocationsOnNodeText,
+      );
     return print(invocation, node, nodeText);
   },
 });
@@ -83,9 +87,9 @@ async function chosenNode(invocation: Invocation) {
 
 /** The only node whose ID has this prefix. */
 export async function nodeOf({ box }: Invocation, prefix: string) {
-  const { value } = await orThrow(box.nodes.list({ prefix: askedBeginning(prefix) }));
-  const { ID } = theOnly(value.items, prefix, 'node');
-  return found(box.nodes.read(ID), `node ${prefix}`);
+  const { value } = await orThrow(box.nodes.list({ prefix: queryPrefix(prefix) }));
+  const { ID } = onlyMatch(value.items, prefix, 'node');
+  return existing(box.nodes.read(ID), `node ${prefix}`);
 }
 
 function nodeText(node: Awaited<ReturnType<typeof nodeOf>>): string {
@@ -106,10 +110,10 @@ function nodeText(node: Awaited<ReturnType<typeof nodeOf>>): string {
 const eligibility = command({
   words: 'node eligibility',
   parameters: '[NODE]',
-  summary: 'let a node take new allocations, or not',
+  summary: 'make a node eligible or ineligible for new allocations',
   options: {
-    enable: { type: 'flag', summary: 'it takes new ones' },
-    disable: { type: 'flag', summary: 'it keeps what it has and takes nothing new' },
+    enable: { type: 'flag', summary: 'eligible: it receives new allocations' },
+    disable: { type: 'flag', summary: 'ineligible: it keeps its allocations and receives no new ones' },
     ...self,
   },
   run: async (invocation) => {
@@ -124,13 +128,22 @@ const eligibility = command({
 /** Options that are valid with one of the actions only. */
 const drainOptions = {
   detach: { type: 'flag', of: 'enable', summary: 'do not wait until the node is empty' },
-  deadline: { type: 'text', of: 'enable', value: 'DURATION', summary: 'what is still there then is stopped (1h)' },
-  'no-deadline': { type: 'flag', of: 'enable', summary: 'wait for allocations as long as they take to move' },
-  m: { type: 'text', of: 'enable', value: 'TEXT', summary: 'a reason, kept with the drain' },
-  meta: { type: 'list', of: 'enable', value: 'KEY=VALUE', summary: 'kept with the drain, may be repeated' },
-  force: { type: 'flag', of: 'enable', summary: 'stop everything at once' },
-  'ignore-system': { type: 'flag', of: 'enable', summary: 'leave the allocations of system jobs' },
-  'keep-ineligible': { type: 'flag', of: 'disable', summary: 'with --disable: still take no new allocations' },
+  deadline: {
+    type: 'text',
+    of: 'enable',
+    value: 'DURATION',
+    summary: 'after this time the remaining allocations are stopped (1h)',
+  },
+  'no-deadline': { type: 'flag', of: 'enable', summary: 'never stop the remaining allocations' },
+  m: { type: 'text', of: 'enable', value: 'TEXT', summary: 'a message stored with the drain' },
+  meta: { type: 'list', of: 'enable', value: 'KEY=VALUE', summary: 'metadata stored with the drain, may be repeated' },
+  force: { type: 'flag', of: 'enable', summary: 'stop all allocations immediately' },
+  'ignore-system': { type: 'flag', of: 'enable', summary: 'keep the allocations of system jobs' },
+  'keep-ineligible': {
+    type: 'flag',
+    of: 'disable',
+    summary: 'with --disable: the node stays ineligible for new allocations',
+  },
 } as const;
 
 function isGiven(options: Readonly<Record<string, unknown>>, name: string): boolean {
@@ -141,10 +154,10 @@ function isGiven(options: Readonly<Record<string, unknown>>, name: string): bool
 const drain = command({
   words: 'node drain',
   parameters: '[NODE]',
-  summary: 'start or end the drain of a node, which moves its allocations away; waits until the node is empty',
+  summary: 'drain a node: move its allocations to other nodes and wait until it is empty; or end its drain',
   options: {
-    enable: { type: 'flag', summary: 'begin' },
-    disable: { type: 'flag', summary: 'end the drain, and let the node take new allocations' },
+    enable: { type: 'flag', summary: 'start the drain' },
+    disable: { type: 'flag', summary: 'end the drain and make the node eligible again' },
     monitor: { type: 'flag', summary: 'only show the progress of a drain' },
     ...self,
     ...yes,
@@ -162,8 +175,8 @@ const drain = command({
     const { ID } = await chosenNode(invocation);
     if (monitor) return followDrain(invocation, ID);
     const order = () => box.nodes.drain(ID, enable ? { spec, meta } : { markEligible: !options['keep-ineligible'] });
-    if (disable) return confirm(invocation, order(), `node ${short(ID)} no longer drains`);
-    if (options.detach || json) return confirm(invocation, order(), `node ${short(ID)} drains`);
+    if (disable) return confirm(invocation, order(), `node ${short(ID)} is no longer draining`);
+    if (options.detach || json) return confirm(invocation, order(), `node ${short(ID)} is draining`);
     const { value: ordered } = await orThrow(box.nodes.allocations(ID));
     await orThrow(order());
     return followDrain(invocation, ID, ordered ?? []);
@@ -176,7 +189,7 @@ interface Deadlines {
   readonly 'no-deadline': boolean;
 }
 
-/** In nanoseconds; negative: stop everything at once; 0: wait for ever. */
+/** In nanoseconds; negative: stop everything immediately; 0: no deadline. */
 function deadlineOf({ deadline, force, 'no-deadline': none }: Deadlines): number {
   if ([deadline !== undefined, force, none].filter(Boolean).length > 1) {
     throw new Stopped('give one of --deadline, --no-deadline, --force', 2);

@@ -9,7 +9,7 @@ import { nodeOf } from './node-commands.js';
 const read = command({
   words: 'node meta read',
   parameters: 'NODE',
-  summary: 'the meta of a node, and where it is from',
+  summary: 'show the metadata of a node with its sources',
   options: {},
   run: async (invocation) => {
     const { box, parameters } = invocation;
@@ -21,8 +21,8 @@ const read = command({
 const apply = command({
   words: 'node meta apply',
   parameters: 'NODE [KEY=VALUE...]',
-  summary: 'add names to the meta of a node, or change them; constraints of jobs look at them as ${meta.KEY}',
-  options: { unset: { type: 'list', value: 'KEY', summary: 'remove this name, may be repeated' } },
+  summary: 'set metadata of a node; constraints of jobs refer to it as ${meta.KEY}',
+  options: { unset: { type: 'list', value: 'KEY', summary: 'remove this key, may be repeated' } },
   run: async (invocation) => {
     const { box, options, parameters } = invocation;
     const [prefix = '', ...words] = parameters;
@@ -38,7 +38,7 @@ function namedValues(words: readonly string[]): Readonly<Record<string, string>>
   return Object.fromEntries(
     words.map((word) => {
       const equals = word.indexOf('=');
-      if (equals < 1) throw new Stopped(`meta is given as KEY=VALUE, not ${JSON.stringify(word.slice(0, 40))}`, 2);
+      if (equals < 1) throw new Stopped(`expected KEY=VALUE, not ${JSON.stringify(word.slice(0, 40))}`, 2);
       return [word.slice(0, equals), word.slice(equals + 1)];
     }),
   );
@@ -50,7 +50,7 @@ function metaText({ Meta, Dynamic, Static }: NodeMetadata): string {
     if (!Object.hasOwn(Dynamic, name)) return [name, Meta[name] ?? '', 'agent'];
     return Dynamic[name] === null ? [name, '', 'agent, hidden'] : [name, Meta[name] ?? '', 'applied'];
   });
-  return tableOf(['Name', 'Value', 'From'], rows, 'the node has no meta');
+  return tableOf(['Name', 'Value', 'From'], rows, 'the node has no metadata');
 }
 
 export const nodeMetaCommands: readonly Command[] = [read, apply];

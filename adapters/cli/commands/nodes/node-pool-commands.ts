@@ -3,7 +3,7 @@ import { type Command, command, type Invocation, yesOrNo } from '../../command-l
 import { facts, tableOf } from '../../output/columns.js';
 import { timeText } from '../../output/times.js';
 import { Stopped } from '../../stopped.js';
-import { found } from '../found.js';
+import { existing } from '../find-record.js';
 import { optional, pairs } from '../option-values.js';
 import { confirm, print } from '../print.js';
 import { nodesText } from './node-commands.js';
@@ -11,7 +11,7 @@ import { nodesText } from './node-commands.js';
 const list = command({
   words: 'node pool list',
   parameters: '[PREFIX]',
-  summary: 'the node pools, or those whose names have this prefix',
+  summary: 'list the node pools, or those whose names have this prefix',
   options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.nodePools.list(optional('prefix', invocation.parameters[0])));
@@ -23,7 +23,7 @@ const list = command({
 const status = command({
   words: 'node pool status',
   parameters: 'POOL',
-  summary: 'one node pool with what it sets for its jobs',
+  summary: 'show a node pool with its scheduler settings',
   options: {},
   run: async (invocation) => {
     const pool = await poolOf(invocation, invocation.parameters[0] ?? '');
@@ -44,11 +44,11 @@ const status = command({
 const nodes = command({
   words: 'node pool nodes',
   parameters: 'POOL',
-  summary: 'the nodes of a pool',
+  summary: 'list the nodes of a pool',
   options: {},
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
-    const { items } = await found(invocation.box.nodePools.nodes(name), `node pool ${name}`);
+    const { items } = await existing(invocation.box.nodePools.nodes(name), `node pool ${name}`);
     return print(invocation, items, nodesText);
   },
 });
@@ -56,12 +56,12 @@ const nodes = command({
 const jobs = command({
   words: 'node pool jobs',
   parameters: 'POOL',
-  summary: 'the jobs of a pool',
+  summary: 'list the jobs of a pool',
   options: {},
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
     const read = invocation.box.nodePools.jobs(name, invocation.inNamespace);
-    const { items } = await found(read, `node pool ${name}`);
+    const { items } = await existing(read, `node pool ${name}`);
     const rows = items.map((job) => [job.ID, job.Namespace, job.Type, job.Status, timeText(job.SubmitTime)]);
     return print(invocation, items, () => tableOf(['ID', 'Namespace', 'Type', 'Status', 'Submitted'], rows, 'no jobs'));
   },
@@ -70,24 +70,24 @@ const jobs = command({
 const apply = command({
   words: 'node pool apply',
   parameters: 'POOL',
-  summary: 'create or change a node pool; options that are not given stay unchanged',
+  summary: 'create or change a node pool; what no option names is left unchanged',
   options: {
-    description: { type: 'text', value: 'TEXT', summary: 'what it is for' },
+    description: { type: 'text', value: 'TEXT', summary: 'description of the pool' },
     meta: {
       type: 'list',
       value: 'KEY=VALUE',
-      summary: 'a meta value, in place of all that there are; may be repeated',
+      summary: 'a metadata value, may be repeated; replaces all metadata of the pool',
     },
     'scheduler-algorithm': {
       type: 'text',
       value: 'NAME',
-      summary: 'how nodes are ranked; empty: as the installation has it',
+      summary: 'how nodes are ranked; empty: the scheduler configuration decides',
       choices: ['binpack', 'spread', ''],
     },
     'memory-oversubscription': {
       type: 'text',
       value: 'BOOL',
-      summary: 'whether tasks may use more than they reserve; empty: as the installation has it',
+      summary: 'whether tasks may use more memory than they reserve; empty: the scheduler configuration decides',
       choices: [...yesOrNo, ''],
     },
   },
@@ -140,7 +140,7 @@ function oversubscription(text: string | undefined, before: boolean | undefined)
 const remove = command({
   words: 'node pool delete',
   parameters: 'POOL',
-  summary: 'delete a node pool that has no nodes and no jobs',
+  summary: 'delete a node pool without nodes and jobs',
   options: {},
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
@@ -149,7 +149,7 @@ const remove = command({
 });
 
 function poolOf({ box }: Invocation, name: string) {
-  return found(box.nodePools.read(name), `node pool ${name}`);
+  return existing(box.nodePools.read(name), `node pool ${name}`);
 }
 
 export const nodePoolCommands: readonly Command[] = [list, status, nodes, jobs, apply, remove];

@@ -10,7 +10,7 @@ import { confirm, print } from '../print.js';
 const list = command({
   words: 'notification list',
   parameters: 'WORKSPACE',
-  summary: 'the notification configurations of a workspace',
+  summary: 'list the notification configurations of a workspace',
   options: {},
   run: async (invocation) => {
     const { items } = await orThrow(invocation.box.notifications.list(invocation.parameters[0] ?? ''));
@@ -30,7 +30,7 @@ const list = command({
 const show = command({
   words: 'notification show',
   parameters: 'CONFIGURATION',
-  summary: 'one notification configuration and the state of its deliveries',
+  summary: 'show a notification configuration and the state of its deliveries',
   options: {},
   run: async (invocation) => {
     const configuration = await orThrow(invocation.box.notifications.show(invocation.parameters[0] ?? ''));
@@ -68,7 +68,7 @@ function stateOf({ paused, breaker, hinderedBy, failingSince }: HealthView): str
 const create = command({
   words: 'notification create',
   parameters: 'WORKSPACE NAME URL',
-  summary: 'create a webhook configuration, verified and enabled',
+  summary: 'create a webhook configuration, verify it and enable it',
   options: {
     type: {
       type: 'text',
@@ -76,9 +76,13 @@ const create = command({
       summary: 'kind of the destination (generic)',
       choices: ['generic', 'slack', 'microsoft-teams'],
     },
-    trigger: { type: 'list', value: 'TRIGGER', summary: 'trigger that it is notified of, may be repeated' },
-    'token-file': { type: 'text', value: 'FILE', summary: 'file with the secret that signs what is sent; - for input' },
-    disabled: { type: 'flag', summary: 'neither verify nor enable it' },
+    trigger: { type: 'list', value: 'TRIGGER', summary: 'a trigger that it receives, may be repeated' },
+    'token-file': {
+      type: 'text',
+      value: 'FILE',
+      summary: 'file with the secret that signs notifications; - for standard input',
+    },
+    disabled: { type: 'flag', summary: 'do not verify and enable it' },
   },
   run: async (invocation) => {
     const { parameters, options, terminal, box } = invocation;
@@ -102,7 +106,7 @@ const create = command({
 const put = command({
   words: 'notification put',
   parameters: 'WORKSPACE NAME [URL]',
-  summary: 'create or change the configuration of this name',
+  summary: 'create or change the configuration with this name',
   options: {
     type: {
       type: 'text',
@@ -110,11 +114,15 @@ const put = command({
       summary: 'kind of the destination (generic)',
       choices: ['generic', 'slack', 'microsoft-teams', 'email'],
     },
-    trigger: { type: 'list', value: 'TRIGGER', summary: 'trigger that it is notified of, may be repeated' },
-    user: { type: 'list', value: 'USER', summary: 'who gets the mail, may be repeated' },
-    'token-file': { type: 'text', value: 'FILE', summary: 'file with the secret that signs what is sent; - for input' },
+    trigger: { type: 'list', value: 'TRIGGER', summary: 'a trigger that it receives, may be repeated' },
+    user: { type: 'list', value: 'USER', summary: 'recipient of the e-mail, may be repeated' },
+    'token-file': {
+      type: 'text',
+      value: 'FILE',
+      summary: 'file with the secret that signs notifications; - for standard input',
+    },
     'delivery-file': { type: 'text', value: 'FILE', summary: 'JSON with delivery options: filter, headers, rate, ...' },
-    disabled: { type: 'flag', summary: 'neither verify nor enable it' },
+    disabled: { type: 'flag', summary: 'do not verify and enable it' },
   },
   run: async (invocation) => {
     const { parameters, options, terminal, box } = invocation;
@@ -152,7 +160,7 @@ function checkDestination(type: string | undefined, url: string | undefined, use
 const pause = command({
   words: 'notification pause',
   parameters: 'CONFIGURATION',
-  summary: 'send nothing until it is resumed; deliveries wait',
+  summary: 'pause a configuration: its deliveries wait until it is resumed',
   options: {},
   run: async (invocation) => {
     const paused = await orThrow(invocation.box.notifications.pause(invocation.parameters[0] ?? ''));
@@ -163,7 +171,7 @@ const pause = command({
 const resume = command({
   words: 'notification resume',
   parameters: 'CONFIGURATION',
-  summary: 'send the deliveries that wait since a pause',
+  summary: 'resume a paused configuration and send its waiting deliveries',
   options: {},
   run: async (invocation) => {
     const resumed = await orThrow(invocation.box.notifications.resume(invocation.parameters[0] ?? ''));
@@ -196,7 +204,7 @@ const enable = command({
 const disable = command({
   words: 'notification disable',
   parameters: 'CONFIGURATION',
-  summary: 'disable a configuration; what waits to be sent is cancelled',
+  summary: 'disable a configuration; its waiting deliveries are cancelled',
   options: {},
   run: async (invocation) => {
     const changed = { enabled: false };
@@ -208,7 +216,7 @@ const disable = command({
 const remove = command({
   words: 'notification delete',
   parameters: 'CONFIGURATION',
-  summary: 'delete a configuration; what waits to be sent is cancelled',
+  summary: 'delete a configuration; its waiting deliveries are cancelled',
   options: {},
   run: (invocation) => {
     const [id = ''] = invocation.parameters;
@@ -219,10 +227,15 @@ const remove = command({
 const deliveries = command({
   words: 'notification deliveries',
   parameters: 'CONFIGURATION',
-  summary: 'the delivery log of a configuration, newest first',
+  summary: 'show the delivery log of a configuration, newest first',
   options: {
-    outcome: { type: 'text', value: 'OUTCOME', summary: 'only those with this outcome', choices: deliveryOutcomes },
-    page: { type: 'text', value: 'N', summary: 'older ones, 20 on each page (1)' },
+    outcome: {
+      type: 'text',
+      value: 'OUTCOME',
+      summary: 'only deliveries with this outcome',
+      choices: deliveryOutcomes,
+    },
+    page: { type: 'text', value: 'N', summary: 'page of the log, 20 deliveries per page (1)' },
   },
   run: async (invocation) => {
     const { box, options, parameters } = invocation;
@@ -238,8 +251,8 @@ const deliveries = command({
       delivery.createdAt,
     ]);
     const headings = ['ID', 'Trigger', 'Outcome', 'Attempts', 'Last answer', 'Why', 'Created'];
-    const older = nextPage === null ? '' : `older ones: --page ${nextPage}\n`;
-    return print(invocation, items, () => `${tableOf(headings, rows, 'nothing was sent')}${older}`);
+    const older = nextPage === null ? '' : `next page: --page ${nextPage}\n`;
+    return print(invocation, items, () => `${tableOf(headings, rows, 'no deliveries')}${older}`);
   },
 });
 

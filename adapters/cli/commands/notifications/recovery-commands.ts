@@ -5,21 +5,21 @@ import { optional } from '../option-values.js';
 import { print, printAnswer } from '../print.js';
 
 const spanOptions = {
-  until: { type: 'text', value: 'TIME', summary: 'what ended before then (now)' },
+  until: { type: 'text', value: 'TIME', summary: 'only deliveries that ended before this time (now)' },
   outcome: {
     type: 'text',
     value: 'OUTCOME',
-    summary: 'how the deliveries ended (dead)',
+    summary: 'outcome of the deliveries (dead)',
     choices: ['dead', 'cancelled', 'partly_delivered'],
   },
-  trigger: { type: 'text', value: 'TRIGGER', summary: 'of this trigger or type' },
-  configuration: { type: 'text', value: 'ID', summary: 'of this configuration only' },
+  trigger: { type: 'text', value: 'TRIGGER', summary: 'only this trigger or type' },
+  configuration: { type: 'text', value: 'ID', summary: 'only this configuration' },
 } as const;
 
 const count = command({
   words: 'recovery count',
   parameters: 'WORKSPACE SINCE',
-  summary: 'how many deliveries a recovery would send again; nothing is sent',
+  summary: 'count the deliveries that a recovery would send again; sends nothing',
   options: spanOptions,
   run: async (invocation) => {
     const [workspace = ''] = invocation.parameters;
@@ -31,7 +31,7 @@ const count = command({
 const start = command({
   words: 'recovery start',
   parameters: 'WORKSPACE SINCE',
-  summary: 'send again what ended without success since a time such as 2026-01-02T03:04:05Z',
+  summary: 'send unsuccessful deliveries again that ended since a time such as 2026-01-02T03:04:05Z',
   options: spanOptions,
   run: async (invocation) => {
     const [workspace = ''] = invocation.parameters;
@@ -43,7 +43,7 @@ const start = command({
 const list = command({
   words: 'recovery list',
   parameters: 'WORKSPACE',
-  summary: 'the recoveries of a workspace with their progress',
+  summary: 'list the recoveries of a workspace with their progress',
   options: {},
   run: async (invocation) => {
     const found = await orThrow(invocation.box.recoveries.list(invocation.parameters[0] ?? ''));
@@ -60,7 +60,7 @@ const list = command({
 const cancel = command({
   words: 'recovery cancel',
   parameters: 'RECOVERY',
-  summary: 'end a recovery; what it has asked for already is sent',
+  summary: 'cancel a recovery; deliveries that it has already queued are still sent',
   options: {},
   run: async (invocation) => {
     const ended = invocation.box.recoveries.cancel(invocation.parameters[0] ?? '');
@@ -73,7 +73,7 @@ function spanOf({ parameters, options }: Invocation<typeof spanOptions>) {
   return {
     since: parameters[1] ?? '',
     ...optional('until', until),
-    // The server says which there are.
+    // The server validates it and lists the allowed ones.
     ...optional('outcome', outcome as 'dead' | undefined),
     ...optional('trigger', trigger),
     ...optional('configurationId', configuration),

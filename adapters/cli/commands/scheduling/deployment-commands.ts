@@ -4,8 +4,8 @@ import type { Deployment } from '../../../../src/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
 import { deploymentText } from '../../output/tables.js';
 import { Stopped } from '../../stopped.js';
-import { afterwards } from '../afterwards.js';
-import { theOnly } from '../found.js';
+import { onlyMatch } from '../find-record.js';
+import { followWrite } from '../follow-write.js';
 import { deploymentsText } from '../jobs/job-part-commands.js';
 import { print } from '../print.js';
 import { followDeployment } from './follow-deployment.js';
@@ -13,9 +13,9 @@ import { followDeployment } from './follow-deployment.js';
 const status = command({
   words: 'deployment status',
   parameters: '[DEPLOYMENT]',
-  summary: 'the deployments, or one with the state of its groups',
+  summary: 'list the deployments, or show one with the state of its groups',
   options: {
-    monitor: { type: 'flag', summary: 'show the progress until it is over; exit code 1 when it has failed' },
+    monitor: { type: 'flag', summary: 'show the progress until the deployment ends; exit code 1 if it fails' },
   },
   run: async (invocation) => {
     const [prefix] = invocation.parameters;
@@ -37,8 +37,8 @@ async function monitored(invocation: Invocation, prefix: string | undefined): Pr
 const promote = command({
   words: 'deployment promote',
   parameters: 'DEPLOYMENT',
-  summary: 'accept the canaries of a deployment',
-  options: { group: { type: 'list', value: 'GROUP', summary: 'only of this group, may be repeated' } },
+  summary: 'promote the canaries of a deployment',
+  options: { group: { type: 'list', value: 'GROUP', summary: 'only this group, may be repeated' } },
   run: async (invocation) => {
     const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
     const groups = invocation.options.group;
@@ -52,7 +52,7 @@ const promote = command({
 const pause = command({
   words: 'deployment pause',
   parameters: 'DEPLOYMENT',
-  summary: 'hold a deployment where it is',
+  summary: 'pause a deployment',
   options: {},
   run: async (invocation) => {
     const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
@@ -63,7 +63,7 @@ const pause = command({
 const resume = command({
   words: 'deployment resume',
   parameters: 'DEPLOYMENT',
-  summary: 'let a paused deployment continue',
+  summary: 'resume a paused deployment',
   options: {},
   run: async (invocation) => {
     const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
@@ -74,7 +74,7 @@ const resume = command({
 const fail = command({
   words: 'deployment fail',
   parameters: 'DEPLOYMENT',
-  summary: 'end a deployment as failed; the job may go back to its last stable version',
+  summary: 'mark a deployment as failed; the job may revert to its last stable version',
   options: {},
   run: async (invocation) => {
     const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
@@ -85,7 +85,7 @@ const fail = command({
 const unblock = command({
   words: 'deployment unblock',
   parameters: 'DEPLOYMENT',
-  summary: 'let a deployment that waits for other regions continue',
+  summary: 'unblock a deployment that waits for other regions',
   options: {},
   run: async (invocation) => {
     const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
@@ -101,7 +101,7 @@ async function allOf({ box, inNamespace }: Invocation): Promise<readonly Deploym
 async function deploymentOf(invocation: Invocation, prefix: string): Promise<Deployment> {
   const deployments = await allOf(invocation);
   const begins = deployments.filter(({ ID }) => ID.startsWith(prefix));
-  return theOnly(begins, prefix, 'deployment');
+  return onlyMatch(begins, prefix, 'deployment');
 }
 
 /** The answer to a change of a deployment. */
@@ -111,7 +111,7 @@ async function followed(invocation: Invocation, changing: Change): Promise<numbe
   const answer = await orThrow(changing);
   const { evalId = '' } = answer;
   if (evalId === '' && !invocation.json) invocation.terminal.out('done\n');
-  return afterwards(invocation, { ...answer, evalId }, { detached: false, done: 'done' });
+  return followWrite(invocation, { ...answer, evalId }, { detached: false, done: 'done' });
 }
 
 export const deploymentCommands: readonly Command[] = [status, promote, pause, resume, fail, unblock];

@@ -4,7 +4,7 @@ import { type Command, command } from '../../command-line/command.js';
 import { facts, short, tableOf } from '../../output/columns.js';
 import type { PlacedJob } from '../../output/placement-failures.js';
 import { Stopped } from '../../stopped.js';
-import { askedBeginning, found, theOnly } from '../found.js';
+import { existing, onlyMatch, queryPrefix } from '../find-record.js';
 import { numberOption, optional, yes } from '../option-values.js';
 import { print } from '../print.js';
 import { followToHealth, jobOf, remainder } from './follow-evaluation.js';
@@ -12,25 +12,25 @@ import { followToHealth, jobOf, remainder } from './follow-evaluation.js';
 const status = command({
   words: 'eval status',
   parameters: '[EVALUATION]',
-  summary: 'the evaluations, or one with what it could not place',
+  summary: 'list the evaluations, or show one with its placement failures',
   options: {
-    job: { type: 'text', value: 'JOB', summary: 'only those of this job' },
-    monitor: { type: 'flag', summary: 'wait until it has ended and its deployment is over, as job run does' },
+    job: { type: 'text', value: 'JOB', summary: 'only evaluations of this job' },
+    monitor: { type: 'flag', summary: 'wait for the evaluation and its deployment, like job run' },
   },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;
     const [prefix] = parameters;
     if (options.monitor && (prefix === undefined || invocation.json)) {
-      throw new Stopped('--monitor follows one EVALUATION, in text', 2);
+      throw new Stopped('--monitor needs one EVALUATION and excludes --json', 2);
     }
     const ofJob = options.job === undefined ? {} : { job: options.job };
     const { value } = await orThrow(
-      box.evaluations.list({ ...inNamespace, ...ofJob, ...(prefix && { prefix: askedBeginning(prefix) }) }),
+      box.evaluations.list({ ...inNamespace, ...ofJob, ...(prefix && { prefix: queryPrefix(prefix) }) }),
     );
     if (prefix === undefined) return print(invocation, value.items, listText);
-    const { ID } = theOnly(value.items, prefix, 'evaluation');
+    const { ID } = onlyMatch(value.items, prefix, 'evaluation');
     if (options.monitor) return followToHealth(invocation, ID);
-    const evaluation = await found(box.evaluations.read(ID, inNamespace), `evaluation ${prefix}`);
+    const evaluation = await existing(box.evaluations.read(ID, inNamespace), `evaluation ${prefix}`);
     const job = await jobOf(invocation, evaluation);
     return print(invocation, evaluation, (read) => evaluationText(read, job));
   },
@@ -39,22 +39,22 @@ const status = command({
 const list = command({
   words: 'eval list',
   parameters: '',
-  summary: 'the evaluations',
+  summary: 'list the evaluations',
   options: {
-    job: { type: 'text', value: 'JOB', summary: 'only those of this job' },
+    job: { type: 'text', value: 'JOB', summary: 'only evaluations of this job' },
     status: {
       type: 'text',
       value: 'STATUS',
-      summary: 'only those with this status',
+      summary: 'only evaluations with this status',
       choices: ['pending', 'blocked', 'complete', 'failed', 'canceled'],
     },
-    filter: { type: 'text', value: 'EXPRESSION', summary: 'only those for which it holds' },
+    filter: { type: 'text', value: 'EXPRESSION', summary: 'only matching evaluations' },
     'per-page': {
       type: 'text',
       value: 'N',
-      summary: 'at most so many; the token of the next page goes to the error stream',
+      summary: 'page size; the token of the next page is printed on the error stream',
     },
-    'page-token': { type: 'text', value: 'TOKEN', summary: 'the page that begins at this token' },
+    'page-token': { type: 'text', value: 'TOKEN', summary: 'token of the page to show' },
   },
   run: async (invocation) => {
     const { box, inNamespace, options, terminal } = invocation;
@@ -76,9 +76,9 @@ const list = command({
 const remove = command({
   words: 'eval delete',
   parameters: '[EVALUATIONS...]',
-  summary: 'delete evaluations, by ID or by a filter, while evaluations are paused (operator scheduler set)',
+  summary: 'delete evaluations, by ID or filter; evaluations must be paused (operator scheduler set)',
   options: {
-    filter: { type: 'text', value: 'EXPRESSION', summary: 'those of all namespaces for which it holds' },
+    filter: { type: 'text', value: 'EXPRESSION', summary: 'the matching evaluations of all namespaces' },
     ...yes,
   },
   run: async (invocation) => {
@@ -88,8 +88,8 @@ const remove = command({
     }
     const evalIds: string[] = [];
     for (const prefix of parameters) {
-      const { value } = await orThrow(box.evaluations.list({ ...inNamespace, prefix: askedBeginning(prefix) }));
-      evalIds.push(theOnly(value.items, prefix, 'evaluation').ID);
+      const { value } = await orThrow(box.evaluations.list({ ...inNamespace, prefix: queryPrefix(prefix) }));
+      evalIds.push(onlyMatch(value.items, prefix, 'evaluation').ID);
     }
     const wanted = options.filter === undefined ? { evalIds } : { filter: options.filter };
     const answer = await orThrow(box.evaluations.delete(wanted));

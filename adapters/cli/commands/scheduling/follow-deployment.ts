@@ -51,5 +51,5 @@ export async function followDeployment<T = undefined>(
     display.end(frame, news);
     return { code: deployment.Status === 'successful' ? 0 : 1, deployment, watched: ended ? undefined : other };
   }
-  throw new Stopped(`deployment ${id} cannot be followed`);
+  throw new Stopped(`cannot follow deployment ${id}`);
 }

@@ -7,7 +7,7 @@ import { inOneLine } from '../../output/cells.js';
 import { short } from '../../output/columns.js';
 import { type PlacedJob, placementFailures, placementFailuresInLine } from '../../output/placement-failures.js';
 import { Stopped } from '../../stopped.js';
-import { found } from '../found.js';
+import { existing } from '../find-record.js';
 import { followDeployment } from './follow-deployment.js';
 
 /** The `wait` of a blocking query. */
@@ -51,8 +51,8 @@ export async function followToEnd(invocation: Invocation, id: string): Promise<n
   const { JobID } = evaluation;
   const { box, inNamespace } = invocation;
   const display = displayOf(invocation);
-  const { JobModifyIndex } = await found(box.jobs.read(JobID, inNamespace), `job ${JobID}`);
-  display.show(`job "${JobID}" runs\n`, `job "${JobID}" runs\n`);
+  const { JobModifyIndex } = await existing(box.jobs.read(JobID, inNamespace), `job ${JobID}`);
+  display.show(`job "${JobID}" is running\n`, `job "${JobID}" is running\n`);
   const readJob: Read<Job> = async (waiting) => {
     const { value, index } = await orThrow(box.jobs.read(JobID, { ...inNamespace, ...waiting }));
     if (value === undefined) throw new Stopped(`job "${JobID}" was removed before it ended`);
@@ -74,13 +74,13 @@ export async function followToEnd(invocation: Invocation, id: string): Promise<n
     display.end(text, text);
     return success ? 0 : failed;
   }
-  throw new Stopped(`job "${JobID}" cannot be followed`);
+  throw new Stopped(`cannot follow job "${JobID}"`);
 }
 
 async function endOf({ box, inNamespace }: Invocation, job: Job): Promise<{ text: string; success: boolean }> {
   // Loaded lazily: most commands do not wait for the end of a job, and the engine is large.
   const { allocationOutcome, outcomeWords, runOutcome } = await import('../../../../src/index.js');
-  const allocations = await found(box.jobs.allocations(job.ID, inNamespace), `job ${job.ID}`);
+  const allocations = await existing(box.jobs.allocations(job.ID, inNamespace), `job ${job.ID}`);
   const outcome = runOutcome(job, allocations) ?? 'stopped';
   const lines = allocations
     .filter((allocation) => outcome !== 'succeeded' && allocationOutcome(allocation) === outcome)
@@ -143,7 +143,7 @@ function displayOf({ terminal, json }: Invocation) {
 async function shownEvaluation(invocation: Invocation, id: string): Promise<Evaluation> {
   const display = displayOf(invocation);
   const head = `evaluation ${short(id)} (${id})\n`;
-  display.show(`${head}  waits for the scheduler\n`, head);
+  display.show(`${head}  is waiting for the scheduler\n`, head);
   const own = await ended(invocation, id);
   const other = own.Status === 'canceled' ? await supersederOf(invocation, own) : undefined;
   const evaluation = other ?? own;
@@ -186,7 +186,7 @@ function isId(id: string | undefined): id is string {
 }
 
 function placedBy({ box, inNamespace }: Invocation, id: string) {
-  return found(box.evaluations.allocations(id, inNamespace), `evaluation ${id}`);
+  return existing(box.evaluations.allocations(id, inNamespace), `evaluation ${id}`);
 }
 
 async function ended({ box, inNamespace }: Invocation, id: string): Promise<Evaluation> {

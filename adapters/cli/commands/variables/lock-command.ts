@@ -9,7 +9,7 @@ import type { Terminal } from '../../terminal.js';
 import { acquireLock, type HeldLock, type LockedVariable, releaseLock, renewLock } from '../../variables/held-lock.js';
 import { durationOption } from '../option-values.js';
 
-/** Milliseconds that a command may take to end after SIGTERM when its lock is lost. */
+/** Milliseconds between SIGTERM and SIGKILL for the command when its lock is lost. */
 const grace = 5000;
 
 /** `var lock`: runs a command while holding a lock, so that it runs in one place at a time. */
@@ -17,13 +17,13 @@ export const lockVariable: Command = command({
   words: 'var lock',
   parameters: 'PATH COMMAND [ARGS...]',
   summary:
-    'run a command while the lock of a variable is held, with its exit code; a COMMAND without ARGS goes to the shell',
+    'run a command while holding the lock of a variable, and exit with its code; the shell runs a COMMAND without ARGS',
   optionsFirst: true,
   raw: true,
   options: {
-    ttl: { type: 'text', value: 'TIME', summary: 'how long the lock is held when nothing renews it, 10s to 24h (15s)' },
-    delay: { type: 'text', value: 'TIME', summary: 'how long others cannot take it after it is lost (15s)' },
-    'max-wait': { type: 'text', value: 'TIME', summary: 'give up when another one still holds it after this time' },
+    ttl: { type: 'text', value: 'TIME', summary: 'how long the lock is held without renewal, 10s to 24h (15s)' },
+    delay: { type: 'text', value: 'TIME', summary: 'how long others cannot acquire the lock after it was lost (15s)' },
+    'max-wait': { type: 'text', value: 'TIME', summary: 'give up if the lock is not free after this time' },
   },
   run: async ({ box, inNamespace, options, parameters, terminal }) => {
     const [path = '', ...words] = parameters;
@@ -32,12 +32,12 @@ export const lockVariable: Command = command({
       ...(ttl === undefined ? {} : { ttl: durationOption('ttl', ttl) }),
       ...(delay === undefined ? {} : { delay: durationOption('delay', delay) }),
     };
-    const patience = most === undefined ? Number.POSITIVE_INFINITY : durationOption('max-wait', most);
+    const maximumWait = most === undefined ? Number.POSITIVE_INFINITY : durationOption('max-wait', most);
     const variable: LockedVariable = { box, path, inNamespace };
     const clock = systemClock();
     const signals = new Signals();
     try {
-      const lock = await acquireLock(variable, terms, { clock, patience, signal: signals.signal });
+      const lock = await acquireLock(variable, terms, { clock, maximumWait, signal: signals.signal });
       if (signals.exitCode === undefined) {
         if (lock === undefined) throw new Stopped(`variable ${path} is locked`);
         return await runHolding({ variable, lock, clock, terminal }, () => new Child(words, signals));
@@ -80,7 +80,7 @@ async function givenBack(variable: LockedVariable, lock: HeldLock, { error }: Te
     await releaseLock(variable, lock);
   } catch (fault) {
     if (!(fault instanceof SignalboxError)) throw fault;
-    error(`the lock was not released and lasts until its TTL is over: ${fault.message}\n`);
+    error(`the lock was not released and is held until its TTL expires: ${fault.message}\n`);
   }
 }
 

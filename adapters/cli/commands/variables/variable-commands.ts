@@ -6,19 +6,23 @@ import { facts, tableOf } from '../../output/columns.js';
 import { timeText } from '../../output/times.js';
 import { Stopped } from '../../stopped.js';
 import type { DocumentFacts } from '../../variables/items-from.js';
-import { found } from '../found.js';
+import { existing } from '../find-record.js';
 import { numberOption, optional } from '../option-values.js';
 import { print } from '../print.js';
 
 const checkIndex = {
-  'check-index': { type: 'text', value: 'N', summary: 'only if the variable has this index; 0 if there is none yet' },
+  'check-index': {
+    type: 'text',
+    value: 'N',
+    summary: 'only if the variable has this modify index; 0: only if it does not exist',
+  },
 } as const;
 
 const list = command({
   words: 'var list',
   parameters: '[PREFIX]',
-  summary: 'the variables, or those whose path begins so; items are not shown',
-  options: { filter: { type: 'text', value: 'EXPRESSION', summary: 'only those for which it holds' } },
+  summary: 'list the variables, or those with this path prefix, without their items',
+  options: { filter: { type: 'text', value: 'EXPRESSION', summary: 'only matching variables' } },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;
     const wanted = { ...optional('prefix', parameters[0]), ...optional('filter', options.filter) };
@@ -41,12 +45,12 @@ function listText(variables: readonly VariableStub[]): string {
 const get = command({
   words: 'var get',
   parameters: 'PATH',
-  summary: 'a variable with its items, or the value of one item',
-  options: { item: { type: 'text', value: 'KEY', summary: 'print only its value, as it is' } },
+  summary: 'show a variable with its items, or the value of one item',
+  options: { item: { type: 'text', value: 'KEY', summary: 'print only the value of this item, unformatted' } },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters, terminal, json } = invocation;
     const [path = ''] = parameters;
-    const variable = await found(box.variables.read(path, inNamespace), `variable ${path}`);
+    const variable = await existing(box.variables.read(path, inNamespace), `variable ${path}`);
     if (options.item === undefined) return print(invocation, variable, variableText);
     const value = ownItem(variable, options.item);
     if (value === undefined) throw new Stopped(`variable ${path} has no item ${options.item}`);
@@ -61,7 +65,7 @@ function ownItem({ Items }: VariableDocument, key: string): string | undefined {
 
 function variableText(variable: VariableDocument): string {
   const head = headOf(variable);
-  if (variable.Items === null) return `${head}its items may not be read\n`;
+  if (variable.Items === null) return `${head}you may not read its items\n`;
   return `${head}\n${facts(variable.Items)}`;
 }
 
@@ -80,10 +84,10 @@ const put = command({
   words: 'var put',
   parameters: 'PATH ITEMS...',
   summary:
-    'store a variable with these items alone: KEY=VALUE, KEY=@FILE, KEY=-, and JSON as @FILE or - (standard input)',
+    'store a variable with exactly these items: KEY=VALUE, KEY=@FILE, KEY=-, and JSON as @FILE or - (standard input)',
   options: {
     ...checkIndex,
-    force: { type: 'flag', summary: 'whatever the index at which the JSON document of the variable was read' },
+    force: { type: 'flag', summary: 'ignore the modify index in the JSON document of the variable' },
   },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters, terminal } = invocation;
@@ -116,7 +120,7 @@ function assertSameVariable(document: DocumentFacts | undefined, path: string, n
 const purge = command({
   words: 'var purge',
   parameters: 'PATH',
-  summary: 'remove a variable',
+  summary: 'delete a variable',
   options: checkIndex,
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;

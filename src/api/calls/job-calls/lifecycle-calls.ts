@@ -40,8 +40,8 @@ export const lifecycleCalls = {
     args: ['jobId'],
     inputs: {
       jobId,
-      purge: inQuery('purge', boolean, 'Remove the job and everything of it at once'),
-      global: inQuery('global', boolean, 'Accepted; there is one region'),
+      purge: inQuery('purge', boolean, 'Remove the job with all its records immediately'),
+      global: inQuery('global', boolean, 'Accepted without effect: there is one region'),
       evalPriority: inQuery(
         'eval_priority',
         integerOr500,

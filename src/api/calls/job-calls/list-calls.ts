@@ -15,7 +15,11 @@ const statuses: AnswerForm<Indexed<PageOf<JobStatusEntry>>, Indexed<PageOf<JobSt
 };
 
 const { prefix: _, ...statusInputs } = pageInputs;
-const includeChildren = inQuery('include_children', strictBoolean, 'Also the instances that other jobs made');
+const includeChildren = inQuery(
+  'include_children',
+  strictBoolean,
+  'Include instances of periodic and parameterized jobs',
+);
 
 /** The jobs in the body; a body without jobs is refused. */
 const namedJobs = {

@@ -74,7 +74,7 @@ export const jobReadCalls = {
     args: ['jobId'],
     inputs: {
       jobId,
-      diffs: inQuery('diffs', boolean, 'Add what differs from each version to the next'),
+      diffs: inQuery('diffs', boolean, 'Include the differences between consecutive versions'),
       diffTag: inQuery('diff_tag', name, 'Compare with the version of this tag instead'),
       diffVersion: inQuery(
         'diff_version',
@@ -94,7 +94,10 @@ export const jobReadCalls = {
     access: inNamespace('read-job'),
     summary: 'The allocations of a job',
     args: ['jobId'],
-    inputs: { jobId, all: inQuery('all', lenientBoolean, 'Also of an earlier registration under the same ID') },
+    inputs: {
+      jobId,
+      all: inQuery('all', lenientBoolean, 'Include those of an earlier registration under the same ID'),
+    },
     answer: list<AllocationListStub>('AllocationListStub'),
   }),
 
@@ -114,7 +117,10 @@ export const jobReadCalls = {
     access: inNamespace('read-job'),
     summary: 'The deployments of a job',
     args: ['jobId'],
-    inputs: { jobId, all: inQuery('all', lenientBoolean, 'Also of an earlier registration under the same ID') },
+    inputs: {
+      jobId,
+      all: inQuery('all', lenientBoolean, 'Include those of an earlier registration under the same ID'),
+    },
     answer: list<Deployment>('Deployment'),
   }),
 
@@ -122,7 +128,7 @@ export const jobReadCalls = {
   latestDeployment: read({
     path: '/v1/job/{job_id}/deployment',
     access: inNamespace('read-job'),
-    summary: 'The newest deployment of a job; null when there is none',
+    summary: 'The newest deployment of a job, or null',
     args: ['jobId'],
     inputs: { jobId },
     answer: nullable<Deployment>('Deployment'),

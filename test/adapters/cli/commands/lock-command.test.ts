@@ -158,7 +158,7 @@ function signalOnce() {
 
 describe('a held lock', () => {
   const ttl = 30_000;
-  const at = (clock: Clock) => ({ clock, patience: 0, signal: new AbortController().signal });
+  const at = (clock: Clock) => ({ clock, maximumWait: 0, signal: new AbortController().signal });
 
   function world() {
     const clock = manualClock();
@@ -193,7 +193,7 @@ describe('a held lock', () => {
     await acquireLock(variable, { ttl, delay: 60_000 }, at(clock));
     await clock.advance(elapsed);
     let given: unknown = 'nothing yet';
-    const waiting = { clock, patience: 400, signal: new AbortController().signal };
+    const waiting = { clock, maximumWait: 400, signal: new AbortController().signal };
     const acquired = acquireLock(variable, {}, waiting).then((lock) => {
       given = lock;
     });

@@ -97,11 +97,11 @@ describe('meta of a node', () => {
 describe('versions of a job', () => {
   it('get a name, by which they are reverted to, and lose it', async () => {
     expect((await run('job', 'tag', 'apply', '-description', 'works', 'shop-1', 'good')).out).toBe(
-      'shop-1 has a version good\n',
+      'a version of shop-1 has the tag good\n',
     );
     expect((await run('job', 'history', 'shop-1')).out).toMatch(/Version += 0\n(.*\n)*Tag += good\n/);
     expect((await run('job', 'tag', 'apply', '-version', '7', 'shop-1', 'none')).code).toBe(1);
-    expect((await run('job', 'tag', 'unset', 'shop-1', 'good')).out).toBe('no version of shop-1 has the name good\n');
+    expect((await run('job', 'tag', 'unset', 'shop-1', 'good')).out).toBe('no version of shop-1 has the tag good\n');
     expect((await run('job', 'tag', 'unset', 'shop-1', 'good')).code).toBe(1);
   });
 
@@ -187,7 +187,7 @@ describe('status', () => {
 
 describe('the server', () => {
   it('collects what has ended', async () => {
-    expect(await run('system', 'gc')).toEqual({ code: 0, out: 'what has ended is collected\n', error: '' });
+    expect(await run('system', 'gc')).toEqual({ code: 0, out: 'garbage collection done\n', error: '' });
     expect((await run('system', 'gc', '-json')).out).toBe('null\n');
   });
 

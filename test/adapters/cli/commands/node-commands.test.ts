@@ -114,8 +114,12 @@ describe('an allocation', () => {
     await running();
     const { value } = await orThrow(box.jobs.allocations('steady'));
     const id = value?.find(({ ClientStatus }) => ClientStatus === 'running')?.ID ?? '';
-    expect((await run('alloc', 'signal', '-s', 'SIGUSR1', id, 'main')).out).toMatch(/got SIGUSR1\n$/);
-    expect((await run('alloc', 'signal', '-task=main', id, 'SIGUSR1')).out).toMatch(/got SIGUSR1\n$/);
+    expect((await run('alloc', 'signal', '-s', 'SIGUSR1', id, 'main')).out).toMatch(
+      /SIGUSR1 was sent to allocation \S+\n$/,
+    );
+    expect((await run('alloc', 'signal', '-task=main', id, 'SIGUSR1')).out).toMatch(
+      /SIGUSR1 was sent to allocation \S+\n$/,
+    );
     expect((await run('alloc', 'signal', id)).error).toContain('name the signal');
     expect((await run('alloc', 'signal', '-s', 'SIGUSR1', id, 'main', 'more')).code).toBe(2);
     expect((await run('alloc', 'restart', '-task', 'other', id, 'main')).code).toBe(2);

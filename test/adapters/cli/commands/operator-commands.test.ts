@@ -40,7 +40,7 @@ describe('the configuration of the scheduler', () => {
     const late = ['-check-index', '1', '-memory-oversubscription', 'false'];
     expect(await run('operator', 'scheduler', 'set', ...late)).toMatchObject({
       code: 1,
-      error: 'signalbox: the configuration was changed at another index\n',
+      error: 'signalbox: the configuration has another modify index: read it again\n',
     });
     expect(JSON.parse((await run('operator', 'scheduler', 'get', '-json')).out)).toEqual(value);
   });

@@ -81,7 +81,7 @@ describe('job restart', () => {
         `^3 allocations of job ${job} in 3 batches\nbatch 1 of 3: \\w{8}\n  allocation \\w{8} runs again\nbatch 2`,
       ),
     );
-    expect(out).toMatch(/\n3 allocations restarted, 0 failed, 0 left as they were\n$/);
+    expect(out).toMatch(/\n3 allocations restarted, 0 failed, 0 unchanged\n$/);
     expect(await restarts('web')).toEqual(['main 1, side 1', 'main 1, side 1']);
     expect(await restarts('db')).toEqual(['main 1']);
   });
@@ -109,8 +109,8 @@ describe('job restart', () => {
   });
 
   it.each([
-    ['fail', '0 allocations restarted, 1 failed, 1 left as they were'],
-    ['continue', '0 allocations restarted, 2 failed, 0 left as they were'],
+    ['fail', '0 allocations restarted, 1 failed, 1 unchanged'],
+    ['continue', '0 allocations restarted, 2 failed, 0 unchanged'],
   ])('with -on-error %s: %s', async (what, outcome) => {
     await register(groupOf('web', 2, { main: forever }));
     const [node] = (await orThrow(served.box.nodes.list())).value.items;
@@ -127,7 +127,7 @@ describe('job restart', () => {
     const words = ['job', 'restart', '-batch-wait=ask', job];
     const no = await given({ keyboard, input: ['n\n'] }, ...words);
     expect([no.code, no.error]).toEqual([1, 'continue with the next batch? [y/N] ']);
-    expect(no.out).toMatch(/1 allocation restarted, 0 failed, 1 left as they were\n$/);
+    expect(no.out).toMatch(/1 allocation restarted, 0 failed, 1 unchanged\n$/);
     expect((await given({ keyboard, input: ['y\n'] }, ...words)).code).toBe(0);
     expect((await run('job', 'restart', '-yes', '-batch-wait=ask', job)).code).toBe(0);
     expect((await run(...words)).error).toBe('signalbox: cannot prompt: stdin is not a terminal (use -yes)\n');

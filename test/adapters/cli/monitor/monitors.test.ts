@@ -167,7 +167,7 @@ describe('in a terminal', () => {
     expect(code).toBe(0);
     // Up over what was drawn before, more than once.
     expect([...sent.matchAll(/\u001b\[\d+A\r/g)].length).toBeGreaterThan(1);
-    expect(sent).toContain('waits for the scheduler');
+    expect(sent).toContain('is waiting for the scheduler');
     // No line of a frame is wider than the terminal; the last one stays as it is.
     const last = sent.slice(sent.lastIndexOf('\u001b[J') + 3);
     expect(last).toMatch(/^Deployment += \w{8}\r\nStatus += successful\r\n.*\nID +Group.*\n\w{8} +app /s);
@@ -194,7 +194,7 @@ describe('node drain', () => {
     expect(out).toMatch(/node \w{8}: the drain is complete\n$/);
     // There is nothing left to see.
     expect(await run('node', 'drain', '-monitor', id)).toMatchObject({ code: 0 });
-    expect((await run('node', 'drain', '-disable', id)).out).toMatch(/^node \w{8} no longer drains\n$/);
+    expect((await run('node', 'drain', '-disable', id)).out).toMatch(/^node \w{8} is no longer draining\n$/);
   });
 
   it('ends with the exit code 1 when somebody ends the drain before', async () => {

@@ -42,7 +42,7 @@ const job = {
 describe('why something was not placed', () => {
   it.each([
     ['one', 'missing drivers', 'missing driver "docker"'],
-    ['many', 'missing drivers', 'missing drivers (the group needs "docker", "raw_exec")'],
+    ['many', 'missing drivers', 'missing drivers (the group requires "docker", "raw_exec")'],
     ['many', 'missing devices', 'missing device "nvidia/gpu"'],
     ['many', 'missing compatible host volumes', 'missing host volume "certificates"'],
     ['many', 'missing network', 'missing network mode "bridge"'],

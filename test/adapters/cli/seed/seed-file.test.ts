@@ -110,7 +110,7 @@ describe('parseSeedFile', () => {
 
   it('locates a fault of syntax by line and column', async () => {
     const fault = (await parseSeedFile('{\n  "users": [\n}', 'dir/seed.json'))._unsafeUnwrapErr();
-    expect(fault.message).toBe('dir/seed.json:3:1: a value is expected here');
+    expect(fault.message).toBe('dir/seed.json:3:1: expected a value');
   });
 
   it.each<[readonly (string | number)[], unknown, string]>([

@@ -43,7 +43,7 @@ it('a start that fails does not wait for a client that came meanwhile', async ()
     });
   } as typeof Server.prototype.listen);
   const refused = await serveWith('cd'.repeat(32)).catch((error: unknown) => error);
-  expect(String(refused)).toContain('are encrypted with a key that is not given');
+  expect(String(refused)).toContain('are encrypted with an unknown key');
 });
 
 it('a folder for allocations that cannot be one is told, as any reason not to start', async () => {

@@ -44,7 +44,7 @@ test('encryption is turned on, a key is rotated, and the old one removed', async
   open.process.kill('SIGKILL');
   await open.ended;
   expect(open.error()).toMatch(
-    /^\{[^\n]*"level":"warn"[^\n]*"message":"Secrets are stored in the clear[^\n]*--encryption-key-file[^\n]*\n$/,
+    /^\{[^\n]*"level":"warn"[^\n]*"message":"Secrets are stored unencrypted[^\n]*--encryption-key-file[^\n]*\n$/,
   );
 
   await signalbox(['new-key', keys]).ended;
@@ -72,6 +72,6 @@ test('encryption is turned on, a key is rotated, and the old one removed', async
   const refused = serve('--encryption-key-file', keys);
   expect((await refused.ended).code).toBe(1);
   expect(refused.error()).toMatch(
-    /1 notification configurations or variables \(variable app\/db in namespace default is one\)/,
+    /1 notification configurations or variables \(such as variable app\/db in namespace default\)/,
   );
 }, 240_000);

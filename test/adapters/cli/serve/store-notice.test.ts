@@ -11,6 +11,8 @@ it.each([
   const named = options.map((option) => option.replace('FOLDER', temporaryFolder()));
   const server = signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open', '--no-runner', ...named]);
   await server.origin();
-  const expected = said ? expect.stringContaining('Nothing is kept') : expect.not.stringContaining('Nothing is kept');
+  const expected = said
+    ? expect.stringContaining('The store is in memory')
+    : expect.not.stringContaining('The store is in memory');
   await expect.poll(() => server.error()).toEqual(expected);
 });

@@ -129,7 +129,7 @@ describe('signalbox config', () => {
 
     const broken = join(folder, 'broken.json');
     await writeFile(broken, '{\n  "listen": ,\n}');
-    expect((await run(['serve', '--config', broken])).error).toContain(`${broken}:2:13: a value is expected here`);
+    expect((await run(['serve', '--config', broken])).error).toContain(`${broken}:2:13: expected a value`);
   });
 
   it('finds the file in the working folder', async () => {

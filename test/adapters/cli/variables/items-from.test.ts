@@ -42,7 +42,7 @@ describe('the items of a command line', () => {
 
 describe('JSON with items', () => {
   it.each([
-    ['{"a": "hunter2", }', 'f:1:18: a key in double quotes is expected here'],
+    ['{"a": "hunter2", }', 'f:1:18: expected a key in double quotes'],
     ['["hunter2"]', 'f: expected an object with string values'],
     ['{"a": "x", "b": 5, "c": ["hunter2"]}', 'f: every item must be a string; these are not valid: /b, /c'],
     ['{"Items": {"a": 5}}', 'f: the variable cannot be read; these are not valid: /Items/a'],

@@ -816,7 +816,7 @@ describe('authentication', () => {
     const ask = (token: string | null) => server.ask(method, target, body === undefined ? { token } : { token, body });
     const refused = async (token: string | null, about: string) => {
       const { status, text } = await ask(token);
-      expect([status, text], about).toEqual([403, expect.stringMatching(/^Permission denied: .+\. Needs one of /)]);
+      expect([status, text], about).toEqual([403, expect.stringMatching(/^Permission denied: .+\. Requires one of /)]);
     };
     await refused(null, 'no token');
     await refused('unknown', 'an unknown token');

@@ -130,8 +130,8 @@ describe('artifacts', () => {
   });
 
   it.each([
-    ['that never answers', 'silent', 'silent for 100 ms'],
-    ['that stops in the middle', 'stuck', 'silent for 100 ms'],
+    ['that never answers', 'silent', 'sent nothing for 100 ms'],
+    ['that stops in the middle', 'stuck', 'sent nothing for 100 ms'],
     ['that drips', 'drip', 'within 500 ms'],
     ['that never ends', 'endless', 'larger than 1000000 bytes'],
   ])('give up on a server %s', async (_what, path, message) => {
@@ -152,7 +152,7 @@ describe('artifacts', () => {
       more();
     };
     const failed = await failure(of(`/${path}`), {
-      idleTimeout: message.startsWith('silent') ? 100 : 60_000,
+      idleTimeout: message.startsWith('sent nothing') ? 100 : 60_000,
       totalTimeout: path === 'drip' ? 500 : 60_000,
       maximumBytes: 1_000_000,
     });
@@ -163,7 +163,7 @@ describe('artifacts', () => {
   it('end with the task', async () => {
     const controller = new AbortController();
     answers['/silent'] = () => controller.abort();
-    await expect(fetch([of('/silent')], {}, controller.signal)).rejects.toThrow('was ended');
+    await expect(fetch([of('/silent')], {}, controller.signal)).rejects.toThrow('was cancelled');
   });
 
   it('follow redirects, without the headers of the job to another server', async () => {
@@ -196,7 +196,7 @@ describe('artifacts', () => {
       fetchArtifacts({ artifacts: [artifact], paths, fill: (text) => text, limits: {} }, by, never);
     await expect(attempt(of('/file'), closed)).rejects.toMatchObject({
       isFinal: true,
-      message: expect.stringContaining('only public addresses'),
+      message: expect.stringContaining('only to public addresses'),
     });
     answers['/inside'] = (_request, response) =>
       void response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end();

@@ -75,7 +75,7 @@ describe('a command of a check or of a template', () => {
     );
     const refused = commandRefused('not_found', 'task "t" is not running.');
     const before = await runBriefly(async () => err(refused), ['/bin/true'], patience);
-    expect([during.isBrokenOff, before.isBrokenOff]).toEqual([true, true]);
+    expect([during.isAborted, before.isAborted]).toEqual([true, true]);
   });
 
   it('has failed when the driver throws, at its beginning or while it runs', async () => {
@@ -86,6 +86,6 @@ describe('a command of a check or of a template', () => {
       throw fault;
     }
     const later = await runBriefly(async () => ok(broken()), ['/bin/true'], patience);
-    expect([atOnce, later]).toEqual(Array(2).fill({ code: 1, output: 'spawn ENOMEM', isBrokenOff: false }));
+    expect([atOnce, later]).toEqual(Array(2).fill({ code: 1, output: 'spawn ENOMEM', isAborted: false }));
   });
 });

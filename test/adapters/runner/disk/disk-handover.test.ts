@@ -222,7 +222,7 @@ it('fails the setup, with a sentence, when it cannot be noted', async () => {
   writeFileSync(join(directory, 'disks'), '');
   await register(engine, 'one');
   const failed = await newest(engine, ({ ClientStatus }) => ClientStatus === 'failed');
-  expect(messages(failed).at(-1)).toMatch(/^The disk's note could not be written: ENOTDIR/);
+  expect(messages(failed).at(-1)).toMatch(/^The state of the disk could not be written: ENOTDIR/);
 });
 
 it('keeps its folder when the job changes in place', async () => {

@@ -86,7 +86,7 @@ describe.each(['service', 'batch', 'system', 'sysbatch'])('a new %s job', (type)
     const text = ofType(nextId(), { type });
     expect(await runs(text)).toMatchObject({ code: 0, error: '' });
     const plan = await given({ files: { '-': text } }, 'job', 'plan', '-');
-    expect(plan).toMatchObject({ code: 0, out: expect.stringContaining('nothing changes') });
+    expect(plan).toMatchObject({ code: 0, out: expect.stringContaining('no changes') });
     expect((await given({ files: { '-': text } }, 'job', 'plan', '-no-diff', '-')).code).toBe(0);
     const other = await given({ files: { '-': text.replace('1000', '1001') } }, 'job', 'plan', '-');
     expect(other.code).toBe(1);
@@ -200,7 +200,7 @@ describe('-wait', () => {
       {
         files: { '-': ofType(id, { type: 'batch' }) },
         onOutput: (out) => {
-          if (out.includes('runs\n')) stopped ??= run('job', 'stop', '-detach', id);
+          if (out.includes('is running\n')) stopped ??= run('job', 'stop', '-detach', id);
         },
       },
       'job',

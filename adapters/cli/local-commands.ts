@@ -1,13 +1,13 @@
 import { firstSignal } from './first-signal.js';
 import type { Terminal } from './terminal.js';
 
-interface OwnCommand {
+interface LocalCommand {
   readonly usage: string;
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
-/** Commands that run or manage a server here. Each is loaded lazily, because the engine is most of the program. */
-export const ownCommands: ReadonlyMap<string, () => Promise<OwnCommand>> = new Map(
+/** Commands that run or manage a server on this host. Each is loaded lazily, because the engine is the largest part of the program. */
+export const localCommands: ReadonlyMap<string, () => Promise<LocalCommand>> = new Map(
   Object.entries({
     serve: async () => ({ usage: (await import('./serve/serve-options.js')).serveUsage, run: serveUntilSignal }),
     config: async () => {

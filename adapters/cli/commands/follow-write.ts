@@ -5,15 +5,15 @@ import { Stopped } from '../stopped.js';
 import { print } from './print.js';
 import { followEvaluation, followToEnd, followToHealth } from './scheduling/follow-evaluation.js';
 
-/** Option of the commands that ask for an evaluation. */
+/** Option of the commands that create an evaluation. */
 export const detach = {
-  detach: { type: 'flag', summary: 'do not wait for the scheduler; exit with 0' },
+  detach: { type: 'flag', summary: 'do not wait for the scheduler' },
 } as const;
 
 /** Options of the commands that start a run of a batch job. */
 export const detachOrWait = {
   ...detach,
-  wait: { type: 'flag', summary: 'wait for the end of a batch job, and exit by its outcome' },
+  wait: { type: 'flag', summary: 'wait for the end of a batch job; the exit code is its outcome' },
 } as const;
 
 interface Effect {
@@ -21,14 +21,14 @@ interface Effect {
 }
 
 interface After {
-  /** Do not wait: print `done` and the evaluation. */
+  /** Do not wait: print the message `done` and the evaluation. */
   readonly detached: boolean;
   readonly done: string;
   readonly follow?: typeof followEvaluation;
 }
 
 /** Follows the evaluation of a write, if there is one and `-detach` is not given. Returns the exit code. */
-export async function afterwards(
+export async function followWrite(
   invocation: Invocation,
   answer: Effect,
   { detached, done, follow = followEvaluation }: After,
@@ -42,7 +42,7 @@ export async function afterwards(
 }
 
 /** The same for a registration: follows it until its deployment has ended, or with `wait` until its batch job has ended. */
-export async function afterRegistration(
+export async function followRegistration(
   invocation: Invocation,
   answer: Effect,
   { detached, done, wait = false }: Pick<After, 'detached' | 'done'> & { readonly wait?: boolean },
@@ -50,7 +50,7 @@ export async function afterRegistration(
   if (answer.evalId === '' && !invocation.json) {
     invocation.terminal.out(`${done}; it runs when dispatched or at its next scheduled time\n`);
   }
-  return afterwards(invocation, answer, { detached, done, follow: wait ? followToEnd : followToHealth });
+  return followWrite(invocation, answer, { detached, done, follow: wait ? followToEnd : followToHealth });
 }
 
 /** Throws `Stopped` if both `-wait` and `-detach` are given. */
@@ -65,12 +65,12 @@ export function checkWaitFor(options: Parameters<typeof checkWait>[0], job: Wait
   const { Type, Periodic, ParameterizedJob, Dispatched } = job;
   if (Type !== 'batch' && Type !== 'sysbatch') {
     const type = typeof Type === 'string' && Type !== '' ? Type : 'service';
-    throw new Stopped(`-wait is for batch and sysbatch jobs, and this is a ${type} job: leave it out`, 2);
+    throw new Stopped(`-wait is for batch and sysbatch jobs, but this is a ${type} job: omit it`, 2);
   }
   if (isGiven(Periodic) || (isGiven(ParameterizedJob) && Dispatched !== true)) {
     throw new Stopped(
-      '-wait has nothing to wait for: the job runs when dispatched or at its next scheduled time; ' +
-        'job dispatch and job periodic force accept -wait',
+      '-wait has no effect here: the job runs when dispatched or at its next scheduled time; ' +
+        'use -wait with job dispatch or job periodic force',
       2,
     );
   }

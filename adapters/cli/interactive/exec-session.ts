@@ -2,7 +2,7 @@ import type { MessageSocket } from '../../../src/client/index.js';
 import { Stopped } from '../stopped.js';
 import type { Keyboard, Streams } from '../terminal.js';
 
-interface Conversation {
+interface ExecSession {
   readonly socket: MessageSocket;
   readonly streams: Streams;
   /** Forward standard input; if false, the command's input ends at once. */
@@ -18,9 +18,9 @@ interface Conversation {
  */
 
 /** Exchanges messages with a command until it exits. Returns its exit code. Rejects with `Stopped` if the socket closes first. */
-export async function converse({ socket, streams, input, terminal }: Conversation): Promise<number> {
+export async function runExecSession({ socket, streams, input, terminal }: ExecSession): Promise<number> {
   const keyboard = terminal ? streams.keyboard : undefined;
-  const release = keyboard === undefined ? () => undefined : handOver(keyboard, socket);
+  const release = keyboard === undefined ? () => undefined : forwardKeys(keyboard, socket);
   try {
     // A read error ends the input; the command continues with the input so far.
     void sendInput(socket, input ? streams.input() : []).catch(() => endInput(socket));
@@ -32,14 +32,14 @@ export async function converse({ socket, streams, input, terminal }: Conversatio
 }
 
 /** Forwards raw keys and size changes of the terminal to the command. Returns the function that stops it. */
-function handOver(keyboard: Keyboard, socket: MessageSocket): () => void {
-  const tellSize = (): void => {
+function forwardKeys(keyboard: Keyboard, socket: MessageSocket): () => void {
+  const sendSize = (): void => {
     const { rows, columns } = keyboard.size();
     void socket.send(JSON.stringify({ tty_size: { height: rows, width: columns } }));
   };
   keyboard.setRaw(true);
-  const unfollow = keyboard.onResize(tellSize);
-  tellSize();
+  const unfollow = keyboard.onResize(sendSize);
+  sendSize();
   return () => {
     unfollow();
     keyboard.setRaw(false);

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { asker } from '../../../adapters/cli/conversation/ask.js';
+import { asker } from '../../../adapters/cli/interactive/prompt.js';
 import type { Keyboard, Terminal } from '../../../adapters/cli/terminal.js';
 
 const keyboard: Keyboard = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { command } from '../../../../adapters/cli/command-line/command.js';
-import { inOwnWords, inPlaceOf } from '../../../../adapters/cli/command-line/other-spellings.js';
+import { adviceForCommand, translateNomadCommand } from '../../../../adapters/cli/command-line/nomad-commands.js';
 import { readArguments } from '../../../../adapters/cli/command-line/read-arguments.js';
 import { commands } from '../../../../adapters/cli/commands/index.js';
 import { typed } from '../typed-commands.js';
@@ -18,13 +18,13 @@ describe('words of another command line', () => {
     ['constructor', 'constructor'],
     ['', ''],
   ])('%s is %s', (given, own) => {
-    expect(inOwnWords(given.split(' ')).join(' ')).toBe(own);
+    expect(translateNomadCommand(given.split(' ')).join(' ')).toBe(own);
   });
 
   it('mean commands that there are', () => {
     const known = commands.map(({ words }) => words);
     for (const words of ['run', 'plan', 'stop', 'validate', 'inspect', 'action', 'logs', 'exec', 'fs', 'agent-info']) {
-      const own = inOwnWords([words]).join(' ');
+      const own = translateNomadCommand([words]).join(' ');
       expect(
         known.some((each) => own === each || own.startsWith(`${each} `)),
         own,
@@ -38,7 +38,7 @@ describe('a command of another command line that is not here', () => {
   it.each([
     ['operator raft list-peers', 'operator raft', /share one store/],
     ['volume', 'volume', /--volume/],
-    ['acl auth-method list -json', 'acl auth-method', /tokens come from the store/],
+    ['acl auth-method list -json', 'acl auth-method', /create tokens with signalbox token create/],
     ['ui', 'ui', /no web interface/],
   ])('%s is named, with what there is', async (given, words, advice) => {
     const { code, error } = await typed('http://127.0.0.1:1', {}, ...given.split(' '));
@@ -48,8 +48,8 @@ describe('a command of another command line that is not here', () => {
   });
 
   it('is none that is here', () => {
-    for (const { words } of commands) expect(inPlaceOf(words.split(' ')), words).toBeUndefined();
-    expect(inPlaceOf(['constructor'])).toBeUndefined();
+    for (const { words } of commands) expect(adviceForCommand(words.split(' ')), words).toBeUndefined();
+    expect(adviceForCommand(['constructor'])).toBeUndefined();
   });
 });
 
