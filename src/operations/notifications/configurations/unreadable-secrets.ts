@@ -1,8 +1,8 @@
 import type { NotificationConfiguration } from '../../../notifications/configurations/configuration.js';
 import type { UncheckedConfigurationInput } from '../../../notifications/configurations/configuration-input.js';
 import type { InvalidAttributes, VerificationFailed } from '../../../notifications/errors.js';
+import { openOptions, openSecret } from '../../books/stored-secrets.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { openOptions, openSecret } from './stored-secrets.js';
 
 /** What becomes of a secret in a change: `unknown` if it stays as it is and cannot be decrypted here. */
 type Fate = 'readable' | 'replaced' | 'unknown';
