@@ -134,11 +134,11 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
 
 /** Replaces the "server is starting" answer by the engine's handler. */
 function mount(server: Server, engine: Engine, options: ServeOptions): UpgradeListener {
-  const { access, host, allowHosts, stallTimeout } = options;
+  const { access, host, allowHosts, maximumWaitingReads, stallTimeout } = options;
   server.removeAllListeners('request');
   // The first token exists by now; a bootstrap request gets Nomad's refusal.
   const bootstrap = access === 'token';
-  const handler = createHttpHandler(engine, { access, bootstrap, hosts: [host, ...allowHosts] });
+  const handler = createHttpHandler(engine, { access, bootstrap, hosts: [host, ...allowHosts], maximumWaitingReads });
   const upgrades = upgradeListener(handler, { stallTimeout });
   server.on('request', nodeListener(handler, { stallTimeout })).on('upgrade', upgrades);
   return upgrades;
