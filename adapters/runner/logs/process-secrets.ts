@@ -1,3 +1,5 @@
+import { passwordsIn } from '../../../src/agent/output/output-tail.js';
+
 /** Parts of names of variables that hold secrets, and ends of names of those that only say where one is. */
 const secretName =
   /(?:^|_)(?:tokens?|secrets?|password|passwd|passphrase|pass|credentials?|(?:api|access|private|secret|encryption|signing)?_?keys?)(?:_|$)/i;
@@ -11,17 +13,7 @@ const shortest = 8;
  */
 export function processSecrets(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   const secrets = Object.entries(environment).flatMap(([name, value = '']) =>
-    secretName.test(name) && !placeName.test(name) ? [value] : passwordIn(value),
+    secretName.test(name) && !placeName.test(name) ? [value] : passwordsIn(value),
   );
   return secrets.filter(({ length }) => length >= shortest);
-}
-
-function passwordIn(value: string): readonly string[] {
-  if (!value.includes('://') || !URL.canParse(value)) return [];
-  const { password } = new URL(value);
-  try {
-    return [password, decodeURIComponent(password)];
-  } catch {
-    return [password];
-  }
 }

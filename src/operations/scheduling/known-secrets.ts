@@ -1,5 +1,6 @@
 import { oneTimeTokens } from '../../access/one-time-tokens.js';
 import { tokens } from '../../access/tokens.js';
+import { secretForms, withoutForms } from '../../agent/output/output-tail.js';
 import { jobRuns } from '../../jobs/runs/job-run.js';
 import { configurations, type NotificationConfiguration } from '../../notifications/configurations/configuration.js';
 import { extraHeaders, noDeliveryOptions } from '../../notifications/delivery/delivery-options.js';
@@ -11,8 +12,8 @@ import { openOptions, openSecret } from '../books/stored-secrets.js';
 import type { EngineContext } from '../context/engine-context.js';
 
 /**
- * The output of a task as alerts may show it: without the tokens of callers and agents, and without the secrets of the destinations in the
- * workspace that hears of the job. The node has already removed the values of the task's variables.
+ * The output of a task as alerts may show it: without the tokens of callers and agents, without the secrets of the host, and without those of
+ * the destinations in the workspace that hears of the job. The node has already removed the values of the task's variables.
  */
 export function withoutKnownSecrets(
   context: EngineContext,
@@ -28,7 +29,7 @@ export function withoutKnownSecrets(
     plain: sent.flatMap(({ plain }) => plain),
     encoded: sent.flatMap(({ encoded }) => encoded),
   };
-  return withoutTokens(view, withoutSecrets(output, secrets));
+  return withoutTokens(view, withoutSecrets(withoutForms(output, secretForms(context.secrets)), secrets));
 }
 
 /** A secret whose key is missing is left out: it cannot be sent either. */

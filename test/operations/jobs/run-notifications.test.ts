@@ -31,8 +31,9 @@ afterEach(async () => {
 async function team(
   runNotifications: RunNotificationRule[] = [{ workspace: 'ws-1' }],
   settings: SettingsOverrides = {},
+  secrets: readonly string[] = [],
 ): Promise<World> {
-  const w = world({ ...settings, runNotifications });
+  const w = world({ ...settings, runNotifications }, { secrets });
   running.push(w);
   const workspace = { id: 'ws-1', name: 'net', organization: 'acme' };
   (await putWorkspace(w.engine, hostPrincipal, workspace))._unsafeUnwrap();
@@ -217,7 +218,8 @@ describe('run notifications', () => {
   });
 
   it('quote no secret of the server: tokens of callers and agents, and what is sent to destinations of the workspace', async () => {
-    const w = await team();
+    const key = Buffer.alloc(32, 7).toString('base64');
+    const w = await team(undefined, {}, [key, 'smtp://alerts:pass%2Fof-mail@mail.example.net']);
     const made = (await saveToken(w.engine, hostPrincipal, { name: 'ada', type: 'management' }))._unsafeUnwrap();
     const agent = (await saveToken(w.engine, hostPrincipal, { name: 'n', type: 'node', nodeId }))._unsafeUnwrap();
     const holder = (await tokenAuthenticator(w.engine)(made.SecretID))._unsafeUnwrap();
@@ -227,6 +229,8 @@ describe('run notifications', () => {
       caller: made.SecretID,
       agent: agent.SecretID,
       oneTime: oneTime.value.OneTimeSecretID,
+      key,
+      mail: 'pass/of-mail',
       signing: 'signing-token-of-the-team',
       url: 'path-of-the-hook-of-the-team',
       header: 'header-value-of-the-team',
