@@ -56,6 +56,7 @@ it('job status shows how jobs ended', async () => {
   expect(list).toMatch(/^late +batch +50 +failed \(stopped\) +/m);
   expect(list).toMatch(/^called +batch\/parameterized +50 +running +/m);
   expect(list).toMatch(/^called\/dispatch-\S+ +batch +50 +failed +/m);
+  expect((await run('node', 'pool', 'jobs', 'default')).out).toMatch(/^bad +default +batch +failed +/m);
   expect((await run('job', 'status', 'good')).out).toMatch(/^Status +=? ?succeeded$/m);
   expect((await run('job', 'status', 'called')).out).toMatch(/^called\/dispatch-\S+ +failed +/m);
   // The members of the interface stay as they are.
