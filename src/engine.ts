@@ -3,6 +3,7 @@ import type { ResultAsync } from 'neverthrow';
 import type { Principal } from './access/principal.js';
 import { principalFault } from './access/principal-fault.js';
 import { accessTables } from './access/tables.js';
+import { passwordsIn } from './agent/output/output-tail.js';
 import type { CallInput } from './api/answers.js';
 import type { ErrorTag } from './api/errors.js';
 import { boundCalls, type CallName } from './bound-calls.js';
@@ -59,6 +60,8 @@ export interface EnginePorts {
   readonly mailer?: Mailer;
   /** Encrypts tokens and destination URLs at rest. */
   readonly cipher?: Cipher;
+  /** Secrets of the host, such as keys, passwords and URLs with passwords: alerts do not quote them when a task prints one. */
+  readonly secrets?: readonly string[];
   /** Changes the bodies of HTTP messages before they are signed. */
   readonly transform?: Transform;
   /** Requirements on jobs beyond the rules of the interface; checked together with those of `settings.jobs.policies`. */
@@ -80,6 +83,7 @@ const portTable: OptionTable<EnginePorts> = {
   delivery: port('a delivery, such as undiciDelivery()', 'send', 'check', 'close'),
   mailer: optional(port('a mailer, such as smtpMailer(…)', 'send', 'close')),
   cipher: optional(port('a cipher, such as aesCipher(…)', 'seal', 'open')),
+  secrets: optional(listOf(text)),
   transform: optional(callable),
   policies: optional(listOf(policy)),
   observer: optional(port('an observer, such as prometheusObserver()', 'count', 'record', 'gauge')),
@@ -175,6 +179,7 @@ function contextOf(ports: EnginePorts, settings: Settings): EngineContext {
     delivery: ports.delivery,
     mailer: ports.mailer,
     cipher: ports.cipher,
+    secrets: (ports.secrets ?? []).flatMap((secret) => [secret, ...passwordsIn(secret)]),
     transform: ports.transform,
     observer: ports.observer ?? silentObserver,
     tracer: ports.tracer,

@@ -13,6 +13,8 @@ export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The screen of the output; absent if it is not an interactive terminal. */
   readonly screen?: Screen | undefined;
+  /** Whether standard output is a terminal, which obeys the control characters in what it gets. */
+  readonly isTerminal?: boolean;
   /** For commands that forward bytes; absent if unavailable. */
   readonly streams?: Streams;
 }
@@ -54,6 +56,7 @@ export function processTerminal(): Terminal {
       (environment['NO_COLOR'] ?? '') === '' && (forced !== undefined ? forced !== '0' : process.stderr.isTTY === true),
     environment,
     screen: process.stdout.isTTY && environment['TERM'] !== 'dumb' ? { size: () => sizeOf(process.stdout) } : undefined,
+    isTerminal: process.stdout.isTTY === true,
     streams: processStreams(),
   };
 }

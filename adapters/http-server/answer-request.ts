@@ -8,7 +8,7 @@ import { type Authentication, type Authenticator, mayHaveRight, nobody, tokenFro
 import type { EdgeGuard } from './edge/edge-guard.js';
 import type { HeaderNames } from './edge/header-names.js';
 import { openServerAnswer } from './edge/open-server.js';
-import { claimantOf, type HeldBody, type Shares } from './edge/shares.js';
+import { claimantOf, type HeldBody, type HeldPlace, type Shares } from './edge/shares.js';
 import { placeOf } from './edge/target.js';
 import { bodyOfStrangers, refusedRight, refusedToken } from './edge/upstream-refusals.js';
 import { withinTrace } from './edge/within-trace.js';
@@ -28,6 +28,8 @@ export interface HandlerParts {
   readonly names: HeaderNames;
   /** The shares of memory for request bodies. */
   readonly bodies: Shares;
+  /** The shares of reads that wait at once. */
+  readonly waiting: Shares;
   readonly maximumBodyBytes: number;
   readonly notificationsPath: string;
   /** Whether answers use Nomad's messages. */
@@ -45,6 +47,7 @@ export interface Asked {
   readonly plain: boolean;
   readonly query: Query;
   readonly body: HeldBody;
+  readonly place: HeldPlace;
 }
 
 /** Answers a request with its route: checks access, then calls the route. */
@@ -98,6 +101,7 @@ function answerTo(
   if (isStranger && (!forUpstream || caller.node !== undefined)) return errors.forbidden(route.access);
   if (isStranger) asked.body.narrow(bodyOfStrangers);
   asked.body.countAgainst(() => claimantOf(caller, request, isStranger));
+  asked.place.countAgainst(() => claimantOf(caller, request, !mayHaveRight(route, caller, pathValues, query)));
   const answered = route.handle(callFrom(parts, asked, caller, pathValues));
   if (!isStranger && !forUpstream) return answered;
   const worded = (response: HttpResponse): HttpResponse => {
@@ -136,12 +140,13 @@ function foundBy({ match }: Located, { request, errors }: Asked, upstream: boole
 
 export function callFrom(
   { engine, names, notificationsPath }: HandlerParts,
-  { request, errors, plain, query, body }: Asked,
+  { request, errors, plain, query, body, place }: Asked,
   caller: Principal,
   pathValues: readonly string[],
 ): RouteCall {
   const readBody: RouteCall['readBody'] = () => body.read();
-  return { engine, caller, request, pathValues, query, names, errors, plain, readBody, notificationsPath };
+  const mayWait = (): boolean => place.take();
+  return { engine, caller, request, pathValues, query, names, errors, plain, readBody, mayWait, notificationsPath };
 }
 
 const bootstrapOff =

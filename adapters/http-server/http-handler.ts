@@ -24,7 +24,7 @@ import { type AccessOptions, authenticatorFrom, bootstrapsOverHttp, nobody } fro
 import { redirected } from './edge/clean-path.js';
 import { edgeGuard } from './edge/edge-guard.js';
 import { headerNamesFor, type Vocabulary } from './edge/header-names.js';
-import { HeldBody, Shares } from './edge/shares.js';
+import { HeldBody, HeldPlace, Shares } from './edge/shares.js';
 import { maximumTargetLength, placeOf, splitTarget } from './edge/target.js';
 import { errorsFor } from './errors/errors-for.js';
 import { type HttpHandler, type HttpRequest, type HttpResponse, headerValue, isWhole } from './http-message.js';
@@ -48,6 +48,11 @@ export type HttpHandlerOptions = AccessOptions & {
    * address), every other caller a quarter; each can send one body of `maximumBodyBytes`.
    */
   readonly maximumHeldBytes?: number;
+  /**
+   * The most reads that wait for a change (`index`) at once; 16,384 when absent. Beyond it such reads get a 429. The shares are those of
+   * `maximumHeldBytes`: behind a reverse proxy all callers without a token have one address.
+   */
+  readonly maximumWaitingReads?: number;
   /**
    * Host names and addresses, without ports, accepted in requests in addition to loopback, the address that the client connected to and
    * the public origin of the engine's settings; `*` accepts every name. Requests for other hosts get a 421.
@@ -78,6 +83,7 @@ const optionTable: OptionTable<Record<keyof HttpHandlerOptions, unknown>> = {
   names: optional(oneOf('neutral', 'upstream')),
   maximumBodyBytes: optional(amount),
   maximumHeldBytes: optional(amount),
+  maximumWaitingReads: optional(amount),
   hosts: optional(listOf(text)),
 };
 
@@ -97,6 +103,7 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
     guard: edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] }),
     names,
     bodies: new Shares(maximumHeldBytes, maximumBodyBytes),
+    waiting: new Shares(options.maximumWaitingReads ?? 16_384, 1),
     maximumBodyBytes,
     notificationsPath,
     upstream,
@@ -127,6 +134,7 @@ async function respond(parts: HandlerParts, request: HttpRequest): Promise<HttpR
     response = asked.errors.internal();
   }
   asked.body.release();
+  asked.place.release();
   return finished(parts, request, response);
 }
 
@@ -146,11 +154,9 @@ function begin(
   const refused = parts.guard(request, changes);
   if (refused !== undefined) return errors.refused(refused.status, refused.message);
   if (located === undefined) return errors.unknownPath(placeOf(request));
+  const query = queryFrom(request, parts.names, target.query, { changes });
   const body = new HeldBody(request, parts.bodies, parts.maximumBodyBytes);
-  return {
-    located,
-    asked: { request, errors, plain, query: queryFrom(request, parts.names, target.query, { changes }), body },
-  };
+  return { located, asked: { request, errors, plain, query, body, place: new HeldPlace(parts.waiting) } };
 }
 
 /** Some writes also accept GET, for existing clients: an image in a web page could trigger them, too. */
@@ -216,6 +222,7 @@ function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
     plain: false,
     query: queryFrom(request, parts.names, target.query, { changes: false }),
     body: new HeldBody(request, parts.bodies, 0),
+    place: new HeldPlace(parts.waiting),
   };
   const call = callFrom(parts, asked, nobody, pathValues);
   return {

@@ -15,7 +15,7 @@ export interface NodeListStub {
   readonly Status: string;
   readonly StatusDescription: string;
   readonly Drivers: Node['Drivers'];
-  readonly HostVolumes: NonNullable<Node['HostVolumes']> | null;
+  readonly HostVolumes: NonNullable<Node['HostVolumes']>;
   readonly LastDrain: DrainMetadata | null;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
@@ -39,8 +39,8 @@ function nodeStub(node: Node, resources: boolean, os: boolean): NodeListStub {
     Status: node.Status,
     StatusDescription: node.StatusDescription,
     Drivers: driversOf(node),
-    HostVolumes: node.HostVolumes ?? null,
-    LastDrain: node.LastDrain ?? null,
+    HostVolumes: node.HostVolumes ?? {},
+    LastDrain: lastDrainOf(node),
     CreateIndex: node.CreateIndex,
     ModifyIndex: node.ModifyIndex,
     ...(resources ? resourcesOf(node) : {}),
@@ -53,12 +53,6 @@ export const nodePage = shownPage('NodeListStub', ({ record }: StoredRow<Node>, 
   nodeStub(record, resources === true, os === true),
 );
 
-const emptyNodeResources = {
-  Processors: { Topology: null },
-  Devices: null,
-  NodeNetworks: null,
-};
-
 /** The whole node; members that this server does not use have their empty form. The node's secret is never shown. */
 export function nodeDocument(node: Node) {
   return {
@@ -66,12 +60,9 @@ export function nodeDocument(node: Node) {
     ComputedClass: '',
     DrainStrategy: null,
     Drain: (node.DrainStrategy ?? null) !== null,
-    Events: null,
     CSIControllerPlugins: {},
     CSINodePlugins: {},
-    HostVolumes: null,
-    HostNetworks: null,
-    LastDrain: null,
+    HostNetworks: {},
     CgroupParent: '',
     GCVolumesOnNodeGC: false,
     NodeMaxAllocs: 0,
@@ -82,6 +73,9 @@ export function nodeDocument(node: Node) {
     // Clients fail at a null where Nomad always has an object or a list.
     Meta: node.Meta ?? {},
     Links: node.Links ?? {},
+    HostVolumes: node.HostVolumes ?? {},
+    Events: node.Events ?? [],
+    LastDrain: lastDrainOf(node),
     Drivers: driversOf(node),
     ...resourcesOf(node),
     SecretID: '',
@@ -95,17 +89,24 @@ function driversOf({ Drivers }: Node): Node['Drivers'] {
   );
 }
 
+function lastDrainOf({ LastDrain }: Node) {
+  return LastDrain === undefined || LastDrain === null ? null : { ...LastDrain, Meta: LastDrain.Meta ?? {} };
+}
+
 function resourcesOf({ NodeResources, ReservedResources }: Node) {
+  const { Cpu, Networks, NodeNetworks, Devices } = NodeResources;
   return {
     NodeResources: {
-      ...emptyNodeResources,
       ...NodeResources,
-      Cpu: { ...NodeResources.Cpu, ReservableCpuCores: NodeResources.Cpu.ReservableCpuCores ?? [] },
-      Networks: NodeResources.Networks ?? [],
+      Processors: { Topology: {} },
+      Cpu: { ...Cpu, ReservableCpuCores: Cpu.ReservableCpuCores ?? [] },
+      Networks: Networks ?? [],
+      NodeNetworks: (NodeNetworks ?? []).map((each) => ({ ...each, Addresses: each.Addresses ?? [] })),
+      Devices: Devices?.map((device) => ({ ...device, Attributes: device.Attributes ?? {} })) ?? null,
     },
     ReservedResources: {
       ...ReservedResources,
-      Cpu: { ReservedCpuCores: null, ...ReservedResources.Cpu },
+      Cpu: { ReservedCpuCores: [], ...ReservedResources.Cpu },
       Networks: { ReservedHostPorts: '', ...ReservedResources.Networks },
     },
   };

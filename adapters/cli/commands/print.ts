@@ -3,6 +3,7 @@ import { orThrow } from '../../../src/client/index.js';
 import type { Invocation } from '../command-line/command.js';
 import { inJson } from '../output/cells.js';
 import { shownText } from '../output/colours.js';
+import { forOutput } from '../output/terminal-text.js';
 import type { Terminal } from '../terminal.js';
 
 /** The result of a call. */
@@ -28,10 +29,14 @@ export async function confirm(invocation: Invocation, answer: Answer<unknown>, l
   return print(invocation, (await orThrow(answer)) ?? null, () => `${line}\n`);
 }
 
-/** Forwards bytes as fast as the output accepts them. Returns the exit code 0. */
-export async function passOn({ streams, out }: Terminal, pieces: AsyncIterable<Uint8Array>): Promise<number> {
+/**
+ * Forwards bytes as fast as the output accepts them; to a terminal without control characters other than colours. Returns the exit
+ * code 0.
+ */
+export async function passOn(terminal: Terminal, pieces: AsyncIterable<Uint8Array>): Promise<number> {
+  const { streams, out } = terminal;
   const decoder = new TextDecoder();
-  for await (const piece of pieces) {
+  for await (const piece of forOutput(terminal, pieces)) {
     if (streams === undefined) out(decoder.decode(piece, { stream: true }));
     else await streams.out(piece);
   }

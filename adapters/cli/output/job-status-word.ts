@@ -1,7 +1,7 @@
 interface ListedJob {
   readonly Status: string;
   readonly Stop: boolean;
-  /** How a dead job ended; absent for periodic and parameterized jobs, and from servers with Nomad's names. */
+  /** How a dead job ended; absent for periodic and parameterized jobs. */
   readonly Outcome?: string;
 }
 

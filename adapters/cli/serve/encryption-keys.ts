@@ -59,6 +59,11 @@ export async function newKeyCommand(args: readonly string[], terminal: Terminal)
   return 0;
 }
 
+/** The keys in such a file, as it has them. */
+export async function keysOfFile(path: string): Promise<readonly string[]> {
+  return keysIn(await readFile(path, 'utf8')).map(({ key }) => String(key));
+}
+
 function keysIn(text: string): readonly AesKey[] {
   return text.split('\n').flatMap((line): AesKey[] => {
     const [id = '', key = ''] = line.trim().split(/\s+/);

@@ -34,6 +34,7 @@ export interface ServeOptions {
   /** The most client connections; null: the default of the machine. */
   readonly maximumConnections: number | null;
   readonly maximumConnectionsPerAddress: number | null;
+  readonly maximumWaitingReads: number;
   /** Milliseconds without progress after which a client that reads an answer is disconnected. */
   readonly stallTimeout: number;
   /** The engine's settings that differ from the defaults. */
@@ -185,6 +186,7 @@ function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'>
     allowHosts: read('allowHosts'),
     maximumConnections: read<number | undefined>('maximumConnections') ?? null,
     maximumConnectionsPerAddress: read<number | undefined>('maximumConnectionsPerAddress') ?? null,
+    maximumWaitingReads: read<number>('maximumWaitingReads'),
     stallTimeout: read('stallTimeout'),
     engine: engineSettings(settings),
   };

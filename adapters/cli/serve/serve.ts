@@ -8,7 +8,7 @@ import {
   checkStoredSecrets,
   createEngine,
   type Engine,
-  type HttpDelivery,
+  type EnginePorts,
   hostPrincipal,
   listEventTypes,
   type Mailer,
@@ -42,7 +42,7 @@ import { Stopped } from '../stopped.js';
 import type { Terminal } from '../terminal.js';
 import { connectionLimitsFrom } from './connection-limits-from.js';
 import { drainServer } from './drain-server.js';
-import { cipherFromFile, passingCipher } from './encryption-keys.js';
+import { cipherFromFile, keysOfFile, passingCipher } from './encryption-keys.js';
 import { exampleRequests } from './example-requests.js';
 import { type HostRunner, startHostRunner } from './host-runner.js';
 import { openStore } from './open-store.js';
@@ -91,7 +91,8 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   let made: Engine | undefined;
   try {
     const origin = await listen(server, options);
-    const engine = engineFrom({ options, origin, seed, terminal }, { storage, delivery, cipher });
+    const secrets = await secretsOf(options);
+    const engine = engineFrom({ options, origin, seed, terminal }, { storage, delivery, cipher, secrets });
     made = engine;
     await preparedSecrets(engine);
     await tellOfEventTypes(engine);
@@ -134,11 +135,11 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
 
 /** Replaces the "server is starting" answer by the engine's handler. */
 function mount(server: Server, engine: Engine, options: ServeOptions): UpgradeListener {
-  const { access, host, allowHosts, stallTimeout } = options;
+  const { access, host, allowHosts, maximumWaitingReads, stallTimeout } = options;
   server.removeAllListeners('request');
   // The first token exists by now; a bootstrap request gets Nomad's refusal.
   const bootstrap = access === 'token';
-  const handler = createHttpHandler(engine, { access, bootstrap, hosts: [host, ...allowHosts] });
+  const handler = createHttpHandler(engine, { access, bootstrap, hosts: [host, ...allowHosts], maximumWaitingReads });
   const upgrades = upgradeListener(handler, { stallTimeout });
   server.on('request', nodeListener(handler, { stallTimeout })).on('upgrade', upgrades);
   return upgrades;
@@ -224,6 +225,12 @@ async function cipherOf(options: ServeOptions, warn: (message: string) => void):
   return null;
 }
 
+/** What alerts must not quote: the keys of the key file, and the passwords of the mail server and the proxy. */
+async function secretsOf({ encryptionKeyFile, mail, outbound }: ServeOptions): Promise<readonly string[]> {
+  const keys = encryptionKeyFile === null ? [] : await keysOfFile(encryptionKeyFile);
+  return [...keys, ...[mail?.url, outbound.proxy?.url].filter((url) => url !== undefined)];
+}
+
 async function storeFrom(options: ServeOptions): Promise<Storage> {
   const opened = await openStore(options.storePath);
   return opened.match(
@@ -244,7 +251,7 @@ interface Start {
 
 function engineFrom(
   { options, origin, seed, terminal }: Start,
-  { cipher, ...given }: { storage: Storage; delivery: HttpDelivery; cipher: Cipher | null },
+  { cipher, ...given }: Pick<EnginePorts, 'storage' | 'delivery' | 'secrets'> & { readonly cipher: Cipher | null },
 ): Engine {
   const settings: SettingsOverrides = {
     ...options.engine,

@@ -120,6 +120,13 @@ export const processSettings: readonly Setting[] = [
       'maximum client connections per address; default: half of maximumConnections, or all when listening on loopback. All clients of a reverse proxy share its address',
   },
   {
+    key: 'maximumWaitingReads',
+    kind: numberKind(16, 1_000_000),
+    default: 16_384,
+    summary:
+      'reads that wait for a change at once (parameter index); further ones get a 429. Each token can have a quarter, all callers without a token an eighth together, and one address half of that; an eighth is reserved for management and agents',
+  },
+  {
     key: 'stallTimeout',
     kind: durationKind(100),
     default: 30_000,

@@ -34,8 +34,7 @@ export function callRoute(named: NamedCall, check?: InputCheck): Route {
     if (unwanted !== undefined) return err(unwanted);
     const { kind, judgesWaiting } = definition;
     if (kind !== 'waiting' && (judgesWaiting !== true || isNeutral(call))) return ok(immediately);
-    const waiting = waitingOf(call);
-    return kind === 'waiting' ? waiting : waiting.map(() => immediately);
+    return kind === 'waiting' ? admittedWaiting(call) : waitingOf(call).map(() => immediately);
   };
 
   const answerRead = (call: RouteCall, read: Result<ReadInputs, BadInput>, waiting: Waiting): Answering => {
@@ -143,7 +142,7 @@ function signalOf(definition: Call, call: RouteCall): AbortSignal {
  * The parameters of a blocking query, and its cancellation when the client disconnects. For clients of Nomad an invalid page length
  * is an error of every read.
  */
-export function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
+function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
   if (call.query.isEmpty) return ok(immediately);
   const values: Record<string, unknown> = {};
   for (const [name, { locations }] of Object.entries(waitingInputs)) {
@@ -164,6 +163,16 @@ export function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
     whenCancelled: (cancel) => call.request.whenClosed(cancel),
   });
 }
+
+/** The same, if the caller may wait once more. */
+export function admittedWaiting(call: RouteCall): Result<Waiting, BadInput> {
+  return waitingOf(call).andThen((waiting) =>
+    waiting.after === undefined || call.mayWait() ? ok(waiting) : err(badInput('too_many_waiting', tooManyWaiting)),
+  );
+}
+
+const tooManyWaiting =
+  'too many reads of this caller wait for a change: read without the parameter "index", or try again when one of them has been answered';
 
 function isNeutral({ names, plain }: RouteCall): boolean {
   return plain || names.vocabulary !== 'upstream';

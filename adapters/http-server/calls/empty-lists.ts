@@ -1,7 +1,7 @@
 import { anyCaller } from '../../../src/api/access.js';
 import { readNothing } from '../../../src/index.js';
 import type { HttpResponse } from '../http-message.js';
-import { waitingOf } from './call-route.js';
+import { admittedWaiting } from './call-route.js';
 import { jsonType, textResponse } from './responses.js';
 import type { Route, RouteCall } from './route.js';
 
@@ -20,7 +20,7 @@ function emptyList(name: string, path: string): Route {
 
 function answerEmptyList(call: RouteCall): HttpResponse | Promise<HttpResponse> {
   const { names, engine, query } = call;
-  const waiting = waitingOf(call);
+  const waiting = admittedWaiting(call);
   if (waiting.isErr()) return call.errors.badInput(waiting.error);
   const region = query.get('region').unwrapOr(undefined) ?? '';
   if (region !== '' && region !== engine.settings.jobs.region) return textResponse(500, 'No path to region');

@@ -44,6 +44,8 @@ export interface RouteCall {
   readonly plain: boolean;
   /** Reads the request's body, once, within the handler's limits. Never rejects. */
   readonly readBody: () => Promise<RequestBody>;
+  /** Counts the request among those that wait for a change, until it is answered; false if its caller has too many of them. */
+  readonly mayWait: () => boolean;
   /** Where the notification interface is mounted, without a slash at the end. */
   readonly notificationsPath: string;
 }

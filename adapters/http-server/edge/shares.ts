@@ -108,6 +108,36 @@ export class Shares {
   }
 }
 
+/** The place of one request among those that wait for a change, counted against the shares until `release`. */
+export class HeldPlace {
+  readonly #shares: Shares;
+  #claim: (() => Claimant) | undefined;
+  #claimant: Claimant | undefined;
+
+  constructor(shares: Shares) {
+    this.#shares = shares;
+  }
+
+  /** Whose share the place counts against; called when it is taken. */
+  countAgainst(claim: () => Claimant): void {
+    this.#claim = claim;
+  }
+
+  /** False if the claimant has no room. */
+  take(): boolean {
+    if (this.#claimant !== undefined || this.#claim === undefined) return true;
+    const claimant = this.#claim();
+    if (!this.#shares.take(claimant, 1)) return false;
+    this.#claimant = claimant;
+    return true;
+  }
+
+  release(): void {
+    if (this.#claimant !== undefined) this.#shares.release(this.#claimant, 1);
+    this.#claimant = undefined;
+  }
+}
+
 /** The body of one request: read at most once, counted against the shares until `release`. */
 export class HeldBody {
   readonly #request: HttpRequest;

@@ -6,8 +6,17 @@ export interface BadInput {
   /**
    * `malformed`: cannot be parsed. `wrong_type`: parsed, but of an unexpected type. `absent`: missing. `too_large`: exceeds a limit.
    * `unsupported`: another media type. `aborted`: ended early. `no_room`: the memory for request bodies is full.
+   * `too_many_waiting`: its caller has too many waiting reads.
    */
-  readonly reason: 'malformed' | 'wrong_type' | 'absent' | 'too_large' | 'unsupported' | 'aborted' | 'no_room';
+  readonly reason:
+    | 'malformed'
+    | 'wrong_type'
+    | 'absent'
+    | 'too_large'
+    | 'unsupported'
+    | 'aborted'
+    | 'no_room'
+    | 'too_many_waiting';
   readonly message: string;
   /** JSON pointer into the body. */
   readonly pointer?: string;
@@ -15,6 +24,11 @@ export interface BadInput {
   readonly parameter?: string;
   /** The status that clients of Nomad expect in place of a 400. */
   readonly status?: 500;
+}
+
+/** In seconds: how soon a request may be tried again for which there was no room. */
+export function retryAfter({ reason }: BadInput): readonly string[] {
+  return reason === 'no_room' || reason === 'too_many_waiting' ? ['Retry-After', '1'] : [];
 }
 
 export function badInput(reason: BadInput['reason'], message: string): BadInput {

@@ -3,7 +3,7 @@ import type { JobCallError } from '../../../src/api/errors.js';
 import { emptyResponse, textResponse } from '../calls/responses.js';
 import type { Vocabulary } from '../edge/header-names.js';
 import type { HttpResponse } from '../http-message.js';
-import type { BadInput } from './bad-input.js';
+import { type BadInput, retryAfter } from './bad-input.js';
 import {
   busyStoreText,
   type InterfaceErrors,
@@ -76,7 +76,7 @@ export function jobErrors(names: Vocabulary): InterfaceErrors {
   return {
     badInput: (error) => {
       const response = textResponse((isForNomad ? error.status : undefined) ?? statusOfBadInput(error), error.message);
-      if (error.reason === 'no_room') response.headers.push('Retry-After', '1');
+      response.headers.push(...retryAfter(error));
       return response;
     },
     unknownPath: (where) =>
@@ -113,6 +113,8 @@ function statusOfBadInput(error: BadInput): number {
       return 415;
     case 'no_room':
       return 503;
+    case 'too_many_waiting':
+      return 429;
     case 'malformed':
     case 'wrong_type':
     case 'absent':

@@ -3,7 +3,7 @@ import type { FieldFault, NotFound, VerificationFailed } from '../../../src/inde
 import { jsonApiType } from '../calls/responses.js';
 import type { HttpResponse } from '../http-message.js';
 import { responseMember } from '../notifications/resource-documents.js';
-import type { BadInput } from './bad-input.js';
+import { type BadInput, retryAfter } from './bad-input.js';
 import {
   busyStoreText,
   type InterfaceErrors,
@@ -27,7 +27,7 @@ interface JsonApiError {
 export const notificationErrors: InterfaceErrors = {
   badInput: (error) => {
     const response = errorResponse([badInputError(error)]);
-    if (error.reason === 'no_room') response.headers.push('Retry-After', '1');
+    response.headers.push(...retryAfter(error));
     return response;
   },
   unknownPath: (where) =>
@@ -159,6 +159,8 @@ function headOf(error: BadInput): { readonly status: string; readonly title: str
       return { status: '415', title: 'unsupported media type' };
     case 'no_room':
       return { status: '503', title: 'service unavailable' };
+    case 'too_many_waiting':
+      return { status: '429', title: 'too many requests' };
     case 'malformed':
     case 'wrong_type':
     case 'absent':

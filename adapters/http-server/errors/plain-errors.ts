@@ -38,7 +38,7 @@ function refusedAs(message: string): object {
 }
 
 function badRequest({ message, pointer, parameter, reason }: BadInput): object {
-  if (reason === 'no_room') return refusedAs(message);
+  if (reason === 'no_room' || reason === 'too_many_waiting') return refusedAs(message);
   return {
     type: 'bad_request',
     message,

@@ -14,7 +14,7 @@ import {
 } from './json-schema.js';
 
 const driver = objectSchema({
-  Attributes: orNull(textMap),
+  Attributes: textMap,
   Detected: flag,
   Healthy: flag,
   HealthDescription: text,
@@ -40,20 +40,20 @@ const resources = objectSchema({
   Cpu: objectSchema({
     CpuShares: integer,
     TotalCpuCores: integer,
-    ReservableCpuCores: orNull({ type: 'array', items: integer }),
+    ReservableCpuCores: { type: 'array', items: integer },
   }),
   Processors: anyObject,
   Memory: objectSchema({ MemoryMB: integer }),
   Disk: objectSchema({ DiskMB: integer }),
   Devices: orNull({ type: 'array', items: anyObject }),
-  NodeNetworks: orNull({ type: 'array', items: anyObject }),
-  Networks: orNull({ type: 'array', items: anyObject }),
+  NodeNetworks: { type: 'array', items: anyObject },
+  Networks: { type: 'array', items: anyObject },
   MinDynamicPort: integer,
   MaxDynamicPort: integer,
 });
 
 const reserved = objectSchema({
-  Cpu: objectSchema({ CpuShares: integer, ReservedCpuCores: orNull({ type: 'array', items: integer }) }),
+  Cpu: objectSchema({ CpuShares: integer, ReservedCpuCores: { type: 'array', items: integer } }),
   Memory: objectSchema({ MemoryMB: integer }),
   Disk: objectSchema({ DiskMB: integer }),
   Networks: objectSchema({ ReservedHostPorts: text }),
@@ -70,7 +70,7 @@ const common = {
   Status: { enum: ['initializing', 'ready', 'down', 'disconnected'] },
   StatusDescription: text,
   Drivers: mapOf(driver),
-  HostVolumes: orNull(mapOf(anyObject)),
+  HostVolumes: mapOf(anyObject),
   LastDrain: orNull(lastDrain),
   CreateIndex: count,
   ModifyIndex: count,
@@ -90,8 +90,8 @@ const node = {
   HTTPAddr: text,
   TLSEnabled: flag,
   Attributes: textMap,
-  Meta: orNull(textMap),
-  Links: orNull(textMap),
+  Meta: textMap,
+  Links: textMap,
   ComputedClass: text,
   CgroupParent: text,
   NodeResources: resources,

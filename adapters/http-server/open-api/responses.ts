@@ -43,8 +43,20 @@ function refusalsOf(named: NamedCall, method: HttpMethod, names: HeaderNames): R
   const ofInterface = call.interface === 'notifications' ? ofNotifications(call) : ofJobs(call);
   const ofBody = bodyKindOf(call) === 'none' ? [] : [400, 413];
   const ofUpgrade = call.kind === 'socket' && names.vocabulary === 'neutral' ? [426] : [];
+  const ofWaiting = call.kind === 'waiting' ? [429] : [];
   const ofErrors = [...errorStatuses(named, names).values()].flat();
-  return new Set([414, 421, 500, 503, ...(isRead ? [] : [403]), ...ofBody, ...ofInterface, ...ofUpgrade, ...ofErrors]);
+  return new Set([
+    414,
+    421,
+    500,
+    503,
+    ...(isRead ? [] : [403]),
+    ...ofBody,
+    ...ofInterface,
+    ...ofUpgrade,
+    ...ofWaiting,
+    ...ofErrors,
+  ]);
 }
 
 function ofNotifications(call: Call): readonly number[] {
@@ -114,7 +126,7 @@ const refusals: Readonly<Record<number, string>> = {
   421: 'The request was sent to a host that this server does not answer to',
   422: 'The body has invalid attributes',
   426: 'The path opens a WebSocket: send an upgrade request',
-  429: 'Too many requests; try again later',
+  429: 'Too many requests of the caller, or too many of its reads wait; try again later',
   500: 'The server or a node failed; with the names of Nomad also: the current state forbids it',
   503: 'Too many bodies are being read, or another process holds the write lock of the store; try again after `Retry-After` seconds',
 };

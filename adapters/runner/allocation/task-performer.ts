@@ -14,6 +14,7 @@ import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { noUsage } from '../drivers/process-usage.js';
 import type { CommandRequest, RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
 import { logEnd } from '../logs/log-tail.js';
+import { processSecrets } from '../logs/process-secrets.js';
 import { beforeAbort, insist } from '../waiting.js';
 import type { AllocationDisk } from './allocation-disk.js';
 import type { RunnerContext } from './runner-context.js';
@@ -111,13 +112,14 @@ export class TaskPerformer {
   }
 
   /**
-   * The last lines that it printed, with the values of its variables blanked. Empty if those values are unknown, as after a restart of the
-   * agent: better no output than a secret in it.
+   * The last lines that it printed, with the values of its variables and the secrets of this process blanked. Empty if those values are
+   * unknown, as after a restart of the agent: better no output than a secret in it.
    */
   async outputTail(): Promise<string> {
     const { allocation, task } = this.assignment;
-    const secrets = this.#prepared.secretsOf(this.assignment);
-    if (secrets === null) return '';
+    const values = this.#prepared.secretsOf(this.assignment);
+    if (values === null) return '';
+    const secrets = [...values, ...processSecrets(process.env)];
     if (this.#lastOutput !== undefined) return outputTail(this.#lastOutput, secrets);
     const logs = this.#context.memory.paths(allocation.ID, task.Name)?.logs;
     if (logs === undefined) return '';
@@ -273,14 +275,26 @@ export class TaskPerformer {
 
   #sayFailed(attempt: number, error: string): void {
     const { allocation, task } = this.assignment;
-    const forms = secretForms(this.#prepared.secretsOf(this.assignment) ?? []);
     const about = {
       namespace: allocation.Namespace,
       job: allocation.JobID,
       allocation: allocation.ID,
       task: task.Name,
     };
-    this.#context.logger.warn({ ...about, attempt, error: withoutForms(error, forms) }, 'A function failed');
+    this.#context.logger.warn(
+      { ...about, attempt, error: withoutForms(error, this.#secretForms()) },
+      'A function failed',
+    );
+  }
+
+  /** The message of an exit is in the task's events, and in alerts. */
+  #withoutSecrets(exit: TaskExit): TaskExit {
+    if (typeof exit.message !== 'string') return exit;
+    return { ...exit, message: withoutForms(exit.message, this.#secretForms()) };
+  }
+
+  #secretForms(): readonly string[] {
+    return secretForms([...(this.#prepared.secretsOf(this.assignment) ?? []), ...processSecrets(process.env)]);
   }
 
   /** Waits for the end of a running task. */
@@ -293,7 +307,7 @@ export class TaskPerformer {
       this.#lastOutput = task.lastOutput?.();
       this.#handles.delete(attempt);
       this.#prepared.ended();
-      this.#tell({ type: 'exited', attempt, exit });
+      this.#tell({ type: 'exited', attempt, exit: this.#withoutSecrets(exit) });
     };
     this.#run('watching a task', end());
   }

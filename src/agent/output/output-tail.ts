@@ -38,6 +38,18 @@ export function secretForms(values: Iterable<string>): readonly string[] {
   return [...forms].toSorted((a, b) => b.length - a.length);
 }
 
+/** The password of a URL, as it is written and decoded. */
+export function passwordsIn(url: string): readonly string[] {
+  if (!url.includes('://') || !URL.canParse(url)) return [];
+  const { password } = new URL(url);
+  if (password === '') return [];
+  try {
+    return [...new Set([password, decodeURIComponent(password)])];
+  } catch {
+    return [password];
+  }
+}
+
 /** The output with all forms masked. */
 export function withoutForms(text: string, forms: readonly string[]): string {
   return forms.reduce((kept, form) => (form === '' ? kept : kept.replaceAll(form, blank)), text);

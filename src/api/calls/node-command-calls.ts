@@ -8,13 +8,15 @@ import { text } from '../text-codecs.js';
 
 function hostUsageOnTheWire({ memory, processors, disk, uptime, at }: HostUsage): unknown {
   const { total, available } = memory;
-  const diskDocument = disk && {
+  // Without a folder zeros: clients read the members without checking.
+  const { folder, size, available: free } = disk ?? { folder: '', size: 0, available: 0 };
+  const diskDocument = {
     Device: '',
-    Mountpoint: disk.folder,
-    Size: disk.size,
-    Used: disk.size - disk.available,
-    Available: disk.available,
-    UsedPercent: disk.size === 0 ? 0 : (100 * (disk.size - disk.available)) / disk.size,
+    Mountpoint: folder,
+    Size: size,
+    Used: size - free,
+    Available: free,
+    UsedPercent: size === 0 ? 0 : (100 * (size - free)) / size,
     InodesUsedPercent: 0,
   };
   return {
@@ -27,9 +29,9 @@ function hostUsageOnTheWire({ memory, processors, disk, uptime, at }: HostUsage)
       TotalPercent: user + system,
       TotalTicks: ((user + system) / 100) * megahertz,
     })),
-    DiskStats: diskDocument === null ? [] : [diskDocument],
+    DiskStats: disk === null ? [] : [diskDocument],
     AllocDirStats: diskDocument,
-    DeviceStats: null,
+    DeviceStats: [],
     Uptime: uptime,
     CPUTicksConsumed: processors.reduce(
       (sum, { user, system, megahertz }) => sum + ((user + system) / 100) * megahertz,

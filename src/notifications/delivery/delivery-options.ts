@@ -262,6 +262,11 @@ function wholeWithin(name: string, least: number, most: number) {
   };
 }
 
+/** What the options add to every request. */
+export function extraHeaders({ headers, authentication }: SecretOptions): Readonly<Record<string, string>> {
+  return authentication === null ? headers : { ...headers, authorization: authorizationOf(authentication) };
+}
+
 /** The Authorization header of an authentication. */
 export function authorizationOf(authentication: Authentication): string {
   if (authentication.type === 'bearer') return `Bearer ${authentication.token}`;

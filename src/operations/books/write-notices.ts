@@ -87,20 +87,25 @@ const removedAtOnce = 256;
  */
 export function writeNotices(view: WriteView, changes: Changes, kept: number, cause?: Cause): void {
   if (changes.size === 0 || kept <= 0) return;
-  const real: Changed[] = [];
-  for (const change of changes.values()) {
-    if (change.before === undefined && change.after === undefined) continue;
-    real.push(change);
-    keepEarlier(view, change, kept);
-  }
+  const real = [...changes.values()].filter(({ before, after }) => before !== undefined || after !== undefined);
   const last = view.tableIndex(noticeBatches);
   const batches = batchesOf(real, cause);
+  const from = keptFrom(batches.at(-1)?.Index ?? last, kept);
+  for (const change of real) keepEarlier(view, change, from);
   for (const batch of batches) view.put(noticeBatches, batch);
-  if (batches.length === 0 || Math.floor(last / lookEvery) === Math.floor(view.index / lookEvery)) return;
+  if (batches.length > 0 && Math.floor(last / lookEvery) !== Math.floor(view.index / lookEvery)) removeOld(view, from);
+}
+
+function removeOld(view: WriteView, from: number): void {
   for (const table of [noticeBatches, earlierRecords]) {
-    const old = view.list<unknown>(table as Table<unknown>, { to: [view.index - kept], limit: removedAtOnce });
+    const old = view.list<unknown>(table as Table<unknown>, { to: [from], limit: removedAtOnce });
     for (const { record } of old) view.remove(table as Table<unknown>, (table as Table<unknown>).key(record));
   }
+}
+
+/** Index of the oldest transaction whose events streams still send, when the newest notices are those of `last`. */
+export function keptFrom(last: number, kept: number): number {
+  return last - kept;
 }
 
 /** One for each index of the transaction, by index. */
@@ -124,23 +129,23 @@ function batchesOf(changes: readonly Changed[], cause: Cause | undefined): reado
  * Keeps the version that the transaction overwrites, because earlier notices may need it, or the one it removes, because its own
  * notice needs it.
  */
-function keepEarlier(view: WriteView, { topic, key, before, after, index }: Changed, kept: number): void {
+function keepEarlier(view: WriteView, { topic, key, before, after, index }: Changed, from: number): void {
   if (before === undefined) return;
   const Namespace = key.length === 1 ? '' : String(key[0]);
   const earlier = { Topic: topic, Namespace, Key: String(key.at(-1)), Record: before.record };
-  if (before.modifyIndex > view.index - kept) view.put(earlierRecords, { ...earlier, Index: before.modifyIndex });
+  if (before.modifyIndex >= from) view.put(earlierRecords, { ...earlier, Index: before.modifyIndex });
   if (after === undefined && isToldWhenRemoved(topic)) view.put(earlierRecords, { ...earlier, Index: index });
 }
 
-/** The event of a notice, with the record as of its transaction. */
-export function eventOfNotice(view: ReadView, notice: Notice, index: number): ClusterEvent {
+/** The event of a notice, with the record as of its transaction; undefined if that is no longer kept (the setting was lower then). */
+export function eventOfNotice(view: ReadView, notice: Notice, index: number): ClusterEvent | undefined {
   const key = keyOf(notice);
   const row = view.get<unknown>(TABLES[notice.Topic] as Table<unknown>, key);
   if (row?.modifyIndex === index) return eventFrom(notice, index, shownRecord(view, notice.Topic, row));
   const namespace = key.length === 1 ? '' : notice.Namespace;
   const earlier = view.get(earlierRecords, [index, notice.Topic, namespace, notice.Key])?.record.Record;
-  const then = { record: earlier, modifyIndex: index };
-  return eventFrom(notice, index, earlier === undefined ? null : shownRecord(view, notice.Topic, then));
+  if (earlier === undefined) return undefined;
+  return eventFrom(notice, index, shownRecord(view, notice.Topic, { record: earlier, modifyIndex: index }));
 }
 
 /** The key of a notice's record. The name of a service is the second of its filter keys. */

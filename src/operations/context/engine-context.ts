@@ -40,6 +40,8 @@ export interface EngineContext {
   readonly transform: Transform | undefined;
   /** Absent: secrets are stored in the clear. */
   readonly cipher: Cipher | undefined;
+  /** @internal Secrets of the host. */
+  readonly secrets: readonly string[];
   /** Receives measurements. */
   readonly observer: Observer;
   /** If absent, no spans are created; a call's `traceparent` is still passed on. */

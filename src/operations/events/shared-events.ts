@@ -20,6 +20,7 @@ export class SharedEvents {
     for (const [at, notice] of Notices.entries()) {
       if (!wants(notice)) continue;
       const event = made?.[at] ?? eventOfNotice(view, notice, Index);
+      if (event === undefined) continue;
       if (made !== undefined) made[at] = event;
       Events.push(event);
     }

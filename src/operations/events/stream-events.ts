@@ -8,6 +8,7 @@ import type { ReadView, StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
 import type { PermissionDenied } from '../authorise.js';
 import { standingOf } from '../books/caller-standing.js';
+import { keptFrom } from '../books/write-notices.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { untilFirst } from '../waiting/until-first.js';
 import { SharedEvents } from './shared-events.js';
@@ -143,12 +144,14 @@ function readBatches(
   const events = eventsOf(context);
   return context.storage.read((view) => {
     const latest = view.tableIndex(noticeBatches);
+    const oldest = keptFrom(latest, context.settings.events.kept);
     return {
       latest,
       stands: stands(view),
-      keptFrom: latest - context.settings.events.kept,
+      keptFrom: oldest,
+      // Older notices are removed later, but their records need not be kept any more.
       batches: view
-        .list(noticeBatches, { from: [next], limit: readAtOnce })
+        .list(noticeBatches, { from: [Math.max(next, oldest)], limit: readAtOnce })
         .map(({ record }) => events.batchFor(view, record, wants)),
     };
   });

@@ -175,8 +175,7 @@ function isBlockedAsBefore(
   { job, seen }: Pick<Plan, 'job' | 'seen'>,
 ): boolean {
   const { evaluation, followUps, preemptions, decided, stableVersion, looksAgain } = result;
-  if (!first || !last || evaluation.Status !== 'blocked' || looksAgain || stableVersion !== undefined)
-    return false;
+  if (!first || !last || evaluation.Status !== 'blocked' || looksAgain || stableVersion !== undefined) return false;
   if (followUps.length + preemptions.length + decided.uncounted.length > 0) return false;
   const stored = tx.get(evaluations, [evaluation.ID])?.record;
   if (stored === undefined || findingsOf(stored) !== findingsOf(evaluation)) return false;

@@ -23,6 +23,7 @@ import { registerServices } from '../books/service-rows.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { cancelFollowUps, withoutWait } from './cancel-follow-ups.js';
+import { withoutKnownSecrets } from './known-secrets.js';
 import { forgetEnded } from './node-assignments.js';
 import { isAgentOf } from './node-ownership.js';
 
@@ -65,7 +66,7 @@ function reported(context: EngineContext, tx: Transaction, before: Allocation, r
     ClientStatus: report.clientStatus,
     ClientDescription: report.clientDescription,
     TaskStates: withTimesInLife(statesOfItsTasks(report.taskStates, before), before, tx.now),
-    ...outputOf(tx, report),
+    ...outputOf(context, tx, before, report),
     ModifyIndex: tx.index,
     ModifyTime: unixNanosFromInstant(tx.now),
   });
@@ -74,8 +75,14 @@ function reported(context: EngineContext, tx: Transaction, before: Allocation, r
 }
 
 /** Stored only where notifications may quote it. */
-function outputOf({ settings }: Transaction, { output }: AllocationReport): Pick<Allocation, 'FailureOutput'> {
-  return output === undefined || settings.runNotifications.length === 0 ? {} : { FailureOutput: output };
+function outputOf(
+  context: EngineContext,
+  tx: Transaction,
+  allocation: Allocation,
+  { output }: AllocationReport,
+): Pick<Allocation, 'FailureOutput'> {
+  if (output === undefined || tx.settings.runNotifications.length === 0) return {};
+  return { FailureOutput: { ...output, text: withoutKnownSecrets(context, tx, allocation, output.text) } };
 }
 
 /** Agents may send an empty description or no task states: such members are omitted (job interface, Allocation). */

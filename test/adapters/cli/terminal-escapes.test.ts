@@ -170,3 +170,48 @@ describe('commands', () => {
     }
   });
 });
+
+describe('what tasks and variables hold', () => {
+  const served = servedCommands();
+  const { given, run } = served;
+  const output = '\\\\033]0;owned\\\\007\\\\033[2J\\\\033[31mred\\\\033[0m\\\\rmain: forged\\\\n';
+  const job = `job "tenants" {
+  type = "batch"
+  group "g" {
+    task "main" {
+      driver = "raw_exec"
+      config {
+        command = "/bin/sh"
+        args    = ["-c", "printf '${output}'; printf '${output}' > local/file"]
+      }
+      resources {
+        cpu    = 20
+        memory = 16
+      }
+    }
+  }
+}
+`;
+
+  it('reaches a terminal with its colours only, and files and pipes as it is', async () => {
+    await given({ files: { '-': job } }, 'job', 'run', '-wait', '-');
+    const value = '\u001b[2J\u001b[31mred\u001b[0m';
+    await given({ files: { '-': JSON.stringify({ Items: { key: value } }) } }, 'var', 'put', 'app/one', '-');
+    const [allocation] = (await served.box.jobs.allocations('tenants'))._unsafeUnwrap().value;
+    const id = allocation?.ID ?? '';
+    for (const words of [
+      ['alloc', 'logs', id],
+      ['job', 'logs', 'tenants'],
+      ['job', 'logs', '-all', 'tenants'],
+      ['alloc', 'fs', id, 'main/local/file'],
+      ['var', 'get', '-item', 'key', 'app/one'],
+    ]) {
+      const { out } = await given({ isTerminal: true }, ...words);
+      expect(out.match(ownColours), words.join(' ')).toHaveLength(2);
+      expect(out.replace(ownColours, '')).not.toMatch(obeyed);
+      expect((await run(...words)).out).toContain('\u001b[2J');
+    }
+    const all = (await given({ isTerminal: true }, 'job', 'logs', '-all', 'tenants')).out;
+    for (const line of all.trimEnd().split('\n')) expect(line.replace(ownColours, '')).toMatch(/^[0-9a-f]{8} main: /);
+  });
+});

@@ -9,6 +9,8 @@ export interface Given {
   /** Contents of files by path; `-` is standard input. */
   readonly files?: Readonly<Record<string, string>>;
   readonly keyboard?: Keyboard;
+  /** Standard output is a terminal. */
+  readonly isTerminal?: boolean;
   readonly environment?: Readonly<Record<string, string>>;
   /** Told of all output so far, whenever there is more. */
   readonly onOutput?: (out: string) => void;
@@ -39,6 +41,7 @@ export async function typed(origin: string, given: Given, ...words: readonly str
     error: complain,
     read: async (path) => given.files?.[path] ?? '',
     colours: false,
+    isTerminal: given.isTerminal ?? false,
     environment: { SIGNALBOX_ADDR: origin, ...given.environment },
     streams: {
       input: () => Readable.from((given.input ?? []).map((chunk) => Buffer.from(chunk))),

@@ -15,8 +15,8 @@ async function ask(target: string): Promise<unknown> {
 }
 
 const resources = {
-  NodeResources: { Processors: { Topology: null }, Devices: null, NodeNetworks: null, Networks: [] },
-  ReservedResources: { Cpu: { ReservedCpuCores: null }, Networks: { ReservedHostPorts: '' } },
+  NodeResources: { Processors: { Topology: {} }, Devices: null, NodeNetworks: [], Networks: [] },
+  ReservedResources: { Cpu: { ReservedCpuCores: [] }, Networks: { ReservedHostPorts: '' } },
 };
 
 describe('nodes in lists', () => {

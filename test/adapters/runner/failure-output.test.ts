@@ -132,6 +132,19 @@ describe('an alert', () => {
     expect(failure?.output).toBe('before\n[redacted]:[redacted]');
   });
 
+  it('has no secret of the process that runs a function', async () => {
+    process.env['SIGNALBOX_TEST_TOKEN'] = 'token-of-this-process';
+    cleanups.push(() => void delete process.env['SIGNALBOX_TEST_TOKEN']);
+    const report = (): never => {
+      throw new Error(`refused with ${process.env['SIGNALBOX_TEST_TOKEN']}`);
+    };
+    const there = await house({ report });
+    await run(there, { Driver: 'function', Config: { function: 'report' } });
+    const told = await alert(there);
+    expect(told.failure?.output).toMatch(/^Error: refused with \[redacted\]\n/);
+    expect(JSON.stringify(told)).not.toContain('token-of-this-process');
+  });
+
   it('has the output of a command that took too long and was killed', async () => {
     const there = await house();
     const task = shell('echo begun; trap "" INT TERM; while :; do sleep 0.1; done', { KillTimeout: 100e6 });

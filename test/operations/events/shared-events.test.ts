@@ -40,7 +40,18 @@ it('only the newest transactions, and none with many events, are kept', async ()
   for (const batch of batches) made.push(await first(batch));
   expect(await first(batches[64] as NoticeBatch)).toBe(made[64]);
   expect(await first(batches[0] as NoticeBatch)).not.toBe(made[0]);
-  const [notice] = (batches[3] as NoticeBatch).Notices;
-  const large = { Index: 1_000_000, Notices: Array.from({ length: 101 }, () => notice) } as NoticeBatch;
+  const {
+    Index,
+    Notices: [notice],
+  } = batches[3] as NoticeBatch;
+  const large = { Index, Notices: Array.from({ length: 101 }, () => notice) } as NoticeBatch;
+  expect(await first(large)).toBeDefined();
   expect(await first(large)).not.toBe(await first(large));
+});
+
+it('a notice whose record is not kept makes no event', async () => {
+  const w = world();
+  const [{ Notices }] = (await batchesOf(w, 1)) as [NoticeBatch];
+  const unkept = { Index: 1_000_000, Notices };
+  expect((await read(w, (view) => new SharedEvents().batchFor(view, unkept, () => true))).Events).toEqual([]);
 });

@@ -231,6 +231,30 @@ describe('the event stream', () => {
     fresh.close();
   });
 
+  it('sends no event without its record, however often that is overwritten and whatever is kept', async () => {
+    for (const kept of [1, 3, 10, 50]) {
+      const w = world({ events: { kept } });
+      for (let at = 0; at < 20; at += 1) {
+        await register(w, 'web', { Priority: 20 + at });
+        await register(w, `job-${at}`);
+        // Writes without an event: one of another table, and one that overwrites a record.
+        for (let more = 0; more < 3; more += 1) await putNamespace(w.engine, hostPrincipal, { name: `${at}-${more}` });
+        await tagJobVersion(w.engine, hostPrincipal, { jobId: 'job-0', name: `t-${at}`, latest: true });
+      }
+      const stream = await open(w, { topics: ['Job', 'Evaluation'] });
+      const newest = await register(w, 'end');
+      const events: ClusterEvent[] = [];
+      for (let index = 0; index < newest; ) {
+        const batch = await stream.next();
+        index = batch?.Index ?? 0;
+        events.push(...(batch?.Events ?? []));
+      }
+      stream.close();
+      expect(events.length).toBeGreaterThan(1);
+      expect(events.filter(({ Topic, Payload }) => Payload[Topic] === null)).toEqual([]);
+    }
+  });
+
   it('starts with the newest for an index that is not there yet', async () => {
     const w = world();
     const index = await register(w, 'a');

@@ -7,9 +7,13 @@ import { jobRuns } from '../../../src/jobs/runs/job-run.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
 import { events } from '../../../src/notifications/events/event.js';
 import type { RunNotificationRule } from '../../../src/notifications/run-notification-rule.js';
+import { tokenAuthenticator } from '../../../src/operations/access/tokens/authenticate-token.js';
+import { createOneTimeToken } from '../../../src/operations/access/tokens/one-time-token.js';
+import { saveToken } from '../../../src/operations/access/tokens/save-token.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
+import { createNotificationConfiguration } from '../../../src/operations/notifications/configurations/create-notification-configuration.js';
 import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
 import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
@@ -27,8 +31,9 @@ afterEach(async () => {
 async function team(
   runNotifications: RunNotificationRule[] = [{ workspace: 'ws-1' }],
   settings: SettingsOverrides = {},
+  secrets: readonly string[] = [],
 ): Promise<World> {
-  const w = world({ ...settings, runNotifications });
+  const w = world({ ...settings, runNotifications }, { secrets });
   running.push(w);
   const workspace = { id: 'ws-1', name: 'net', organization: 'acme' };
   (await putWorkspace(w.engine, hostPrincipal, workspace))._unsafeUnwrap();
@@ -43,6 +48,8 @@ async function heard(w: World): Promise<string[]> {
     .sort((a, b) => a.sequence - b.sequence)
     .map(({ event }) => (event.kind === 'run' ? `${event.trigger} ${event.runStatus}` : event.kind));
 }
+
+const nodeId = '00000000-0000-4000-8000-00000000000a';
 
 const settle = (w: World) => w.clock.advance(1000);
 
@@ -208,6 +215,62 @@ describe('run notifications', () => {
       const [shown] = (await w.engine.as(hostPrincipal).jobs.allocations('b'))._unsafeUnwrap().value;
       expect(JSON.stringify(shown)).not.toContain('ENOENT');
     }
+  });
+
+  it('quote no secret of the server: tokens of callers and agents, and what is sent to destinations of the workspace', async () => {
+    const key = Buffer.alloc(32, 7).toString('base64');
+    const w = await team(undefined, {}, [key, 'smtp://alerts:pass%2Fof-mail@mail.example.net']);
+    const made = (await saveToken(w.engine, hostPrincipal, { name: 'ada', type: 'management' }))._unsafeUnwrap();
+    const agent = (await saveToken(w.engine, hostPrincipal, { name: 'n', type: 'node', nodeId }))._unsafeUnwrap();
+    const holder = (await tokenAuthenticator(w.engine)(made.SecretID))._unsafeUnwrap();
+    if (holder === undefined) throw new Error('the token is not known');
+    const oneTime = (await createOneTimeToken(w.engine, holder))._unsafeUnwrap();
+    const hidden = {
+      caller: made.SecretID,
+      agent: agent.SecretID,
+      oneTime: oneTime.value.OneTimeSecretID,
+      key,
+      mail: 'pass/of-mail',
+      signing: 'signing-token-of-the-team',
+      url: 'path-of-the-hook-of-the-team',
+      header: 'header-value-of-the-team',
+      password: 'pass-word-of-the-team',
+    };
+    const attributes = {
+      destinationType: 'generic' as const,
+      name: 'hook',
+      enabled: false,
+      url: `https://hooks.example.net/services/${hidden.url}`,
+      token: hidden.signing,
+      triggers: ['run:errored'],
+      delivery: {
+        headers: { 'x-key': hidden.header },
+        authentication: { type: 'basic' as const, username: 'signalbox', password: hidden.password },
+      },
+    };
+    (
+      await createNotificationConfiguration(w.engine, hostPrincipal, { workspaceId: 'ws-1', attributes })
+    )._unsafeUnwrap();
+    await registerJob(w.engine, hostPrincipal, { job: batchJob('b', { TaskGroups: [group(oneShot)] }) });
+    await settle(w);
+    const text = Object.entries(hidden).flatMap(([name, secret]) => [
+      `${name}=${secret}`,
+      `${name}: "${secret}",`,
+      `Bearer ${secret}`,
+      `/var/${name}-${secret}/x`,
+      `https://x.example.net/?${name}=${encodeURIComponent(secret)}&a=b`,
+    ]);
+    const output = { task: 't', text: ['kept', nodeId, ...text, 'end'].join('\n') };
+    await report(w, 'failed', '', { output });
+    const told = (await w.rows(events)).find(({ trigger }) => trigger === 'run:errored')?.event;
+    const shown = (told?.kind === 'run' ? told.failure?.output : '') ?? '';
+    for (const [name, secret] of Object.entries(hidden)) {
+      expect(shown, name).not.toContain(secret);
+      expect(shown).toContain(`${name}=[redacted]`);
+    }
+    expect(shown.split('\n').slice(0, 2)).toEqual(['kept', nodeId]);
+    expect(shown).toMatch(/\nend$/);
+    expect(JSON.stringify(await w.rows(allocations))).not.toContain(hidden.signing);
   });
 
   it('do not call a failure what is tried again and then ends well', async () => {

@@ -11,7 +11,10 @@ export interface World {
 }
 
 /** An engine that does not run: operations work, and nothing happens behind them. */
-export function world(settings: SettingsOverrides = {}, ports: Pick<EnginePorts, 'policies' | 'logger'> = {}): World {
+export function world(
+  settings: SettingsOverrides = {},
+  ports: Pick<EnginePorts, 'policies' | 'logger' | 'secrets'> = {},
+): World {
   const clock = manualClock();
   const engine = createEngine(
     { storage: memoryStorage(), clock, ids: sequentialIds(), delivery: recordingDelivery({ clock }), ...ports },

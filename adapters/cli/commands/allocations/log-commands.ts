@@ -4,6 +4,7 @@ import { type Command, command, type Invocation } from '../../command-line/comma
 import { followAllLogs, type ReadLog, writeAllLogs } from '../../logs/all-logs.js';
 import { followLog, type LogStart, readLog } from '../../logs/task-log.js';
 import { short } from '../../output/columns.js';
+import { forOutput } from '../../output/terminal-text.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
 import { namedOnce, numberOption } from '../option-values.js';
@@ -96,8 +97,10 @@ async function logsOfAll(
     terminal.streams === undefined
       ? Promise.resolve(terminal.out(Buffer.from(lines).toString()))
       : terminal.streams.out(lines);
-  if (f) await followAllLogs(wanted, read, write);
-  else if ((await writeAllLogs(wanted, read, write)) === 0) throw new Stopped(`job ${job.ID} has no allocations yet`);
+  // Before lines are prefixed, so that no line can pretend to be another task's.
+  const shown: ReadLog = (log) => forOutput(terminal, read(log));
+  if (f) await followAllLogs(wanted, shown, write);
+  else if ((await writeAllLogs(wanted, shown, write)) === 0) throw new Stopped(`job ${job.ID} has no allocations yet`);
   return 0;
 }
 

@@ -14,6 +14,7 @@ import { numberOption, optional, pairs, yes } from '../option-values.js';
 import { print } from '../print.js';
 import { followToEnd } from '../scheduling/follow-evaluation.js';
 import { jobFileOptions, jobFrom } from './job-file.js';
+import { withOutcomes } from './outcomes.js';
 import { statusOfJob } from './status-of-job.js';
 
 const status = command({
@@ -34,7 +35,8 @@ const status = command({
       throw new Stopped('--all-allocs and --evals are for one JOB', 2);
     }
     const { value } = await orThrow(invocation.box.jobs.list(invocation.inNamespace));
-    const rows = value.items.map((job) => [
+    if (invocation.json) return print(invocation, value.items, () => '');
+    const rows = (await withOutcomes(invocation, value.items)).map((job) => [
       job.ID,
       job.Periodic ? `${job.Type}/periodic` : job.ParameterizedJob ? `${job.Type}/parameterized` : job.Type,
       String(job.Priority),

@@ -17,6 +17,7 @@ import { existing, onlyMatch } from '../find-record.js';
 import { optional } from '../option-values.js';
 import { print } from '../print.js';
 import { listText as evaluationsText } from '../scheduling/evaluation-commands.js';
+import { withOutcomes } from './outcomes.js';
 
 interface JobStatusView {
   readonly job: Job;
@@ -49,9 +50,11 @@ export async function statusOfJob(invocation: Invocation, begins: string, { all,
   const { box, inNamespace } = invocation;
   // An exact match sorts before longer IDs.
   const { value } = await orThrow(box.jobs.list({ ...inNamespace, prefix: begins, perPage: 11 }));
-  const { ID: jobId, Outcome } = onlyMatch(value.items, begins, 'job');
+  const listed = onlyMatch(value.items, begins, 'job');
+  const jobId = listed.ID;
   const job = await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
-  const [summary, allocations, evaluations, deployment] = await Promise.all([
+  const [[shown], summary, allocations, evaluations, deployment] = await Promise.all([
+    withOutcomes(invocation, [listed]),
     existing(box.jobs.summary(jobId, inNamespace), `job ${jobId}`),
     existing(box.jobs.allocations(jobId, { ...inNamespace, all }), `job ${jobId}`),
     existing(box.jobs.evaluations(jobId, inNamespace), `job ${jobId}`),
@@ -65,21 +68,23 @@ export async function statusOfJob(invocation: Invocation, begins: string, { all,
     allocations,
     ...(evals ? { evaluations } : {}),
     blocked: placementFailures(waiting?.FailedTGAllocs ?? {}, job),
-    ...optional('outcome', Outcome),
+    ...optional('outcome', shown?.Outcome),
     ...(await launchesOf(invocation, job)),
   };
   return print(invocation, view, textOf);
 }
 
 async function launchesOf(
-  { box, inNamespace }: Invocation,
+  invocation: Invocation,
   job: Job,
 ): Promise<Pick<JobStatusView, 'nextLaunches' | 'lastInstances'>> {
+  const { box, inNamespace } = invocation;
   const { ID, Periodic, ParameterizedJob, Dispatched, Stop } = job;
   if (Periodic === null && (ParameterizedJob === null || Dispatched)) return {};
   const page = { prefix: `${ID}/`, reverse: true, perPage: 2 * shownInstances } as const;
   const { value } = await orThrow(box.jobs.list({ ...inNamespace, ...page }));
-  const lastInstances = value.items.filter(({ ParentID }) => ParentID === ID).slice(0, shownInstances);
+  const instances = value.items.filter(({ ParentID }) => ParentID === ID).slice(0, shownInstances);
+  const lastInstances = await withOutcomes(invocation, instances);
   if (Periodic === null || !Periodic.Enabled || Stop) return { lastInstances };
   // Loaded lazily: most jobs have no schedule.
   const { nextLaunch } = await import('../../../../src/jobs/index.js');

@@ -1,9 +1,11 @@
 import { orThrow } from '../../../../src/client/index.js';
 import { type Command, command, type Invocation, yesOrNo } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/columns.js';
+import { jobStatusWord } from '../../output/job-status-word.js';
 import { timeText } from '../../output/times.js';
 import { Stopped } from '../../stopped.js';
 import { existing } from '../find-record.js';
+import { withOutcomes } from '../jobs/outcomes.js';
 import { optional, pairs } from '../option-values.js';
 import { confirm, print } from '../print.js';
 import { nodesText } from './node-commands.js';
@@ -62,7 +64,9 @@ const jobs = command({
     const [name = ''] = invocation.parameters;
     const read = invocation.box.nodePools.jobs(name, invocation.inNamespace);
     const { items } = await existing(read, `node pool ${name}`);
-    const rows = items.map((job) => [job.ID, job.Namespace, job.Type, job.Status, timeText(job.SubmitTime)]);
+    if (invocation.json) return print(invocation, items, () => '');
+    const shown = await withOutcomes(invocation, items);
+    const rows = shown.map((job) => [job.ID, job.Namespace, job.Type, jobStatusWord(job), timeText(job.SubmitTime)]);
     return print(invocation, items, () => tableOf(['ID', 'Namespace', 'Type', 'Status', 'Submitted'], rows, 'no jobs'));
   },
 });

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { orThrow } from '../../../../src/client/index.js';
 import type { VariableDocument, VariableStub } from '../../../../src/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
@@ -8,7 +9,7 @@ import { Stopped } from '../../stopped.js';
 import type { DocumentFacts } from '../../variables/items-from.js';
 import { existing } from '../find-record.js';
 import { numberOption, optional } from '../option-values.js';
-import { print } from '../print.js';
+import { passOn, print } from '../print.js';
 
 const checkIndex = {
   'check-index': {
@@ -46,7 +47,7 @@ const get = command({
   words: 'var get',
   parameters: 'PATH',
   summary: 'show a variable with its items, or the value of one item',
-  options: { item: { type: 'text', value: 'KEY', summary: 'print only the value of this item, unformatted' } },
+  options: { item: { type: 'text', value: 'KEY', summary: 'print only the value of this item, without a line feed' } },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters, terminal, json } = invocation;
     const [path = ''] = parameters;
@@ -54,7 +55,8 @@ const get = command({
     if (options.item === undefined) return print(invocation, variable, variableText);
     const value = ownItem(variable, options.item);
     if (value === undefined) throw new Stopped(`variable ${path} has no item ${options.item}`);
-    terminal.out(json ? `${inJson(value)}\n` : value);
+    if (!json) return passOn(terminal, Readable.from([Buffer.from(value)]));
+    terminal.out(`${inJson(value)}\n`);
     return 0;
   },
 });

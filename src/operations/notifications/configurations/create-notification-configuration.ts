@@ -17,6 +17,7 @@ import type {
 } from '../../../notifications/errors.js';
 import { users } from '../../../notifications/user.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
+import { encryptOptions, encryptSecret } from '../../books/stored-secrets.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { findWorkspace } from '../find-resource.js';
@@ -24,7 +25,6 @@ import { addQueue } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import { mailObstacle } from './mail-obstacle.js';
 import { refusedVerification } from './refused-verification.js';
-import { encryptOptions, encryptSecret } from './stored-secrets.js';
 import { verifyDestination } from './verify-destination.js';
 
 /** A configuration to create in a workspace. */

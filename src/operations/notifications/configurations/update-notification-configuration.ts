@@ -24,6 +24,7 @@ import type {
 import { users } from '../../../notifications/user.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
+import { decryptOptions, decryptSecret, encryptOptions, encryptSecret } from '../../books/stored-secrets.js';
 import { commit, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { findConfiguration } from '../find-resource.js';
@@ -31,7 +32,6 @@ import { cancelUnfinished, closeBreaker } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import { mailObstacle } from './mail-obstacle.js';
 import { refusedVerification } from './refused-verification.js';
-import { decryptOptions, decryptSecret, encryptOptions, encryptSecret } from './stored-secrets.js';
 import { fatesOf, lossOf, type SecretFates, verificationObstacle } from './unreadable-secrets.js';
 import { openRetiredTokens, verifyDestination } from './verify-destination.js';
 

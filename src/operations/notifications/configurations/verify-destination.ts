@@ -2,14 +2,14 @@ import { err, ok, type Result } from 'neverthrow';
 import type { NotificationConfiguration, StoredResponse } from '../../../notifications/configurations/configuration.js';
 import type { ConfigurationContents } from '../../../notifications/configurations/decide-configuration.js';
 import { classifySilence } from '../../../notifications/delivery/classify-failure.js';
-import { authorizationOf, type SecretOptions } from '../../../notifications/delivery/delivery-options.js';
+import { extraHeaders, type SecretOptions } from '../../../notifications/delivery/delivery-options.js';
 import { originOf, redactHeaders, secretsSentTo, withoutSecrets } from '../../../notifications/delivery/redact.js';
 import type { VerificationFailed } from '../../../notifications/errors.js';
 import type { Recipient } from '../../../notifications/payloads/message-context.js';
 import { renderPayload } from '../../../notifications/payloads/render-payload.js';
 import type { DeliveryRequest } from '../../../ports/http-delivery.js';
+import { decryptSecret, encryptSecret } from '../../books/stored-secrets.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { decryptSecret, encryptSecret } from './stored-secrets.js';
 
 interface VerifiedDestination {
   readonly workspaceId: string;
@@ -88,11 +88,6 @@ export async function verifyDestination(
     sentAt: Math.trunc(timing.startedAt),
     successful: isSuccess(status),
   });
-}
-
-/** The headers that the options add to every request. */
-export function extraHeaders({ headers, authentication }: SecretOptions): Readonly<Record<string, string>> {
-  return authentication === null ? headers : { ...headers, authorization: authorizationOf(authentication) };
 }
 
 export function certificateOf({ clientCertificate }: SecretOptions): Pick<DeliveryRequest, 'clientCertificate'> {

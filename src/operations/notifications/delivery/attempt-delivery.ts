@@ -2,6 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { classifyAnswer, classifySilence } from '../../../notifications/delivery/classify-failure.js';
 import type { AttemptReport } from '../../../notifications/delivery/conclude-attempt.js';
 import type { Delivery } from '../../../notifications/delivery/delivery.js';
+import { extraHeaders } from '../../../notifications/delivery/delivery-options.js';
 import { bodyOfEvent, positionOf } from '../../../notifications/delivery/fresh-delivery.js';
 import { redactHeaders, type Secrets, secretsSentTo, withoutSecrets } from '../../../notifications/delivery/redact.js';
 import { parseRetryAfter } from '../../../notifications/delivery/retry-schedule.js';
@@ -11,7 +12,7 @@ import type { DeliveryError, DeliveryResponse } from '../../../ports/http-delive
 import type { TracedSpan } from '../../../ports/tracer.js';
 import type { Transform } from '../../../ports/transform.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { certificateOf, extraHeaders } from '../configurations/verify-destination.js';
+import { certificateOf } from '../configurations/verify-destination.js';
 import { type AttemptInputs, attemptMail } from './attempt-mail.js';
 import { beginAttempt } from './attempt-span.js';
 import type { OpenDestination } from './load-destination.js';

@@ -11,8 +11,8 @@ import { type Workspace, workspaces } from '../../../notifications/workspace.js'
 import type { ReadView } from '../../../ports/storage.js';
 import type { Settings } from '../../../settings.js';
 import type { Instant } from '../../../shared/instant.js';
+import { decryptOptions, decryptSecret } from '../../books/stored-secrets.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { decryptOptions, decryptSecret } from '../configurations/stored-secrets.js';
 import { recipientsOf } from '../configurations/verify-notification-configuration.js';
 
 /** A configuration's destination as currently configured, with decrypted secrets. */

@@ -22,6 +22,7 @@ describe('parseServeOptions', () => {
       allowHosts: [],
       maximumConnections: null,
       maximumConnectionsPerAddress: null,
+      maximumWaitingReads: 16_384,
       stallTimeout: 30_000,
       notificationsBase: '',
       runner: true,
@@ -35,7 +36,7 @@ describe('parseServeOptions', () => {
       '--allow-outbound 10.0.0.0/8,127.0.0.1/32 --allow-outbound fd00::/8 --notifications-base /x/y/ --no-runner ' +
       '--volume media=/srv/media,data=/srv/data:ro ' +
       '--public-origin https://jobs.example.org/ignored --allow-host a.example,10.0.0.1 --allow-host fd00::1 ' +
-      '--set maximumConnections=500 --set maximumConnectionsPerAddress=50 --set stallTimeout=5s';
+      '--set maximumConnections=500 --set maximumConnectionsPerAddress=50 --set maximumWaitingReads=800 --set stallTimeout=5s';
     expect(parseServeOptions(args.split(' '))._unsafeUnwrap()).toEqual({
       node: {
         nodePool: 'default',
@@ -73,6 +74,7 @@ describe('parseServeOptions', () => {
       allowHosts: ['a.example', '10.0.0.1', 'fd00::1'],
       maximumConnections: 500,
       maximumConnectionsPerAddress: 50,
+      maximumWaitingReads: 800,
       stallTimeout: 5000,
       notificationsBase: '/x/y',
       runner: false,

@@ -60,6 +60,7 @@ describe('job status', () => {
     expect(list).toMatch(/^bad +batch +50 +failed +/m);
     expect(list).toMatch(/^good +batch +50 +succeeded +/m);
     await expect.poll(async () => (await run('job', 'status')).out).toMatch(/^ended +batch +50 +stopped +/m);
+    expect((await run('node', 'pool', 'jobs', 'default')).out).toMatch(/^bad +default +batch +failed +/m);
     expect((await run('job', 'status', 'bad')).out).toMatch(/^Status +=? ?failed$/m);
     expect((await run('job', 'status', 'good')).out).toMatch(/^Status +=? ?succeeded$/m);
   });

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import type { StoredSecret } from '../../../notifications/configurations/secret.js';
+import type { StoredSecret } from '../../notifications/configurations/secret.js';
 import {
   type DeliveryOptions,
   noDeliveryOptions,
@@ -8,9 +8,9 @@ import {
   type StoredDeliveryOptions,
   sameOptions,
   secretsOf,
-} from '../../../notifications/delivery/delivery-options.js';
-import type { CipherError } from '../../../ports/cipher.js';
-import type { EngineContext } from '../../context/engine-context.js';
+} from '../../notifications/delivery/delivery-options.js';
+import type { CipherError } from '../../ports/cipher.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** The stored form of a secret: encrypted if the host has a cipher. */
 export function encryptSecret(context: EngineContext, plain: string): StoredSecret {

@@ -1,0 +1,66 @@
+import { oneTimeTokens } from '../../access/one-time-tokens.js';
+import { tokens } from '../../access/tokens.js';
+import { secretForms, withoutForms } from '../../agent/output/output-tail.js';
+import { jobRuns } from '../../jobs/runs/job-run.js';
+import { configurations, type NotificationConfiguration } from '../../notifications/configurations/configuration.js';
+import { extraHeaders, noDeliveryOptions } from '../../notifications/delivery/delivery-options.js';
+import { type Secrets, secretsSentTo, withoutSecrets } from '../../notifications/delivery/redact.js';
+import type { ReadView } from '../../ports/storage.js';
+import type { Allocation } from '../../scheduler/allocation.js';
+import { secretHash } from '../books/secret-hash.js';
+import { decryptOptions, decryptSecret } from '../books/stored-secrets.js';
+import type { EngineContext } from '../context/engine-context.js';
+
+/**
+ * The output of a task as alerts may show it: without the tokens of callers and agents, without the secrets of the host, and without those of
+ * the destinations in the workspace that hears of the job. The node has already removed the values of the task's variables.
+ */
+export function withoutKnownSecrets(
+  context: EngineContext,
+  view: ReadView,
+  { Namespace, JobID }: Pick<Allocation, 'Namespace' | 'JobID'>,
+  output: string,
+): string {
+  const workspaceId = view.get(jobRuns, [Namespace, JobID])?.record.workspaceId;
+  const rows =
+    workspaceId === undefined ? [] : view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
+  const sent = rows.map(({ record }) => secretsOfDestination(context, record));
+  const secrets: Secrets = {
+    plain: sent.flatMap(({ plain }) => plain),
+    encoded: sent.flatMap(({ encoded }) => encoded),
+  };
+  return withoutTokens(view, withoutSecrets(withoutForms(output, secretForms(context.secrets)), secrets));
+}
+
+/** A secret whose key is missing is left out: it cannot be sent either. */
+function secretsOfDestination(
+  context: EngineContext,
+  { url, token, retiredTokens, options }: NotificationConfiguration,
+) {
+  const opened = decryptOptions(context, options).unwrapOr(noDeliveryOptions);
+  const stored = [token, ...retiredTokens.map((retired) => retired.token)];
+  const key = opened.clientCertificate?.key ?? '';
+  return secretsSentTo({
+    url: decryptSecret(context, url).unwrapOr(null) ?? '',
+    // Of a private key each line, because output is searched in lines.
+    tokens: [
+      ...stored.map((one) => decryptSecret(context, one).unwrapOr(null)),
+      ...key.split(/\s*\n/).filter((line) => line !== '' && !line.startsWith('-----')),
+    ],
+    headers: extraHeaders(opened),
+  });
+}
+
+/** Secrets of tokens: UUIDs, wherever they stand, and words of this length. Only their hashes are stored. */
+const uuid = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/gi;
+const word = /[^\s"'`=,;:<>(){}[\]|&?]{16,256}/g;
+
+function withoutTokens(view: ReadView, text: string): string {
+  const hide = (found: string): string => (isToken(view, found) ? '[redacted]' : found);
+  return text.replace(uuid, hide).replace(word, hide);
+}
+
+function isToken(view: ReadView, secret: string): boolean {
+  const query = { index: 'by_secret', prefix: [secretHash(secret)], limit: 1 };
+  return view.list(tokens, query).length > 0 || view.list(oneTimeTokens, query).length > 0;
+}
