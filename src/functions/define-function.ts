@@ -1,0 +1,284 @@
+import { checkOptions, type OptionKind, type OptionTable } from '../options/check-options.js';
+import { callable, count, either, group, listOf, oneOf, optional, textLike } from '../options/option-kinds.js';
+import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
+
+/** Milliseconds, or a string such as `30s`, `1h30m` or `7d`. */
+export type Duration = number | string;
+
+/** What an input, a result and the value of a step may be. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json | undefined };
+
+/** A schema of zod, valibot, arktype or any other library that follows standardschema.dev. */
+export interface Schema<In, Out> {
+  readonly '~standard': StandardSchema<In, Out>;
+}
+
+/** The part of Standard Schema, version 1, that is used. */
+export interface StandardSchema<In, Out> {
+  readonly version: 1;
+  readonly vendor: string;
+  readonly validate: (value: unknown) => SchemaResult<Out> | Promise<SchemaResult<Out>>;
+  readonly types?: { readonly input: In; readonly output: Out } | undefined;
+}
+
+/** The parsed value, or why the schema refuses it. */
+export type SchemaResult<Out> =
+  | { readonly value: Out; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
+
+/** One reason of a refusal. */
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+declare const types: unique symbol;
+
+/** A declared function. It carries the types of its input and result; `enqueue` takes them from here. */
+export interface FunctionDefinition<In = never, Out = unknown> {
+  readonly name: string;
+  readonly version: number;
+  readonly [types]?: (input: In) => Out;
+}
+
+/** How a function runs. All of it belongs to the code, not to a queued run: a deploy changes it for runs that already wait. */
+export interface FunctionOptions<In, Parsed> {
+  /** The identity of the function: at most 128 of `A-Z a-z 0-9 . _ / -`. */
+  readonly name: string;
+  /** Checks the input when it is enqueued and again when an attempt begins. The handler gets the parsed value. */
+  readonly input?: Schema<In, Parsed>;
+  /** Raise it when processes with the earlier code must not take new inputs; 1 when absent. */
+  readonly version?: number;
+  /** Turns an input of an earlier version into one that `input` accepts. */
+  readonly migrate?: (input: Json, from: number) => Json;
+  readonly retry?: Retry;
+  /** Of one attempt; 15 minutes when absent, `false` for none, 7 days at most. */
+  readonly timeout?: Duration | false;
+  /** 1 to 100, higher first; 50 when absent. */
+  readonly priority?: number;
+  /** How long ended runs are kept: 1 day when they succeeded, 30 days otherwise, and 10,000 of each. */
+  readonly keep?: { readonly succeeded?: Keep; readonly others?: Keep };
+}
+
+/** Bounds of the ended runs that are kept: by age and by number. */
+export interface Keep {
+  readonly age?: Duration;
+  readonly count?: number;
+}
+
+/** When a failed run is tried again: 5 attempts with waits of 1, 5, 25 and 125 seconds ± 20 % when absent. */
+export interface Retry {
+  /** Calls of the handler, the first one included. */
+  readonly attempts?: number;
+  /** The wait after an attempt: growing, constant, a list, or a function of the error and the attempt that failed. */
+  readonly backoff?:
+    | 'exponential'
+    | 'fixed'
+    | readonly Duration[]
+    | ((error: unknown, attempt: number) => Duration | 'stop');
+  /** The first wait; 1 second when absent. */
+  readonly delay?: Duration;
+  /** Each wait is this many times the one before; 5 when absent. */
+  readonly factor?: number;
+  /** The longest wait; 1 hour when absent. */
+  readonly max?: Duration;
+  /** The share by which a wait varies; 0.2 when absent. */
+  readonly jitter?: number;
+}
+
+/** One attempt of a run, as its handler sees it. */
+export interface RunContext {
+  /** The ID of the run, the same in every attempt: `send-receipt/4711`. */
+  readonly id: string;
+  /** From 1. */
+  readonly attempt: number;
+  readonly isLastAttempt: boolean;
+  readonly meta: Readonly<Record<string, string>>;
+  /** The time of `runAt`, of the end of `delay`, or of the enqueue. */
+  readonly dueAt: Date;
+  /** Aborts when the attempt should end. The name of its reason is `cancelled`, `timed_out`, `stopping` or `lost`. */
+  readonly signal: AbortSignal;
+  /**
+   * Does `work` once in the run: a later attempt gets the stored value instead. Resolves when the value is stored. Steps are
+   * known by name; the order is free, and a name used twice in an attempt is an error.
+   */
+  step<T>(name: string, work: () => T | Promise<T>): Promise<T>;
+}
+
+/** What a function does. An exception fails the attempt. */
+export type Handler<Parsed, Out> = (input: Parsed, run: RunContext) => Out | Promise<Out>;
+
+/** Fails the run without another attempt. */
+export class NonRetryableError extends Error {
+  override readonly name = 'NonRetryableError';
+}
+
+/** Fails the attempt; the next one begins after this wait or at this time. */
+export class RetryAfterError extends Error {
+  override readonly name = 'RetryAfterError';
+  readonly wait: Duration | Date;
+
+  constructor(message: string, wait: Duration | Date, options?: ErrorOptions) {
+    super(message, options);
+    this.wait = wait;
+  }
+}
+
+/** Puts the run off: it is called again later, and the attempt does not count. */
+export class Snooze extends Error {
+  override readonly name = 'Snooze';
+  readonly wait: Duration | Date;
+
+  constructor(wait: Duration | Date) {
+    super('put off');
+    this.wait = wait;
+  }
+}
+
+/** The policy of a function, with every default. Milliseconds. */
+export interface FunctionPolicy {
+  readonly name: string;
+  readonly version: number;
+  readonly input: Schema<unknown, unknown> | undefined;
+  readonly migrate: ((input: Json, from: number) => Json) | undefined;
+  readonly retry: RetryPolicy;
+  readonly timeout: Milliseconds;
+  readonly priority: number;
+  readonly keep: { readonly succeeded: KeepPolicy; readonly others: KeepPolicy };
+  /** Absent: the function can be enqueued here and runs elsewhere. */
+  readonly handler: Handler<unknown, unknown> | undefined;
+}
+
+export interface RetryPolicy {
+  readonly attempts: number;
+  readonly backoff: NonNullable<Retry['backoff']>;
+  readonly delay: Milliseconds;
+  readonly factor: number;
+  readonly max: Milliseconds;
+  readonly jitter: number;
+}
+
+export interface KeepPolicy {
+  readonly age: Milliseconds;
+  readonly count: number;
+}
+
+/** Policies by definition, so that a definition shows its name and version only. */
+const policies = new WeakMap<object, FunctionPolicy>();
+
+const longestTimeout = 7 * day;
+const duration: OptionKind = {
+  takes: 'milliseconds or a string such as 30s, 1h30m or 7d',
+  fits: (value) => isDuration(value),
+};
+const keep = optional(group<Keep>({ age: optional(duration), count: optional(count) }));
+const share: OptionKind = {
+  takes: 'a number from 0 to 1',
+  fits: (value) => typeof value === 'number' && value >= 0 && value <= 1,
+};
+const wholeFrom = (least: number, most: number): OptionKind => ({
+  takes: `a whole number from ${least} to ${most}`,
+  fits: (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
+});
+
+const retryTable: OptionTable<Retry> = {
+  attempts: optional(wholeFrom(1, 1000)),
+  backoff: optional(either(either(oneOf('exponential', 'fixed'), listOfDurations()), callable)),
+  delay: optional(duration),
+  factor: optional({ ...count, takes: 'a number from 1' }),
+  max: optional(duration),
+  jitter: optional(share),
+};
+
+const optionTable: OptionTable<FunctionOptions<unknown, unknown>> = {
+  name: textLike(/^[A-Za-z0-9._/-]{1,128}$/, 'at most 128 letters, digits and . _ / -'),
+  input: optional({
+    takes: "a Standard Schema, such as z.object({ … }) (an object with the member '~standard')",
+    fits: (value) =>
+      value !== null &&
+      ['object', 'function'].includes(typeof value) &&
+      typeof (value as Partial<Schema<unknown, unknown>>)['~standard']?.validate === 'function',
+  }),
+  version: optional(wholeFrom(1, 1_000_000)),
+  migrate: optional(callable),
+  retry: optional(group(retryTable)),
+  timeout: optional({
+    takes: 'false, or milliseconds or a string such as 30s, more than 0 and at most 7d',
+    fits: (value) =>
+      value === false || (isDuration(value) && milliseconds(value) > 0 && milliseconds(value) <= longestTimeout),
+  }),
+  priority: optional(wholeFrom(1, 100)),
+  keep: optional(group<NonNullable<FunctionOptions<unknown, unknown>['keep']>>({ succeeded: keep, others: keep })),
+};
+
+function listOfDurations(): OptionKind {
+  const list = listOf(duration);
+  return {
+    takes: "'exponential', 'fixed', a list of durations or a function",
+    fits: (value) => Array.isArray(value) && value.length > 0 && value.every(isDuration) && list.fits(value),
+  };
+}
+
+/**
+ * Declares a function. Without a handler it can be enqueued, and runs in a process that has it with one. Throws a TypeError for
+ * unknown and mistyped options.
+ */
+export function defineFunction<In = void, Parsed = In, Out = void>(
+  options: FunctionOptions<In, Parsed>,
+  handler?: Handler<Parsed, Out>,
+): FunctionDefinition<In, Out> {
+  checkOptions('defineFunction', options as FunctionOptions<unknown, unknown>, optionTable);
+  if (handler !== undefined && typeof handler !== 'function')
+    throw new TypeError(`defineFunction: the handler of ${options.name} is not a function`);
+  const { name, version = 1, retry = {}, timeout = 15 * minute, priority = 50 } = options;
+  const definition: FunctionDefinition<In, Out> = Object.freeze({ name, version });
+  policies.set(definition, {
+    name,
+    version,
+    input: options.input,
+    migrate: options.migrate,
+    retry: {
+      attempts: retry.attempts ?? (Array.isArray(retry.backoff) ? retry.backoff.length + 1 : 5),
+      backoff: retry.backoff ?? 'exponential',
+      delay: milliseconds(retry.delay ?? second),
+      factor: retry.factor ?? 5,
+      max: milliseconds(retry.max ?? hour),
+      jitter: retry.jitter ?? 0.2,
+    },
+    timeout: timeout === false ? Number.POSITIVE_INFINITY : milliseconds(timeout),
+    priority,
+    keep: {
+      succeeded: kept(options.keep?.succeeded, day),
+      others: kept(options.keep?.others, 30 * day),
+    },
+    handler: handler as Handler<unknown, unknown> | undefined,
+  });
+  return definition;
+}
+
+function kept({ age, count: number = 10_000 }: Keep = {}, otherwise: Milliseconds): KeepPolicy {
+  return { age: age === undefined ? otherwise : milliseconds(age), count: number };
+}
+
+/** The policy of a definition; undefined for what `defineFunction` did not make. */
+export function policyOf(definition: unknown): FunctionPolicy | undefined {
+  return typeof definition === 'object' && definition !== null ? policies.get(definition) : undefined;
+}
+
+const units: Readonly<Record<string, Milliseconds>> = { ms: 1, s: second, m: minute, h: hour, d: day };
+const durationShape = /^(?:\d{1,12}(?:\.\d{1,6})?(?:ms|s|m|h|d))+$/;
+
+/** Whether a value is a duration of at least 0. */
+export function isDuration(value: unknown): value is Duration {
+  if (typeof value === 'number') return value >= 0 && Number.isFinite(value);
+  return typeof value === 'string' && value.length <= 64 && durationShape.test(value);
+}
+
+/** A valid duration in milliseconds. */
+export function milliseconds(value: Duration): Milliseconds {
+  if (typeof value === 'number') return value;
+  let total = 0;
+  for (const [, number, unit] of value.matchAll(/([\d.]+)(ms|s|m|h|d)/g))
+    total += Number(number) * (units[unit as string] as number);
+  return total;
+}
