@@ -30,7 +30,7 @@ import {
 import { checkArgument, checkOptions, type OptionTable } from '../../options/check-options.js';
 import { callable, mapOf, optional, text } from '../../options/option-kinds.js';
 import type { ReadView, Storage, StorageError } from '../../ports/storage.js';
-import { day, second } from '../../shared/duration.js';
+import { day, hour, type Milliseconds, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -192,6 +192,11 @@ export interface Functions extends AsyncDisposable {
 export interface FunctionsOptions {
   /** Runs at once in this process; 20 when absent. */
   readonly concurrency?: number;
+  /**
+   * How long after its process has died a run is taken over; 30 seconds when absent, at least 100 ms. A process whose event
+   * loop is blocked for longer loses its runs.
+   */
+  readonly lease?: Duration;
 }
 
 const wholeFrom = (least: number, most: number) => ({
@@ -269,8 +274,15 @@ export function createFunctions(
   definitions: readonly { readonly name: string }[],
   options: FunctionsOptions = {},
 ): Functions {
-  checkOptions<FunctionsOptions>('createFunctions', options, { concurrency: optional(wholeFrom(1, 10_000)) });
-  return new EngineFunctions(engine, policiesOf(definitions), options.concurrency ?? 20);
+  checkOptions<FunctionsOptions>('createFunctions', options, {
+    concurrency: optional(wholeFrom(1, 10_000)),
+    lease: optional({
+      takes: 'milliseconds or a string such as 30s, from 100ms to 1h',
+      fits: (value) => isDuration(value) && milliseconds(value) >= 100 && milliseconds(value) <= hour,
+    }),
+  });
+  const { concurrency = 20, lease = 30 * second } = options;
+  return new EngineFunctions(engine, policiesOf(definitions), { concurrency, lease: milliseconds(lease) });
 }
 
 function policiesOf(definitions: readonly unknown[]): ReadonlyMap<string, FunctionPolicy> {
@@ -306,10 +318,14 @@ class EngineFunctions implements Functions {
   #watching: Promise<void> | undefined;
   #running: { readonly over: AbortController; readonly done: Promise<void> } | undefined;
 
-  constructor(engine: EngineContext, policies: ReadonlyMap<string, FunctionPolicy>, concurrency: number) {
+  constructor(
+    engine: EngineContext,
+    policies: ReadonlyMap<string, FunctionPolicy>,
+    limits: { readonly concurrency: number; readonly lease: Milliseconds },
+  ) {
     this.#engine = engine;
     this.#policies = policies;
-    this.#loop = new RunLoop(engine, policies, concurrency, (run) => this.#settle(run.number, run));
+    this.#loop = new RunLoop(engine, policies, limits, (run) => this.#settle(run.number, run));
   }
 
   async start(): Promise<void> {

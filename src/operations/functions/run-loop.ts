@@ -27,9 +27,6 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { Attempt } from './attempt.js';
 
-/** How long runs belong to a process that shows no sign of life, and with how much left it renews the lease. */
-const leaseTime: Milliseconds = 30 * second;
-const leaseRenewal: Milliseconds = 20 * second;
 /** From an abort until a handler that does not end is given up. */
 const grace: Milliseconds = 5 * second;
 /** Rows that one write changes because of time: due, expired, collected, left by a dead process. */
@@ -77,6 +74,9 @@ export class RunLoop {
   readonly #policies: readonly FunctionPolicy[];
   readonly #policyOf: ReadonlyMap<string, FunctionPolicy>;
   readonly #concurrency: number;
+  /** How long runs belong to a process that shows no sign of life, and with how much left it renews the lease. */
+  readonly #leaseTime: Milliseconds;
+  readonly #leaseRenewal: Milliseconds;
   readonly #onEnded: (run: StoredRun) => void;
   /** Claimed and not recorded as ended, by number. */
   readonly #underWay = new Map<number, Attempt>();
@@ -95,17 +95,22 @@ export class RunLoop {
   readonly #foreign = new Map<string, { readonly leaseUntil: Milliseconds; readonly since: Milliseconds }>();
   #wake: (() => void) | undefined;
   #isWoken = false;
+  /** Ends so far, and who waits for the next one. */
+  readonly #noted = { all: 0, handedBack: 0 };
+  #atEnd: (() => void)[] = [];
 
   constructor(
     context: EngineContext,
     policies: ReadonlyMap<string, FunctionPolicy>,
-    concurrency: number,
+    { concurrency, lease }: { readonly concurrency: number; readonly lease: Milliseconds },
     onEnded: (run: StoredRun) => void,
   ) {
     this.#context = context;
     this.#policyOf = policies;
     this.#policies = [...policies.values()].filter(({ handler }) => handler !== undefined);
     this.#concurrency = concurrency;
+    this.#leaseTime = lease;
+    this.#leaseRenewal = (lease * 2) / 3;
     this.#onEnded = onEnded;
     this.process = context.ids.next('lease_owner');
   }
@@ -148,6 +153,7 @@ export class RunLoop {
   /** The write of a reserved slot has ended: with a run, which begins, or without one. */
   begin(claimed: Claimed | undefined, failed = false): void {
     this.#reserved -= 1;
+    this.#announceEnd();
     if (failed) this.#mayHoldMore = true;
     if (claimed === undefined) this.wake();
     else this.#start(claimed);
@@ -163,9 +169,8 @@ export class RunLoop {
   async stop(deadline: Milliseconds): Promise<{ readonly ended: number; readonly handedBack: number }> {
     const { clock } = this.#context;
     this.#accepts = false;
-    const until = clock.monotonic() + deadline;
-    const before = this.#underWay.size;
-    await this.#allEnded(until);
+    const before = { ...this.#noted };
+    await this.#allEnded(clock.monotonic() + deadline);
     for (const attempt of this.#underWay.values())
       if (!attempt.hasEnded) attempt.abort('stopping', clock.monotonic() + second);
     await this.#allEnded(clock.monotonic() + second);
@@ -177,12 +182,14 @@ export class RunLoop {
         tx.remove(processes, [this.process]);
       return ok(undefined);
     });
-    return { ended: before - left.length, handedBack: left.length };
+    const handedBack = this.#noted.handedBack - before.handedBack;
+    return { ended: this.#noted.all - before.all - handedBack, handedBack };
   }
 
+  /** Waits until no handler is under way, and no claim is being written. */
   async #allEnded(until: Milliseconds): Promise<void> {
     const { clock } = this.#context;
-    while ([...this.#underWay.values()].some((attempt) => !attempt.hasEnded)) {
+    while (this.#reserved > 0 || [...this.#underWay.values()].some((attempt) => !attempt.hasEnded)) {
       const left = until - clock.monotonic();
       if (left <= 0) return;
       const over = new AbortController();
@@ -191,9 +198,12 @@ export class RunLoop {
     }
   }
 
-  #atEnd: (() => void)[] = [];
   #nextEnd(): Promise<void> {
     return new Promise((resolve) => this.#atEnd.push(resolve));
+  }
+
+  #announceEnd(): void {
+    for (const resolve of this.#atEnd.splice(0)) resolve();
   }
 
   /** Waits until the store has changed, something is due, or a handler has ended. */
@@ -231,7 +241,9 @@ export class RunLoop {
   #note(attempt: Attempt, end: AttemptEnd): void {
     attempt.hasEnded = true;
     this.#ends.push({ attempt, end });
-    for (const resolve of this.#atEnd.splice(0)) resolve();
+    this.#noted.all += 1;
+    if (end.type === 'handed_back') this.#noted.handedBack += 1;
+    this.#announceEnd();
     this.wake();
   }
 
@@ -282,6 +294,7 @@ export class RunLoop {
     this.#reserved += free;
     const written = await commit(this.#context, hostPrincipal, (tx) => ok(this.#work(tx, ends, free, adopts)));
     this.#reserved -= free;
+    this.#announceEnd();
     if (written.isErr()) {
       this.#ends = [...ends, ...this.#ends];
       for (const { attempt } of ends) this.#underWay.set(attempt.run.number, attempt);
@@ -323,7 +336,10 @@ export class RunLoop {
     if (going.length + turn.claimed.length > 0) {
       const until = this.#keepLease(tx);
       if (until !== undefined) turn.lost.push(...going.filter((attempt) => !this.#isOurs(tx, attempt)));
-      turn.leaseAt = Math.min(turn.leaseAt, (tx.get(processes, [this.process])?.record.leaseUntil ?? 0) - leaseRenewal);
+      turn.leaseAt = Math.min(
+        turn.leaseAt,
+        (tx.get(processes, [this.process])?.record.leaseUntil ?? 0) - this.#leaseRenewal,
+      );
       const asked = tx.list(runs, { index: 'cancelling', prefix: [this.process] });
       turn.cancelling.push(...asked.map(({ record }) => record));
     }
@@ -367,16 +383,16 @@ export class RunLoop {
   ): number {
     if (other.timeline === tx.timeline) return other.leaseUntil;
     const known = this.#foreign.get(other.id);
-    if (known?.leaseUntil === other.leaseUntil) return known.since + leaseTime;
+    if (known?.leaseUntil === other.leaseUntil) return known.since + this.#leaseTime;
     this.#foreign.set(other.id, { leaseUntil: other.leaseUntil, since: tx.monotonic });
-    return tx.monotonic + leaseTime;
+    return tx.monotonic + this.#leaseTime;
   }
 
   /** Renews the lease when it is about to end; its new end, if it did. */
   #keepLease(tx: Transaction): Milliseconds | undefined {
     const known = tx.get(processes, [this.process])?.record.leaseUntil;
-    if (known !== undefined && known - tx.monotonic > leaseRenewal) return undefined;
-    const leaseUntil = tx.monotonic + leaseTime;
+    if (known !== undefined && known - tx.monotonic > this.#leaseRenewal) return undefined;
+    const leaseUntil = tx.monotonic + this.#leaseTime;
     tx.put(processes, { id: this.process, timeline: tx.timeline, leaseUntil });
     return leaseUntil;
   }
