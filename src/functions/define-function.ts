@@ -230,30 +230,33 @@ export function defineFunction<In = void, Parsed = In, Out = void>(
   checkOptions('defineFunction', options as FunctionOptions<unknown, unknown>, optionTable);
   if (handler !== undefined && typeof handler !== 'function')
     throw new TypeError(`defineFunction: the handler of ${options.name} is not a function`);
-  const { name, version = 1, retry = {}, timeout = 15 * minute, priority = 50 } = options;
+  const { name, version = 1 } = options;
   const definition: FunctionDefinition<In, Out> = Object.freeze({ name, version });
   policies.set(definition, {
-    name,
-    version,
-    input: options.input,
-    migrate: options.migrate,
-    retry: {
-      attempts: retry.attempts ?? (Array.isArray(retry.backoff) ? retry.backoff.length + 1 : 5),
-      backoff: retry.backoff ?? 'exponential',
-      delay: milliseconds(retry.delay ?? second),
-      factor: retry.factor ?? 5,
-      max: milliseconds(retry.max ?? hour),
-      jitter: retry.jitter ?? 0.2,
-    },
-    timeout: timeout === false ? Number.POSITIVE_INFINITY : milliseconds(timeout),
-    priority,
-    keep: {
-      succeeded: kept(options.keep?.succeeded, day),
-      others: kept(options.keep?.others, 30 * day),
-    },
+    ...policyFrom(options as FunctionOptions<unknown, unknown>),
     handler: handler as Handler<unknown, unknown> | undefined,
   });
   return definition;
+}
+
+function policyFrom(options: FunctionOptions<unknown, unknown>): Omit<FunctionPolicy, 'handler'> {
+  const { name, version = 1, input, migrate, timeout = 15 * minute, priority = 50, keep = {} } = options;
+  return {
+    name,
+    version,
+    input,
+    migrate,
+    retry: retryFrom(options.retry),
+    timeout: timeout === false ? Number.POSITIVE_INFINITY : milliseconds(timeout),
+    priority,
+    keep: { succeeded: kept(keep.succeeded, day), others: kept(keep.others, 30 * day) },
+  };
+}
+
+function retryFrom({ attempts, backoff = 'exponential', delay = second, ...rest }: Retry = {}): RetryPolicy {
+  const { factor = 5, max = hour, jitter = 0.2 } = rest;
+  const most = attempts ?? (Array.isArray(backoff) ? backoff.length + 1 : 5);
+  return { attempts: most, backoff, delay: milliseconds(delay), factor, max: milliseconds(max), jitter };
 }
 
 function kept({ age, count: number = 10_000 }: Keep = {}, otherwise: Milliseconds): KeepPolicy {

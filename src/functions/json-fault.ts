@@ -16,10 +16,17 @@ function faultAt(value: unknown, path: string, depth: number): string | undefine
   if (typeof value !== 'object') return `${place} is ${value === undefined ? 'undefined' : `a ${typeof value}`}`;
   if (depth >= deepest) return `${place} is nested more than ${deepest} deep`;
   if (Array.isArray(value)) return faultOfItems(value, path, depth);
+  return faultOfKind(value, place) ?? faultOfMembers(value, path, depth);
+}
+
+function faultOfKind(value: object, place: string): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null)
-    return `${place} is a ${(value as object).constructor?.name ?? 'class instance'}: only plain objects and lists are kept`;
-  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return `${place} has a method toJSON`;
+    return `${place} is a ${value.constructor?.name ?? 'class instance'}: only plain objects and lists are kept`;
+  return typeof (value as { toJSON?: unknown }).toJSON === 'function' ? `${place} has a method toJSON` : undefined;
+}
+
+function faultOfMembers(value: object, path: string, depth: number): string | undefined {
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue;
     const fault = faultAt(member, path === '' ? name : `${path}.${name}`, depth + 1);

@@ -17,8 +17,7 @@ const longestWait: Milliseconds = 400 * 24 * 3_600_000;
  */
 export function retryWait(
   { retry }: Pick<FunctionPolicy, 'retry'>,
-  error: unknown,
-  attempt: number,
+  { error, attempt }: { readonly error: unknown; readonly attempt: number },
   fraction: number,
   now: Instant,
 ): Milliseconds | undefined {

@@ -89,7 +89,8 @@ export class Attempt {
   }
 
   wait(context: EngineContext, error: unknown): Milliseconds | undefined {
-    return retryWait(this.policy, error, this.run.attempt, context.ids.fraction(), context.clock.now());
+    const failure = { error, attempt: this.run.attempt };
+    return retryWait(this.policy, failure, context.ids.fraction(), context.clock.now());
   }
 
   #context(tools: StepTools): RunContext {

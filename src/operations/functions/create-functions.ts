@@ -729,14 +729,7 @@ class Scan {
     const batch = filter.batch === undefined ? undefined : Number(/^batch\/(\d{1,16})$/.exec(filter.batch)?.[1] ?? -1);
     this.#batch = batch;
     this.#before = (filter.after === undefined ? undefined : numberOf(filter.after)) ?? Number.MAX_SAFE_INTEGER;
-    this.matches = (run) =>
-      (filter.function === undefined || run.function === filter.function) &&
-      (states === undefined || states.has(run.state)) &&
-      (batch === undefined || run.batch === batch) &&
-      (filter.error === undefined || run.error?.name === filter.error || run.error?.code === filter.error) &&
-      Object.entries(filter.meta ?? {}).every(([name, value]) => run.meta?.[name] === value) &&
-      run.enqueuedAt >= (filter.from?.getTime() ?? Number.NEGATIVE_INFINITY) &&
-      run.enqueuedAt < (filter.to?.getTime() ?? Number.POSITIVE_INFINITY);
+    this.matches = (run) => isOfKind(run, filter, states) && isWithin(run, filter, batch);
   }
 
   /** The matching ones of the next rows. */
@@ -748,6 +741,19 @@ class Scan {
     this.isOver = rows.length < bulkSize;
     return rows.map(({ record }) => record).filter(this.matches);
   }
+}
+
+function isOfKind(run: StoredRun, filter: RunFilter, states: ReadonlySet<RunState> | undefined): boolean {
+  if (filter.function !== undefined && run.function !== filter.function) return false;
+  if (states !== undefined && !states.has(run.state)) return false;
+  return filter.error === undefined || run.error?.name === filter.error || run.error?.code === filter.error;
+}
+
+function isWithin(run: StoredRun, { from, to, meta = {} }: RunFilter, batch: number | undefined): boolean {
+  if (batch !== undefined && run.batch !== batch) return false;
+  if (from !== undefined && run.enqueuedAt < from.getTime()) return false;
+  if (to !== undefined && run.enqueuedAt >= to.getTime()) return false;
+  return Object.entries(meta).every(([name, value]) => run.meta?.[name] === value);
 }
 
 function find(view: ReadView, id: string): StoredRun | undefined {

@@ -303,17 +303,21 @@ export class RunLoop {
       this.#context.logger.error({ error: written.error.message }, 'Runs of functions cannot be recorded');
       return undefined;
     }
-    const { value: turn, index } = written.value;
     if (adopts) this.#mayHoldMore = false;
-    if (turn.hasCollected) this.#collectedAt = this.#context.clock.monotonic();
+    this.#follow(written.value.value, free);
+    return { ...written.value.value, index: written.value.index };
+  }
+
+  /** What a turn has decided happens once it is durable. */
+  #follow(turn: Turn, free: number): void {
+    const now = this.#context.clock.monotonic();
+    if (turn.hasCollected) this.#collectedAt = now;
     for (const attempt of turn.lost) attempt.abort('lost', Number.POSITIVE_INFINITY);
-    const until = this.#context.clock.monotonic() + grace;
     for (const { number, cancelling } of turn.cancelling)
-      this.#underWay.get(number)?.abort('cancelled', until, cancelling);
+      this.#underWay.get(number)?.abort('cancelled', now + grace, cancelling);
     for (const claimed of turn.claimed) this.#start(claimed);
     this.#isCaughtUp = turn.claimed.length < free && !turn.isPartial;
     for (const run of turn.ended) this.#onEnded(run);
-    return { ...turn, index };
   }
 
   #work(tx: Transaction, ends: readonly Ended[], free: number, adopts: boolean): Turn {

@@ -609,7 +609,7 @@ describe('several processes', () => {
       calls.push(n);
     });
     const processes = [await processOver(own, [work]), await processOver(own, [work]), await processOver(own, [work])];
-    await Promise.all(Array.from({ length: 90 }, (_none, n) => processes[n % 3]?.enqueue(work, { n })));
+    await Promise.all(Array.from({ length: 90 }, (_none, n) => (processes[n % 3] as Functions).enqueue(work, { n })));
     await own.clock.settle();
     expect(calls.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 90 }, (_none, n) => n));
   });
