@@ -2,6 +2,7 @@
  * Functions of the service, on demand: declared with `defineFunction`, enqueued and run with `createFunctions`.
  */
 export {
+  type Cron,
   type Duration,
   defineFunction,
   type FunctionDefinition,
@@ -9,7 +10,9 @@ export {
   type Handler,
   type Json,
   type Keep,
+  type Limit,
   NonRetryableError,
+  type Rate,
   type Retry,
   RetryAfterError,
   type RunContext,

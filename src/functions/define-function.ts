@@ -1,6 +1,9 @@
-import { checkOptions, type OptionKind, type OptionTable } from '../options/check-options.js';
+import { parseCron } from '../jobs/periodic/cron-expression.js';
+import { timeZone } from '../jobs/periodic/time-zone.js';
+import { checkOptions, faultOf, type OptionKind, type OptionTable } from '../options/check-options.js';
 import { callable, count, either, group, listOf, oneOf, optional, textLike } from '../options/option-kinds.js';
 import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
+import { jsonFault } from './json-fault.js';
 
 /** Milliseconds, or a string such as `30s`, `1h30m` or `7d`. */
 export type Duration = number | string;
@@ -54,10 +57,50 @@ export interface FunctionOptions<In, Parsed> {
   readonly retry?: Retry;
   /** Of one attempt; 15 minutes when absent, `false` for none, 7 days at most. */
   readonly timeout?: Duration | false;
+  /** Runs at once over all processes: of the function, for each key, or both. Those over the limit wait. */
+  readonly concurrency?: number | Limit<Parsed> | readonly Limit<Parsed>[];
+  /** Starts in a time over all processes. Runs wait; none is dropped. */
+  readonly rate?: Rate<Parsed> | readonly Rate<Parsed>[];
+  /** When it runs by itself. */
+  readonly cron?: string | Cron<In> | readonly Cron<In>[];
   /** 1 to 100, higher first; 50 when absent. */
   readonly priority?: number;
   /** How long ended runs are kept: 1 day when they succeeded, 30 days otherwise, and 10,000 of each. */
   readonly keep?: { readonly succeeded?: Keep; readonly others?: Keep };
+}
+
+/** How many runs may be under way at once. */
+export interface Limit<Parsed> {
+  readonly limit: number;
+  /** Each key has a count of its own, and keys take turns. Called with the parsed input at the enqueue. */
+  readonly key?: (input: Parsed) => string;
+  /** Limits of the same scope, also of other functions, share one count; that of the function alone when absent. */
+  readonly scope?: string;
+}
+
+/** How many runs may start in a time. */
+export interface Rate<Parsed> extends Limit<Parsed> {
+  readonly per: Duration;
+  /** How many may start at once after a pause; `limit` when absent. */
+  readonly burst?: number;
+}
+
+/** A schedule of a function. */
+export interface Cron<In> {
+  /** Distinguishes the schedules of a function; `cron` when absent, which one of them may be. */
+  readonly id?: string;
+  /** Five fields, or six with seconds; also `@daily` and the like. */
+  readonly schedule: string;
+  /** An IANA name such as `Europe/Berlin`; UTC when absent. */
+  readonly timeZone?: string;
+  readonly input?: In;
+  /**
+   * Launches that were due while no process ran, more than a minute ago: one run for the last of them (`once`, the default), none
+   * (`skip`), or one each, the last 100 (`all`).
+   */
+  readonly missed?: 'skip' | 'once' | 'all';
+  /** While the run of an earlier launch has not ended: no new one (`skip`, the default), or one beside it. */
+  readonly overlap?: 'allow' | 'skip';
 }
 
 /** Bounds of the ended runs that are kept: by age and by number. */
@@ -145,6 +188,9 @@ export interface FunctionPolicy {
   readonly timeout: Milliseconds;
   readonly priority: number;
   readonly keep: { readonly succeeded: KeepPolicy; readonly others: KeepPolicy };
+  readonly limits: readonly LimitPolicy[];
+  readonly rates: readonly RatePolicy[];
+  readonly crons: readonly CronPolicy[];
   /** Absent: the function can be enqueued here and runs elsewhere. */
   readonly handler: Handler<unknown, unknown> | undefined;
 }
@@ -161,6 +207,27 @@ export interface RetryPolicy {
 export interface KeepPolicy {
   readonly age: Milliseconds;
   readonly count: number;
+}
+
+export interface LimitPolicy {
+  readonly limit: number;
+  readonly key: ((input: unknown) => string) | undefined;
+  readonly scope: string;
+}
+
+export interface RatePolicy extends LimitPolicy {
+  readonly per: Milliseconds;
+  readonly burst: number;
+}
+
+/** A schedule with every default. */
+export interface CronPolicy {
+  readonly id: string;
+  readonly schedule: string;
+  readonly timeZone: string;
+  readonly input: Json | undefined;
+  readonly missed: 'skip' | 'once' | 'all';
+  readonly overlap: 'allow' | 'skip';
 }
 
 /** Policies by definition, so that a definition shows its name and version only. */
@@ -180,6 +247,44 @@ const wholeFrom = (least: number, most: number): OptionKind => ({
   takes: `a whole number from ${least} to ${most}`,
   fits: (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
 });
+
+const scope = textLike(/^[A-Za-z0-9._/-]{1,128}$/, 'at most 128 letters, digits and . _ / -');
+const limitTable: OptionTable<Limit<unknown>> = {
+  limit: wholeFrom(1, 1_000_000),
+  key: optional(callable),
+  scope: optional(scope),
+};
+const rateTable: OptionTable<Rate<unknown>> = {
+  ...limitTable,
+  per: { ...duration, fits: (value) => isDuration(value) && milliseconds(value) >= 1 },
+  burst: optional(wholeFrom(1, 1_000_000)),
+};
+const cronTable: OptionTable<Cron<unknown>> = {
+  id: optional(scope),
+  schedule: {
+    takes: 'a cron expression of five fields, or six with seconds',
+    fits: (value) => typeof value === 'string' && parseCron(value).isOk(),
+  },
+  timeZone: optional({
+    takes: 'the IANA name of a time zone, such as Europe/Berlin',
+    fits: (value) => typeof value === 'string' && timeZone(value) !== undefined,
+  }),
+  input: optional({ takes: 'JSON', fits: (value) => jsonFault(value) === undefined }),
+  missed: optional(oneOf('skip', 'once', 'all')),
+  overlap: optional(oneOf('allow', 'skip')),
+};
+
+/** One value, or a list of them. */
+function oneOrMore(kind: OptionKind): OptionKind {
+  const faultWithin = (value: unknown, path: string): string | undefined => {
+    for (const [at, item] of [value].flat().entries()) {
+      const fault = faultOf(item, kind, Array.isArray(value) ? `${path}[${at}]` : path);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  };
+  return { takes: kind.takes, fits: () => true, faultWithin };
+}
 
 const retryTable: OptionTable<Retry> = {
   attempts: optional(wholeFrom(1, 1000)),
@@ -207,9 +312,25 @@ const optionTable: OptionTable<FunctionOptions<unknown, unknown>> = {
     fits: (value) =>
       value === false || (isDuration(value) && milliseconds(value) > 0 && milliseconds(value) <= longestTimeout),
   }),
+  concurrency: optional({ ...oneOrMore(group(limitTable)), faultWithin: concurrencyFault }),
+  rate: optional(oneOrMore(group(rateTable))),
+  cron: optional({ ...oneOrMore(group(cronTable)), faultWithin: cronFault }),
   priority: optional(wholeFrom(1, 100)),
   keep: optional(group<NonNullable<FunctionOptions<unknown, unknown>['keep']>>({ succeeded: keep, others: keep })),
 };
+
+function concurrencyFault(value: unknown, path: string): string | undefined {
+  const limits = typeof value === 'number' ? { limit: value } : value;
+  return oneOrMore(group(limitTable)).faultWithin?.(limits, path);
+}
+
+function cronFault(value: unknown, path: string): string | undefined {
+  const crons = typeof value === 'string' ? { schedule: value } : value;
+  const fault = oneOrMore(group(cronTable)).faultWithin?.(crons, path);
+  if (fault !== undefined) return fault;
+  const ids = [crons as Cron<unknown>].flat().map(({ id = 'cron' }) => id);
+  return new Set(ids).size < ids.length ? `${path} has two schedules with one id: give each an id` : undefined;
+}
 
 function listOfDurations(): OptionKind {
   const list = listOf(duration);
@@ -250,7 +371,46 @@ function policyFrom(options: FunctionOptions<unknown, unknown>): Omit<FunctionPo
     timeout: timeout === false ? Number.POSITIVE_INFINITY : milliseconds(timeout),
     priority,
     keep: { succeeded: kept(keep.succeeded, day), others: kept(keep.others, 30 * day) },
+    ...limitsFrom(options),
+    crons: cronsFrom(options.cron),
   };
+}
+
+function limitsFrom({
+  name,
+  concurrency = [],
+  rate = [],
+}: FunctionOptions<unknown, unknown>): Pick<FunctionPolicy, 'limits' | 'rates'> {
+  const limits = [typeof concurrency === 'number' ? { limit: concurrency } : concurrency].flat() as Limit<unknown>[];
+  const rates = [rate].flat() as Rate<unknown>[];
+  return {
+    limits: limits.map(({ limit, key, scope = `${name}:${key === undefined ? 'all' : 'key'}` }) => ({
+      limit,
+      key,
+      scope,
+    })),
+    rates: rates.map(({ limit, key, per, burst = limit, scope = `${name}:${key === undefined ? 'all' : 'key'}` }) => ({
+      ...{ limit, key, burst },
+      per: milliseconds(per),
+      scope: `rate:${scope}`,
+    })),
+  };
+}
+
+function cronsFrom(cron: FunctionOptions<unknown, unknown>['cron'] = []): readonly CronPolicy[] {
+  const crons = [typeof cron === 'string' ? { schedule: cron } : cron].flat() as Cron<unknown>[];
+  return crons.map(cronPolicyOf);
+}
+
+/** A schedule with every default. */
+export function cronPolicyOf({ id = 'cron', schedule, timeZone = 'UTC', input, ...rest }: Cron<unknown>): CronPolicy {
+  const { missed = 'once', overlap = 'skip' } = rest;
+  return { id, schedule, timeZone, input: input as Json | undefined, missed, overlap };
+}
+
+/** Throws a TypeError for a schedule that is none. */
+export function checkCron(caller: string, cron: Cron<unknown>): void {
+  checkOptions(caller, cron, cronTable);
 }
 
 function retryFrom({ attempts, backoff = 'exponential', delay = second, ...rest }: Retry = {}): RetryPolicy {

@@ -57,6 +57,10 @@ export interface StoredRun {
   /** The reason of a cancellation that its holder has not carried out yet. */
   readonly cancelling?: string;
   readonly keys?: readonly StoredKey[];
+  /** The counts that it belongs to, of limits and rates with a key: `scope=key`. The first one is its turn. */
+  readonly limits?: readonly string[];
+  /** The schedule that launched it. */
+  readonly schedule?: string;
   readonly error?: RunError;
 }
 
@@ -89,7 +93,14 @@ export function keptFrom({ endedAt, enqueuedAt, keys }: StoredRun): Instant {
 /** A run that its process may have died of: it is taken when no other such run is under way in the process. */
 const isSuspect = ({ state, interruptions }: StoredRun): boolean => state === 'queued' && interruptions > 0;
 
-const order = ({ function: name, priority, dueAt, number }: StoredRun): Key => [name, 100 - priority, dueAt, number];
+/** Runs of one key stand together, so that keys can take turns. */
+const order = ({ function: name, limits, priority, dueAt, number }: StoredRun): Key => [
+  name,
+  limits?.[0] ?? '',
+  100 - priority,
+  dueAt,
+  number,
+];
 
 export const runs = table<StoredRun>(
   'function_runs',
@@ -153,6 +164,22 @@ export interface FunctionCounts {
   readonly others: number;
 }
 export const functionCounts = table<FunctionCounts>('functions', ({ function: name }) => [name]);
+
+/** What a rate has left. */
+export interface RateState {
+  /** `scope` or `scope=key`. */
+  readonly name: string;
+  readonly tokens: number;
+  /** When they were counted. */
+  readonly at: Instant;
+}
+export const rateStates = table<RateState>('function_rates', ({ name }) => [name]);
+
+/** A function that starts no runs. */
+export interface FunctionPause {
+  readonly function: string;
+}
+export const pauses = table<FunctionPause>('function_pauses', ({ function: name }) => [name]);
 
 /** A process that has runs under way, and until when they are its own: monotonic time, comparable on its timeline. */
 export interface FunctionProcess {

@@ -1,6 +1,10 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
+import { limitNames } from '../../functions/admission.js';
 import {
+  type Cron,
+  checkCron,
+  cronPolicyOf,
   type Duration,
   type FunctionDefinition,
   type FunctionPolicy,
@@ -17,6 +21,7 @@ import {
   idempotencyTime,
   numberOf,
   type Outcome,
+  pauses,
   type RunError,
   type RunState,
   retried,
@@ -27,6 +32,7 @@ import {
   type StoredKey,
   type StoredRun,
 } from '../../functions/run.js';
+import { declared, schedules } from '../../functions/schedule.js';
 import { checkArgument, checkOptions, type OptionTable } from '../../options/check-options.js';
 import { callable, mapOf, optional, text } from '../../options/option-kinds.js';
 import type { ReadView, Storage, StorageError } from '../../ports/storage.js';
@@ -35,7 +41,7 @@ import type { Instant } from '../../shared/instant.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { issuesText, valueFault } from './attempt.js';
-import { putNewRun, RunLoop, removeRun, viewOf } from './run-loop.js';
+import { newRun, putNewRun, RunLoop, removeRun, viewOf } from './run-loop.js';
 
 /** Why a call of `Functions` was refused. */
 export class FunctionsError extends Error {
@@ -186,6 +192,13 @@ export interface Functions extends AsyncDisposable {
   retry(filter: RunFilter): Promise<number>;
   /** Removes ended runs, and others that are not running; how many. */
   discard(filter: RunFilter): Promise<number>;
+  /** No run of the function begins in any process; those under way end. */
+  pause(fn: { readonly name: string }): Promise<void>;
+  resume(fn: { readonly name: string }): Promise<void>;
+  /** Adds a schedule that is data, or changes it: what has not changed keeps its next launch. */
+  schedule<In>(fn: FunctionDefinition<In, unknown>, cron: Cron<In> & { readonly id: string }): Promise<void>;
+  /** Removes a schedule that `schedule` added; false when there is none. */
+  unschedule(fn: { readonly name: string }, id: string): Promise<boolean>;
 }
 
 /** Options of `createFunctions`. */
@@ -297,12 +310,31 @@ function policiesOf(definitions: readonly unknown[]): ReadonlyMap<string, Functi
   return policies;
 }
 
+/**
+ * Stores the schedules of the code, and removes those that the code no longer has, unless a later version of the code has declared
+ * them.
+ */
+function declareSchedules(tx: Transaction, policy: FunctionPolicy): void {
+  if (policy.handler === undefined) return;
+  const known = tx.list(schedules, { prefix: [policy.name] }).map(({ record }) => record);
+  if (known.some(({ version }) => version !== null && version > policy.version)) return;
+  for (const { id, version } of known)
+    if (version !== null && !policy.crons.some((cron) => cron.id === id)) tx.remove(schedules, [policy.name, id]);
+  for (const cron of policy.crons) {
+    const before = known.find(({ id }) => id === cron.id);
+    const owner = { function: policy.name, version: policy.version };
+    const stored = declared(cron, owner, before, tx.now);
+    if (stored !== undefined && JSON.stringify(stored) !== JSON.stringify(before)) tx.put(schedules, stored);
+  }
+}
+
 /** A run to be enqueued, checked, without its number. */
 interface Order {
   readonly policy: FunctionPolicy;
   readonly input: Json | undefined;
   /** The JSON of the input. */
   readonly text: string | undefined;
+  readonly limits: readonly string[];
 }
 
 interface Placed {
@@ -330,6 +362,10 @@ class EngineFunctions implements Functions {
 
   async start(): Promise<void> {
     if (this.#running !== undefined) return;
+    await this.#write(undefined, (tx) => {
+      for (const policy of this.#policies.values()) declareSchedules(tx, policy);
+      return ok(undefined);
+    });
     const over = new AbortController();
     this.#running = { over, done: this.#loop.run(over.signal) };
   }
@@ -389,7 +425,7 @@ class EngineFunctions implements Functions {
       return ok({
         batch,
         runs: orders.map((order, at) => {
-          const run = { ...newRun(order, options, at === 0 ? batch : tx.nextIndex(), tx.now), batch };
+          const run = { ...newRunOf(order, options, at === 0 ? batch : tx.nextIndex(), tx.now), batch };
           putNewRun(tx, run, order.text?.length ?? 0);
           return run;
         }),
@@ -441,6 +477,69 @@ class EngineFunctions implements Functions {
     });
   }
 
+  async pause(fn: { readonly name: string }): Promise<void> {
+    const { name } = this.#known('functions.pause', fn);
+    await this.#write(undefined, (tx) => {
+      if (tx.get(pauses, [name]) === undefined) tx.put(pauses, { function: name });
+      return ok(undefined);
+    });
+  }
+
+  async resume(fn: { readonly name: string }): Promise<void> {
+    const { name } = this.#known('functions.resume', fn);
+    await this.#write(undefined, (tx) => {
+      tx.remove(pauses, [name]);
+      return ok(undefined);
+    });
+    this.#loop.wake();
+  }
+
+  async schedule<In>(fn: FunctionDefinition<In, unknown>, cron: Cron<In> & { readonly id: string }): Promise<void> {
+    const policy = this.#known('functions.schedule', fn);
+    checkCron('functions.schedule', cron as Cron<unknown>);
+    if (cron.id === undefined) throw new TypeError('functions.schedule: the schedule needs an id');
+    await parsedOf(policy, cron.input, `the input of the schedule '${cron.id}'`);
+    await this.#write(undefined, (tx) => {
+      const known = tx.get(schedules, [policy.name, cron.id])?.record;
+      if (known !== undefined && known.version !== null)
+        return err(
+          new FunctionsError(
+            'invalid_input',
+            `the schedule '${cron.id}' of ${policy.name} is declared in its code: use another id`,
+          ),
+        );
+      const owner = { function: policy.name, version: null };
+      const stored = declared(cronPolicyOf(cron as Cron<unknown>), owner, known, tx.now);
+      if (stored !== undefined) tx.put(schedules, stored);
+      return ok(undefined);
+    });
+    this.#loop.wake();
+  }
+
+  async unschedule(fn: { readonly name: string }, id: string): Promise<boolean> {
+    const { name } = this.#known('functions.unschedule', fn);
+    return this.#write(undefined, (tx) => {
+      const known = tx.get(schedules, [name, id])?.record;
+      if (known === undefined) return ok(false);
+      if (known.version !== null)
+        return err(
+          new FunctionsError(
+            'invalid_input',
+            `the schedule '${id}' of ${name} is declared in its code: remove it there`,
+          ),
+        );
+      return ok(tx.remove(schedules, [name, id]));
+    });
+  }
+
+  #known(caller: string, fn: unknown): FunctionPolicy {
+    const policy = policyOf(fn);
+    if (policy === undefined) throw new TypeError(`${caller}: the first argument is not made by defineFunction`);
+    if (!this.#policies.has(policy.name))
+      throw new TypeError(`${caller}: ${policy.name} is not among the definitions of createFunctions`);
+    return policy;
+  }
+
   async #change(
     name: string,
     filter: RunFilter,
@@ -466,22 +565,18 @@ class EngineFunctions implements Functions {
   }
 
   async #orderOf(fn: unknown, input: unknown, where = ''): Promise<Order> {
-    const policy = policyOf(fn);
-    if (policy === undefined)
-      throw new TypeError('functions.enqueue: the first argument is not made by defineFunction');
-    if (!this.#policies.has(policy.name))
-      throw new TypeError(`functions.enqueue: ${policy.name} is not among the definitions of createFunctions`);
+    const policy = this.#known('functions.enqueue', fn);
+    const what = `${where}the input of ${policy.name}`;
     const text = input === undefined ? undefined : jsonOf(`${where}input of ${policy.name}`, input);
-    if (policy.input !== undefined) {
-      const checked = policy.input['~standard'].validate(input);
-      const { issues } = checked instanceof Promise ? await checked : checked;
-      if (issues !== undefined)
-        throw new FunctionsError(
-          'invalid_input',
-          `${where}the input of ${policy.name} is refused: ${issuesText(issues)}`,
-        );
+    const parsed = await parsedOf(policy, input, what);
+    try {
+      return { policy, input: input as Json | undefined, text, limits: limitNames(policy, parsed) };
+    } catch (error) {
+      throw new FunctionsError(
+        'invalid_input',
+        `${what} gives no key: ${error instanceof Error ? error.message : 'unknown'}`,
+      );
     }
-    return { policy, input: input as Json | undefined, text };
   }
 
   #batchOf<Out>(batch: number, members: readonly StoredRun[]): Batch<Out> {
@@ -610,6 +705,14 @@ class EngineFunctions implements Functions {
   }
 }
 
+async function parsedOf(policy: FunctionPolicy, input: unknown, what: string): Promise<unknown> {
+  if (policy.input === undefined) return input;
+  const checked = policy.input['~standard'].validate(input);
+  const result = checked instanceof Promise ? await checked : checked;
+  if (result.issues === undefined) return result.value;
+  throw new FunctionsError('invalid_input', `${what} is refused: ${issuesText(result.issues)}`);
+}
+
 function storageWith(storage: Storage & { alongside?: (rows: HostRows) => Storage }, rows: HostRows): Storage {
   if (storage.alongside !== undefined) return storage.alongside(rows);
   throw new TypeError(
@@ -625,24 +728,13 @@ function jsonOf(what: string, value: unknown): string {
   return JSON.stringify(value);
 }
 
-function newRun({ policy, input }: Order, options: EnqueueOptions, number: number, now: Instant): StoredRun {
+function newRunOf({ policy, input, limits }: Order, options: EnqueueOptions, number: number, now: Instant): StoredRun {
   const { delay, runAt, priority = policy.priority, meta, ttl } = options;
   const dueAt = Math.round(runAt?.getTime() ?? now + milliseconds(delay ?? 0));
   return {
-    number,
-    function: policy.name,
-    version: policy.version,
-    state: dueAt > now ? 'scheduled' : 'queued',
+    ...newRun(policy, input, { number, now, dueAt }),
     priority,
-    enqueuedAt: now,
-    dueAt,
-    startedAt: null,
-    endedAt: null,
-    attempt: 0,
-    interruptions: 0,
-    starts: 0,
-    holder: null,
-    ...(input === undefined ? {} : { input }),
+    ...(limits.length === 0 ? {} : { limits }),
     ...(meta === undefined ? {} : { meta }),
     ...(ttl === undefined ? {} : { expiresAt: Math.round(now + milliseconds(ttl)) }),
   };
@@ -669,7 +761,7 @@ function place(
           ),
         );
   }
-  const fresh = newRun(order, options, tx.index, tx.now);
+  const fresh = newRunOf(order, options, tx.index, tx.now);
   const named = keys.length === 0 ? fresh : { ...fresh, keys: keys.map(({ kind, key }) => ({ kind, key })) };
   const run = loop === undefined ? named : loop.claim(tx, named);
   putNewRun(tx, run, order.text?.length ?? 0);

@@ -1,5 +1,6 @@
 import { ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
+import { Admission, isLimited, limitNames } from '../../functions/admission.js';
 import type { FunctionPolicy, Json } from '../../functions/define-function.js';
 import {
   type AttemptEnd,
@@ -11,7 +12,9 @@ import {
   hasEnded,
   type KeptGroup,
   keptFrom,
+  pauses,
   processes,
+  rateStates,
   runId,
   runKeys,
   runs,
@@ -20,9 +23,11 @@ import {
   steps,
   values,
 } from '../../functions/run.js';
+import { launchesOf, type StoredSchedule, schedules } from '../../functions/schedule.js';
 import type { ReadView } from '../../ports/storage.js';
 import { type Milliseconds, minute, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
+import type { Key } from '../../shared/table.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { Attempt } from './attempt.js';
@@ -93,6 +98,8 @@ export class RunLoop {
   #collectedAt: Milliseconds = Number.NEGATIVE_INFINITY;
   /** Leases of processes on other timelines, and since when they have been the same. */
   readonly #foreign = new Map<string, { readonly leaseUntil: Milliseconds; readonly since: Milliseconds }>();
+  /** The key of each function whose turn was last. */
+  readonly #lastKey = new Map<string, string>();
   #wake: (() => void) | undefined;
   #isWoken = false;
   /** Ends so far, and who waits for the next one. */
@@ -138,14 +145,16 @@ export class RunLoop {
 
   /** Takes a slot for a run that the caller is about to enqueue; false when it has to wait for its turn. */
   reserve(name: string): boolean {
+    const policy = this.#policyOf.get(name);
     const canStart = this.#accepts && this.#isCaughtUp && !this.#mayHoldMore && this.#free > 0;
-    if (!canStart || this.#policyOf.get(name)?.handler === undefined) return false;
+    if (!canStart || policy?.handler === undefined || isLimited(policy)) return false;
     this.#reserved += 1;
     return true;
   }
 
   /** The run as started by this process, within the write that enqueues it. */
   claim(tx: Transaction, run: StoredRun): StoredRun {
+    if (tx.get(pauses, [run.function]) !== undefined) return run;
     this.#keepLease(tx);
     return started(run, this.process, tx.now);
   }
@@ -313,6 +322,8 @@ export class RunLoop {
     const now = this.#context.clock.monotonic();
     if (turn.hasCollected) this.#collectedAt = now;
     for (const attempt of turn.lost) attempt.abort('lost', Number.POSITIVE_INFINITY);
+    for (const { run } of turn.claimed)
+      if (run.limits?.[0] !== undefined) this.#lastKey.set(run.function, run.limits[0]);
     for (const { number, cancelling } of turn.cancelling)
       this.#underWay.get(number)?.abort('cancelled', now + grace, cancelling);
     for (const claimed of turn.claimed) this.#start(claimed);
@@ -334,6 +345,7 @@ export class RunLoop {
     for (const { attempt, end } of ends) this.#record(tx, turn, attempt, end);
     this.#takeOver(tx, turn);
     this.#letTimePass(tx, turn);
+    this.#launch(tx, turn);
     const going = [...this.#underWay.values()].filter((attempt) => !attempt.hasEnded);
     if (adopts) this.#adopt(tx, turn, ends);
     this.#claim(tx, turn, free, going);
@@ -426,33 +438,91 @@ export class RunLoop {
     }
   }
 
-  #claim(tx: Transaction, turn: Turn, free: number, going: readonly Attempt[]): void {
-    const room = free - turn.claimed.length;
-    if (room <= 0) return;
-    // A run that its process may have died of runs beside no other such run.
-    const suspect = going.some(({ run }) => run.interruptions > 0) ? [] : this.#candidates(tx, 'suspects', 1);
-    const chosen = [...suspect, ...this.#candidates(tx, 'ready', room - suspect.length)];
-    for (const run of chosen) {
-      const begun = started(run, this.process, tx.now);
-      tx.put(runs, begun);
-      turn.claimed.push({ run: begun, input: inputOf(tx, begun) });
+  /** Runs of schedules that are due, in the write that moves the schedule on: a launch is made once. */
+  #launch(tx: Transaction, turn: Turn): void {
+    for (const policy of this.#policies) {
+      const due = tx.list(schedules, { index: 'due', prefix: [policy.name], limit: batchSize });
+      for (const { record: schedule } of due) {
+        if (schedule.dueAt <= tx.now && (schedule.version ?? 0) <= policy.version) launchDue(tx, policy, schedule);
+      }
+      const next = tx.list(schedules, { index: 'due', prefix: [policy.name], limit: 1 })[0]?.record.dueAt;
+      if (next !== undefined && next > tx.now) turn.dueAt = Math.min(turn.dueAt, next);
     }
   }
 
+  #claim(tx: Transaction, turn: Turn, free: number, going: readonly Attempt[]): void {
+    let room = free - turn.claimed.length;
+    if (room <= 0) return;
+    const paused = new Set(tx.list(pauses).map(({ record }) => record.function));
+    const active = this.#policies.filter(({ name }) => !paused.has(name));
+    const admission = active.some(isLimited) ? this.#admission(tx) : undefined;
+    // A run that its process may have died of runs beside no other such run.
+    const suspects = going.some(({ run }) => run.interruptions > 0) ? [] : this.#first(tx, active, 'suspects', 1);
+    const ready = this.#first(tx, active, 'ready', room);
+    for (const run of [...suspects, ...ready]) {
+      const policy = this.#policyOf.get(run.function);
+      if (room <= 0 || policy === undefined) break;
+      const isCounted = isLimited(policy);
+      if (isCounted && admission?.admits(policy, run) !== true) continue;
+      const begun = started(run, this.process, tx.now);
+      tx.put(runs, begun);
+      turn.claimed.push({ run: begun, input: inputOf(tx, begun) });
+      room -= 1;
+      // The same key, or the next one, may have more.
+      if (isCounted) turn.isPartial = true;
+    }
+    for (const state of admission?.changedRates ?? []) tx.put(rateStates, state);
+    turn.dueAt = Math.min(turn.dueAt, admission?.until ?? Number.POSITIVE_INFINITY);
+  }
+
+  #admission(tx: Transaction): Admission {
+    const live = tx.list(runs, { index: 'live' }).map(({ record }) => record);
+    const stored = (name: string) => tx.get(rateStates, [name])?.record;
+    return new Admission(live, (name) => this.#policyOf.get(name), stored, tx.now);
+  }
+
   /** The first runs by priority, due time and number that the code of this process may take. */
-  #candidates(tx: Transaction, index: 'ready' | 'suspects', limit: number): StoredRun[] {
-    if (limit <= 0) return [];
-    const found = this.#policies.flatMap(({ name, version }) => {
-      const mayTake = ({ record }: { readonly record: StoredRun }): boolean =>
-        record.version <= version && !this.#underWay.has(record.number);
-      let rows = tx.list(runs, { index, prefix: [name], limit });
-      if (!rows.every(mayTake))
-        rows = tx.list(runs, { index, prefix: [name], limit: limit + batchSize }).filter(mayTake);
-      return rows.slice(0, limit).map(({ record }) => record);
+  #first(
+    tx: Transaction,
+    policies: readonly FunctionPolicy[],
+    index: 'ready' | 'suspects',
+    limit: number,
+  ): readonly StoredRun[] {
+    const found = policies.flatMap((policy) => {
+      const mayTake = ({ version, number }: StoredRun): boolean =>
+        version <= policy.version && !this.#underWay.has(number);
+      if (hasKeys(policy)) return this.#ofKeys(tx, policy, index, limit).filter(mayTake);
+      const rows = (most: number) => tx.list(runs, { index, prefix: [policy.name], limit: most });
+      const first = rows(limit).map(({ record }) => record);
+      if (first.every(mayTake)) return first;
+      const more = rows(limit + batchSize).map(({ record }) => record);
+      return more.filter(mayTake).slice(0, limit);
     });
-    if (this.#policies.length > 1)
-      found.sort((a, b) => b.priority - a.priority || a.dueAt - b.dueAt || a.number - b.number);
-    return found.slice(0, limit);
+    if (policies.length > 1) found.sort((a, b) => b.priority - a.priority || a.dueAt - b.dueAt || a.number - b.number);
+    return found;
+  }
+
+  /** The first run of each key, beginning with the key after the last one that was looked at. */
+  #ofKeys(tx: Transaction, { name }: FunctionPolicy, index: 'ready' | 'suspects', limit: number): StoredRun[] {
+    const found: StoredRun[] = [];
+    const began = this.#lastKey.get(name) ?? '';
+    let hasWrapped = false;
+    let after: Key = [name, began, 101];
+    // Keys that are at their limit or rate are passed over, so more are looked at than there is room for.
+    while (found.length < limit + batchSize) {
+      const [row] = tx.list(runs, { index, prefix: [name], from: after, limit: 1 });
+      const key = row?.record.limits?.[0] ?? '';
+      if (row === undefined || (hasWrapped && key > began)) {
+        if (hasWrapped) break;
+        hasWrapped = true;
+        after = [name];
+        continue;
+      }
+      found.push(row.record);
+      after = [name, key, 101];
+      if (hasWrapped && key === began) break;
+    }
+    return found;
   }
 
   /** Counts what has ended, and removes what is kept no longer. */
@@ -514,6 +584,64 @@ function resultApart(tx: Transaction, run: StoredRun): StoredRun {
   tx.put(values, { run: run.number, kind: 'result', value: result });
   return { ...rest, apart: [...(run.apart ?? []).filter((kind) => kind !== 'result'), 'result'] };
 }
+
+/** Makes the runs of a schedule that is due, unless one of its runs is still under way, and moves it on. */
+function launchDue(tx: Transaction, policy: FunctionPolicy, schedule: StoredSchedule): void {
+  const { launches, next } = launchesOf(schedule, tx.now);
+  let { lastRun } = schedule;
+  for (const dueAt of launches) {
+    const last = lastRun === undefined ? undefined : tx.get(runs, [lastRun])?.record;
+    if (schedule.overlap === 'skip' && last !== undefined && !hasEnded(last)) continue;
+    lastRun = tx.nextIndex();
+    const limits = limitsOfLaunch(policy, schedule.input);
+    const run: StoredRun = {
+      ...newRun(policy, schedule.input, { number: lastRun, now: tx.now, dueAt }),
+      ...(limits.length === 0 ? {} : { limits }),
+      schedule: schedule.id,
+    };
+    putNewRun(tx, run, JSON.stringify(schedule.input ?? null).length);
+  }
+  if (next === undefined) tx.remove(schedules, [schedule.function, schedule.id]);
+  else tx.put(schedules, { ...schedule, dueAt: next, ...(lastRun === undefined ? {} : { lastRun }) });
+}
+
+/** The counts of a launch. An input that the schema refuses, or checks only later, has none: its attempt says what is wrong. */
+function limitsOfLaunch(policy: FunctionPolicy, input: Json | undefined): readonly string[] {
+  if (!hasKeys(policy)) return [];
+  try {
+    const checked = policy.input?.['~standard'].validate(input) ?? { value: input };
+    return checked instanceof Promise || checked.issues !== undefined ? [] : limitNames(policy, checked.value);
+  } catch {
+    return [];
+  }
+}
+
+/** A run that begins when it is due. */
+export function newRun(
+  policy: FunctionPolicy,
+  input: Json | undefined,
+  { number, now, dueAt }: { readonly number: number; readonly now: Instant; readonly dueAt: Instant },
+): StoredRun {
+  return {
+    number,
+    function: policy.name,
+    version: policy.version,
+    state: dueAt > now ? 'scheduled' : 'queued',
+    priority: policy.priority,
+    enqueuedAt: now,
+    dueAt,
+    startedAt: null,
+    endedAt: null,
+    attempt: 0,
+    interruptions: 0,
+    starts: 0,
+    holder: null,
+    ...(input === undefined ? {} : { input }),
+  };
+}
+
+const hasKeys = ({ limits, rates }: FunctionPolicy): boolean =>
+  [...limits, ...rates].some(({ key }) => key !== undefined);
 
 /** A new run as it is stored: a long input apart. */
 export function putNewRun(tx: Transaction, run: StoredRun, inputLength: number): void {

@@ -828,12 +828,253 @@ describe('waiting for a result', () => {
   });
 });
 
+describe('schedules', () => {
+  const nightly = (launches: Date[], options: object, handler: Handler<void, unknown> = () => undefined) =>
+    defineFunction<void, void, unknown>({ name: 'nightly', ...options }, (input, run) => {
+      launches.push(run.dueAt);
+      return handler(input, run);
+    });
+  const at = (text: string) => new Date(`${text}Z`);
+
+  test('launch by the clocks of their zone, in the process that is there', async () => {
+    const own = { ...world(), clock: manualClock(Date.UTC(2026, 2, 27, 12)) };
+    const launches: Date[] = [];
+    const work = nightly(launches, { cron: { schedule: '30 2 * * *', timeZone: 'Europe/Berlin' } });
+    await processOver(own, [work]);
+    await processOver(own, [work]);
+    await own.clock.advance(4 * day);
+    // On March 29th the clocks of Berlin skip from 2 to 3.
+    expect(launches).toEqual([at('2026-03-28T01:30:00'), at('2026-03-30T00:30:00'), at('2026-03-31T00:30:00')]);
+  });
+
+  test.each([
+    [undefined, ['2026-01-04T02:00:00', '2026-01-05T02:00:00']],
+    ['skip', ['2026-01-05T02:00:00']],
+    [
+      'all',
+      [
+        '2026-01-01T02:00:00',
+        '2026-01-02T02:00:00',
+        '2026-01-03T02:00:00',
+        '2026-01-04T02:00:00',
+        '2026-01-05T02:00:00',
+      ],
+    ],
+  ])('that were due while no process ran follow the rule %s', async (missed, expected) => {
+    const own = world();
+    const launches: Date[] = [];
+    const cron = { schedule: '0 2 * * *', ...(missed === undefined ? {} : { missed }) };
+    const before = await processOver(own, [nightly(launches, { cron })]);
+    await before.stop();
+    await own.clock.advance(3 * day + 12 * hour);
+    await processOver(own, [nightly(launches, { cron: { ...cron, overlap: 'allow' } })]);
+    await own.clock.settle();
+    await own.clock.advance(day);
+    expect(launches).toEqual(expected.map(at));
+  });
+
+  test('launch no run beside the one before, unless they are told to', async () => {
+    const own = world();
+    for (const [overlap, expected] of [
+      ['skip', 1],
+      ['allow', 3],
+    ] as const) {
+      const launches: Date[] = [];
+      const work = nightly(launches, { name: overlap, cron: { schedule: '* * * * *', overlap } }, never);
+      await processOver(own, [work]);
+      await own.clock.advance(3 * minute);
+      expect(launches).toHaveLength(expected);
+    }
+  });
+
+  test('keep their next launch at a deploy; changed ones follow the new code, and removed ones end', async () => {
+    const own = world();
+    const launches: Date[] = [];
+    const first = await processOver(own, [nightly(launches, { cron: '0 2 * * *' })]);
+    await own.clock.advance(hour);
+    await first.stop();
+    const second_ = await processOver(own, [nightly(launches, { cron: '0 2 * * *' })]);
+    await own.clock.advance(2 * hour);
+    expect(launches).toEqual([at('2026-01-01T02:00:00')]);
+    await second_.stop();
+    const third = await processOver(own, [nightly(launches, { cron: '0 5 * * *' })]);
+    await own.clock.advance(day);
+    expect(launches).toHaveLength(2);
+    await third.stop();
+    await processOver(own, [nightly(launches, {})]);
+    await own.clock.advance(7 * day);
+    expect(launches).toHaveLength(2);
+  });
+
+  test('of a later version are left to it', async () => {
+    const own = world();
+    const [before, after]: [Date[], Date[]] = [[], []];
+    await processOver(own, [nightly(after, { version: 2, cron: '0 5 * * *' })]);
+    await processOver(own, [nightly(before, { version: 1, cron: '0 2 * * *' })]);
+    await own.clock.advance(day);
+    expect([before.length, after]).toEqual([0, [at('2026-01-01T05:00:00')]]);
+  });
+
+  test('that are data are added, changed and removed', async () => {
+    const own = world();
+    const seen: number[] = [];
+    const work = plain(({ n }) => {
+      seen.push(n);
+    });
+    const functions = await processOver(own, [work]);
+    await functions.schedule(work, { id: 'a', schedule: '0 * * * *', input: { n: 1 } });
+    await functions.schedule(work, { id: 'b', schedule: '30 * * * *', input: { n: 2 } });
+    await own.clock.advance(2 * hour);
+    expect(seen).toEqual([2, 1, 2, 1]);
+    await functions.schedule(work, { id: 'b', schedule: '30 * * * *', input: { n: 3 } });
+    expect([await functions.unschedule(work, 'a'), await functions.unschedule(work, 'a')]).toEqual([true, false]);
+    await own.clock.advance(hour);
+    expect(seen.slice(4)).toEqual([3]);
+    await expect(functions.schedule(work, { id: 'a', schedule: 'soon', input: { n: 1 } })).rejects.toThrow(
+      'cron expression',
+    );
+  });
+
+  test('of a year cost no history', async () => {
+    const own = world();
+    const launches: Date[] = [];
+    const functions = await processOver(own, [nightly(launches, { cron: '0 2 * * *' })]);
+    await own.clock.advance(365 * day);
+    expect(launches).toHaveLength(365);
+    expect((await functions.list()).length).toBeLessThan(4);
+  });
+});
+
+describe('limits', () => {
+  /** The most that were under way at once, of all and of each key. */
+  function watched(clock: ManualClock) {
+    const now = new Map<string, number>();
+    const most = new Map<string, number>();
+    const starts: { readonly key: string; readonly at: number }[] = [];
+    const count = (key: string, change: number): void => {
+      now.set(key, (now.get(key) ?? 0) + change);
+      most.set(key, Math.max(most.get(key) ?? 0, now.get(key) ?? 0));
+    };
+    const handler: Handler<{ key: string }, void> = async ({ key }, { signal }) => {
+      starts.push({ key, at: clock.now() });
+      for (const name of [key, 'all']) count(name, 1);
+      await clock.sleep(second, signal);
+      for (const name of [key, 'all']) count(name, -1);
+    };
+    return { most, starts, handler };
+  }
+
+  test('hold over all processes, for the function and for each key', async () => {
+    const own = world();
+    const { most, handler } = watched(own.clock);
+    const keyed = defineFunction<{ key: string }, { key: string }, void>(
+      { name: 'sync', concurrency: [{ limit: 3 }, { limit: 1, key: ({ key }) => key }] },
+      handler,
+    );
+    const processes = [await processOver(own, [keyed]), await processOver(own, [keyed])];
+    for (let n = 0; n < 40; n += 1) await (processes[n % 2] as Functions).enqueue(keyed, { key: `k${n % 4}` });
+    await own.clock.advance(minute);
+    expect(await processes[0]?.list({ state: 'succeeded' })).toHaveLength(40);
+    expect(Object.fromEntries(most)).toEqual({ all: 3, k0: 1, k1: 1, k2: 1, k3: 1 });
+  });
+
+  test('of one scope are one limit, also of several functions', async () => {
+    const own = world();
+    const { most, handler } = watched(own.clock);
+    const [one, two] = ['one', 'two'].map((name) =>
+      defineFunction<{ key: string }, { key: string }, void>(
+        { name, concurrency: { limit: 2, scope: 'crm' } },
+        handler,
+      ),
+    ) as [FunctionDefinition<{ key: string }, void>, FunctionDefinition<{ key: string }, void>];
+    const functions = await processOver(own, [one, two]);
+    for (let n = 0; n < 6; n += 1) for (const fn of [one, two]) await functions.enqueue(fn, { key: fn.name });
+    await own.clock.advance(minute);
+    expect(most.get('all')).toBe(2);
+    expect(await functions.list({ state: 'succeeded' })).toHaveLength(12);
+  });
+
+  test('let keys take turns, however many runs one of them has', async () => {
+    const own = world();
+    const { starts, handler } = watched(own.clock);
+    const fair = defineFunction<{ key: string }, { key: string }, void>(
+      { name: 'fair', concurrency: [{ limit: 2 }, { limit: 2, key: ({ key }) => key }] },
+      handler,
+    );
+    const functions = await processOver(own, [fair], { starts: false });
+    await functions.enqueueMany(
+      fair,
+      Array.from({ length: 30 }, () => ({ key: 'big' })),
+    );
+    for (const key of ['b', 'c', 'd']) await functions.enqueueMany(fair, [{ key }, { key }]);
+    await functions.start();
+    await own.clock.advance(6 * second);
+    const first = starts.slice(0, 12).map(({ key }) => key);
+    for (const key of ['b', 'c', 'd']) expect(first.filter((each) => each === key)).toHaveLength(2);
+  });
+
+  test('of a rate let no more start in a time, and lose none', async () => {
+    const own = world();
+    const { starts, handler } = watched(own.clock);
+    const paced = defineFunction<{ key: string }, { key: string }, void>(
+      { name: 'paced', rate: { limit: 6, per: '1m', burst: 2 } },
+      handler,
+    );
+    const functions = await processOver(own, [paced]);
+    await functions.enqueueMany(
+      paced,
+      Array.from({ length: 8 }, () => ({ key: 'a' })),
+    );
+    await own.clock.advance(5 * minute);
+    const begun = starts.map(({ at }) => at - Date.UTC(2026, 0, 1));
+    expect(begun).toEqual([0, 0, 10, 20, 30, 40, 50, 60].map((seconds) => seconds * second));
+  });
+
+  test('of a rate for each key do not hold up other keys', async () => {
+    const own = world();
+    const { starts, handler } = watched(own.clock);
+    const paced = defineFunction<{ key: string }, { key: string }, void>(
+      { name: 'paced', rate: { limit: 1, per: '1h', key: ({ key }) => key } },
+      handler,
+    );
+    const functions = await processOver(own, [paced]);
+    await functions.enqueueMany(
+      paced,
+      ['a', 'a', 'b', 'c', 'c'].map((key) => ({ key })),
+    );
+    await own.clock.advance(minute);
+    expect(starts.map(({ key }) => key)).toEqual(['a', 'b', 'c']);
+    await own.clock.advance(2 * hour);
+    expect(starts.map(({ key }) => key)).toEqual(['a', 'b', 'c', 'a', 'c']);
+  });
+
+  test('need keys that are strings', async () => {
+    const own = world();
+    const odd = defineFunction<{ key: string }>({ name: 'odd', concurrency: { limit: 1, key: (() => 7) as never } });
+    const functions = await processOver(own, [odd]);
+    await expect(functions.enqueue(odd, { key: 'a' })).rejects.toMatchObject({ type: 'invalid_input' });
+  });
+});
+
+test('a paused function starts nothing, in no process, until it is resumed', async () => {
+  const own = world();
+  const work = plain(({ n }) => n);
+  const [first, other] = [await processOver(own, [work]), await processOver(own, [work])];
+  await own.clock.settle();
+  await other.pause(work);
+  const run = await first.enqueue(work, { n: 1 });
+  await own.clock.advance(hour);
+  expect((await run.status()).state).toBe('queued');
+  await other.resume(work);
+  expect(await run.result()).toBe(1);
+});
+
 describe('a store that fails', () => {
   const failure = { type: 'storage_failed', reason: 'full', message: 'the disk is full' } as const;
 
   test.each(['before', 'after'] as const)('%s it has written loses no run and records each once', async (when) => {
     const inner = memoryStorage();
-    for (let at = 1; at <= 12; at += 1) {
+    for (let at = 2; at <= 13; at += 1) {
       const own = world(inner);
       const storage = flaky(inner, { write: { calls: [at], when, error: failure } });
       const calls = new Map<number, number>();
@@ -867,6 +1108,19 @@ test.each<[string, () => unknown, string]>([
   ['a bad timeout', () => defineFunction({ name: 'a', timeout: '8d' }), 'timeout'],
   ['a bad duration', () => defineFunction({ name: 'a', retry: { delay: 'soon' } }), 'delay'],
   ['a handler that is none', () => defineFunction({ name: 'a' }, 1 as never), 'handler'],
+  ['a cron that is none', () => defineFunction({ name: 'a', cron: 'at night' }), 'cron'],
+  [
+    'an unknown zone',
+    () => defineFunction({ name: 'a', cron: { schedule: '@daily', timeZone: 'Berlin' } }),
+    'timeZone',
+  ],
+  [
+    'two crons of one id',
+    () => defineFunction({ name: 'a', cron: [{ schedule: '@daily' }, { schedule: '@hourly' }] }),
+    'id',
+  ],
+  ['a limit of none', () => defineFunction({ name: 'a', concurrency: 0 }), 'concurrency'],
+  ['a rate without a time', () => defineFunction({ name: 'a', rate: { limit: 1 } as never }), 'per'],
 ])('definitions with %s are refused', (_name, define, what) => {
   expect(define).toThrow(TypeError);
   expect(define).toThrow(what);
