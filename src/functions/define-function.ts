@@ -428,8 +428,11 @@ export function policyOf(definition: unknown): FunctionPolicy | undefined {
   return typeof definition === 'object' && definition !== null ? policies.get(definition) : undefined;
 }
 
-const units: Readonly<Record<string, Milliseconds>> = { ms: 1, s: second, m: minute, h: hour, d: day };
-const durationShape = /^(?:\d{1,12}(?:\.\d{1,6})?(?:ms|s|m|h|d))+$/;
+const units: Readonly<Record<string, Milliseconds>> = {
+  ...{ ms: 1, s: second, m: minute, h: hour },
+  ...{ d: day, w: 7 * day, y: 365 * day },
+};
+const durationShape = /^(?:\d{1,12}(?:\.\d{1,6})?(?:ms|s|m|h|d|w|y))+$/;
 
 /** Whether a value is a duration of at least 0. */
 export function isDuration(value: unknown): value is Duration {
@@ -441,7 +444,7 @@ export function isDuration(value: unknown): value is Duration {
 export function milliseconds(value: Duration): Milliseconds {
   if (typeof value === 'number') return value;
   let total = 0;
-  for (const [, number, unit] of value.matchAll(/([\d.]+)(ms|s|m|h|d)/g))
+  for (const [, number, unit] of value.matchAll(/([\d.]+)(ms|s|m|h|d|w|y)/g))
     total += Number(number) * (units[unit as string] as number);
   return total;
 }

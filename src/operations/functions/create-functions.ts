@@ -78,7 +78,7 @@ export class RunFailedError extends Error {
 }
 
 /** Statements of the host that commit together with the enqueue, or not at all. */
-export type HostRows = (sql: { run(text: string, ...values: never[]): void }) => void;
+export type HostRows = (sql: { run(text: string, ...values: unknown[]): void }) => void;
 
 /** When and how a run is enqueued. */
 export interface EnqueueOptions {
@@ -697,10 +697,12 @@ class EngineFunctions implements Functions {
   }
 
   async #write<T>(rows: HostRows | undefined, work: (tx: Transaction) => Result<T, FunctionsError>): Promise<T> {
+    const own = rows === undefined ? undefined : hostRowsOf(rows);
     const context =
-      rows === undefined ? this.#engine : { ...this.#engine, storage: storageWith(this.#engine.storage, rows) };
+      own === undefined ? this.#engine : { ...this.#engine, storage: storageWith(this.#engine.storage, own.rows) };
     const written = await commit(context, hostPrincipal, work);
     if (written.isOk()) return written.value.value;
+    if (own?.thrown !== undefined) throw own.thrown.error;
     throw written.error instanceof FunctionsError ? written.error : storageFailure(written.error);
   }
 }
@@ -711,6 +713,22 @@ async function parsedOf(policy: FunctionPolicy, input: unknown, what: string): P
   const result = checked instanceof Promise ? await checked : checked;
   if (result.issues === undefined) return result.value;
   throw new FunctionsError('invalid_input', `${what} is refused: ${issuesText(result.issues)}`);
+}
+
+/** The statements of the host, with what they threw in the last run of the write: that is the host's own error. */
+function hostRowsOf(rows: HostRows): { readonly rows: HostRows; thrown?: { readonly error: unknown } } {
+  const own: { rows: HostRows; thrown?: { readonly error: unknown } } = {
+    rows: (sql) => {
+      delete own.thrown;
+      try {
+        return rows(sql);
+      } catch (error) {
+        own.thrown = { error };
+        throw error;
+      }
+    },
+  };
+  return own;
 }
 
 function storageWith(storage: Storage & { alongside?: (rows: HostRows) => Storage }, rows: HostRows): Storage {

@@ -451,28 +451,44 @@ export class RunLoop {
   }
 
   #claim(tx: Transaction, turn: Turn, free: number, going: readonly Attempt[]): void {
-    let room = free - turn.claimed.length;
+    const room = free - turn.claimed.length;
     if (room <= 0) return;
-    const paused = new Set(tx.list(pauses).map(({ record }) => record.function));
-    const active = this.#policies.filter(({ name }) => !paused.has(name));
-    const admission = active.some(isLimited) ? this.#admission(tx) : undefined;
-    // A run that its process may have died of runs beside no other such run.
-    const suspects = going.some(({ run }) => run.interruptions > 0) ? [] : this.#first(tx, active, 'suspects', 1);
+    const active = this.#active(tx);
+    const suspects = this.#suspect(tx, active, going);
     const ready = this.#first(tx, active, 'ready', room);
+    const admission = active.some(isLimited) ? this.#admission(tx) : undefined;
     for (const run of [...suspects, ...ready]) {
+      if (turn.claimed.length >= free) break;
       const policy = this.#policyOf.get(run.function);
-      if (room <= 0 || policy === undefined) break;
-      const isCounted = isLimited(policy);
-      if (isCounted && admission?.admits(policy, run) !== true) continue;
-      const begun = started(run, this.process, tx.now);
-      tx.put(runs, begun);
-      turn.claimed.push({ run: begun, input: inputOf(tx, begun) });
-      room -= 1;
-      // The same key, or the next one, may have more.
-      if (isCounted) turn.isPartial = true;
+      if (policy !== undefined) this.#begin(tx, turn, run, isLimited(policy) ? { policy, admission } : undefined);
     }
     for (const state of admission?.changedRates ?? []) tx.put(rateStates, state);
     turn.dueAt = Math.min(turn.dueAt, admission?.until ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** A run that its process may have died of runs beside no other such run. */
+  #suspect(tx: Transaction, active: readonly FunctionPolicy[], going: readonly Attempt[]): readonly StoredRun[] {
+    return going.some(({ run }) => run.interruptions > 0) ? [] : this.#first(tx, active, 'suspects', 1);
+  }
+
+  /** The functions that are not paused. */
+  #active(view: ReadView): readonly FunctionPolicy[] {
+    const paused = new Set(view.list(pauses).map(({ record }) => record.function));
+    return paused.size === 0 ? this.#policies : this.#policies.filter(({ name }) => !paused.has(name));
+  }
+
+  #begin(
+    tx: Transaction,
+    turn: Turn,
+    run: StoredRun,
+    counted: { readonly policy: FunctionPolicy; readonly admission: Admission | undefined } | undefined,
+  ): void {
+    if (counted !== undefined && counted.admission?.admits(counted.policy, run) !== true) return;
+    const begun = started(run, this.process, tx.now);
+    tx.put(runs, begun);
+    turn.claimed.push({ run: begun, input: inputOf(tx, begun) });
+    // The same key, or the next one, may have more.
+    if (counted !== undefined) turn.isPartial = true;
   }
 
   #admission(tx: Transaction): Admission {
