@@ -170,7 +170,7 @@ type EnqueueArgs<In> = [In] extends [undefined]
 
 /** The functions of one process over the store of its engine. */
 export interface Functions extends AsyncDisposable {
-  /** Runs them here. A process that only enqueues leaves it out. */
+  /** Runs them here, and keeps the process alive until `stop`. A process that only enqueues leaves it out. */
   start(): Promise<void>;
   /** Starts nothing more, waits for handlers until the deadline (25 s), then aborts them; what has not ended a second later is handed back. */
   stop(options?: { readonly deadline?: Duration }): Promise<{ readonly ended: number; readonly handedBack: number }>;
@@ -348,7 +348,9 @@ class EngineFunctions implements Functions {
   readonly #policies: ReadonlyMap<string, FunctionPolicy>;
   readonly #waiters = new Map<number, Set<(run: StoredRun | undefined) => void>>();
   #watching: Promise<void> | undefined;
-  #running: { readonly over: AbortController; readonly done: Promise<void> } | undefined;
+  #running:
+    | { readonly over: AbortController; readonly done: Promise<void>; readonly alive: NodeJS.Timeout }
+    | undefined;
 
   constructor(
     engine: EngineContext,
@@ -367,7 +369,8 @@ class EngineFunctions implements Functions {
       return ok(undefined);
     });
     const over = new AbortController();
-    this.#running = { over, done: this.#loop.run(over.signal) };
+    const alive = setInterval(() => undefined, 2 ** 30);
+    this.#running = { over, done: this.#loop.run(over.signal), alive };
   }
 
   async stop({ deadline = 25 * second }: { readonly deadline?: Duration } = {}): Promise<{
@@ -379,6 +382,7 @@ class EngineFunctions implements Functions {
     if (running === undefined) return { ended: 0, handedBack: 0 };
     this.#running = undefined;
     const result = await this.#loop.stop(milliseconds(deadline));
+    clearInterval(running.alive);
     running.over.abort();
     await running.done;
     return result;
