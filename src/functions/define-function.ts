@@ -195,7 +195,7 @@ export interface FunctionPolicy {
   readonly handler: Handler<unknown, unknown> | undefined;
 }
 
-export interface RetryPolicy {
+interface RetryPolicy {
   readonly attempts: number;
   readonly backoff: NonNullable<Retry['backoff']>;
   readonly delay: Milliseconds;
@@ -204,7 +204,7 @@ export interface RetryPolicy {
   readonly jitter: number;
 }
 
-export interface KeepPolicy {
+interface KeepPolicy {
   readonly age: Milliseconds;
   readonly count: number;
 }

@@ -10,7 +10,7 @@ export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'timed_out';
 /** `scheduled`: due later, also between attempts. `queued`: due. */
 export type RunState = 'scheduled' | 'queued' | 'running' | Outcome;
 
-export const outcomes: readonly Outcome[] = ['succeeded', 'failed', 'cancelled', 'timed_out'];
+const outcomes: readonly Outcome[] = ['succeeded', 'failed', 'cancelled', 'timed_out'];
 export const runStates: readonly RunState[] = ['scheduled', 'queued', 'running', ...outcomes];
 
 /** Why the last attempt failed. */
@@ -65,7 +65,7 @@ export interface StoredRun {
 }
 
 /** What may be stored apart from its run. */
-export type ValueKind = 'input' | 'result';
+type ValueKind = 'input' | 'result';
 
 /** A key that led, or leads, to this run. */
 export interface StoredKey {
@@ -133,7 +133,7 @@ export const runs = table<StoredRun>(
 );
 
 /** An input or result of more than 512 characters, written once. */
-export interface StoredValue {
+interface StoredValue {
   readonly run: number;
   readonly kind: ValueKind;
   readonly value: Json;
@@ -141,7 +141,7 @@ export interface StoredValue {
 export const values = table<StoredValue>('function_values', ({ run, kind }) => [run, kind]);
 
 /** A finished step. */
-export interface StoredStep {
+interface StoredStep {
   readonly run: number;
   readonly name: string;
   readonly value?: Json;
@@ -149,7 +149,7 @@ export interface StoredStep {
 export const steps = table<StoredStep>('function_steps', ({ run, name }) => [run, name]);
 
 /** The run that a key leads to. */
-export interface RunKey extends StoredKey {
+interface RunKey extends StoredKey {
   readonly function: string;
   readonly run: number;
   /** Until when: a time, or the run has started or ended. */
@@ -158,7 +158,7 @@ export interface RunKey extends StoredKey {
 export const runKeys = table<RunKey>('function_keys', ({ kind, function: name, key }) => [kind, name, key]);
 
 /** How many ended runs of a function are kept. */
-export interface FunctionCounts {
+interface FunctionCounts {
   readonly function: string;
   readonly succeeded: number;
   readonly others: number;
@@ -176,13 +176,13 @@ export interface RateState {
 export const rateStates = table<RateState>('function_rates', ({ name }) => [name]);
 
 /** A function that starts no runs. */
-export interface FunctionPause {
+interface FunctionPause {
   readonly function: string;
 }
 export const pauses = table<FunctionPause>('function_pauses', ({ function: name }) => [name]);
 
 /** A process that has runs under way, and until when they are its own: monotonic time, comparable on its timeline. */
-export interface FunctionProcess {
+interface FunctionProcess {
   readonly id: string;
   readonly timeline: string;
   readonly leaseUntil: Milliseconds;
@@ -190,7 +190,7 @@ export interface FunctionProcess {
 export const processes = table<FunctionProcess>('function_processes', ({ id }) => [id]);
 
 /** The third interruption ends a run. */
-export const interruptionLimit = 3;
+const interruptionLimit = 3;
 
 /** A run that a process begins. */
 export function started(run: StoredRun, holder: string, now: Instant): StoredRun {

@@ -27,7 +27,7 @@ const lateness = minute;
 const mostMissed = 100;
 
 /** What a schedule that is due has to launch, and when it is due next; undefined when never again. */
-export interface DueLaunches {
+interface DueLaunches {
   readonly launches: readonly Instant[];
   readonly next: Instant | undefined;
 }
@@ -69,7 +69,7 @@ function missedBetween(schedule: StoredSchedule, first: Instant, until: Instant)
 }
 
 /** The first launch strictly after a time; undefined when there is none. */
-export function nextAfter(
+function nextAfter(
   { schedule, timeZone: zone }: Pick<CronPolicy, 'schedule' | 'timeZone'>,
   after: Instant,
 ): Instant | undefined {

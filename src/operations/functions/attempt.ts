@@ -7,10 +7,10 @@ import type { Milliseconds } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
 
 /** Why an attempt should end; the name of the reason of its signal. */
-export type AbortCause = 'cancelled' | 'timed_out' | 'stopping' | 'lost';
+type AbortCause = 'cancelled' | 'timed_out' | 'stopping' | 'lost';
 
 /** The most characters of an input, a result or the value of a step. */
-export const longestValue = 1024 * 1024;
+const longestValue = 1024 * 1024;
 const longestMessage = 1024;
 const longestStack = 8192;
 const maximumSteps = 1000;
@@ -19,9 +19,6 @@ const maximumSteps = 1000;
 class InvalidInput extends NonRetryableError {
   override readonly name = 'InvalidInput' as 'NonRetryableError';
 }
-
-/** Stores a finished step, unless the run has been taken from its process. */
-export type KeepStep = (name: string, value: Json | undefined) => Promise<void>;
 
 /** One call of a handler in this process. */
 export class Attempt {
@@ -128,7 +125,7 @@ export class Attempt {
 }
 
 /** Reads and stores the finished steps of a run. */
-export interface StepTools {
+interface StepTools {
   finished(): Promise<Map<string, Json | undefined>>;
   keep(name: string, value: Json | undefined): Promise<void>;
 }
@@ -171,7 +168,7 @@ export function issuesText(issues: readonly SchemaIssue[]): string {
 }
 
 /** What was thrown, cut to what is kept. */
-export function runErrorOf(thrown: unknown): RunError {
+function runErrorOf(thrown: unknown): RunError {
   if (!(thrown instanceof Error)) return { name: 'Error', message: textOf(thrown).slice(0, longestMessage), stack: '' };
   const { code } = thrown as { readonly code?: unknown };
   return {

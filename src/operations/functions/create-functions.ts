@@ -125,6 +125,7 @@ export interface Batch<Out = unknown> {
   counts(): Promise<BatchCounts>;
 }
 
+/** How many runs of a batch are in each state. */
 export type BatchCounts = Readonly<Record<RunState, number>> & { readonly total: number };
 
 /** A run as it is now. */

@@ -40,7 +40,7 @@ const batchSize = 100;
 const longestInline = 512;
 
 /** A run that was claimed, with its input. */
-export interface Claimed {
+interface Claimed {
   readonly run: StoredRun;
   readonly input: Json | undefined;
 }
@@ -186,13 +186,19 @@ export class RunLoop {
     const left = [...this.#underWay.values()].filter((attempt) => !attempt.hasEnded);
     for (const attempt of left) this.#giveUp(attempt, { type: 'handed_back' });
     await this.#turn();
-    await commit(this.#context, hostPrincipal, (tx): Result<void, never> => {
-      if (tx.list(runs, { index: 'live', prefix: [this.process], limit: 1 }).length === 0)
-        tx.remove(processes, [this.process]);
-      return ok(undefined);
-    });
+    await this.#leave();
     const handedBack = this.#noted.handedBack - before.handedBack;
     return { ended: this.#noted.all - before.all - handedBack, handedBack };
+  }
+
+  /** Gives the lease back, if nothing is left under it. */
+  async #leave(): Promise<void> {
+    const left = await commit(this.#context, hostPrincipal, (tx): Result<void, never> => {
+      const hasRuns = tx.list(runs, { index: 'live', prefix: [this.process], limit: 1 }).length > 0;
+      if (!hasRuns) tx.remove(processes, [this.process]);
+      return ok(undefined);
+    });
+    if (left.isErr()) this.#context.logger.warn({ error: left.error.message }, 'The lease on runs of functions stays');
   }
 
   /** Waits until no handler is under way, and no claim is being written. */
