@@ -9,8 +9,8 @@ import { boundCalls, type CallName } from './bound-calls.js';
 import { type Client, clientOver } from './client/client.js';
 import { type JobPolicy, policyLevels } from './jobs/admission/job-policy.js';
 import { jobTables } from './jobs/tables.js';
+import { loadOperations } from './load-operations.js';
 import { localTransport } from './local-transport.js';
-import { tokenExpiryLoop } from './operations/access/tokens/token-expiry-loop.js';
 import type { CallManner } from './operations/binding.js';
 import { rightsIndex } from './operations/books/caller-standing.js';
 import { AcceptedEventsFeed } from './operations/context/accepted-events.js';
@@ -21,17 +21,9 @@ import { LogFeed } from './operations/context/log-feed.js';
 import { NodeSwitch } from './operations/context/node-switch.js';
 import { EvaluationTraces } from './operations/context/traces.js';
 import { Turns } from './operations/context/turns.js';
-import { deploymentLoops } from './operations/deployments/index.js';
 import { createEmitter } from './operations/events.js';
-import { maintenanceLoops } from './operations/maintenance/index.js';
-import { commandRelayLoop } from './operations/node-commands/command-relay-loop.js';
-import { nodeLoops } from './operations/nodes/index.js';
-import { notificationLoops } from './operations/notifications/loops.js';
 import { observeFacts } from './operations/observe-facts.js';
-import { periodicLoops } from './operations/periodic/index.js';
-import { schedulingLoops } from './operations/scheduling/index.js';
 import { traceFacts } from './operations/trace-facts.js';
-import { variableLockLoop } from './operations/variables/lock-loop.js';
 import { ParkedQueries } from './operations/waiting/parked-queries.js';
 import { PresentTimes } from './operations/waiting/present-times.js';
 import { checkOptions, type OptionTable } from './options/check-options.js';
@@ -123,18 +115,7 @@ export interface Engine extends EngineContext {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The background loops and the tables of every area. */
-const loops: readonly BackgroundLoop[] = [
-  ...notificationLoops,
-  ...schedulingLoops,
-  ...periodicLoops,
-  ...nodeLoops,
-  ...deploymentLoops,
-  ...maintenanceLoops,
-  tokenExpiryLoop,
-  variableLockLoop,
-  commandRelayLoop,
-];
+/** The tables whose changes end the wait of a blocking query. */
 const watchedTables: readonly TableName[] = [
   ...accessTables,
   ...variableTables,
@@ -145,12 +126,15 @@ const watchedTables: readonly TableName[] = [
 
 /**
  * An engine over the given ports. One process may have several, over one store or several: there is no global state,
- * and no signal handler is installed. Throws a TypeError for missing, unknown or mistyped ports and settings, and for a policy
- * rule with an invalid expression.
+ * and no signal handler is installed. The first one begins to load the operations and loops; calls wait for them. Throws a
+ * TypeError for missing, unknown or mistyped ports and settings, and for a policy rule with an invalid expression.
  */
 export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = {}): Engine {
   checkOptions('createEngine', ports, portTable);
   const context = contextOf(ports, settingsFrom(overrides));
+  // What needs the operations reports a failure.
+  const loading = loadOperations().catch(() => undefined);
+  ports.clock.hold?.(loading);
   let running: { readonly controller: AbortController; readonly done: Promise<unknown> } | undefined;
 
   const stop = async (options: StopOptions = {}): Promise<boolean> => {
@@ -170,7 +154,7 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
     start() {
       if (running !== undefined) return;
       const controller = new AbortController();
-      running = { controller, done: Promise.all(loops.map((loop) => keepRunning(context, loop, controller.signal))) };
+      running = { controller, done: keepRunning(context, allLoops, controller.signal) };
     },
     stop,
     as: (principal) => clientOf(context, principal),
@@ -221,6 +205,15 @@ function clientOf(context: EngineContext, principal: Principal): Client {
   if (fault !== undefined) throw new TypeError(`engine.as: ${fault}`);
   return clientOver(localTransport(context, principal));
 }
+
+/** Loads the loops and keeps each of them running. */
+const allLoops: BackgroundLoop = {
+  name: 'engine',
+  run: async (context, signal) => {
+    const { loops } = await loadOperations();
+    await Promise.all(loops.map((loop) => keepRunning(context, loop, signal)));
+  },
+};
 
 /** Logs the error of a loop and restarts it after a pause: one bad row must not end the service. */
 async function keepRunning(context: EngineContext, loop: BackgroundLoop, signal: AbortSignal): Promise<void> {

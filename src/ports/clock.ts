@@ -31,4 +31,6 @@ export interface Clock {
    * within a second. For intervals use `sleep`. Any distance is allowed.
    */
   sleepUntil(instant: Instant, signal: AbortSignal): Promise<void>;
+  /** Only for clocks that are moved by tests: time does not move until the work has ended. The engine's own code is loaded so. */
+  hold?(work: PromiseLike<unknown>): unknown;
 }

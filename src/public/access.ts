@@ -65,7 +65,6 @@ export type { RoleLink, TokenDocument, TokenStub } from '../access/token-documen
 export {
   authenticateToken,
   bootstrapManagementToken,
-  callerWithin,
   createOneTimeToken,
   exchangeOneTimeToken,
   type IssuedToken,
@@ -95,11 +94,12 @@ export {
   saveToken,
   type TokenInfo,
   type TokenInput,
-  tokenAuthenticator,
   type UnfitSecret,
   workloadCaller,
 } from '../operations/access/index.js';
+export { tokenAuthenticator } from '../operations/access/tokens/authenticate-token.js';
 export type { PermissionDenied } from '../operations/authorise.js';
+export { callerWithin } from '../operations/books/presented-secret.js';
 export {
   type ListVariablesInput,
   listVariables,

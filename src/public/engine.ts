@@ -21,13 +21,13 @@ export type { InvalidTopic } from '../events/subscription.js';
 export type { RunNotificationRule } from '../notifications/run-notification-rule.js';
 export type { CallManner } from '../operations/binding.js';
 export type { EngineEmitter, EngineEvents } from '../operations/events.js';
+export { readStoreExport } from '../operations/store/export/read-store-export.js';
 export {
   checkStoredSecrets,
   type ExportSink,
   exportStore,
   type InvalidExport,
   probeStore,
-  readStoreExport,
   resealStoredSecrets,
   type StoredSecretsCheck,
 } from '../operations/store/index.js';

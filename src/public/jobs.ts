@@ -181,7 +181,6 @@ export {
   type PlannedEvaluation,
   type PlanOutdated,
   type PlanSeal,
-  parseJobSource,
   planJob,
   type Read,
   type RecordQuery,
@@ -218,6 +217,7 @@ export {
   type ValidatedJob,
   validateSubmittedJob,
 } from '../operations/jobs/index.js';
+export { parseJobSource } from '../operations/jobs/registration/parse-job-source.js';
 export { collectGarbage, reconcileSummaries } from '../operations/maintenance/index.js';
 export {
   listNamespaces,

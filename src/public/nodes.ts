@@ -23,6 +23,7 @@ export type {
 } from '../agent/link/node-work.js';
 export type { TaskVariables, TaskVariablesQuery } from '../agent/link/task-variables.js';
 export { pendingTask } from '../agent/task/transition-task-state.js';
+export { type AgentPorts, type AgentPortsOptions, agentLink, agentPorts } from '../agent-link.js';
 export {
   applyNodeMetadata,
   type ChangedNode,
@@ -48,10 +49,6 @@ export {
   setSchedulerConfiguration,
 } from '../operations/nodes/index.js';
 export {
-  type AgentPorts,
-  type AgentPortsOptions,
-  agentLink,
-  agentPorts,
   heartbeatNode,
   type ListNodesInput,
   leaveNode,

@@ -1,11 +1,10 @@
-export { callerWithin } from '../books/presented-secret.js';
 export { type PutPolicyError, putPolicy } from './put-policy.js';
 export { type PutRoleError, putRole } from './put-role.js';
 export { type ListPoliciesInput, listOwnPolicies, listPolicies, readPolicy } from './read-policies.js';
 export { type ListRolesInput, listRoles, type RoleReference, readRole } from './read-roles.js';
 export { removePolicy } from './remove-policy.js';
 export { removeRole } from './remove-role.js';
-export { authenticateToken, tokenAuthenticator } from './tokens/authenticate-token.js';
+export { authenticateToken } from './tokens/authenticate-token.js';
 export { bootstrapManagementToken } from './tokens/bootstrap-management-token.js';
 export { type ListTokenStubsInput, listTokenStubs } from './tokens/list-token-stubs.js';
 export { listTokens } from './tokens/list-tokens.js';

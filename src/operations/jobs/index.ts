@@ -41,7 +41,7 @@ export type { JobQuery, ListRead, NamespaceQuery, Read } from './reading/read-qu
 export { type GroupScaleStatus, type JobScaleStatus, readJobScaleStatus } from './reading/read-scale-status.js';
 export type { RecordQuery } from './reading/record-query.js';
 export { applyPlan } from './registration/apply-plan.js';
-export { type ParseJobSourceInput, parseJobSource, type UnreadableSource } from './registration/parse-job-source.js';
+export type { ParseJobSourceInput, UnreadableSource } from './registration/parse-job-source.js';
 export { type PlanJobError, type PlanJobInput, planJob } from './registration/plan-job.js';
 export type { JobPlan, PlannedEvaluation } from './registration/plan-steps.js';
 export {

@@ -1,13 +1,8 @@
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import type { FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
-import {
-  decideEventType,
-  type EventType,
-  type EventTypeInput,
-  eventTypes,
-  problemsOfSchema,
-} from '../../../notifications/events/event-type.js';
+import { decideEventType, problemsOfSchema } from '../../../notifications/events/decide-event-type.js';
+import { type EventType, type EventTypeInput, eventTypes } from '../../../notifications/events/event-type.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';

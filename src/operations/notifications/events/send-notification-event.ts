@@ -2,6 +2,7 @@ import { err, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import type { Conflict, FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
+import { customEvent } from '../../../notifications/events/decide-event-type.js';
 import type { NotificationEvent } from '../../../notifications/events/event.js';
 import {
   type EventAttributes,
@@ -9,7 +10,7 @@ import {
   eventLimits,
   type ReadEvent,
 } from '../../../notifications/events/event-attributes.js';
-import { alertTypeNamed, customEvent, type EventType, eventTypes } from '../../../notifications/events/event-type.js';
+import { alertTypeNamed, type EventType, eventTypes } from '../../../notifications/events/event-type.js';
 import { triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import { type Explanation, explain } from '../../../notifications/explain.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';

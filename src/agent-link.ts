@@ -1,23 +1,19 @@
 import { ResultAsync } from 'neverthrow';
-import type { ClaimRefused } from '../../access/node-claim.js';
-import { hostPrincipal } from '../../access/principal.js';
-import type { AgentProcess } from '../../agent/link/agent-process.js';
-import type { NodeWorkList } from '../../agent/link/node-work.js';
-import type { AgentLink, AgentLinkError } from '../../ports/agent-link.js';
-import type { Clock } from '../../ports/clock.js';
-import type { Ids } from '../../ports/ids.js';
-import type { Logger } from '../../ports/logger.js';
-import type { StorageError } from '../../ports/storage.js';
-import { day } from '../../shared/duration.js';
-import type { PermissionDenied } from '../authorise.js';
-import { secretHash } from '../books/secret-hash.js';
-import type { EngineContext } from '../context/engine-context.js';
-import { listNodeWork } from './list-node-work.js';
-import type { NodeClaimant } from './node-ownership.js';
-import { readTaskVariables } from './read-task-variables.js';
-import { heartbeatNode, registerNode } from './register-node.js';
-import { reportAllocations } from './report-allocations.js';
-import { leaveNode } from './take-node-down.js';
+import type { ClaimRefused } from './access/node-claim.js';
+import { hostPrincipal } from './access/principal.js';
+import type { AgentProcess } from './agent/link/agent-process.js';
+import type { NodeWorkList } from './agent/link/node-work.js';
+import { loadOperations, withOperations } from './load-operations.js';
+import type { PermissionDenied } from './operations/authorise.js';
+import { secretHash } from './operations/books/secret-hash.js';
+import type { EngineContext } from './operations/context/engine-context.js';
+import type { NodeClaimant } from './operations/scheduling/index.js';
+import type { AgentLink, AgentLinkError } from './ports/agent-link.js';
+import type { Clock } from './ports/clock.js';
+import type { Ids } from './ports/ids.js';
+import type { Logger } from './ports/logger.js';
+import type { StorageError } from './ports/storage.js';
+import { day } from './shared/duration.js';
 
 /** The context of a node's agent. */
 export interface AgentPorts {
@@ -86,20 +82,29 @@ function claimantFrom({ instance, folder }: AgentProcess): NodeClaimant {
 export function agentLink(context: EngineContext): AgentLink {
   return {
     register: (node, agent) =>
-      registerNode(context, hostPrincipal, node, agent && claimantFrom(agent)).mapErr(linkError),
-    heartbeat: (nodeId, instance) => heartbeatNode(context, hostPrincipal, nodeId, instance).mapErr(linkError),
+      withOperations(({ registerNode }) =>
+        registerNode(context, hostPrincipal, node, agent && claimantFrom(agent)).mapErr(linkError),
+      ),
+    heartbeat: (nodeId, instance) =>
+      withOperations(({ heartbeatNode }) => heartbeatNode(context, hostPrincipal, nodeId, instance).mapErr(linkError)),
     work: (query, signal) => new ResultAsync(waitForWork(context, query, signal)).mapErr(linkError),
-    variables: (query, signal) => readTaskVariables(context, hostPrincipal, query, signal).mapErr(linkError),
-    report: (report) => reportAllocations(context, hostPrincipal, report).mapErr(linkError),
+    variables: (query, signal) =>
+      withOperations(({ readTaskVariables }) =>
+        readTaskVariables(context, hostPrincipal, query, signal).mapErr(linkError),
+      ),
+    report: (report) =>
+      withOperations(({ reportAllocations }) => reportAllocations(context, hostPrincipal, report).mapErr(linkError)),
     serve: (nodeId, perform) => context.agents.attach(nodeId, perform),
     offer: (nodeId, functions) => {
       context.functions.set(nodeId, functions);
       return () => void context.functions.delete(nodeId);
     },
     leave: (nodeId, instance) =>
-      leaveNode(context, hostPrincipal, nodeId, instance)
-        .map(() => undefined)
-        .mapErr(linkError),
+      withOperations(({ leaveNode }) =>
+        leaveNode(context, hostPrincipal, nodeId, instance)
+          .map(() => undefined)
+          .mapErr(linkError),
+      ),
   };
 }
 
@@ -112,6 +117,7 @@ async function waitForWork(
   }: { readonly nodeId: string; readonly after: number; readonly instance?: string | undefined },
   signal: AbortSignal,
 ) {
+  const { listNodeWork } = await loadOperations();
   let cancel: () => void = () => undefined;
   const abort = (): void => cancel();
   signal.addEventListener('abort', abort);
