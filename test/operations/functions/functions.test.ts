@@ -658,13 +658,13 @@ describe('several processes', () => {
     const own = world();
     let kill = (): void => undefined;
     const work = plain(({ n }) => {
-      if (n > 0) return undefined;
+      if (n !== 10) return own.clock.sleep(second, new AbortController().signal);
       kill();
       return never();
     });
     const caller = await processOver(own, [work], { starts: false });
-    const poison = await caller.enqueue(work, { n: 0 });
-    const others = await Promise.all(Array.from({ length: 19 }, (_none, n) => caller.enqueue(work, { n: n + 1 })));
+    const all = await Promise.all(Array.from({ length: 20 }, (_none, n) => caller.enqueue(work, { n })));
+    const [poison] = all.splice(10, 1);
     for (let life = 0; life < 6; life += 1) {
       const dying = mortal(own.storage);
       kill = dying.kill;
@@ -672,8 +672,9 @@ describe('several processes', () => {
       await own.clock.advance(minute);
       dying.kill();
     }
-    expect(await poison.status()).toMatchObject({ state: 'failed', interruptions: 3, error: { name: 'ProcessDied' } });
-    for (const run of others) expect((await run.status()).state).toBe('succeeded');
+    const ended = { state: 'failed', interruptions: 3, error: { name: 'ProcessDied' } };
+    expect(await poison?.status()).toMatchObject(ended);
+    for (const run of all) expect((await run.status()).state).toBe('succeeded');
   });
 
   test('a process that was paused past its lease records nothing of what was taken from it', async () => {
