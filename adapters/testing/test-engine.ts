@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { isDuration, milliseconds } from '../../src/functions/define-function.js';
+import { createFunctions, type Duration, type Functions } from '../../src/functions.js';
 import {
   type Allocation,
   agentPorts,
@@ -9,7 +11,7 @@ import {
   type SettingsOverrides,
   type StoreContents,
 } from '../../src/index.js';
-import { checkOptions, type OptionTable } from '../../src/options/check-options.js';
+import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
 import { anything, callable, either, instant, mapOf, optional, text } from '../../src/options/option-kinds.js';
 import {
   type AnswerScript,
@@ -28,8 +30,11 @@ import { type Behaviour, type SimulatedAgents, simulatedAgents } from './simulat
 /** Options of a test engine. */
 export interface TestEngineOptions {
   readonly settings?: SettingsOverrides;
-  /** Functions that tasks of the driver `function` may name. */
-  readonly functions?: Readonly<Record<string, TaskFunction>>;
+  /**
+   * Functions of the service, as `defineFunction` makes them: they run, and no node does. Or functions that tasks of the driver
+   * `function` may name, which run on the node.
+   */
+  readonly functions?: readonly { readonly name: string }[] | Readonly<Record<string, TaskFunction>>;
   /** The answers of receivers; default: 204. Change them later with `delivery.answer`. */
   readonly answer?: AnswerScript;
   /** Start of the clock, in milliseconds since 1970; default: the time of the export, else 2026-01-01T00:00:00Z. */
@@ -46,7 +51,11 @@ export interface TestEngineOptions {
 
 const optionTable: OptionTable<TestEngineOptions> = {
   settings: optional(anything),
-  functions: optional(mapOf(callable)),
+  functions: optional({
+    takes: 'a list of definitions, or an object with functions',
+    fits: (value) => Array.isArray(value) || mapOf(callable).fits(value),
+    faultWithin: (value, path) => (Array.isArray(value) ? undefined : mapOf(callable).faultWithin?.(value, path)),
+  }),
   answer: optional(anything),
   start: optional(instant),
   from: optional(either(text, { takes: 'a URL', fits: (value) => value instanceof URL })),
@@ -63,14 +72,19 @@ export interface TestEngine extends AsyncDisposable {
   readonly delivery: RecordingDelivery;
   /** Records all mail in `messages`. */
   readonly mailer: RecordingMailer;
+  /** The functions of the service, started; without any when `functions` is no list. */
+  readonly functions: Functions;
   /** The node of the installation; it runs tasks of the driver `function`. */
   readonly runner: Runner;
   /** The agents of the nodes of `from`. */
   readonly agents: SimulatedAgents;
   /**
-   * Advances the clock by the given milliseconds; runs, retries, deadlines and waits within them happen in order.
+   * Advances the clock, by milliseconds or a string such as `90s`, `7d` or `1y`; runs, retries, deadlines and waits within happen
+   * in order.
    */
-  advance(milliseconds: number): Promise<void>;
+  advance(duration: Duration): Promise<void>;
+  /** Waits until everything that is due has been done, without moving time: the same as `settle`. */
+  idle(): Promise<void>;
   /** Waits until work in progress is idle, without moving time. */
   settle(): Promise<void>;
   /** Ends the runner and the engine. */
@@ -92,14 +106,20 @@ export async function testEngine(options: TestEngineOptions = {}): Promise<TestE
   // IDs continue after the index of the export, so that they do not collide with sequential IDs of that store.
   const ids = sequentialIds({ after: contents?.index ?? 0 });
   const engine = createEngine({ storage, clock, ids, delivery, mailer }, options.settings);
+  const definitions = Array.isArray(options.functions)
+    ? (options.functions as readonly { readonly name: string }[])
+    : [];
+  const functions = createFunctions(engine, definitions);
   const runner = runnerOf(engine, options);
   const over = new AbortController();
   engine.start();
-  if (contents === undefined || options.functions !== undefined) await started(runner);
+  if (definitions.length > 0) await functions.start();
+  else if (contents === undefined || options.functions !== undefined) await started(runner);
   const cast = { nodes: readyNodes(contents), behaviour: options.behaviour ?? (() => ({})) };
   const agents = simulatedAgents(engine, clock, cast, over.signal);
   const stop = async (): Promise<void> => {
     over.abort();
+    await functions.stop({ deadline: 0 });
     await agents.ended;
     await runner.stop({ deadline: 1000 });
     await engine.stop({ deadline: 1000 });
@@ -112,7 +132,12 @@ export async function testEngine(options: TestEngineOptions = {}): Promise<TestE
     mailer,
     runner,
     agents,
-    advance: (milliseconds) => clock.advance(milliseconds),
+    functions,
+    advance: async (duration) => {
+      checkArgument('advance', 'duration', duration, durationKind);
+      await clock.advance(milliseconds(duration));
+    },
+    idle: () => clock.settle(),
     settle: () => clock.settle(),
     stop,
     [Symbol.asyncDispose]: stop,
@@ -133,7 +158,10 @@ function readyNodes(contents: StoreContents | undefined): readonly Node[] {
   return rows.map(({ record }) => record as Node).filter(({ Status }) => Status === 'ready');
 }
 
-function runnerOf(engine: Engine, { functions = {} }: TestEngineOptions): Runner {
+const durationKind = { takes: 'milliseconds or a string such as 30s, 7d or 1y', fits: isDuration };
+
+function runnerOf(engine: Engine, { functions: given = {} }: TestEngineOptions): Runner {
+  const functions = Array.isArray(given) ? {} : (given as Readonly<Record<string, TaskFunction>>);
   const node = { name: 'test-node', cpu: 1_000_000, memory: 1_000_000 };
   return createRunner(agentPorts(engine, { heartbeats: false }), { ...node, drivers: [functionDriver(functions)] });
 }

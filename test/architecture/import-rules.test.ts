@@ -22,6 +22,7 @@ const pure = [
   'access',
   'variables',
   'metrics',
+  'functions',
 ];
 /** What each may import of the others. */
 const mayUse: Readonly<Record<string, readonly string[]>> = {
@@ -43,12 +44,20 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
   events: ['shared', 'access', 'jobs', 'scheduler', 'services'],
   queries: ['shared', 'filter', 'jobs'],
   metrics: [],
+  functions: ['shared', 'options', 'jobs'],
 };
 const core = [...pure, 'ports', 'operations', 'api', 'client', 'channels', 'public'];
 /** What the storage adapters have in common: views, batches, waiting. */
 const storageKit = 'storage-kit';
 /** What a host imports, too: the main entry and those of the subpaths. */
-const frontDoors = ['src/index.ts', 'src/client/index.ts', 'src/hcl/index.ts', 'src/jobs/index.ts', 'src/receiver.ts'];
+const frontDoors = [
+  'src/index.ts',
+  'src/client/index.ts',
+  'src/hcl/index.ts',
+  'src/jobs/index.ts',
+  'src/receiver.ts',
+  'src/functions.ts',
+];
 
 const driven = [storageKit, 'memory', 'sqlite', 'undici', 'smtp', 'node', 'prometheus', 'opentelemetry'];
 /** Adapters that put others together. */

@@ -107,25 +107,34 @@ async function serveSession(context: EngineContext, { id, nodeId }: RelaySession
   socket.close();
 }
 
-/** Removes sessions whose row has not changed for several beats: their sender is gone. */
+/** Removes sessions whose row has not changed for several beats: their sender is gone. Without sessions there is nothing to time. */
 async function removeLeft(context: EngineContext, signal: AbortSignal): Promise<void> {
   let seen: ReadonlyMap<string, number> = new Map();
   while (!signal.aborted) {
-    await context.clock.sleep(3 * beatPause, signal);
-    if (signal.aborted) return;
-    const looked = await context.storage.read((view) =>
-      view.list(relaySessions).map(({ record, modifyIndex }) => [record.id, modifyIndex] as const),
-    );
+    const looked = await context.storage.read((view) => ({
+      index: view.index,
+      sessions: view.list(relaySessions).map(({ record, modifyIndex }) => [record.id, modifyIndex] as const),
+    }));
     if (looked.isErr()) throw new Error(looked.error.message);
-    const left = looked.value.filter(([id, index]) => seen.get(id) === index);
-    seen = new Map(looked.value);
-    if (left.length === 0) continue;
-    const removed = await commit<void, never>(context, hostPrincipal, (tx) => {
-      for (const [id, index] of left) {
-        if (tx.get(relaySessions, [id])?.modifyIndex === index) removeSession(tx, id);
-      }
-      return ok();
-    });
+    const { index, sessions } = looked.value;
+    const left = sessions.filter(([id, changedAt]) => seen.get(id) === changedAt);
+    seen = new Map(sessions);
+    const removed = await commitRemoval(context, left);
     if (removed.isErr()) throw new Error(removed.error.message);
+    if (sessions.length === left.length) await context.storage.waitForChange([relaySessions], index, signal);
+    else await context.clock.sleep(3 * beatPause, signal);
   }
+}
+
+function commitRemoval(
+  context: EngineContext,
+  left: readonly (readonly [id: string, changedAt: number])[],
+): ResultAsync<unknown, StorageError> {
+  if (left.length === 0) return okAsync(undefined);
+  return commit<void, never>(context, hostPrincipal, (tx) => {
+    for (const [id, changedAt] of left) {
+      if (tx.get(relaySessions, [id])?.modifyIndex === changedAt) removeSession(tx, id);
+    }
+    return ok();
+  });
 }

@@ -1,0 +1,39 @@
+/*
+ * Functions of the service, on demand: declared with `defineFunction`, enqueued and run with `createFunctions`.
+ */
+export {
+  type Cron,
+  type Duration,
+  defineFunction,
+  type FunctionDefinition,
+  type FunctionOptions,
+  type Handler,
+  type Json,
+  type Keep,
+  type Limit,
+  NonRetryableError,
+  type Rate,
+  type Retry,
+  RetryAfterError,
+  type RunContext,
+  type Schema,
+  type SchemaIssue,
+  type SchemaResult,
+  Snooze,
+  type StandardSchema,
+} from './functions/define-function.js';
+export type { Outcome, RunError, RunState } from './functions/run.js';
+export {
+  type Batch,
+  type BatchCounts,
+  createFunctions,
+  type EnqueueOptions,
+  type Functions,
+  FunctionsError,
+  type FunctionsOptions,
+  type HostRows,
+  type Run,
+  RunFailedError,
+  type RunFilter,
+  type RunRecord,
+} from './operations/functions/create-functions.js';

@@ -1,0 +1,92 @@
+import type { Instant } from '../shared/instant.js';
+import type { FunctionPolicy, LimitPolicy, RatePolicy } from './define-function.js';
+import type { RateState, StoredRun } from './run.js';
+
+/** The most characters of a key. */
+const longestKey = 256;
+
+/** The counts of limits and rates with a key that a new run belongs to. Throws a TypeError for a key that is no string. */
+export function limitNames(policy: FunctionPolicy, input: unknown): readonly string[] {
+  return [...policy.limits, ...policy.rates].flatMap(({ scope, key }) => {
+    if (key === undefined) return [];
+    const value: unknown = key(input);
+    if (typeof value !== 'string' || value.length > longestKey)
+      throw new TypeError(`the key of ${scope} is a string of at most ${longestKey} characters`);
+    return [`${scope}=${value}`];
+  });
+}
+
+/** Whether a function has limits or rates: others begin without being counted. */
+export const isLimited = ({ limits, rates }: FunctionPolicy): boolean => limits.length + rates.length > 0;
+
+/**
+ * Decides which runs may start within one write: counts what is under way, and what rates have left. Counting the rows
+ * themselves, it has nothing that could be lost or leak.
+ */
+export class Admission {
+  readonly #counts = new Map<string, number>();
+  readonly #rates = new Map<string, RateState>();
+  readonly #policyOf: (name: string) => FunctionPolicy | undefined;
+  readonly #stored: (name: string) => RateState | undefined;
+  readonly #now: Instant;
+  /** When the next run that a rate keeps back may start. */
+  until = Number.POSITIVE_INFINITY;
+
+  constructor(
+    live: readonly StoredRun[],
+    policyOf: (name: string) => FunctionPolicy | undefined,
+    stored: (name: string) => RateState | undefined,
+    now: Instant,
+  ) {
+    this.#policyOf = policyOf;
+    this.#stored = stored;
+    this.#now = now;
+    for (const run of live) this.#count(run);
+  }
+
+  /** The rates that have been drawn from. */
+  get changedRates(): Iterable<RateState> {
+    return this.#rates.values();
+  }
+
+  /** Counts a run that starts; false when a limit or a rate keeps it back. */
+  admits(policy: FunctionPolicy, run: StoredRun): boolean {
+    const isFull = policy.limits.some((limit) => (this.#counts.get(nameOf(limit, run)) ?? 0) >= limit.limit);
+    if (isFull) return false;
+    const drawn = policy.rates.map((rate) => this.#left(rate, run));
+    const waits = drawn.map(({ tokens }, at) => waitFor(policy.rates[at] as RatePolicy, tokens));
+    const longest = Math.max(0, ...waits);
+    if (longest > 0) {
+      this.until = Math.min(this.until, this.#now + Math.ceil(longest));
+      return false;
+    }
+    for (const state of drawn) this.#rates.set(state.name, { ...state, tokens: state.tokens - 1 });
+    this.#count(run);
+    return true;
+  }
+
+  #count(run: StoredRun): void {
+    const policy = this.#policyOf(run.function);
+    const plain = policy?.limits.filter(({ key }) => key === undefined).map(({ scope }) => scope) ?? [];
+    for (const name of new Set([...plain, ...(run.limits ?? [])]))
+      this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+  }
+
+  #left(rate: RatePolicy, run: StoredRun): RateState {
+    const name = nameOf(rate, run);
+    const { tokens, at } = this.#rates.get(name) ?? this.#stored(name) ?? { tokens: rate.burst, at: this.#now };
+    // A clock that was set back gives nothing and takes nothing.
+    const passed = Math.max(0, this.#now - at);
+    return { name, tokens: Math.min(rate.burst, tokens + (passed * rate.limit) / rate.per), at: this.#now };
+  }
+}
+
+/** A run that was enqueued before the limit had a key counts without one. */
+function nameOf({ scope, key }: LimitPolicy, { limits }: StoredRun): string {
+  return (key === undefined ? undefined : limits?.find((name) => name.startsWith(`${scope}=`))) ?? scope;
+}
+
+/** Rounding must not keep a run back for less than a thousandth of a token. */
+function waitFor({ limit, per }: RatePolicy, tokens: number): number {
+  return tokens >= 0.999 ? 0 : ((1 - tokens) * per) / limit;
+}

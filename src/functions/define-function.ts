@@ -1,0 +1,450 @@
+import { parseCron } from '../jobs/periodic/cron-expression.js';
+import { timeZone } from '../jobs/periodic/time-zone.js';
+import { checkOptions, faultOf, type OptionKind, type OptionTable } from '../options/check-options.js';
+import { callable, count, either, group, listOf, oneOf, optional, textLike } from '../options/option-kinds.js';
+import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
+import { jsonFault } from './json-fault.js';
+
+/** Milliseconds, or a string such as `30s`, `1h30m` or `7d`. */
+export type Duration = number | string;
+
+/** What an input, a result and the value of a step may be. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json | undefined };
+
+/** A schema of zod, valibot, arktype or any other library that follows standardschema.dev. */
+export interface Schema<In, Out> {
+  readonly '~standard': StandardSchema<In, Out>;
+}
+
+/** The part of Standard Schema, version 1, that is used. */
+export interface StandardSchema<In, Out> {
+  readonly version: 1;
+  readonly vendor: string;
+  readonly validate: (value: unknown) => SchemaResult<Out> | Promise<SchemaResult<Out>>;
+  readonly types?: { readonly input: In; readonly output: Out } | undefined;
+}
+
+/** The parsed value, or why the schema refuses it. */
+export type SchemaResult<Out> =
+  | { readonly value: Out; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
+
+/** One reason of a refusal. */
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+declare const types: unique symbol;
+
+/** A declared function. It carries the types of its input and result; `enqueue` takes them from here. */
+export interface FunctionDefinition<In = never, Out = unknown> {
+  readonly name: string;
+  readonly version: number;
+  readonly [types]?: (input: In) => Out;
+}
+
+/** How a function runs. All of it belongs to the code, not to a queued run: a deploy changes it for runs that already wait. */
+export interface FunctionOptions<In, Parsed> {
+  /** The identity of the function: at most 128 of `A-Z a-z 0-9 . _ / -`. */
+  readonly name: string;
+  /** Checks the input when it is enqueued and again when an attempt begins. The handler gets the parsed value. */
+  readonly input?: Schema<In, Parsed>;
+  /** Raise it when processes with the earlier code must not take new inputs; 1 when absent. */
+  readonly version?: number;
+  /** Turns an input of an earlier version into one that `input` accepts. */
+  readonly migrate?: (input: Json, from: number) => Json;
+  readonly retry?: Retry;
+  /** Of one attempt; 15 minutes when absent, `false` for none, 7 days at most. */
+  readonly timeout?: Duration | false;
+  /** Runs at once over all processes: of the function, for each key, or both. Those over the limit wait. */
+  readonly concurrency?: number | Limit<Parsed> | readonly Limit<Parsed>[];
+  /** Starts in a time over all processes. Runs wait; none is dropped. */
+  readonly rate?: Rate<Parsed> | readonly Rate<Parsed>[];
+  /** When it runs by itself. */
+  readonly cron?: string | Cron<In> | readonly Cron<In>[];
+  /** 1 to 100, higher first; 50 when absent. */
+  readonly priority?: number;
+  /** How long ended runs are kept: 1 day when they succeeded, 30 days otherwise, and 10,000 of each. */
+  readonly keep?: { readonly succeeded?: Keep; readonly others?: Keep };
+}
+
+/** How many runs may be under way at once. */
+export interface Limit<Parsed> {
+  readonly limit: number;
+  /** Each key has a count of its own, and keys take turns. Called with the parsed input at the enqueue. */
+  readonly key?: (input: Parsed) => string;
+  /** Limits of the same scope, also of other functions, share one count; that of the function alone when absent. */
+  readonly scope?: string;
+}
+
+/** How many runs may start in a time. */
+export interface Rate<Parsed> extends Limit<Parsed> {
+  readonly per: Duration;
+  /** How many may start at once after a pause; `limit` when absent. */
+  readonly burst?: number;
+}
+
+/** A schedule of a function. */
+export interface Cron<In> {
+  /** Distinguishes the schedules of a function; `cron` when absent, which one of them may be. */
+  readonly id?: string;
+  /** Five fields, or six with seconds; also `@daily` and the like. */
+  readonly schedule: string;
+  /** An IANA name such as `Europe/Berlin`; UTC when absent. */
+  readonly timeZone?: string;
+  readonly input?: In;
+  /**
+   * Launches that were due while no process ran, more than a minute ago: one run for the last of them (`once`, the default), none
+   * (`skip`), or one each, the last 100 (`all`).
+   */
+  readonly missed?: 'skip' | 'once' | 'all';
+  /** While the run of an earlier launch has not ended: no new one (`skip`, the default), or one beside it. */
+  readonly overlap?: 'allow' | 'skip';
+}
+
+/** Bounds of the ended runs that are kept: by age and by number. */
+export interface Keep {
+  readonly age?: Duration;
+  readonly count?: number;
+}
+
+/** When a failed run is tried again: 5 attempts with waits of 1, 5, 25 and 125 seconds ± 20 % when absent. */
+export interface Retry {
+  /** Calls of the handler, the first one included. */
+  readonly attempts?: number;
+  /** The wait after an attempt: growing, constant, a list, or a function of the error and the attempt that failed. */
+  readonly backoff?:
+    | 'exponential'
+    | 'fixed'
+    | readonly Duration[]
+    | ((error: unknown, attempt: number) => Duration | 'stop');
+  /** The first wait; 1 second when absent. */
+  readonly delay?: Duration;
+  /** Each wait is this many times the one before; 5 when absent. */
+  readonly factor?: number;
+  /** The longest wait; 1 hour when absent. */
+  readonly max?: Duration;
+  /** The share by which a wait varies; 0.2 when absent. */
+  readonly jitter?: number;
+}
+
+/** One attempt of a run, as its handler sees it. */
+export interface RunContext {
+  /** The ID of the run, the same in every attempt: `send-receipt/4711`. */
+  readonly id: string;
+  /** From 1. */
+  readonly attempt: number;
+  readonly isLastAttempt: boolean;
+  readonly meta: Readonly<Record<string, string>>;
+  /** The time of `runAt`, of the end of `delay`, or of the enqueue. */
+  readonly dueAt: Date;
+  /** Aborts when the attempt should end. The name of its reason is `cancelled`, `timed_out`, `stopping` or `lost`. */
+  readonly signal: AbortSignal;
+  /**
+   * Does `work` once in the run: a later attempt gets the stored value instead. Resolves when the value is stored. Steps are
+   * known by name; the order is free, and a name used twice in an attempt is an error.
+   */
+  step<T>(name: string, work: () => T | Promise<T>): Promise<T>;
+}
+
+/** What a function does. An exception fails the attempt. */
+export type Handler<Parsed, Out> = (input: Parsed, run: RunContext) => Out | Promise<Out>;
+
+/** Fails the run without another attempt. */
+export class NonRetryableError extends Error {
+  override readonly name = 'NonRetryableError';
+}
+
+/** Fails the attempt; the next one begins after this wait or at this time. */
+export class RetryAfterError extends Error {
+  override readonly name = 'RetryAfterError';
+  readonly wait: Duration | Date;
+
+  constructor(message: string, wait: Duration | Date, options?: ErrorOptions) {
+    super(message, options);
+    this.wait = wait;
+  }
+}
+
+/** Puts the run off: it is called again later, and the attempt does not count. */
+export class Snooze extends Error {
+  override readonly name = 'Snooze';
+  readonly wait: Duration | Date;
+
+  constructor(wait: Duration | Date) {
+    super('put off');
+    this.wait = wait;
+  }
+}
+
+/** The policy of a function, with every default. Milliseconds. */
+export interface FunctionPolicy {
+  readonly name: string;
+  readonly version: number;
+  readonly input: Schema<unknown, unknown> | undefined;
+  readonly migrate: ((input: Json, from: number) => Json) | undefined;
+  readonly retry: RetryPolicy;
+  readonly timeout: Milliseconds;
+  readonly priority: number;
+  readonly keep: { readonly succeeded: KeepPolicy; readonly others: KeepPolicy };
+  readonly limits: readonly LimitPolicy[];
+  readonly rates: readonly RatePolicy[];
+  readonly crons: readonly CronPolicy[];
+  /** Absent: the function can be enqueued here and runs elsewhere. */
+  readonly handler: Handler<unknown, unknown> | undefined;
+}
+
+interface RetryPolicy {
+  readonly attempts: number;
+  readonly backoff: NonNullable<Retry['backoff']>;
+  readonly delay: Milliseconds;
+  readonly factor: number;
+  readonly max: Milliseconds;
+  readonly jitter: number;
+}
+
+interface KeepPolicy {
+  readonly age: Milliseconds;
+  readonly count: number;
+}
+
+export interface LimitPolicy {
+  readonly limit: number;
+  readonly key: ((input: unknown) => string) | undefined;
+  readonly scope: string;
+}
+
+export interface RatePolicy extends LimitPolicy {
+  readonly per: Milliseconds;
+  readonly burst: number;
+}
+
+/** A schedule with every default. */
+export interface CronPolicy {
+  readonly id: string;
+  readonly schedule: string;
+  readonly timeZone: string;
+  readonly input: Json | undefined;
+  readonly missed: 'skip' | 'once' | 'all';
+  readonly overlap: 'allow' | 'skip';
+}
+
+/** Policies by definition, so that a definition shows its name and version only. */
+const policies = new WeakMap<object, FunctionPolicy>();
+
+const longestTimeout = 7 * day;
+const duration: OptionKind = {
+  takes: 'milliseconds or a string such as 30s, 1h30m or 7d',
+  fits: (value) => isDuration(value),
+};
+const keep = optional(group<Keep>({ age: optional(duration), count: optional(count) }));
+const share: OptionKind = {
+  takes: 'a number from 0 to 1',
+  fits: (value) => typeof value === 'number' && value >= 0 && value <= 1,
+};
+const wholeFrom = (least: number, most: number): OptionKind => ({
+  takes: `a whole number from ${least} to ${most}`,
+  fits: (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
+});
+
+const scope = textLike(/^[A-Za-z0-9._/-]{1,128}$/, 'at most 128 letters, digits and . _ / -');
+const limitTable: OptionTable<Limit<unknown>> = {
+  limit: wholeFrom(1, 1_000_000),
+  key: optional(callable),
+  scope: optional(scope),
+};
+const rateTable: OptionTable<Rate<unknown>> = {
+  ...limitTable,
+  per: { ...duration, fits: (value) => isDuration(value) && milliseconds(value) >= 1 },
+  burst: optional(wholeFrom(1, 1_000_000)),
+};
+const cronTable: OptionTable<Cron<unknown>> = {
+  id: optional(scope),
+  schedule: {
+    takes: 'a cron expression of five fields, or six with seconds',
+    fits: (value) => typeof value === 'string' && parseCron(value).isOk(),
+  },
+  timeZone: optional({
+    takes: 'the IANA name of a time zone, such as Europe/Berlin',
+    fits: (value) => typeof value === 'string' && timeZone(value) !== undefined,
+  }),
+  input: optional({ takes: 'JSON', fits: (value) => jsonFault(value) === undefined }),
+  missed: optional(oneOf('skip', 'once', 'all')),
+  overlap: optional(oneOf('allow', 'skip')),
+};
+
+/** One value, or a list of them. */
+function oneOrMore(kind: OptionKind): OptionKind {
+  const faultWithin = (value: unknown, path: string): string | undefined => {
+    for (const [at, item] of [value].flat().entries()) {
+      const fault = faultOf(item, kind, Array.isArray(value) ? `${path}[${at}]` : path);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  };
+  return { takes: kind.takes, fits: () => true, faultWithin };
+}
+
+const retryTable: OptionTable<Retry> = {
+  attempts: optional(wholeFrom(1, 1000)),
+  backoff: optional(either(either(oneOf('exponential', 'fixed'), listOfDurations()), callable)),
+  delay: optional(duration),
+  factor: optional({ ...count, takes: 'a number from 1' }),
+  max: optional(duration),
+  jitter: optional(share),
+};
+
+const optionTable: OptionTable<FunctionOptions<unknown, unknown>> = {
+  name: textLike(/^[A-Za-z0-9._/-]{1,128}$/, 'at most 128 letters, digits and . _ / -'),
+  input: optional({
+    takes: "a Standard Schema, such as z.object({ … }) (an object with the member '~standard')",
+    fits: (value) =>
+      value !== null &&
+      ['object', 'function'].includes(typeof value) &&
+      typeof (value as Partial<Schema<unknown, unknown>>)['~standard']?.validate === 'function',
+  }),
+  version: optional(wholeFrom(1, 1_000_000)),
+  migrate: optional(callable),
+  retry: optional(group(retryTable)),
+  timeout: optional({
+    takes: 'false, or milliseconds or a string such as 30s, more than 0 and at most 7d',
+    fits: (value) =>
+      value === false || (isDuration(value) && milliseconds(value) > 0 && milliseconds(value) <= longestTimeout),
+  }),
+  concurrency: optional({ ...oneOrMore(group(limitTable)), faultWithin: concurrencyFault }),
+  rate: optional(oneOrMore(group(rateTable))),
+  cron: optional({ ...oneOrMore(group(cronTable)), faultWithin: cronFault }),
+  priority: optional(wholeFrom(1, 100)),
+  keep: optional(group<NonNullable<FunctionOptions<unknown, unknown>['keep']>>({ succeeded: keep, others: keep })),
+};
+
+function concurrencyFault(value: unknown, path: string): string | undefined {
+  const limits = typeof value === 'number' ? { limit: value } : value;
+  return oneOrMore(group(limitTable)).faultWithin?.(limits, path);
+}
+
+function cronFault(value: unknown, path: string): string | undefined {
+  const crons = typeof value === 'string' ? { schedule: value } : value;
+  const fault = oneOrMore(group(cronTable)).faultWithin?.(crons, path);
+  if (fault !== undefined) return fault;
+  const ids = [crons as Cron<unknown>].flat().map(({ id = 'cron' }) => id);
+  return new Set(ids).size < ids.length ? `${path} has two schedules with one id: give each an id` : undefined;
+}
+
+function listOfDurations(): OptionKind {
+  const list = listOf(duration);
+  return {
+    takes: "'exponential', 'fixed', a list of durations or a function",
+    fits: (value) => Array.isArray(value) && value.length > 0 && value.every(isDuration) && list.fits(value),
+  };
+}
+
+/**
+ * Declares a function. Without a handler it can be enqueued, and runs in a process that has it with one. Throws a TypeError for
+ * unknown and mistyped options.
+ */
+export function defineFunction<In = void, Parsed = In, Out = void>(
+  options: FunctionOptions<In, Parsed>,
+  handler?: Handler<Parsed, Out>,
+): FunctionDefinition<In, Out> {
+  checkOptions('defineFunction', options as FunctionOptions<unknown, unknown>, optionTable);
+  if (handler !== undefined && typeof handler !== 'function')
+    throw new TypeError(`defineFunction: the handler of ${options.name} is not a function`);
+  const { name, version = 1 } = options;
+  const definition: FunctionDefinition<In, Out> = Object.freeze({ name, version });
+  policies.set(definition, {
+    ...policyFrom(options as FunctionOptions<unknown, unknown>),
+    handler: handler as Handler<unknown, unknown> | undefined,
+  });
+  return definition;
+}
+
+function policyFrom(options: FunctionOptions<unknown, unknown>): Omit<FunctionPolicy, 'handler'> {
+  const { name, version = 1, input, migrate, timeout = 15 * minute, priority = 50, keep = {} } = options;
+  return {
+    name,
+    version,
+    input,
+    migrate,
+    retry: retryFrom(options.retry),
+    timeout: timeout === false ? Number.POSITIVE_INFINITY : milliseconds(timeout),
+    priority,
+    keep: { succeeded: kept(keep.succeeded, day), others: kept(keep.others, 30 * day) },
+    ...limitsFrom(options),
+    crons: cronsFrom(options.cron),
+  };
+}
+
+function limitsFrom({
+  name,
+  concurrency = [],
+  rate = [],
+}: FunctionOptions<unknown, unknown>): Pick<FunctionPolicy, 'limits' | 'rates'> {
+  const limits = [typeof concurrency === 'number' ? { limit: concurrency } : concurrency].flat() as Limit<unknown>[];
+  const rates = [rate].flat() as Rate<unknown>[];
+  return {
+    limits: limits.map(({ limit, key, scope = `${name}:${key === undefined ? 'all' : 'key'}` }) => ({
+      limit,
+      key,
+      scope,
+    })),
+    rates: rates.map(({ limit, key, per, burst = limit, scope = `${name}:${key === undefined ? 'all' : 'key'}` }) => ({
+      ...{ limit, key, burst },
+      per: milliseconds(per),
+      scope: `rate:${scope}`,
+    })),
+  };
+}
+
+function cronsFrom(cron: FunctionOptions<unknown, unknown>['cron'] = []): readonly CronPolicy[] {
+  const crons = [typeof cron === 'string' ? { schedule: cron } : cron].flat() as Cron<unknown>[];
+  return crons.map(cronPolicyOf);
+}
+
+/** A schedule with every default. */
+export function cronPolicyOf({ id = 'cron', schedule, timeZone = 'UTC', input, ...rest }: Cron<unknown>): CronPolicy {
+  const { missed = 'once', overlap = 'skip' } = rest;
+  return { id, schedule, timeZone, input: input as Json | undefined, missed, overlap };
+}
+
+/** Throws a TypeError for a schedule that is none. */
+export function checkCron(caller: string, cron: Cron<unknown>): void {
+  checkOptions(caller, cron, cronTable);
+}
+
+function retryFrom({ attempts, backoff = 'exponential', delay = second, ...rest }: Retry = {}): RetryPolicy {
+  const { factor = 5, max = hour, jitter = 0.2 } = rest;
+  const most = attempts ?? (Array.isArray(backoff) ? backoff.length + 1 : 5);
+  return { attempts: most, backoff, delay: milliseconds(delay), factor, max: milliseconds(max), jitter };
+}
+
+function kept({ age, count: number = 10_000 }: Keep = {}, otherwise: Milliseconds): KeepPolicy {
+  return { age: age === undefined ? otherwise : milliseconds(age), count: number };
+}
+
+/** The policy of a definition; undefined for what `defineFunction` did not make. */
+export function policyOf(definition: unknown): FunctionPolicy | undefined {
+  return typeof definition === 'object' && definition !== null ? policies.get(definition) : undefined;
+}
+
+const units: Readonly<Record<string, Milliseconds>> = {
+  ...{ ms: 1, s: second, m: minute, h: hour },
+  ...{ d: day, w: 7 * day, y: 365 * day },
+};
+const durationShape = /^(?:\d{1,12}(?:\.\d{1,6})?(?:ms|s|m|h|d|w|y))+$/;
+
+/** Whether a value is a duration of at least 0. */
+export function isDuration(value: unknown): value is Duration {
+  if (typeof value === 'number') return value >= 0 && Number.isFinite(value);
+  return typeof value === 'string' && value.length <= 64 && durationShape.test(value);
+}
+
+/** A valid duration in milliseconds. */
+export function milliseconds(value: Duration): Milliseconds {
+  if (typeof value === 'number') return value;
+  let total = 0;
+  for (const [, number, unit] of value.matchAll(/([\d.]+)(ms|s|m|h|d|w|y)/g))
+    total += Number(number) * (units[unit as string] as number);
+  return total;
+}

@@ -1,0 +1,285 @@
+import type { Milliseconds } from '../shared/duration.js';
+import { hour } from '../shared/duration.js';
+import type { Instant } from '../shared/instant.js';
+import { type Key, table } from '../shared/table.js';
+import type { Json } from './define-function.js';
+
+/** How a run ended. */
+export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'timed_out';
+
+/** `scheduled`: due later, also between attempts. `queued`: due. */
+export type RunState = 'scheduled' | 'queued' | 'running' | Outcome;
+
+const outcomes: readonly Outcome[] = ['succeeded', 'failed', 'cancelled', 'timed_out'];
+export const runStates: readonly RunState[] = ['scheduled', 'queued', 'running', ...outcomes];
+
+/** Why the last attempt failed. */
+export interface RunError {
+  /** At most 1 KiB with `message`. */
+  readonly name: string;
+  readonly message: string;
+  /** At most 8 KiB. */
+  readonly stack: string;
+  readonly code?: string;
+}
+
+/** A run as it is stored. Times are wall times. */
+export interface StoredRun {
+  /** The index of the write that enqueued it: unique in the store, and growing. */
+  readonly number: number;
+  readonly function: string;
+  /** The version of the code that enqueued it: its input has the shape of that one. */
+  readonly version: number;
+  readonly state: RunState;
+  readonly priority: number;
+  readonly enqueuedAt: Instant;
+  readonly dueAt: Instant;
+  readonly startedAt: Instant | null;
+  readonly endedAt: Instant | null;
+  /** Attempts that have begun, without those that were interrupted. */
+  readonly attempt: number;
+  /** Attempts that ended with their process. */
+  readonly interruptions: number;
+  /** Counts every start, so that a start is named once: an outcome counts for the start that is stored. */
+  readonly starts: number;
+  /** The process that runs it; null unless it is running. */
+  readonly holder: string | null;
+  /** Absent: it is in `function_values`. */
+  readonly input?: Json;
+  readonly result?: Json;
+  /** The values of this run in `function_values`. */
+  readonly apart?: readonly ValueKind[];
+  readonly meta?: Readonly<Record<string, string>>;
+  /** The number of its batch. */
+  readonly batch?: number;
+  /** It is cancelled unless it has been started by then. */
+  readonly expiresAt?: Instant;
+  /** The reason of a cancellation that its holder has not carried out yet. */
+  readonly cancelling?: string;
+  readonly keys?: readonly StoredKey[];
+  /** The counts that it belongs to, of limits and rates with a key: `scope=key`. The first one is its turn. */
+  readonly limits?: readonly string[];
+  /** The schedule that launched it. */
+  readonly schedule?: string;
+  readonly error?: RunError;
+}
+
+/** What may be stored apart from its run. */
+type ValueKind = 'input' | 'result';
+
+/** A key that led, or leads, to this run. */
+export interface StoredKey {
+  readonly kind: 'unique' | 'idempotency';
+  readonly key: string;
+}
+
+/** How long an idempotency key leads to its run. */
+export const idempotencyTime: Milliseconds = 24 * hour;
+
+const ended: ReadonlySet<RunState> = new Set(outcomes);
+export const hasEnded = ({ state }: Pick<StoredRun, 'state'>): boolean => ended.has(state);
+
+/** The group of ended runs that a bound of `keep` counts. */
+export type KeptGroup = 'succeeded' | 'others';
+export const groupOf = ({ state }: Pick<StoredRun, 'state'>): KeptGroup =>
+  state === 'succeeded' ? 'succeeded' : 'others';
+
+/** The time from which the age of a kept run counts: a result stays at least as long as the idempotency key that leads to it. */
+export function keptFrom({ endedAt, enqueuedAt, keys }: StoredRun): Instant {
+  const isNamed = keys?.some(({ kind }) => kind === 'idempotency') === true;
+  return Math.max(endedAt ?? 0, isNamed ? enqueuedAt + idempotencyTime : 0);
+}
+
+/** A run that its process may have died of: it is taken when no other such run is under way in the process. */
+const isSuspect = ({ state, interruptions }: StoredRun): boolean => state === 'queued' && interruptions > 0;
+
+/** Runs of one key stand together, so that keys can take turns. */
+const order = ({ function: name, limits, priority, dueAt, number }: StoredRun): Key => [
+  name,
+  limits?.[0] ?? '',
+  100 - priority,
+  dueAt,
+  number,
+];
+
+export const runs = table<StoredRun>(
+  'function_runs',
+  ({ number }) => [number],
+  {
+    ready: { version: 1, key: (run) => (run.state === 'queued' && !isSuspect(run) ? order(run) : undefined) },
+    suspects: { version: 1, key: (run) => (isSuspect(run) ? order(run) : undefined) },
+    due: { version: 1, key: ({ state, dueAt, number }) => (state === 'scheduled' ? [dueAt, number] : undefined) },
+    live: { version: 1, key: ({ holder, number }) => (holder === null ? undefined : [holder, number]) },
+    cancelling: {
+      version: 1,
+      key: ({ holder, cancelling, number }) =>
+        holder === null || cancelling === undefined ? undefined : [holder, number],
+    },
+    expiring: {
+      version: 1,
+      key: ({ state, expiresAt, attempt, number }) =>
+        expiresAt !== undefined && attempt === 0 && (state === 'queued' || state === 'scheduled')
+          ? [expiresAt, number]
+          : undefined,
+    },
+    history: {
+      version: 1,
+      key: (run) => (hasEnded(run) ? [run.function, groupOf(run), keptFrom(run), run.number] : undefined),
+      lazy: 128,
+    },
+    batch: { version: 1, key: ({ batch, number }) => (batch === undefined ? undefined : [batch, number]) },
+  },
+  { numbered: true, grows: true },
+);
+
+/** An input or result of more than 512 characters, written once. */
+interface StoredValue {
+  readonly run: number;
+  readonly kind: ValueKind;
+  readonly value: Json;
+}
+export const values = table<StoredValue>('function_values', ({ run, kind }) => [run, kind]);
+
+/** A finished step. */
+interface StoredStep {
+  readonly run: number;
+  readonly name: string;
+  readonly value?: Json;
+}
+export const steps = table<StoredStep>('function_steps', ({ run, name }) => [run, name]);
+
+/** The run that a key leads to. */
+interface RunKey extends StoredKey {
+  readonly function: string;
+  readonly run: number;
+  /** Until when: a time, or the run has started or ended. */
+  readonly until: Instant | 'started' | 'ended';
+}
+export const runKeys = table<RunKey>('function_keys', ({ kind, function: name, key }) => [kind, name, key]);
+
+/** How many ended runs of a function are kept. */
+interface FunctionCounts {
+  readonly function: string;
+  readonly succeeded: number;
+  readonly others: number;
+}
+export const functionCounts = table<FunctionCounts>('functions', ({ function: name }) => [name]);
+
+/** What a rate has left. */
+export interface RateState {
+  /** `scope` or `scope=key`. */
+  readonly name: string;
+  readonly tokens: number;
+  /** When they were counted. */
+  readonly at: Instant;
+}
+export const rateStates = table<RateState>('function_rates', ({ name }) => [name]);
+
+/** A function that starts no runs. */
+interface FunctionPause {
+  readonly function: string;
+}
+export const pauses = table<FunctionPause>('function_pauses', ({ function: name }) => [name]);
+
+/** A process that has runs under way, and until when they are its own: monotonic time, comparable on its timeline. */
+interface FunctionProcess {
+  readonly id: string;
+  readonly timeline: string;
+  readonly leaseUntil: Milliseconds;
+}
+export const processes = table<FunctionProcess>('function_processes', ({ id }) => [id]);
+
+/** The third interruption ends a run. */
+const interruptionLimit = 3;
+
+/** A run that a process begins. */
+export function started(run: StoredRun, holder: string, now: Instant): StoredRun {
+  return {
+    ...run,
+    state: 'running',
+    holder,
+    startedAt: now,
+    attempt: run.attempt + 1,
+    starts: run.starts + 1,
+  };
+}
+
+/** How an attempt ended. `wait` is the time until the next one. */
+export type AttemptEnd =
+  | { readonly type: 'succeeded'; readonly result: Json | undefined }
+  | { readonly type: 'failed' | 'timed_out'; readonly error: RunError; readonly wait: Milliseconds | undefined }
+  | { readonly type: 'snoozed'; readonly wait: Milliseconds }
+  | { readonly type: 'cancelled'; readonly error: RunError }
+  /** By a stop of its process, which is nobody's fault. */
+  | { readonly type: 'handed_back' }
+  /** With its process. */
+  | { readonly type: 'interrupted' };
+
+/** The run after an attempt. Results longer than a row are stored apart by the caller. */
+export function afterAttempt(run: StoredRun, end: AttemptEnd, now: Instant): StoredRun {
+  const { holder: _, cancelling, ...rest } = run;
+  const free: StoredRun = { ...rest, holder: null };
+  const finished = (state: Outcome, error?: RunError): StoredRun => ({
+    ...free,
+    state,
+    endedAt: now,
+    ...(error === undefined ? {} : { error }),
+  });
+  switch (end.type) {
+    case 'succeeded':
+      return { ...finished('succeeded'), ...(end.result === undefined ? {} : { result: end.result }) };
+    case 'failed':
+    case 'timed_out':
+      if (cancelling !== undefined) return finished('cancelled', cancellation(cancelling));
+      if (end.wait === undefined) return finished(end.type, end.error);
+      return { ...free, state: 'scheduled', dueAt: now + end.wait, error: end.error };
+    case 'snoozed':
+      if (cancelling !== undefined) return finished('cancelled', cancellation(cancelling));
+      return { ...free, state: 'scheduled', dueAt: now + end.wait, attempt: run.attempt - 1 };
+    case 'cancelled':
+      return finished('cancelled', end.error);
+    case 'handed_back':
+      if (cancelling !== undefined) return finished('cancelled', cancellation(cancelling));
+      return { ...free, state: 'queued', attempt: run.attempt - 1 };
+    case 'interrupted':
+      return afterInterruption(free, cancelling, now);
+  }
+}
+
+function afterInterruption(run: StoredRun, cancelling: string | undefined, now: Instant): StoredRun {
+  const interruptions = run.interruptions + 1;
+  if (cancelling !== undefined)
+    return { ...run, interruptions, state: 'cancelled', endedAt: now, error: cancellation(cancelling) };
+  if (interruptions < interruptionLimit) return { ...run, interruptions, state: 'queued', attempt: run.attempt - 1 };
+  const message = `the process ended ${interruptions} times while it ran`;
+  return { ...run, interruptions, state: 'failed', endedAt: now, error: { name: 'ProcessDied', message, stack: '' } };
+}
+
+export function cancellation(reason: string): RunError {
+  return { name: 'Cancelled', message: reason, stack: '' };
+}
+
+/** What a cancellation makes of a run; undefined when it has ended. A run under way is ended by its holder. */
+export function cancelled(run: StoredRun, reason: string, now: Instant): StoredRun | undefined {
+  if (hasEnded(run)) return undefined;
+  if (run.state === 'running') return { ...run, cancelling: run.cancelling ?? reason };
+  return { ...run, state: 'cancelled', endedAt: now, error: cancellation(reason) };
+}
+
+/** An ended run that is asked for again: with all its attempts, its number and its finished steps. */
+export function retried(run: StoredRun, now: Instant): StoredRun | undefined {
+  if (!hasEnded(run) || run.state === 'succeeded') return undefined;
+  const { error: _, expiresAt: __, ...rest } = run;
+  return { ...rest, state: 'queued', dueAt: now, startedAt: null, endedAt: null, attempt: 0, interruptions: 0 };
+}
+
+/** The ID that callers see. */
+export const runId = ({ function: name, number }: Pick<StoredRun, 'function' | 'number'>): string =>
+  `${name}/${number}`;
+
+/** The number in an ID; undefined when it is none. */
+export function numberOf(id: string): number | undefined {
+  const [, digits] = /^[A-Za-z0-9._/-]{1,128}\/(\d{1,16})$/.exec(id) ?? [];
+  const number = Number(digits);
+  return Number.isSafeInteger(number) ? number : undefined;
+}

@@ -1,0 +1,684 @@
+import { ok, type Result } from 'neverthrow';
+import { hostPrincipal } from '../../access/principal.js';
+import { Admission, isLimited, limitNames } from '../../functions/admission.js';
+import type { FunctionPolicy, Json } from '../../functions/define-function.js';
+import {
+  type AttemptEnd,
+  afterAttempt,
+  cancellation,
+  cancelled,
+  functionCounts,
+  groupOf,
+  hasEnded,
+  type KeptGroup,
+  keptFrom,
+  pauses,
+  processes,
+  rateStates,
+  runId,
+  runKeys,
+  runs,
+  type StoredRun,
+  started,
+  steps,
+  values,
+} from '../../functions/run.js';
+import { launchesOf, type StoredSchedule, schedules } from '../../functions/schedule.js';
+import type { ReadView } from '../../ports/storage.js';
+import { type Milliseconds, minute, second } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
+import type { Key } from '../../shared/table.js';
+import { commit, type Transaction } from '../commit.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { Attempt } from './attempt.js';
+
+/** From an abort until a handler that does not end is given up. */
+const grace: Milliseconds = 5 * second;
+/** Rows that one write changes because of time: due, expired, collected, left by a dead process. */
+const batchSize = 100;
+/** An input or result with more characters is stored apart from its run, which is written three times. */
+const longestInline = 512;
+
+/** A run that was claimed, with its input. */
+interface Claimed {
+  readonly run: StoredRun;
+  readonly input: Json | undefined;
+}
+
+interface Ended {
+  readonly attempt: Attempt;
+  readonly end: AttemptEnd;
+}
+
+/** What one turn has found and done. */
+interface Turn {
+  readonly claimed: Claimed[];
+  readonly ended: StoredRun[];
+  /** Runs under way here that are to be cancelled. */
+  readonly cancelling: StoredRun[];
+  /** Runs under way here that another process has taken. */
+  readonly lost: Attempt[];
+  /** Whether more is due than one write takes. */
+  isPartial: boolean;
+  /** Nothing that is kept no longer was left. */
+  hasCollected: boolean;
+  /** The next time something is due, by the wall clock. */
+  dueAt: Instant;
+  /** The next end or renewal of a lease, by the monotonic clock. */
+  leaseAt: Milliseconds;
+}
+
+/**
+ * Runs the functions of one process. A turn is one write that records what has ended and claims what is due, so that at a high rate
+ * one write serves many runs. The rows are the truth; what is in memory can be lost at any time.
+ */
+export class RunLoop {
+  /** Identifies the process in the rows. */
+  readonly process: string;
+  readonly #context: EngineContext;
+  readonly #policies: readonly FunctionPolicy[];
+  readonly #policyOf: ReadonlyMap<string, FunctionPolicy>;
+  readonly #concurrency: number;
+  /** How long runs belong to a process that shows no sign of life, and with how much left it renews the lease. */
+  readonly #leaseTime: Milliseconds;
+  readonly #leaseRenewal: Milliseconds;
+  readonly #onEnded: (run: StoredRun) => void;
+  /** Claimed and not recorded as ended, by number. */
+  readonly #underWay = new Map<number, Attempt>();
+  /** Attempts whose handlers continue after they were given up: they keep their slots. */
+  readonly #abandoned = new Set<Attempt>();
+  /** Slots of claims that are being written. */
+  #reserved = 0;
+  #ends: Ended[] = [];
+  /** A write that failed may have claimed runs all the same. */
+  #mayHoldMore = true;
+  /** The last turn left nothing behind that is due. */
+  #isCaughtUp = false;
+  #accepts = true;
+  #collectedAt: Milliseconds = Number.NEGATIVE_INFINITY;
+  /** Leases of processes on other timelines, and since when they have been the same. */
+  readonly #foreign = new Map<string, { readonly leaseUntil: Milliseconds; readonly since: Milliseconds }>();
+  /** The key of each function whose turn was last. */
+  readonly #lastKey = new Map<string, string>();
+  #wake: (() => void) | undefined;
+  #isWoken = false;
+  /** Ends so far, and who waits for the next one. */
+  readonly #noted = { all: 0, handedBack: 0 };
+  #atEnd: (() => void)[] = [];
+
+  constructor(
+    context: EngineContext,
+    policies: ReadonlyMap<string, FunctionPolicy>,
+    { concurrency, lease }: { readonly concurrency: number; readonly lease: Milliseconds },
+    onEnded: (run: StoredRun) => void,
+  ) {
+    this.#context = context;
+    this.#policyOf = policies;
+    this.#policies = [...policies.values()].filter(({ handler }) => handler !== undefined);
+    this.#concurrency = concurrency;
+    this.#leaseTime = lease;
+    this.#leaseRenewal = (lease * 2) / 3;
+    this.#onEnded = onEnded;
+    this.process = context.ids.next('lease_owner');
+  }
+
+  /** Runs until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#isWoken = false;
+      const turn = await this.#turn();
+      if (turn === undefined) await this.#context.clock.sleep(second, signal);
+      else if (!turn.isPartial) await this.#rest(turn, turn.index, signal);
+      this.#endLate();
+    }
+  }
+
+  /** Something has changed that a turn should look at. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#wake?.();
+  }
+
+  get #free(): number {
+    return this.#concurrency - this.#underWay.size + this.#ends.length - this.#abandoned.size - this.#reserved;
+  }
+
+  /** Takes a slot for a run that the caller is about to enqueue; false when it has to wait for its turn. */
+  reserve(name: string): boolean {
+    const policy = this.#policyOf.get(name);
+    const canStart = this.#accepts && this.#isCaughtUp && !this.#mayHoldMore && this.#free > 0;
+    if (!canStart || policy?.handler === undefined || isLimited(policy)) return false;
+    this.#reserved += 1;
+    return true;
+  }
+
+  /** The run as started by this process, within the write that enqueues it. */
+  claim(tx: Transaction, run: StoredRun): StoredRun {
+    if (tx.get(pauses, [run.function]) !== undefined) return run;
+    this.#keepLease(tx);
+    return started(run, this.process, tx.now);
+  }
+
+  /** The write of a reserved slot has ended: with a run, which begins, or without one. */
+  begin(claimed: Claimed | undefined, failed = false): void {
+    this.#reserved -= 1;
+    this.#announceEnd();
+    if (failed) this.#mayHoldMore = true;
+    if (claimed === undefined) this.wake();
+    else this.#start(claimed);
+  }
+
+  /** Aborts a run of this process at once, without waiting for the next turn. */
+  cancel(number: number, reason: string): void {
+    this.#underWay.get(number)?.abort('cancelled', this.#context.clock.monotonic() + grace, reason);
+    this.wake();
+  }
+
+  /** Starts nothing more. Resolves when all handlers have ended, or the time is over; then hands the rest back. */
+  async stop(deadline: Milliseconds): Promise<{ readonly ended: number; readonly handedBack: number }> {
+    const { clock } = this.#context;
+    this.#accepts = false;
+    const before = { ...this.#noted };
+    await this.#allEnded(clock.monotonic() + deadline);
+    for (const attempt of this.#underWay.values())
+      if (!attempt.hasEnded) attempt.abort('stopping', clock.monotonic() + second);
+    await this.#allEnded(clock.monotonic() + second);
+    const left = [...this.#underWay.values()].filter((attempt) => !attempt.hasEnded);
+    for (const attempt of left) this.#giveUp(attempt, { type: 'handed_back' });
+    await this.#turn();
+    await this.#leave();
+    const handedBack = this.#noted.handedBack - before.handedBack;
+    return { ended: this.#noted.all - before.all - handedBack, handedBack };
+  }
+
+  /** Gives the lease back, if nothing is left under it. */
+  async #leave(): Promise<void> {
+    const left = await commit(this.#context, hostPrincipal, (tx): Result<void, never> => {
+      const hasRuns = tx.list(runs, { index: 'live', prefix: [this.process], limit: 1 }).length > 0;
+      if (!hasRuns) tx.remove(processes, [this.process]);
+      return ok(undefined);
+    });
+    if (left.isErr()) this.#context.logger.warn({ error: left.error.message }, 'The lease on runs of functions stays');
+  }
+
+  /** Waits until no handler is under way, and no claim is being written. */
+  async #allEnded(until: Milliseconds): Promise<void> {
+    const { clock } = this.#context;
+    while (this.#reserved > 0 || [...this.#underWay.values()].some((attempt) => !attempt.hasEnded)) {
+      const left = until - clock.monotonic();
+      if (left <= 0) return;
+      const over = new AbortController();
+      await Promise.race([clock.sleep(left, over.signal), this.#nextEnd()]);
+      over.abort();
+    }
+  }
+
+  #nextEnd(): Promise<void> {
+    return new Promise((resolve) => this.#atEnd.push(resolve));
+  }
+
+  #announceEnd(): void {
+    for (const resolve of this.#atEnd.splice(0)) resolve();
+  }
+
+  /** Waits until the store has changed, something is due, or a handler has ended. */
+  async #rest(turn: Turn, seen: number, signal: AbortSignal): Promise<void> {
+    if (this.#isWoken || signal.aborted) return;
+    const { clock, storage } = this.#context;
+    const over = new AbortController();
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      signal.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
+      void storage.waitForChange([runs, processes], seen, over.signal).then(() => resolve());
+      if (Number.isFinite(turn.dueAt)) void clock.sleepUntil(turn.dueAt, over.signal).then(() => resolve());
+      const at = Math.min(turn.leaseAt, ...[...this.#underWay.values()].map(({ deadline }) => deadline));
+      if (Number.isFinite(at)) void clock.sleep(at - clock.monotonic(), over.signal).then(() => resolve());
+    });
+    this.#wake = undefined;
+    over.abort();
+  }
+
+  /** Aborts attempts that take too long, and gives up those that do not end. */
+  #endLate(): void {
+    const now = this.#context.clock.monotonic();
+    for (const attempt of this.#underWay.values()) {
+      if (attempt.hasEnded || attempt.deadline > now) continue;
+      if (attempt.cause === undefined) attempt.abort('timed_out', now + grace);
+      else this.#giveUp(attempt, attempt.ending(undefined, attempt.wait(this.#context, undefined)));
+    }
+  }
+
+  #giveUp(attempt: Attempt, end: AttemptEnd): void {
+    this.#abandoned.add(attempt);
+    this.#note(attempt, end);
+  }
+
+  #note(attempt: Attempt, end: AttemptEnd): void {
+    attempt.hasEnded = true;
+    this.#ends.push({ attempt, end });
+    this.#noted.all += 1;
+    if (end.type === 'handed_back') this.#noted.handedBack += 1;
+    this.#announceEnd();
+    this.wake();
+  }
+
+  #start({ run, input }: Claimed): void {
+    const policy = this.#policyOf.get(run.function);
+    if (policy === undefined) return;
+    const attempt = new Attempt(run, policy, this.#context.clock.monotonic());
+    this.#underWay.set(run.number, attempt);
+    const tools = { finished: () => this.#finishedSteps(run), keep: this.#keepStep(attempt) };
+    void attempt.perform(this.#context, input, tools).then((end) => {
+      if (this.#abandoned.delete(attempt)) this.wake();
+      else if (!attempt.hasEnded) this.#note(attempt, end);
+    });
+  }
+
+  async #finishedSteps({ number }: StoredRun): Promise<Map<string, Json | undefined>> {
+    const read = await this.#context.storage.read((view) => view.list(steps, { prefix: [number] }));
+    if (read.isErr()) throw new Error(`the steps of the run cannot be read: ${read.error.message}`);
+    return new Map(read.value.map(({ record: { name, value } }) => [name, value]));
+  }
+
+  #keepStep(attempt: Attempt): (name: string, value: Json | undefined) => Promise<void> {
+    return async (name, value) => {
+      const written = await commit(this.#context, hostPrincipal, (tx): Result<boolean, never> => {
+        const isOurs = this.#isOurs(tx, attempt);
+        if (isOurs) tx.put(steps, { run: attempt.run.number, name, ...(value === undefined ? {} : { value }) });
+        return ok(isOurs);
+      });
+      if (written.isErr()) throw new Error(`the step '${name}' cannot be stored: ${written.error.message}`);
+      if (written.value.value) return;
+      attempt.abort('lost', Number.POSITIVE_INFINITY);
+      throw new Error(`the step '${name}' is not stored: another process has the run`);
+    };
+  }
+
+  #isOurs(view: ReadView, { run }: Attempt): boolean {
+    const stored = view.get(runs, [run.number])?.record;
+    return stored?.holder === this.process && stored.starts === run.starts;
+  }
+
+  /** One write; undefined when the store failed, after which the same ends are recorded again. */
+  async #turn(): Promise<(Turn & { readonly index: number }) | undefined> {
+    const adopts = this.#mayHoldMore && this.#reserved === 0;
+    const free = this.#accepts ? Math.max(0, this.#free) : 0;
+    const ends = this.#ends;
+    this.#ends = [];
+    for (const { attempt } of ends) this.#underWay.delete(attempt.run.number);
+    this.#reserved += free;
+    const written = await commit(this.#context, hostPrincipal, (tx) => ok(this.#work(tx, ends, free, adopts)));
+    this.#reserved -= free;
+    this.#announceEnd();
+    if (written.isErr()) {
+      this.#ends = [...ends, ...this.#ends];
+      for (const { attempt } of ends) this.#underWay.set(attempt.run.number, attempt);
+      this.#mayHoldMore = true;
+      this.#isCaughtUp = false;
+      this.#context.logger.error({ error: written.error.message }, 'Runs of functions cannot be recorded');
+      return undefined;
+    }
+    if (adopts) this.#mayHoldMore = false;
+    this.#follow(written.value.value, free);
+    return { ...written.value.value, index: written.value.index };
+  }
+
+  /** What a turn has decided happens once it is durable. */
+  #follow(turn: Turn, free: number): void {
+    const now = this.#context.clock.monotonic();
+    if (turn.hasCollected) this.#collectedAt = now;
+    for (const attempt of turn.lost) attempt.abort('lost', Number.POSITIVE_INFINITY);
+    for (const { run } of turn.claimed)
+      if (run.limits?.[0] !== undefined) this.#lastKey.set(run.function, run.limits[0]);
+    for (const { number, cancelling } of turn.cancelling)
+      this.#underWay.get(number)?.abort('cancelled', now + grace, cancelling);
+    for (const claimed of turn.claimed) this.#start(claimed);
+    this.#isCaughtUp = turn.claimed.length < free && !turn.isPartial;
+    for (const run of turn.ended) this.#onEnded(run);
+  }
+
+  #work(tx: Transaction, ends: readonly Ended[], free: number, adopts: boolean): Turn {
+    const turn: Turn = {
+      claimed: [],
+      ended: [],
+      cancelling: [],
+      lost: [],
+      isPartial: false,
+      hasCollected: false,
+      dueAt: Number.POSITIVE_INFINITY,
+      leaseAt: Number.POSITIVE_INFINITY,
+    };
+    for (const { attempt, end } of ends) this.#record(tx, turn, attempt, end);
+    this.#takeOver(tx, turn);
+    this.#letTimePass(tx, turn);
+    this.#launch(tx, turn);
+    const going = [...this.#underWay.values()].filter((attempt) => !attempt.hasEnded);
+    if (adopts) this.#adopt(tx, turn, ends);
+    this.#claim(tx, turn, free, going);
+    if (going.length + turn.claimed.length > 0) {
+      const until = this.#keepLease(tx);
+      if (until !== undefined) turn.lost.push(...going.filter((attempt) => !this.#isOurs(tx, attempt)));
+      turn.leaseAt = Math.min(
+        turn.leaseAt,
+        (tx.get(processes, [this.process])?.record.leaseUntil ?? 0) - this.#leaseRenewal,
+      );
+      const asked = tx.list(runs, { index: 'cancelling', prefix: [this.process] });
+      turn.cancelling.push(...asked.map(({ record }) => record));
+    }
+    this.#count(tx, turn);
+    return turn;
+  }
+
+  /** An outcome counts for the start that is stored: of a run that was taken away, nothing is recorded. */
+  #record(tx: Transaction, turn: Turn, attempt: Attempt, end: AttemptEnd): void {
+    const stored = tx.get(runs, [attempt.run.number])?.record;
+    if (stored === undefined || !this.#isOurs(tx, attempt)) return;
+    this.#put(tx, turn, afterAttempt(stored, end, tx.now));
+  }
+
+  #put(tx: Transaction, turn: Turn, run: StoredRun): void {
+    const kept = resultApart(tx, run);
+    tx.put(runs, kept);
+    if (hasEnded(kept)) turn.ended.push(kept);
+  }
+
+  /** Runs of processes that have died. */
+  #takeOver(tx: Transaction, turn: Turn): void {
+    for (const { record: other } of tx.list(processes)) {
+      if (other.id === this.process) continue;
+      const until = this.#leaseEnd(tx, other);
+      if (until > tx.monotonic) {
+        turn.leaseAt = Math.min(turn.leaseAt, until);
+        continue;
+      }
+      const left = tx.list(runs, { index: 'live', prefix: [other.id], limit: batchSize });
+      for (const { record } of left) this.#put(tx, turn, afterAttempt(record, { type: 'interrupted' }, tx.now));
+      if (left.length === batchSize) turn.isPartial = true;
+      else tx.remove(processes, [other.id]);
+    }
+  }
+
+  /** When a lease ends by the monotonic clock of this process; of another host, after it has been the same for its length. */
+  #leaseEnd(
+    tx: Transaction,
+    other: { readonly id: string; readonly timeline: string; readonly leaseUntil: number },
+  ): number {
+    if (other.timeline === tx.timeline) return other.leaseUntil;
+    const known = this.#foreign.get(other.id);
+    if (known?.leaseUntil === other.leaseUntil) return known.since + this.#leaseTime;
+    this.#foreign.set(other.id, { leaseUntil: other.leaseUntil, since: tx.monotonic });
+    return tx.monotonic + this.#leaseTime;
+  }
+
+  /** Renews the lease when it is about to end; its new end, if it did. */
+  #keepLease(tx: Transaction): Milliseconds | undefined {
+    const known = tx.get(processes, [this.process])?.record.leaseUntil;
+    if (known !== undefined && known - tx.monotonic > this.#leaseRenewal) return undefined;
+    const leaseUntil = tx.monotonic + this.#leaseTime;
+    tx.put(processes, { id: this.process, timeline: tx.timeline, leaseUntil });
+    return leaseUntil;
+  }
+
+  #letTimePass(tx: Transaction, turn: Turn): void {
+    const expired = tx.list(runs, { index: 'expiring', to: [tx.now + 1], limit: batchSize });
+    for (const { record } of expired) {
+      const over = cancelled(record, 'expired', tx.now);
+      if (over !== undefined) this.#put(tx, turn, { ...over, error: cancellation('expired') });
+    }
+    const due = tx.list(runs, { index: 'due', to: [tx.now + 1], limit: batchSize });
+    for (const { record } of due) tx.put(runs, { ...record, state: 'queued' });
+    if (expired.length === batchSize || due.length === batchSize) turn.isPartial = true;
+    const next = [
+      tx.list(runs, { index: 'expiring', limit: 1 })[0]?.record.expiresAt,
+      tx.list(runs, { index: 'due', limit: 1 })[0]?.record.dueAt,
+    ];
+    turn.dueAt = Math.min(...next.map((at) => at ?? Number.POSITIVE_INFINITY));
+  }
+
+  /** Runs that a failed write has claimed all the same: they begin now. */
+  #adopt(tx: Transaction, turn: Turn, ends: readonly Ended[]): void {
+    const ending = new Set(ends.map(({ attempt }) => attempt.run.number));
+    for (const { record } of tx.list(runs, { index: 'live', prefix: [this.process] })) {
+      if (this.#underWay.has(record.number) || ending.has(record.number)) continue;
+      turn.claimed.push({ run: record, input: inputOf(tx, record) });
+    }
+  }
+
+  /** Runs of schedules that are due, in the write that moves the schedule on: a launch is made once. */
+  #launch(tx: Transaction, turn: Turn): void {
+    for (const policy of this.#policies) {
+      const due = tx.list(schedules, { index: 'due', prefix: [policy.name], limit: batchSize });
+      for (const { record: schedule } of due) {
+        if (schedule.dueAt <= tx.now && (schedule.version ?? 0) <= policy.version) launchDue(tx, policy, schedule);
+      }
+      const next = tx.list(schedules, { index: 'due', prefix: [policy.name], limit: 1 })[0]?.record.dueAt;
+      if (next !== undefined && next > tx.now) turn.dueAt = Math.min(turn.dueAt, next);
+    }
+  }
+
+  #claim(tx: Transaction, turn: Turn, free: number, going: readonly Attempt[]): void {
+    const room = free - turn.claimed.length;
+    if (room <= 0) return;
+    const active = this.#active(tx);
+    const suspects = this.#suspect(tx, active, going);
+    const ready = this.#first(tx, active, 'ready', room);
+    const admission = active.some(isLimited) ? this.#admission(tx) : undefined;
+    for (const run of [...suspects, ...ready]) {
+      if (turn.claimed.length >= free) break;
+      const policy = this.#policyOf.get(run.function);
+      if (policy !== undefined) this.#begin(tx, turn, run, isLimited(policy) ? { policy, admission } : undefined);
+    }
+    for (const state of admission?.changedRates ?? []) tx.put(rateStates, state);
+    turn.dueAt = Math.min(turn.dueAt, admission?.until ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** A run that its process may have died of runs beside no other such run. */
+  #suspect(tx: Transaction, active: readonly FunctionPolicy[], going: readonly Attempt[]): readonly StoredRun[] {
+    return going.some(({ run }) => run.interruptions > 0) ? [] : this.#first(tx, active, 'suspects', 1);
+  }
+
+  /** The functions that are not paused. */
+  #active(view: ReadView): readonly FunctionPolicy[] {
+    const paused = new Set(view.list(pauses).map(({ record }) => record.function));
+    return paused.size === 0 ? this.#policies : this.#policies.filter(({ name }) => !paused.has(name));
+  }
+
+  #begin(
+    tx: Transaction,
+    turn: Turn,
+    run: StoredRun,
+    counted: { readonly policy: FunctionPolicy; readonly admission: Admission | undefined } | undefined,
+  ): void {
+    if (counted !== undefined && counted.admission?.admits(counted.policy, run) !== true) return;
+    const begun = started(run, this.process, tx.now);
+    tx.put(runs, begun);
+    turn.claimed.push({ run: begun, input: inputOf(tx, begun) });
+    // The same key, or the next one, may have more.
+    if (counted !== undefined) turn.isPartial = true;
+  }
+
+  #admission(tx: Transaction): Admission {
+    const live = tx.list(runs, { index: 'live' }).map(({ record }) => record);
+    const stored = (name: string) => tx.get(rateStates, [name])?.record;
+    return new Admission(live, (name) => this.#policyOf.get(name), stored, tx.now);
+  }
+
+  /** The first runs by priority, due time and number that the code of this process may take. */
+  #first(
+    tx: Transaction,
+    policies: readonly FunctionPolicy[],
+    index: 'ready' | 'suspects',
+    limit: number,
+  ): readonly StoredRun[] {
+    const found = policies.flatMap((policy) => {
+      const mayTake = ({ version, number }: StoredRun): boolean =>
+        version <= policy.version && !this.#underWay.has(number);
+      if (hasKeys(policy)) return this.#ofKeys(tx, policy, index, limit).filter(mayTake);
+      const rows = (most: number) => tx.list(runs, { index, prefix: [policy.name], limit: most });
+      const first = rows(limit).map(({ record }) => record);
+      if (first.every(mayTake)) return first;
+      const more = rows(limit + batchSize).map(({ record }) => record);
+      return more.filter(mayTake).slice(0, limit);
+    });
+    if (policies.length > 1) found.sort((a, b) => b.priority - a.priority || a.dueAt - b.dueAt || a.number - b.number);
+    return found;
+  }
+
+  /** The first run of each key, beginning with the key after the last one that was looked at. */
+  #ofKeys(tx: Transaction, { name }: FunctionPolicy, index: 'ready' | 'suspects', limit: number): StoredRun[] {
+    const found: StoredRun[] = [];
+    const began = this.#lastKey.get(name) ?? '';
+    let hasWrapped = false;
+    let after: Key = [name, began, 101];
+    // Keys that are at their limit or rate are passed over, so more are looked at than there is room for.
+    while (found.length < limit + batchSize) {
+      const [row] = tx.list(runs, { index, prefix: [name], from: after, limit: 1 });
+      const key = row?.record.limits?.[0] ?? '';
+      if (row === undefined || (hasWrapped && key > began)) {
+        if (hasWrapped) break;
+        hasWrapped = true;
+        after = [name];
+        continue;
+      }
+      found.push(row.record);
+      after = [name, key, 101];
+      if (hasWrapped && key === began) break;
+    }
+    return found;
+  }
+
+  /** Counts what has ended, and removes what is kept no longer. */
+  #count(tx: Transaction, turn: Turn): void {
+    const touched = new Map<string, Record<KeptGroup, number>>();
+    for (const run of turn.ended) {
+      const counts = touched.get(run.function) ?? countsOf(tx, run.function);
+      counts[groupOf(run)] += 1;
+      touched.set(run.function, counts);
+    }
+    const collects = touched.size > 0 && tx.monotonic - this.#collectedAt >= minute;
+    for (const [name, counts] of touched) {
+      const policy = this.#policyOf.get(name);
+      if (collects && policy !== undefined && collect(tx, policy, counts)) turn.isPartial = true;
+      tx.put(functionCounts, { function: name, ...counts });
+    }
+    turn.hasCollected = collects && !turn.isPartial;
+  }
+}
+
+function countsOf(view: ReadView, name: string): Record<KeptGroup, number> {
+  const { succeeded = 0, others = 0 } = view.get(functionCounts, [name])?.record ?? {};
+  return { succeeded, others };
+}
+
+/** Removes the ended runs that are too old or too many, one batch of each group; whether there may be more. */
+function collect(tx: Transaction, policy: FunctionPolicy, counts: Record<KeptGroup, number>): boolean {
+  let isPartial = false;
+  for (const group of ['succeeded', 'others'] as const) {
+    const { age, count } = policy.keep[group];
+    const oldest = tx.list(runs, { index: 'history', prefix: [policy.name, group], limit: batchSize });
+    const tooMany = counts[group] - count;
+    const removed = oldest.filter(({ record }, at) => at < tooMany || keptFrom(record) + age < tx.now);
+    for (const { record } of removed) removeRun(tx, record);
+    counts[group] -= removed.length;
+    if (removed.length === batchSize) isPartial = true;
+  }
+  return isPartial;
+}
+
+/** Removes a run with all that belongs to it. Its counts are the caller's. */
+export function removeRun(tx: Transaction, run: StoredRun): void {
+  tx.remove(runs, [run.number]);
+  for (const kind of run.apart ?? []) tx.remove(values, [run.number, kind]);
+  for (const { record } of tx.list(steps, { prefix: [run.number] })) tx.remove(steps, [record.run, record.name]);
+  for (const { kind, key } of run.keys ?? []) {
+    const stored = tx.get(runKeys, [kind, run.function, key])?.record;
+    if (stored?.run === run.number) tx.remove(runKeys, [kind, run.function, key]);
+  }
+}
+
+function inputOf(view: ReadView, run: StoredRun): Json | undefined {
+  return run.apart?.includes('input') === true ? view.get(values, [run.number, 'input'])?.record.value : run.input;
+}
+
+function resultApart(tx: Transaction, run: StoredRun): StoredRun {
+  const { result, ...rest } = run;
+  if (result === undefined || JSON.stringify(result).length <= longestInline) return run;
+  tx.put(values, { run: run.number, kind: 'result', value: result });
+  return { ...rest, apart: [...(run.apart ?? []).filter((kind) => kind !== 'result'), 'result'] };
+}
+
+/** Makes the runs of a schedule that is due, unless one of its runs is still under way, and moves it on. */
+function launchDue(tx: Transaction, policy: FunctionPolicy, schedule: StoredSchedule): void {
+  const { launches, next } = launchesOf(schedule, tx.now);
+  let { lastRun } = schedule;
+  for (const dueAt of launches) {
+    const last = lastRun === undefined ? undefined : tx.get(runs, [lastRun])?.record;
+    if (schedule.overlap === 'skip' && last !== undefined && !hasEnded(last)) continue;
+    lastRun = tx.nextIndex();
+    const limits = limitsOfLaunch(policy, schedule.input);
+    const run: StoredRun = {
+      ...newRun(policy, schedule.input, { number: lastRun, now: tx.now, dueAt }),
+      ...(limits.length === 0 ? {} : { limits }),
+      schedule: schedule.id,
+    };
+    putNewRun(tx, run, JSON.stringify(schedule.input ?? null).length);
+  }
+  if (next === undefined) tx.remove(schedules, [schedule.function, schedule.id]);
+  else tx.put(schedules, { ...schedule, dueAt: next, ...(lastRun === undefined ? {} : { lastRun }) });
+}
+
+/** The counts of a launch. An input that the schema refuses, or checks only later, has none: its attempt says what is wrong. */
+function limitsOfLaunch(policy: FunctionPolicy, input: Json | undefined): readonly string[] {
+  if (!hasKeys(policy)) return [];
+  try {
+    const checked = policy.input?.['~standard'].validate(input) ?? { value: input };
+    return checked instanceof Promise || checked.issues !== undefined ? [] : limitNames(policy, checked.value);
+  } catch {
+    return [];
+  }
+}
+
+/** A run that begins when it is due. */
+export function newRun(
+  policy: FunctionPolicy,
+  input: Json | undefined,
+  { number, now, dueAt }: { readonly number: number; readonly now: Instant; readonly dueAt: Instant },
+): StoredRun {
+  return {
+    number,
+    function: policy.name,
+    version: policy.version,
+    state: dueAt > now ? 'scheduled' : 'queued',
+    priority: policy.priority,
+    enqueuedAt: now,
+    dueAt,
+    startedAt: null,
+    endedAt: null,
+    attempt: 0,
+    interruptions: 0,
+    starts: 0,
+    holder: null,
+    ...(input === undefined ? {} : { input }),
+  };
+}
+
+const hasKeys = ({ limits, rates }: FunctionPolicy): boolean =>
+  [...limits, ...rates].some(({ key }) => key !== undefined);
+
+/** A new run as it is stored: a long input apart. */
+export function putNewRun(tx: Transaction, run: StoredRun, inputLength: number): void {
+  const { input, ...rest } = run;
+  const isLong = input !== undefined && inputLength > longestInline;
+  if (isLong) tx.put(values, { run: run.number, kind: 'input', value: input });
+  tx.put(runs, isLong ? { ...rest, apart: ['input'] } : run);
+}
+
+/** The ID, the input and the result as a reader sees them. */
+export function viewOf(
+  view: ReadView,
+  run: StoredRun,
+): { readonly id: string; readonly input: Json | undefined; readonly result: Json | undefined } {
+  const isApart = run.apart?.includes('result') === true;
+  const result = isApart ? view.get(values, [run.number, 'result'])?.record.value : run.result;
+  return { id: runId(run), input: inputOf(view, run), result };
+}
