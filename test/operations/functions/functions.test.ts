@@ -658,6 +658,7 @@ describe('several processes', () => {
     const own = world();
     let kill = (): void => undefined;
     const work = plain(({ n }) => {
+      if (n > 20) return undefined;
       if (n !== 10) return own.clock.sleep(second, new AbortController().signal);
       kill();
       return never();
@@ -668,8 +669,12 @@ describe('several processes', () => {
     for (let life = 0; life < 6; life += 1) {
       const dying = mortal(own.storage);
       kill = dying.kill;
-      await processOver({ ...own, storage: dying.storage }, [work]);
-      await own.clock.advance(minute);
+      const heir = await processOver({ ...own, storage: dying.storage }, [work]);
+      // Other runs come and go meanwhile.
+      for (let n = 21; n < 61; n += 1) {
+        await heir.enqueue(work, { n }).catch(() => undefined);
+        await own.clock.advance(second);
+      }
       dying.kill();
     }
     const ended = { state: 'failed', interruptions: 3, error: { name: 'ProcessDied' } };
