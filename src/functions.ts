@@ -3,7 +3,6 @@
  */
 export {
   type Cron,
-  type Duration,
   defineFunction,
   type FunctionDefinition,
   type FunctionOptions,
@@ -37,3 +36,4 @@ export {
   type RunFilter,
   type RunRecord,
 } from './operations/functions/create-functions.js';
+export type { Duration } from './options/durations.js';

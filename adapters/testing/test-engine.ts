@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { isDuration, milliseconds } from '../../src/functions/define-function.js';
 import { createFunctions, type Duration, type Functions } from '../../src/functions.js';
 import {
   type Allocation,
@@ -12,6 +11,7 @@ import {
   type StoreContents,
 } from '../../src/index.js';
 import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
+import { isDuration, milliseconds } from '../../src/options/durations.js';
 import { anything, callable, either, instant, mapOf, optional, text } from '../../src/options/option-kinds.js';
 import {
   type AnswerScript,

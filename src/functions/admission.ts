@@ -5,7 +5,7 @@ import type { RateState, StoredRun } from './run.js';
 /** The most characters of a key. */
 const longestKey = 256;
 
-/** The counts of limits and rates with a key that a new run belongs to. Throws a TypeError for a key that is no string. */
+/** The counts of limits and rates with a key that a new run belongs to. Throws a TypeError for an invalid key. */
 export function limitNames(policy: FunctionPolicy, input: unknown): readonly string[] {
   return [...policy.limits, ...policy.rates].flatMap(({ scope, key }) => {
     if (key === undefined) return [];

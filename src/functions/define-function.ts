@@ -1,12 +1,10 @@
 import { parseCron } from '../jobs/periodic/cron-expression.js';
 import { timeZone } from '../jobs/periodic/time-zone.js';
 import { checkOptions, faultOf, type OptionKind, type OptionTable } from '../options/check-options.js';
+import { type Duration, isDuration, milliseconds } from '../options/durations.js';
 import { callable, count, either, group, listOf, oneOf, optional, textLike } from '../options/option-kinds.js';
 import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
 import { jsonFault } from './json-fault.js';
-
-/** Milliseconds, or a string such as `30s`, `1h30m` or `7d`. */
-export type Duration = number | string;
 
 /** What an input, a result and the value of a step may be. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json | undefined };
@@ -61,7 +59,7 @@ export interface FunctionOptions<In, Parsed> {
   readonly concurrency?: number | Limit<Parsed> | readonly Limit<Parsed>[];
   /** Starts in a time over all processes. Runs wait; none is dropped. */
   readonly rate?: Rate<Parsed> | readonly Rate<Parsed>[];
-  /** When it runs by itself. */
+  /** When it runs automatically. */
   readonly cron?: string | Cron<In> | readonly Cron<In>[];
   /** 1 to 100, higher first; 50 when absent. */
   readonly priority?: number;
@@ -72,7 +70,7 @@ export interface FunctionOptions<In, Parsed> {
 /** How many runs may be under way at once. */
 export interface Limit<Parsed> {
   readonly limit: number;
-  /** Each key has a count of its own, and keys take turns. Called with the parsed input at the enqueue. */
+  /** Each key is counted separately, and keys take turns. Called with the parsed input at the enqueue. */
   readonly key?: (input: Parsed) => string;
   /** Limits of the same scope, also of other functions, share one count; that of the function alone when absent. */
   readonly scope?: string;
@@ -426,25 +424,4 @@ function kept({ age, count: number = 10_000 }: Keep = {}, otherwise: Millisecond
 /** The policy of a definition; undefined for what `defineFunction` did not make. */
 export function policyOf(definition: unknown): FunctionPolicy | undefined {
   return typeof definition === 'object' && definition !== null ? policies.get(definition) : undefined;
-}
-
-const units: Readonly<Record<string, Milliseconds>> = {
-  ...{ ms: 1, s: second, m: minute, h: hour },
-  ...{ d: day, w: 7 * day, y: 365 * day },
-};
-const durationShape = /^(?:\d{1,12}(?:\.\d{1,6})?(?:ms|s|m|h|d|w|y))+$/;
-
-/** Whether a value is a duration of at least 0. */
-export function isDuration(value: unknown): value is Duration {
-  if (typeof value === 'number') return value >= 0 && Number.isFinite(value);
-  return typeof value === 'string' && value.length <= 64 && durationShape.test(value);
-}
-
-/** A valid duration in milliseconds. */
-export function milliseconds(value: Duration): Milliseconds {
-  if (typeof value === 'number') return value;
-  let total = 0;
-  for (const [, number, unit] of value.matchAll(/([\d.]+)(ms|s|m|h|d|w|y)/g))
-    total += Number(number) * (units[unit as string] as number);
-  return total;
 }

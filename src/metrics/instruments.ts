@@ -46,6 +46,7 @@ const loops = [
   'command-relay',
   'deployments',
   'drains',
+  'engine',
   'evaluations',
   'node-liveness',
   'notification-deliveries',

@@ -49,7 +49,7 @@ export class Attempt {
     return this.#controller.signal;
   }
 
-  /** Tells the handler to end, and when it is given up. */
+  /** Aborts the signal of the handler, and when it is given up. */
   abort(cause: AbortCause, until: Milliseconds, reason?: string): void {
     if (this.cause !== undefined) return;
     this.cause = cause;

@@ -5,12 +5,9 @@ import {
   type Cron,
   checkCron,
   cronPolicyOf,
-  type Duration,
   type FunctionDefinition,
   type FunctionPolicy,
-  isDuration,
   type Json,
-  milliseconds,
   policyOf,
 } from '../../functions/define-function.js';
 import {
@@ -34,6 +31,7 @@ import {
 } from '../../functions/run.js';
 import { declared, schedules } from '../../functions/schedule.js';
 import { checkArgument, checkOptions, type OptionTable } from '../../options/check-options.js';
+import { type Duration, isDuration, milliseconds } from '../../options/durations.js';
 import { callable, mapOf, optional, text } from '../../options/option-kinds.js';
 import type { ReadView, Storage, StorageError } from '../../ports/storage.js';
 import { day, hour, type Milliseconds, second } from '../../shared/duration.js';
@@ -114,7 +112,7 @@ export interface Run<Out = unknown> {
    * the run is no longer kept, with the reason of the signal, and with a `TimeoutError` after `timeout`.
    */
   result(options?: { readonly timeout?: Duration; readonly signal?: AbortSignal }): Promise<Out>;
-  /** False when it had ended. A handler under way is told by its signal. */
+  /** False when it had ended. The signal of a handler under way aborts. */
   cancel(reason?: string): Promise<boolean>;
 }
 

@@ -44,7 +44,7 @@ describe('a caller without the right', () => {
     expect(summary(await register(sampleJob('x')))).toEqual([403, 'Permission denied']);
     expect(summary(await register(nowhere, 'neutral'))).toEqual([
       403,
-      expect.stringMatching(/^Permission denied: the token lacks the right\. Needs/),
+      expect.stringMatching(/^Permission denied: the token lacks the right\. Requires/),
     ]);
     const broken = await ask(requestFrom({ method: 'PUT', target: '/v1/jobs', body: Buffer.from('{') }));
     expect(broken.status).toBe(400);

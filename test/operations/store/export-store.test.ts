@@ -30,6 +30,8 @@ const leftOut = [
   'relay_messages',
   'store_probes',
   'notification_hook_holds',
+  ...['runs', 'values', 'steps', 'keys', 'rates', 'pauses', 'processes', 'schedules'].map((part) => `function_${part}`),
+  'functions',
 ];
 
 const clock = { now: () => Date.parse('2030-05-06T07:08:09Z') } as never;

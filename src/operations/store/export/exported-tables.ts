@@ -59,7 +59,7 @@ const userWithoutAddress = (user: User): User => ({ ...user, email: `${user.id}@
 /**
  * The tables of an export, in the order in which it has them. Left out: tokens and one-time tokens, variables, the sources of
  * jobs (`job_submissions`), the note of an interrupted encryption (`replaced_secrets`), waits of chat hooks (`notification_hook_holds`, by digests of URLs that an export does not have), and what
- * processes report each other through the store.
+ * processes report each other through the store, and the runs and schedules of functions of the host.
  */
 export const exportedTables: readonly ExportedTable[] = [
   { table: namespaces as Table<unknown> },

@@ -81,7 +81,7 @@ it('commands for a node reach it through every server on the store', async () =>
   await first.child.ended;
   const refused = (await box.allocations.stats(id))._unsafeUnwrapErr();
   expect(refused).toMatchObject({
-    message: expect.stringMatching(/No path to node: the server \S+, which it is connected to/),
+    message: expect.stringMatching(/No path to node: its server \S+ does not respond/),
   });
 });
 

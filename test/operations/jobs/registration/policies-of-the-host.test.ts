@@ -128,7 +128,7 @@ describe('policies of the host', () => {
     const { storage, clock, ids, delivery } = world().engine;
     const policies = [{ ...soft, refuse: 'Count ==' }];
     expect(() => createEngine({ storage, clock, ids, delivery }, { jobs: { policies } })).toThrow(
-      /^jobs\.policies: the rule small cannot be read: 1:9: /,
+      /^jobs\.policies: invalid expression in the rule small: 1:9: /,
     );
   });
 });
