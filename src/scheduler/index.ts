@@ -39,7 +39,6 @@ export {
   type NodeExplanation,
 } from './explain/explain-placement.js';
 export type { PlacementObstacle, RemedialChange } from './explain/obstacle.js';
-export { type PlacementCause, placementCauses } from './explain/placement-reason.js';
 export type {
   DeviceAttribute,
   DrainMetadata,

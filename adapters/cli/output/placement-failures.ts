@@ -1,4 +1,4 @@
-import { type AllocationMetric, type PlacementCause, placementCauses } from '../../../src/index.js';
+import type { AllocationMetric } from '../../../src/index.js';
 import { inOneLine } from './cells.js';
 
 type Failures = Readonly<Record<string, AllocationMetric>>;
@@ -74,26 +74,35 @@ function groupOf(job: PlacedJob | undefined, name: string): PlacedGroup | undefi
 }
 
 function reasonsOf(metric: AllocationMetric, group: PlacedGroup | undefined): string[] {
-  return placementCauses(metric).map((cause) => sentenceOf(cause, group));
+  const reasons = [
+    ...counted(metric.ClassFiltered, (name, nodes) => `class "${name}": filtered ${nodes}`),
+    ...counted(
+      metric.ConstraintFiltered,
+      (name, nodes) => `${lackText(name, group) ?? `constraint "${name}"`}: filtered ${nodes}`,
+    ),
+    ...(metric.NodesExhausted > 0 ? [`resources exhausted on ${nodesText(metric.NodesExhausted)}`] : []),
+    ...counted(metric.ClassExhausted, (name, nodes) => `class "${name}": exhausted on ${nodes}`),
+    ...counted(metric.DimensionExhausted, (name, nodes) => `dimension "${name}": exhausted on ${nodes}`),
+    ...(metric.QuotaExhausted ?? []).map((name) => `quota "${name}" is used up`),
+  ];
+  if (metric.NodesEvaluated === 0) {
+    const places = Object.keys(metric.NodesAvailable ?? {});
+    reasons.unshift(
+      places.length === 0
+        ? `no ready node in the pool "${metric.NodePool}" and the job's datacenters`
+        : 'no node was evaluated',
+    );
+  }
+  return reasons;
 }
 
-function sentenceOf({ kind, name, nodes }: PlacementCause, group: PlacedGroup | undefined): string {
-  switch (kind) {
-    case 'no_ready_node':
-      return `no ready node in the pool "${name}" and the job's datacenters`;
-    case 'none_evaluated':
-      return 'no node was evaluated';
-    case 'class':
-      return `class "${name}": filtered ${nodes}`;
-    case 'constraint':
-      return `${lackText(name, group) ?? `constraint "${name}"`}: filtered ${nodes}`;
-    case 'exhausted':
-      return `resources exhausted on ${nodes}`;
-    case 'class_exhausted':
-      return `class "${name}": exhausted on ${nodes}`;
-    case 'dimension':
-      return `dimension "${name}": exhausted on ${nodes}`;
-    case 'quota':
-      return `quota "${name}" is used up`;
-  }
+function counted(
+  counters: Readonly<Record<string, number>> | null,
+  text: (name: string, nodes: string) => string,
+): string[] {
+  return Object.entries(counters ?? {}).map(([name, count]) => text(name, nodesText(count)));
+}
+
+function nodesText(count: number): string {
+  return count === 1 ? '1 node' : `${count} nodes`;
 }
