@@ -72,7 +72,7 @@ export class RunFailedError extends Error {
 }
 
 /** Statements of the host that commit together with the enqueue, or not at all. */
-export type HostRows = (sql: { run(text: string, ...values: never[]): void }) => void;
+export type HostRows = (sql: { run(text: string, ...values: (string | number | null)[]): void }) => void;
 
 /** When and how a run is enqueued. */
 export interface EnqueueOptions {
