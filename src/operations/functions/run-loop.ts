@@ -94,6 +94,10 @@ export class RunLoop {
   /** Leases of processes on other timelines, and since when they have been the same. */
   readonly #foreign = new Map<string, { readonly leaseUntil: Milliseconds; readonly since: Milliseconds }>();
   #wake: (() => void) | undefined;
+  /** Until when the loop rests unless something happens, by the monotonic clock. */
+  #restsUntil: Milliseconds = Number.NEGATIVE_INFINITY;
+  /** When it is woken for runs that began while it rested. */
+  #alarmAt: Milliseconds = Number.POSITIVE_INFINITY;
   #isWoken = false;
   /** Ends so far, and who waits for the next one. */
   readonly #noted = { all: 0, handedBack: 0 };
@@ -216,11 +220,30 @@ export class RunLoop {
       signal.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
       void storage.waitForChange([runs, processes], seen, over.signal).then(() => resolve());
       if (Number.isFinite(turn.dueAt)) void clock.sleepUntil(turn.dueAt, over.signal).then(() => resolve());
-      const at = Math.min(turn.leaseAt, ...[...this.#underWay.values()].map(({ deadline }) => deadline));
+      const due = [...this.#underWay.values()].map((attempt) => this.#dueOf(attempt));
+      const at = Math.min(turn.leaseAt, ...due);
+      this.#restsUntil = at;
       if (Number.isFinite(at)) void clock.sleep(at - clock.monotonic(), over.signal).then(() => resolve());
     });
+    this.#restsUntil = Number.NEGATIVE_INFINITY;
     this.#wake = undefined;
     over.abort();
+  }
+
+  /** When an attempt needs a turn at the latest: for its deadline, and for the lease, of which a third may have passed when it began. */
+  #dueOf({ deadline }: Attempt): Milliseconds {
+    return Math.min(deadline, this.#context.clock.monotonic() + this.#leaseTime - this.#leaseRenewal);
+  }
+
+  /** A run that begins with its enqueue may begin while the loop rests for longer than the run allows. */
+  #setAlarm(at: Milliseconds): void {
+    if (at >= Math.min(this.#restsUntil, this.#alarmAt)) return;
+    this.#alarmAt = at;
+    const { clock } = this.#context;
+    void clock.sleep(at - clock.monotonic(), new AbortController().signal).then(() => {
+      if (this.#alarmAt === at) this.#alarmAt = Number.POSITIVE_INFINITY;
+      this.wake();
+    });
   }
 
   /** Aborts attempts that take too long, and gives up those that do not end. */
@@ -252,6 +275,7 @@ export class RunLoop {
     if (policy === undefined) return;
     const attempt = new Attempt(run, policy, this.#context.clock.monotonic());
     this.#underWay.set(run.number, attempt);
+    this.#setAlarm(this.#dueOf(attempt));
     const tools = { finished: () => this.#finishedSteps(run), keep: this.#keepStep(attempt) };
     void attempt.perform(this.#context, input, tools).then((end) => {
       if (this.#abandoned.delete(attempt)) this.wake();

@@ -635,6 +635,30 @@ describe('several processes', () => {
     expect(await run.result()).toBe(7);
   });
 
+  test('a run that begins with its enqueue in an idle process stays there, and times out in time', async () => {
+    const own = world();
+    let calls = 0;
+    const work = plain(
+      ({ n }, { signal }) => {
+        calls += 1;
+        return own.clock.sleep(n, signal);
+      },
+      { timeout: '61s', retry: { attempts: 1 } },
+    );
+    const first = await processOver(own, [work]);
+    await first.enqueue(work, { n: 0 });
+    await own.clock.advance(10);
+    await processOver(own, [work]);
+    await own.clock.settle();
+    const run = await first.enqueue(work, { n: minute });
+    await own.clock.advance(minute);
+    expect(await run.status()).toMatchObject({ state: 'succeeded', interruptions: 0 });
+    const late = await first.enqueue(work, { n: hour });
+    await own.clock.advance(61 * second);
+    expect(await late.status()).toMatchObject({ state: 'timed_out', interruptions: 0 });
+    expect(calls).toBe(3);
+  });
+
   test('what a killed process ran is taken over when its lease ends, as an interruption', async () => {
     const own = world();
     const { storage, kill } = mortal(own.storage);
