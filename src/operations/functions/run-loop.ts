@@ -509,7 +509,11 @@ function collect(tx: Transaction, policy: FunctionPolicy, counts: Record<KeptGro
     const { age, count } = policy.keep[group];
     const oldest = tx.list(runs, { index: 'history', prefix: [policy.name, group], limit: batchSize });
     const tooMany = counts[group] - count;
-    const removed = oldest.filter(({ record }, at) => at < tooMany || keptFrom(record) + age < tx.now);
+    // What an idempotency key leads to is kept for as long as the key does.
+    const removed = oldest.filter(({ record }, at) => {
+      const from = keptFrom(record);
+      return (at < tooMany && from <= tx.now) || from + age < tx.now;
+    });
     for (const { record } of removed) removeRun(tx, record);
     counts[group] -= removed.length;
     if (removed.length === batchSize) isPartial = true;

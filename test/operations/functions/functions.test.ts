@@ -802,6 +802,25 @@ describe('history', () => {
     expect((await functions.list()).map(({ state }) => state)).not.toContain('succeeded');
   });
 
+  test('keeps a run for as long as an idempotency key leads to it, also beyond the number', async () => {
+    const own = world();
+    const work = plain(({ n }) => n, { keep: { succeeded: { count: 1 } } });
+    const functions = await processOver(own, [work]);
+    const asked = [1, 2, 3].map((n) => functions.enqueue(work, { n }, { idempotencyKey: `${n}` }));
+    const ids = (await Promise.all(asked)).map(({ id }) => id);
+    await own.clock.advance(2 * minute);
+    await functions.enqueue(work, { n: 4 });
+    await own.clock.advance(2 * minute);
+    await functions.enqueue(work, { n: 5 });
+    await own.clock.settle();
+    const again = await Promise.all([1, 2, 3].map((n) => functions.enqueue(work, { n }, { idempotencyKey: `${n}` })));
+    expect(again.map(({ id }) => id)).toEqual(ids);
+    await own.clock.advance(day);
+    await functions.enqueue(work, { n: 6 });
+    await own.clock.settle();
+    expect(await functions.list()).toHaveLength(1);
+  });
+
   test('can be asked for, retried and discarded by filters', async () => {
     const own = world();
     let isBroken = true;
