@@ -305,6 +305,12 @@ interface Order {
   readonly text: string | undefined;
 }
 
+/** Handlers that ended before the deadline of a stop, and runs that were handed back. */
+interface Stopped {
+  readonly ended: number;
+  readonly handedBack: number;
+}
+
 interface Placed {
   readonly run: StoredRun;
   readonly isNew: boolean;
@@ -317,6 +323,8 @@ class EngineFunctions implements Functions {
   readonly #waiters = new Map<number, Set<(run: StoredRun | undefined) => void>>();
   #watching: Promise<void> | undefined;
   #running: { readonly over: AbortController; readonly done: Promise<void> } | undefined;
+  /** A stop that is under way: another start waits for it. */
+  #stopping: Promise<Stopped> | undefined;
 
   constructor(
     engine: EngineContext,
@@ -329,23 +337,25 @@ class EngineFunctions implements Functions {
   }
 
   async start(): Promise<void> {
+    await this.#stopping;
     if (this.#running !== undefined) return;
     const over = new AbortController();
     this.#running = { over, done: this.#loop.run(over.signal) };
   }
 
-  async stop({ deadline = 25 * second }: { readonly deadline?: Duration } = {}): Promise<{
-    readonly ended: number;
-    readonly handedBack: number;
-  }> {
+  async stop({ deadline = 25 * second }: { readonly deadline?: Duration } = {}): Promise<Stopped> {
     checkArgument('functions.stop', 'deadline', deadline, delayKind);
     const running = this.#running;
-    if (running === undefined) return { ended: 0, handedBack: 0 };
+    if (running === undefined) return (await this.#stopping) ?? { ended: 0, handedBack: 0 };
     this.#running = undefined;
-    const result = await this.#loop.stop(milliseconds(deadline));
-    running.over.abort();
-    await running.done;
-    return result;
+    this.#stopping = (async () => {
+      const result = await this.#loop.stop(milliseconds(deadline));
+      running.over.abort();
+      await running.done;
+      this.#stopping = undefined;
+      return result;
+    })();
+    return this.#stopping;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

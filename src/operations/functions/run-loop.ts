@@ -121,6 +121,8 @@ export class RunLoop {
 
   /** Runs until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
+    this.#accepts = true;
+    this.#isCaughtUp = false;
     while (!signal.aborted) {
       this.#isWoken = false;
       const turn = await this.#turn();

@@ -761,6 +761,22 @@ describe('a stop', () => {
     expect((await late.status()).state).toBe('queued');
   });
 
+  test('can be followed by another start', async () => {
+    const own = world();
+    const work = plain(() => 'done');
+    const functions = await processOver(own, [work]);
+    // The second call waits for the end of the first one, and so does the start.
+    const stops = Promise.all([functions.stop(), functions.stop()]);
+    await functions.start();
+    expect(await stops).toEqual([
+      { ended: 0, handedBack: 0 },
+      { ended: 0, handedBack: 0 },
+    ]);
+    const run = await functions.enqueue(work, { n: 1 });
+    await own.clock.settle();
+    expect((await run.status()).state).toBe('succeeded');
+  });
+
   test('leaves nothing that another process would have to wait for', async () => {
     const own = world();
     const first = await processOver(own, [plain(never)]);
