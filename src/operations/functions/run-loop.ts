@@ -61,6 +61,8 @@ interface Turn {
   dueAt: Instant;
   /** The next end or renewal of a lease, by the monotonic clock. */
   leaseAt: Milliseconds;
+  /** The lease under which all runs under way here were still those of this process. */
+  heldUntil: Milliseconds | undefined;
 }
 
 /**
@@ -90,6 +92,8 @@ export class RunLoop {
   /** The last turn left nothing behind that is due. */
   #isCaughtUp = false;
   #accepts = true;
+  /** The lease under which the runs under way here were checked last. */
+  #heldUntil: Milliseconds | undefined;
   #collectedAt: Milliseconds = Number.NEGATIVE_INFINITY;
   /** Leases of processes on other timelines, and since when they have been the same. */
   readonly #foreign = new Map<string, { readonly leaseUntil: Milliseconds; readonly since: Milliseconds }>();
@@ -338,6 +342,7 @@ export class RunLoop {
   #follow(turn: Turn, free: number): void {
     const now = this.#context.clock.monotonic();
     if (turn.hasCollected) this.#collectedAt = now;
+    this.#heldUntil = turn.heldUntil ?? this.#heldUntil;
     for (const attempt of turn.lost) attempt.abort('lost', Number.POSITIVE_INFINITY);
     for (const { number, cancelling } of turn.cancelling)
       this.#underWay.get(number)?.abort('cancelled', now + grace, cancelling);
@@ -356,6 +361,7 @@ export class RunLoop {
       hasCollected: false,
       dueAt: Number.POSITIVE_INFINITY,
       leaseAt: Number.POSITIVE_INFINITY,
+      heldUntil: undefined,
     };
     for (const { attempt, end } of ends) this.#record(tx, turn, attempt, end);
     this.#takeOver(tx, turn);
@@ -365,11 +371,10 @@ export class RunLoop {
     this.#claim(tx, turn, free, going);
     if (going.length + turn.claimed.length > 0) {
       const until = this.#keepLease(tx);
-      if (until !== undefined) turn.lost.push(...going.filter((attempt) => !this.#isOurs(tx, attempt)));
-      turn.leaseAt = Math.min(
-        turn.leaseAt,
-        (tx.get(processes, [this.process])?.record.leaseUntil ?? 0) - this.#leaseRenewal,
-      );
+      // Whoever renewed it, this turn or an enqueue: it may have ended before.
+      if (until !== this.#heldUntil) turn.lost.push(...going.filter((attempt) => !this.#isOurs(tx, attempt)));
+      turn.heldUntil = until;
+      turn.leaseAt = Math.min(turn.leaseAt, until - this.#leaseRenewal);
       const asked = tx.list(runs, { index: 'cancelling', prefix: [this.process] });
       turn.cancelling.push(...asked.map(({ record }) => record));
     }
@@ -418,10 +423,10 @@ export class RunLoop {
     return tx.monotonic + this.#leaseTime;
   }
 
-  /** Renews the lease when it is about to end; its new end, if it did. */
-  #keepLease(tx: Transaction): Milliseconds | undefined {
+  /** Renews the lease when it is about to end; gives its end. */
+  #keepLease(tx: Transaction): Milliseconds {
     const known = tx.get(processes, [this.process])?.record.leaseUntil;
-    if (known !== undefined && known - tx.monotonic > this.#leaseRenewal) return undefined;
+    if (known !== undefined && known - tx.monotonic > this.#leaseRenewal) return known;
     const leaseUntil = tx.monotonic + this.#leaseTime;
     tx.put(processes, { id: this.process, timeline: tx.timeline, leaseUntil });
     return leaseUntil;

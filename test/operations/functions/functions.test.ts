@@ -735,6 +735,42 @@ describe('several processes', () => {
     await own.clock.settle();
     expect((await run.status()).result).toBe('by the second');
   });
+
+  test('a process that enqueues before its loop has woken from a pause still learns what it has lost', async () => {
+    const own = world();
+    const frozen: (() => void)[] = [];
+    let isPaused = false;
+    const thawed = <T>(value: T): T | Promise<T> =>
+      isPaused ? new Promise((resolve) => frozen.push(() => resolve(value))) : value;
+    const clock: World['clock'] = {
+      ...own.clock,
+      sleep: (time, signal) => own.clock.sleep(time, signal).then(thawed),
+      sleepUntil: (time, signal) => own.clock.sleepUntil(time, signal).then(thawed),
+    };
+    const storage: Storage = {
+      ...own.storage,
+      waitForChange: (tables, after, signal) => own.storage.waitForChange(tables, after, signal).then(thawed),
+    };
+    let signal: AbortSignal | undefined;
+    const slow = plain(({ n }, run) => {
+      if (n > 1) return undefined;
+      signal = run.signal;
+      return never();
+    });
+    const first = await processOver({ ...own, clock, storage }, [slow]);
+    await own.clock.settle();
+    const run = await first.enqueue(slow, { n: 1 });
+    await own.clock.settle();
+    isPaused = true;
+    await processOver(own, [plain(() => 'by the second')]);
+    await own.clock.advance(minute);
+    expect((await run.status()).result).toBe('by the second');
+    isPaused = false;
+    await first.enqueue(slow, { n: 2 });
+    for (const thaw of frozen) thaw();
+    await own.clock.settle();
+    expect((signal?.reason as Error | undefined)?.name).toBe('lost');
+  });
 });
 
 describe('a stop', () => {
