@@ -305,6 +305,12 @@ interface Order {
   readonly text: string | undefined;
 }
 
+/** How long `result()` waits. */
+interface ResultLimits {
+  readonly timeout?: Duration;
+  readonly signal?: AbortSignal;
+}
+
 /** Handlers that ended before the deadline of a stop, and runs that were handed back. */
 interface Stopped {
   readonly ended: number;
@@ -537,42 +543,41 @@ class EngineFunctions implements Functions {
     return changed !== undefined;
   }
 
-  async #result(
-    id: string,
-    number: number,
-    { timeout, signal }: { readonly timeout?: Duration; readonly signal?: AbortSignal } = {},
-  ): Promise<unknown> {
-    if (timeout !== undefined) checkArgument('run.result', 'timeout', timeout, delayKind);
-    const over = new AbortController();
-    const ended = new Promise<StoredRun | undefined>((resolve, reject) => {
-      const waiters = this.#waiters.get(number) ?? new Set();
-      this.#waiters.set(number, waiters.add(resolve));
+  async #result(id: string, number: number, limits: ResultLimits = {}): Promise<unknown> {
+    if (limits.timeout !== undefined) checkArgument('run.result', 'timeout', limits.timeout, delayKind);
+    const run = await this.#end(id, number, limits);
+    if (run === undefined) throw notFound(id);
+    if (run.state !== 'succeeded')
+      throw new RunFailedError(id, run.state as Exclude<Outcome, 'succeeded'>, run.error ?? null);
+    return run.apart?.includes('result') === true ? (await this.#read((view) => viewOf(view, run))).result : run.result;
+  }
+
+  /** The run when it has ended; undefined when it is not kept. */
+  #end(id: string, number: number, { timeout, signal }: ResultLimits): Promise<StoredRun | undefined> {
+    return new Promise((resolve, reject) => {
+      // Only for who limits the wait: making and aborting one costs as much as the rest of it.
+      const over = timeout === undefined && signal === undefined ? undefined : new AbortController();
+      const settle = (run: StoredRun | undefined): void => {
+        over?.abort();
+        resolve(run);
+      };
       const fail = (error: unknown): void => {
-        this.#forget(number, resolve);
+        this.#forget(number, settle);
+        over?.abort();
         reject(error);
       };
-      over.signal.addEventListener('abort', () => this.#forget(number, resolve));
-      if (signal?.aborted === true) fail(signal.reason);
-      else signal?.addEventListener('abort', () => fail(signal.reason), { signal: over.signal });
-      if (timeout !== undefined)
+      this.#waiters.set(number, (this.#waiters.get(number) ?? new Set()).add(settle));
+      if (signal?.aborted === true) return fail(signal.reason);
+      if (over !== undefined) signal?.addEventListener('abort', () => fail(signal.reason), { signal: over.signal });
+      if (over !== undefined && timeout !== undefined)
         void this.#engine.clock.sleep(milliseconds(timeout), over.signal).then(() => {
           if (!over.signal.aborted) fail(timeoutError(id, timeout));
         });
+      this.#watching ??= this.#watch();
+      this.#read((view) => view.get(runs, [number])?.record).then((now) => {
+        if (now === undefined || hasEnded(now)) this.#settle(number, now);
+      }, fail);
     });
-    this.#watching ??= this.#watch();
-    try {
-      const now = await this.#read((view) => view.get(runs, [number])?.record);
-      if (now === undefined || hasEnded(now)) this.#settle(number, now);
-      const run = await ended;
-      if (run === undefined) throw notFound(id);
-      if (run.state !== 'succeeded')
-        throw new RunFailedError(id, run.state as Exclude<Outcome, 'succeeded'>, run.error ?? null);
-      return run.apart?.includes('result') === true
-        ? (await this.#read((view) => viewOf(view, run))).result
-        : run.result;
-    } finally {
-      over.abort();
-    }
   }
 
   #forget(number: number, resolve: (run: StoredRun | undefined) => void): void {

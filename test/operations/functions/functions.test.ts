@@ -1,4 +1,4 @@
-import { errAsync } from 'neverthrow';
+import { errAsync, ResultAsync } from 'neverthrow';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   flaky,
@@ -921,6 +921,32 @@ describe('waiting for a result', () => {
     controller.abort('enough');
     expect(await aborted).toBe('enough');
   });
+});
+
+test('waiting for a result that is over while the store is being read rejects, and does not end the process', async () => {
+  const own = world();
+  const storage: Storage = {
+    ...own.storage,
+    read: (work) =>
+      ResultAsync.fromSafePromise(new Promise((resolve) => setTimeout(resolve, 1))).andThen(() =>
+        own.storage.read(work),
+      ),
+  };
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  const others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection').on('unhandledRejection', note);
+  try {
+    const work = plain(never);
+    const functions = await processOver({ ...own, storage }, [work], { starts: false });
+    const run = await functions.enqueue(work, { n: 1 });
+    const waiting = run.result({ signal: AbortSignal.abort('before') }).catch((error: unknown) => error);
+    expect(await waiting).toBe('before');
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.removeListener('unhandledRejection', note);
+    for (const other of others) process.on('unhandledRejection', other);
+  }
 });
 
 describe('a store that fails', () => {
