@@ -5,7 +5,7 @@
  *   node test/bench/load/functions-load.mjs [--runs N] [--rounds N] [--only TEXT] [--peers FOLDER] [--json]
  *
  * Build first (`npm run build`). --runs is the number of runs of a row (5,000), --rounds how often all is measured; the median is
- * shown. --only selects systems by a part of their name. --peers is a folder whose node_modules have bullmq, pg-boss or
+ * shown. --only selects systems by a part of their name. --peers is a folder whose node_modules have bullmq with ioredis, pg-boss 12 or
  * graphile-worker; they are measured against `SIGNALBOX_LOAD_REDIS` and `SIGNALBOX_LOAD_POSTGRES` (URLs). With
  * `SIGNALBOX_LOAD_REDIS_PID` and `SIGNALBOX_LOAD_POSTGRES_PID` their processor time includes that of the server and its children.
  */
@@ -256,8 +256,9 @@ async function peer(name, variable, open) {
   if (url === undefined) return left(`${variable} is not set`);
   const require = createRequire(join(resolve(values.peers ?? root), 'package.json'));
   try {
-    const library = await import(pathToFileURL(require.resolve(name)).href);
-    const first = await open(library.default === undefined ? library : { ...library.default, ...library }, url, 'try');
+    const loaded = await import(pathToFileURL(require.resolve(name)).href);
+    const library = { ...loaded.default, ...loaded };
+    const first = await open(library, url, 'try');
     await first.close();
     return { name, server: process.env[`${variable}_PID`], open: (round) => open(library, url, round) };
   } catch (error) {
