@@ -41,7 +41,7 @@ export async function run(): Promise<readonly Measured[]> {
   }
 }
 
-const limit = 25;
+const limit = 30;
 
 function inParallel(runToEnd: (n: number) => Promise<void>): Slice {
   return async (milliseconds) => {
