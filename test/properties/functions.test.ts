@@ -76,6 +76,8 @@ class World {
   readonly ended = new Map<string, string>();
   readonly keyed = new Map<string, { readonly id: string; readonly at: number }>();
   readonly faults: string[] = [];
+  /** No more writes fail. */
+  isCalm = false;
   readonly #underWay = new Map<string, Life>();
   readonly #doneSteps = new Map<string, number>();
 
@@ -98,8 +100,9 @@ class World {
       sleep: (time, signal) => this.clock.sleep(time, signal).then(after),
       sleepUntil: (time, signal) => this.clock.sleepUntil(time, signal).then(after),
     };
+    const fails = sometimes(failing, this.clock.now() + slot);
     const shaky = flaky(this.storage, {
-      write: { calls: sometimes(failing, this.clock.now() + slot), when: slot === 0 ? 'before' : 'after', error: full },
+      write: { calls: (n) => !this.isCalm && fails(n), when: slot === 0 ? 'before' : 'after', error: full },
     });
     const closed = () => errAsync({ type: 'storage_failed', reason: 'closed', message: 'killed' } as const);
     const storage: Storage = {
@@ -249,8 +252,14 @@ class World {
     }
   }
 
-  /** Fresh processes, one after the other, until all has ended. */
+  /** The processes that are left work off all that is due; then fresh ones, one after the other, until all has ended. */
   async finish(): Promise<void> {
+    this.isCalm = true;
+    await this.clock.advance(hour);
+    await this.check();
+    const isLate = (run: StoredRun): boolean => !hasEnded(run) && run.dueAt < this.clock.now() - 5 * minute;
+    if (this.lives.some((life) => life !== undefined))
+      expect((await this.rows(runs)).filter(isLate).map(runId)).toEqual([]);
     for (let slot = 0; slot < slots; slot += 1) this.kill(slot);
     for (let life = 0; life < 100 && (await this.rows(runs)).some((run) => !hasEnded(run)); life += 1) {
       await this.start(0, 0);
