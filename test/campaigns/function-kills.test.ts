@@ -22,7 +22,7 @@ import type { ChildMode, WorkInput } from './function-child.js';
  * for exactly the runs that exist. `SIGNALBOX_FUNCTION_KILLS=1000` for the long run, whose figures it prints.
  */
 const asked = process.env['SIGNALBOX_FUNCTION_KILLS'];
-const kills = Number(asked ?? 12);
+const kills = Number(asked ?? 8);
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const children = new Set<ChildProcess>();
