@@ -148,9 +148,9 @@ test(`${kills} kills in two processes lose no accepted run and record each once`
 describe('one fault at a time', () => {
   test('a handler that ends its process fails after three, and its 63 neighbours succeed', async () => {
     const log = newLog();
-    for (let n = 0; n < 32; n += 1) await place.functions.enqueue(work, { kind: 'slow' });
+    for (let n = 0; n < 32; n += 1) await place.functions.enqueue(work, { kind: 'quick' });
     const bad = await place.functions.enqueue(poison);
-    for (let n = 0; n < 31; n += 1) await place.functions.enqueue(work, { kind: 'slow' });
+    for (let n = 0; n < 31; n += 1) await place.functions.enqueue(work, { kind: 'quick' });
     expect(await drain(log)).toBe(3);
     expect(await bad.status()).toMatchObject({ state: 'failed', interruptions: 3, error: { name: 'ProcessDied' } });
     const others = await place.functions.list({ function: 'work', state: 'succeeded' });
