@@ -117,8 +117,8 @@ export const runs = table<StoredRun>(
     },
     expiring: {
       version: 1,
-      key: ({ state, expiresAt, attempt, number }) =>
-        expiresAt !== undefined && attempt === 0 && (state === 'queued' || state === 'scheduled')
+      key: ({ state, expiresAt, starts, number }) =>
+        expiresAt !== undefined && starts === 0 && (state === 'queued' || state === 'scheduled')
           ? [expiresAt, number]
           : undefined,
     },
@@ -190,7 +190,7 @@ interface FunctionProcess {
 export const processes = table<FunctionProcess>('function_processes', ({ id }) => [id]);
 
 /** The third interruption ends a run. */
-const interruptionLimit = 3;
+export const interruptionLimit = 3;
 
 /** A run that a process begins. */
 export function started(run: StoredRun, holder: string, now: Instant): StoredRun {

@@ -36,6 +36,7 @@ export const scenarios: readonly Scenario[] = [
   { name: 'engine.block', run: async () => (await import('./scenarios/engine-block.js')).run() },
   { name: 'engine.start', run: async () => (await import('./scenarios/engine-start.js')).run() },
   { name: 'runner.dispatch', run: async () => (await import('./scenarios/runner-dispatch.js')).run() },
+  { name: 'functions', run: async () => (await import('./scenarios/functions.js')).run() },
   { name: 'history', run: async () => (await import('./scenarios/history.js')).run() },
   { name: 'filter', run: async () => (await import('./scenarios/filter.js')).run() },
   {

@@ -336,6 +336,21 @@ interface Order {
   readonly limits: readonly string[];
 }
 
+/** How long `result()` waits. */
+interface ResultLimits {
+  readonly timeout?: Duration;
+  readonly signal?: AbortSignal;
+}
+
+/** Handlers that ended before the deadline of a stop, and runs that were handed back. */
+interface Stopped {
+  readonly ended: number;
+  readonly handedBack: number;
+}
+
+/** How a wait for the end of a run ends: with the run, without one when it is not kept, or with what keeps it from being read. */
+type RunEnd = StoredRun | undefined | FunctionsError;
+
 interface Placed {
   readonly run: StoredRun;
   readonly isNew: boolean;
@@ -345,11 +360,13 @@ class EngineFunctions implements Functions {
   readonly #engine: EngineContext;
   readonly #loop: RunLoop;
   readonly #policies: ReadonlyMap<string, FunctionPolicy>;
-  readonly #waiters = new Map<number, Set<(run: StoredRun | undefined) => void>>();
+  readonly #waiters = new Map<number, Set<(end: RunEnd) => void>>();
   #watching: Promise<void> | undefined;
   #running:
     | { readonly over: AbortController; readonly done: Promise<void>; readonly alive: NodeJS.Timeout }
     | undefined;
+  /** A stop that is under way: another start waits for it. */
+  #stopping: Promise<Stopped> | undefined;
 
   constructor(
     engine: EngineContext,
@@ -358,10 +375,14 @@ class EngineFunctions implements Functions {
   ) {
     this.#engine = engine;
     this.#policies = policies;
-    this.#loop = new RunLoop(engine, policies, limits, (run) => this.#settle(run.number, run));
+    this.#loop = new RunLoop(engine, policies, limits, (number, run) => {
+      if (run === undefined) this.#lookFor(number).catch((error: FunctionsError) => this.#settle(number, error));
+      else this.#settle(number, run);
+    });
   }
 
   async start(): Promise<void> {
+    await this.#stopping;
     if (this.#running !== undefined) return;
     await this.#write(undefined, (tx) => {
       for (const policy of this.#policies.values()) declareSchedules(tx, policy);
@@ -372,19 +393,20 @@ class EngineFunctions implements Functions {
     this.#running = { over, done: this.#loop.run(over.signal), alive };
   }
 
-  async stop({ deadline = 25 * second }: { readonly deadline?: Duration } = {}): Promise<{
-    readonly ended: number;
-    readonly handedBack: number;
-  }> {
+  async stop({ deadline = 25 * second }: { readonly deadline?: Duration } = {}): Promise<Stopped> {
     checkArgument('functions.stop', 'deadline', deadline, delayKind);
     const running = this.#running;
-    if (running === undefined) return { ended: 0, handedBack: 0 };
+    if (running === undefined) return (await this.#stopping) ?? { ended: 0, handedBack: 0 };
     this.#running = undefined;
-    const result = await this.#loop.stop(milliseconds(deadline));
-    clearInterval(running.alive);
-    running.over.abort();
-    await running.done;
-    return result;
+    this.#stopping = (async () => {
+      const result = await this.#loop.stop(milliseconds(deadline));
+      clearInterval(running.alive);
+      running.over.abort('over');
+      await running.done;
+      this.#stopping = undefined;
+      return result;
+    })();
+    return this.#stopping;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -625,52 +647,55 @@ class EngineFunctions implements Functions {
     return changed !== undefined;
   }
 
-  async #result(
-    id: string,
-    number: number,
-    { timeout, signal }: { readonly timeout?: Duration; readonly signal?: AbortSignal } = {},
-  ): Promise<unknown> {
-    if (timeout !== undefined) checkArgument('run.result', 'timeout', timeout, delayKind);
-    const over = new AbortController();
-    const ended = new Promise<StoredRun | undefined>((resolve, reject) => {
-      const waiters = this.#waiters.get(number) ?? new Set();
-      this.#waiters.set(number, waiters.add(resolve));
+  async #result(id: string, number: number, limits: ResultLimits = {}): Promise<unknown> {
+    if (limits.timeout !== undefined) checkArgument('run.result', 'timeout', limits.timeout, delayKind);
+    const run = await this.#end(id, number, limits);
+    if (run === undefined) throw notFound(id);
+    if (run.state !== 'succeeded')
+      throw new RunFailedError(id, run.state as Exclude<Outcome, 'succeeded'>, run.error ?? null);
+    return run.apart?.includes('result') === true ? (await this.#read((view) => viewOf(view, run))).result : run.result;
+  }
+
+  /** The run when it has ended; undefined when it is not kept. */
+  #end(id: string, number: number, { timeout, signal }: ResultLimits): Promise<StoredRun | undefined> {
+    return new Promise((resolve, reject) => {
+      // Only for who limits the wait: making and aborting one costs as much as the rest of it.
+      const over = timeout === undefined && signal === undefined ? undefined : new AbortController();
+      const settle = (end: RunEnd): void => {
+        over?.abort('over');
+        if (end instanceof FunctionsError) reject(end);
+        else resolve(end);
+      };
       const fail = (error: unknown): void => {
-        this.#forget(number, resolve);
+        this.#forget(number, settle);
+        over?.abort('over');
         reject(error);
       };
-      over.signal.addEventListener('abort', () => this.#forget(number, resolve));
-      if (signal?.aborted === true) fail(signal.reason);
-      else signal?.addEventListener('abort', () => fail(signal.reason), { signal: over.signal });
-      if (timeout !== undefined)
+      this.#waiters.set(number, (this.#waiters.get(number) ?? new Set()).add(settle));
+      if (signal?.aborted === true) return fail(signal.reason);
+      if (over !== undefined) signal?.addEventListener('abort', () => fail(signal.reason), { signal: over.signal });
+      if (over !== undefined && timeout !== undefined)
         void this.#engine.clock.sleep(milliseconds(timeout), over.signal).then(() => {
           if (!over.signal.aborted) fail(timeoutError(id, timeout));
         });
+      this.#watching ??= this.#watch();
+      if (!this.#loop.has(number)) this.#lookFor(number).catch(fail);
     });
-    this.#watching ??= this.#watch();
-    try {
-      const now = await this.#read((view) => view.get(runs, [number])?.record);
-      if (now === undefined || hasEnded(now)) this.#settle(number, now);
-      const run = await ended;
-      if (run === undefined) throw notFound(id);
-      if (run.state !== 'succeeded')
-        throw new RunFailedError(id, run.state as Exclude<Outcome, 'succeeded'>, run.error ?? null);
-      return run.apart?.includes('result') === true
-        ? (await this.#read((view) => viewOf(view, run))).result
-        : run.result;
-    } finally {
-      over.abort();
-    }
   }
 
-  #forget(number: number, resolve: (run: StoredRun | undefined) => void): void {
+  async #lookFor(number: number): Promise<void> {
+    const now = await this.#read((view) => view.get(runs, [number])?.record);
+    if (now === undefined || hasEnded(now)) this.#settle(number, now);
+  }
+
+  #forget(number: number, resolve: (end: RunEnd) => void): void {
     const waiters = this.#waiters.get(number);
     waiters?.delete(resolve);
     if (waiters?.size === 0) this.#waiters.delete(number);
   }
 
-  #settle(number: number, run: StoredRun | undefined): void {
-    for (const resolve of this.#waiters.get(number) ?? []) resolve(run);
+  #settle(number: number, end: RunEnd): void {
+    for (const resolve of this.#waiters.get(number) ?? []) resolve(end);
     this.#waiters.delete(number);
   }
 
@@ -680,10 +705,14 @@ class EngineFunctions implements Functions {
     const never = new AbortController().signal;
     while (this.#waiters.size > 0) {
       const read = await storage.read((view) => {
-        const awaited = [...this.#waiters.keys()].map((number) => [number, view.get(runs, [number])?.record] as const);
+        const elsewhere = [...this.#waiters.keys()].filter((number) => !this.#loop.has(number));
+        const awaited = elsewhere.map((number) => [number, view.get(runs, [number])?.record] as const);
         return { index: view.tableIndex(runs), over: awaited.filter(([, run]) => run === undefined || hasEnded(run)) };
       });
       if (read.isErr()) {
+        // Nothing will change any more in a store that is closed.
+        if (read.error.reason === 'closed')
+          for (const number of [...this.#waiters.keys()]) this.#settle(number, storageFailure(read.error));
         await clock.sleep(second, never);
         continue;
       }

@@ -58,6 +58,8 @@ interface Turn {
   readonly cancelling: StoredRun[];
   /** Runs under way here that another process has taken. */
   readonly lost: Attempt[];
+  /** Runs that ended here after another process had taken them. */
+  readonly taken: number[];
   /** Whether more is due than one write takes. */
   isPartial: boolean;
   /** Nothing that is kept no longer was left. */
@@ -66,6 +68,8 @@ interface Turn {
   dueAt: Instant;
   /** The next end or renewal of a lease, by the monotonic clock. */
   leaseAt: Milliseconds;
+  /** The lease under which all runs under way here were still those of this process. */
+  heldUntil: Milliseconds | undefined;
 }
 
 /**
@@ -82,7 +86,8 @@ export class RunLoop {
   /** How long runs belong to a process that shows no sign of life, and with how much left it renews the lease. */
   readonly #leaseTime: Milliseconds;
   readonly #leaseRenewal: Milliseconds;
-  readonly #onEnded: (run: StoredRun) => void;
+  /** Gets what has ended here; without a run, when its outcome is that of another process. */
+  readonly #onEnded: (number: number, run: StoredRun | undefined) => void;
   /** Claimed and not recorded as ended, by number. */
   readonly #underWay = new Map<number, Attempt>();
   /** Attempts whose handlers continue after they were given up: they keep their slots. */
@@ -95,12 +100,18 @@ export class RunLoop {
   /** The last turn left nothing behind that is due. */
   #isCaughtUp = false;
   #accepts = true;
+  /** The lease under which the runs under way here were checked last. */
+  #heldUntil: Milliseconds | undefined;
   #collectedAt: Milliseconds = Number.NEGATIVE_INFINITY;
   /** Leases of processes on other timelines, and since when they have been the same. */
   readonly #foreign = new Map<string, { readonly leaseUntil: Milliseconds; readonly since: Milliseconds }>();
   /** The key of each function whose turn was last. */
   readonly #lastKey = new Map<string, string>();
   #wake: (() => void) | undefined;
+  /** Until when the loop rests unless something happens, by the monotonic clock. */
+  #restsUntil: Milliseconds = Number.NEGATIVE_INFINITY;
+  /** When it is woken for runs that began while it rested. */
+  #alarmAt: Milliseconds = Number.POSITIVE_INFINITY;
   #isWoken = false;
   /** Ends so far, and who waits for the next one. */
   readonly #noted = { all: 0, handedBack: 0 };
@@ -110,7 +121,7 @@ export class RunLoop {
     context: EngineContext,
     policies: ReadonlyMap<string, FunctionPolicy>,
     { concurrency, lease }: { readonly concurrency: number; readonly lease: Milliseconds },
-    onEnded: (run: StoredRun) => void,
+    onEnded: (number: number, run: StoredRun | undefined) => void,
   ) {
     this.#context = context;
     this.#policyOf = policies;
@@ -124,6 +135,8 @@ export class RunLoop {
 
   /** Runs until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
+    this.#accepts = true;
+    this.#isCaughtUp = false;
     while (!signal.aborted) {
       this.#isWoken = false;
       const turn = await this.#turn();
@@ -131,6 +144,11 @@ export class RunLoop {
       else if (!turn.isPartial) await this.#rest(turn, turn.index, signal);
       this.#endLate();
     }
+  }
+
+  /** Whether a run is under way here, so that its end will be announced. */
+  has(number: number): boolean {
+    return this.#underWay.has(number);
   }
 
   /** Something has changed that a turn should look at. */
@@ -165,7 +183,8 @@ export class RunLoop {
     this.#announceEnd();
     if (failed) this.#mayHoldMore = true;
     if (claimed === undefined) this.wake();
-    else this.#start(claimed);
+    // Of a paused function, the run was enqueued without being claimed.
+    else if (claimed.run.state === 'running') this.#start(claimed);
   }
 
   /** Aborts a run of this process at once, without waiting for the next turn. */
@@ -209,7 +228,7 @@ export class RunLoop {
       if (left <= 0) return;
       const over = new AbortController();
       await Promise.race([clock.sleep(left, over.signal), this.#nextEnd()]);
-      over.abort();
+      over.abort('over');
     }
   }
 
@@ -231,11 +250,30 @@ export class RunLoop {
       signal.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
       void storage.waitForChange([runs, processes], seen, over.signal).then(() => resolve());
       if (Number.isFinite(turn.dueAt)) void clock.sleepUntil(turn.dueAt, over.signal).then(() => resolve());
-      const at = Math.min(turn.leaseAt, ...[...this.#underWay.values()].map(({ deadline }) => deadline));
+      const due = [...this.#underWay.values()].map((attempt) => this.#dueOf(attempt));
+      const at = Math.min(turn.leaseAt, ...due);
+      this.#restsUntil = at;
       if (Number.isFinite(at)) void clock.sleep(at - clock.monotonic(), over.signal).then(() => resolve());
     });
+    this.#restsUntil = Number.NEGATIVE_INFINITY;
     this.#wake = undefined;
-    over.abort();
+    over.abort('over');
+  }
+
+  /** When an attempt needs a turn at the latest: for its deadline, and for the lease, of which a third may have passed when it began. */
+  #dueOf({ deadline }: Attempt): Milliseconds {
+    return Math.min(deadline, this.#context.clock.monotonic() + this.#leaseTime - this.#leaseRenewal);
+  }
+
+  /** A run that begins with its enqueue may begin while the loop rests for longer than the run allows. */
+  #setAlarm(at: Milliseconds): void {
+    if (at >= Math.min(this.#restsUntil, this.#alarmAt)) return;
+    this.#alarmAt = at;
+    const { clock } = this.#context;
+    void clock.sleep(at - clock.monotonic(), new AbortController().signal).then(() => {
+      if (this.#alarmAt === at) this.#alarmAt = Number.POSITIVE_INFINITY;
+      this.wake();
+    });
   }
 
   /** Aborts attempts that take too long, and gives up those that do not end. */
@@ -267,6 +305,8 @@ export class RunLoop {
     if (policy === undefined) return;
     const attempt = new Attempt(run, policy, this.#context.clock.monotonic());
     this.#underWay.set(run.number, attempt);
+    if (run.limits?.[0] !== undefined) this.#lastKey.set(run.function, run.limits[0]);
+    this.#setAlarm(this.#dueOf(attempt));
     const tools = { finished: () => this.#finishedSteps(run), keep: this.#keepStep(attempt) };
     void attempt.perform(this.#context, input, tools).then((end) => {
       if (this.#abandoned.delete(attempt)) this.wake();
@@ -327,14 +367,14 @@ export class RunLoop {
   #follow(turn: Turn, free: number): void {
     const now = this.#context.clock.monotonic();
     if (turn.hasCollected) this.#collectedAt = now;
+    this.#heldUntil = turn.heldUntil ?? this.#heldUntil;
     for (const attempt of turn.lost) attempt.abort('lost', Number.POSITIVE_INFINITY);
-    for (const { run } of turn.claimed)
-      if (run.limits?.[0] !== undefined) this.#lastKey.set(run.function, run.limits[0]);
     for (const { number, cancelling } of turn.cancelling)
       this.#underWay.get(number)?.abort('cancelled', now + grace, cancelling);
     for (const claimed of turn.claimed) this.#start(claimed);
     this.#isCaughtUp = turn.claimed.length < free && !turn.isPartial;
-    for (const run of turn.ended) this.#onEnded(run);
+    for (const run of turn.ended) this.#onEnded(run.number, run);
+    for (const number of turn.taken) this.#onEnded(number, undefined);
   }
 
   #work(tx: Transaction, ends: readonly Ended[], free: number, adopts: boolean): Turn {
@@ -343,10 +383,12 @@ export class RunLoop {
       ended: [],
       cancelling: [],
       lost: [],
+      taken: [],
       isPartial: false,
       hasCollected: false,
       dueAt: Number.POSITIVE_INFINITY,
       leaseAt: Number.POSITIVE_INFINITY,
+      heldUntil: undefined,
     };
     for (const { attempt, end } of ends) this.#record(tx, turn, attempt, end);
     this.#takeOver(tx, turn);
@@ -357,11 +399,10 @@ export class RunLoop {
     this.#claim(tx, turn, free, going);
     if (going.length + turn.claimed.length > 0) {
       const until = this.#keepLease(tx);
-      if (until !== undefined) turn.lost.push(...going.filter((attempt) => !this.#isOurs(tx, attempt)));
-      turn.leaseAt = Math.min(
-        turn.leaseAt,
-        (tx.get(processes, [this.process])?.record.leaseUntil ?? 0) - this.#leaseRenewal,
-      );
+      // Whoever renewed it, this turn or an enqueue: it may have ended before.
+      if (until !== this.#heldUntil) turn.lost.push(...going.filter((attempt) => !this.#isOurs(tx, attempt)));
+      turn.heldUntil = until;
+      turn.leaseAt = Math.min(turn.leaseAt, until - this.#leaseRenewal);
       const asked = tx.list(runs, { index: 'cancelling', prefix: [this.process] });
       turn.cancelling.push(...asked.map(({ record }) => record));
     }
@@ -372,8 +413,9 @@ export class RunLoop {
   /** An outcome counts for the start that is stored: of a run that was taken away, nothing is recorded. */
   #record(tx: Transaction, turn: Turn, attempt: Attempt, end: AttemptEnd): void {
     const stored = tx.get(runs, [attempt.run.number])?.record;
-    if (stored === undefined || !this.#isOurs(tx, attempt)) return;
-    this.#put(tx, turn, afterAttempt(stored, end, tx.now));
+    if (stored?.holder === this.process && stored.starts === attempt.run.starts)
+      this.#put(tx, turn, afterAttempt(stored, end, tx.now));
+    else turn.taken.push(attempt.run.number);
   }
 
   #put(tx: Transaction, turn: Turn, run: StoredRun): void {
@@ -410,10 +452,10 @@ export class RunLoop {
     return tx.monotonic + this.#leaseTime;
   }
 
-  /** Renews the lease when it is about to end; its new end, if it did. */
-  #keepLease(tx: Transaction): Milliseconds | undefined {
+  /** Renews the lease when it is about to end; gives its end. */
+  #keepLease(tx: Transaction): Milliseconds {
     const known = tx.get(processes, [this.process])?.record.leaseUntil;
-    if (known !== undefined && known - tx.monotonic > this.#leaseRenewal) return undefined;
+    if (known !== undefined && known - tx.monotonic > this.#leaseRenewal) return known;
     const leaseUntil = tx.monotonic + this.#leaseTime;
     tx.put(processes, { id: this.process, timeline: tx.timeline, leaseUntil });
     return leaseUntil;
@@ -514,11 +556,12 @@ export class RunLoop {
       const mayTake = ({ version, number }: StoredRun): boolean =>
         version <= policy.version && !this.#underWay.has(number);
       if (hasKeys(policy)) return this.#ofKeys(tx, policy, index, limit).filter(mayTake);
-      const rows = (most: number) => tx.list(runs, { index, prefix: [policy.name], limit: most });
-      const first = rows(limit).map(({ record }) => record);
-      if (first.every(mayTake)) return first;
-      const more = rows(limit + batchSize).map(({ record }) => record);
-      return more.filter(mayTake).slice(0, limit);
+      // Runs of a later version of the code stand among the others.
+      for (let most = limit; ; most *= 4) {
+        const rows = tx.list(runs, { index, prefix: [policy.name], limit: most }).map(({ record }) => record);
+        const mine = rows.filter(mayTake);
+        if (mine.length >= limit || rows.length < most) return mine.slice(0, limit);
+      }
     });
     if (policies.length > 1) found.sort((a, b) => b.priority - a.priority || a.dueAt - b.dueAt || a.number - b.number);
     return found;
@@ -577,7 +620,11 @@ function collect(tx: Transaction, policy: FunctionPolicy, counts: Record<KeptGro
     const { age, count } = policy.keep[group];
     const oldest = tx.list(runs, { index: 'history', prefix: [policy.name, group], limit: batchSize });
     const tooMany = counts[group] - count;
-    const removed = oldest.filter(({ record }, at) => at < tooMany || keptFrom(record) + age < tx.now);
+    // What an idempotency key leads to is kept for as long as the key does.
+    const removed = oldest.filter(({ record }, at) => {
+      const from = keptFrom(record);
+      return (at < tooMany && from <= tx.now) || from + age < tx.now;
+    });
     for (const { record } of removed) removeRun(tx, record);
     counts[group] -= removed.length;
     if (removed.length === batchSize) isPartial = true;

@@ -1,4 +1,4 @@
-import { errAsync } from 'neverthrow';
+import { errAsync, ResultAsync } from 'neverthrow';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   flaky,
@@ -130,6 +130,18 @@ describe('a run', () => {
     await functions.start();
     await own.clock.settle();
     expect(await run.status()).toMatchObject({ state: 'cancelled', attempt: 0, error: { message: 'expired' } });
+  });
+
+  test('is not cancelled once it has begun, though its process has died of it meanwhile', async () => {
+    const own = world();
+    const { storage, kill } = mortal(own.storage);
+    const dying = await processOver({ ...own, storage }, [plain(never)]);
+    const run = await dying.enqueue(plain(never), { n: 1 }, { ttl: '10s' });
+    await own.clock.settle();
+    kill();
+    const heir = await processOver(own, [plain(() => 'done')]);
+    await own.clock.advance(minute);
+    expect(await (await heir.run(run.id))?.status()).toMatchObject({ state: 'succeeded', interruptions: 1 });
   });
 
   test('begins by priority, then by due time, then in the order of the enqueues', async () => {
@@ -526,6 +538,23 @@ describe('inputs', () => {
     expect(await Promise.all([later.result(), earlier.result()])).toEqual([1, 105]);
   });
 
+  test('of an earlier version do not wait behind those of a later one, however many', async () => {
+    const own = world();
+    const [one, two] = [1, 2].map((version) => plain(({ n }) => n, { version })) as [
+      FunctionDefinition<{ n: number }, number>,
+      FunctionDefinition<{ n: number }, number>,
+    ];
+    const next = await processOver(own, [two], { starts: false });
+    await next.enqueueMany(
+      two,
+      Array.from({ length: 700 }, (_none, n) => ({ n })),
+    );
+    const old = await processOver(own, [one]);
+    const run = await old.enqueue(one, { n: 5 });
+    await own.clock.settle();
+    expect((await run.status()).state).toBe('succeeded');
+  });
+
   test.each([
     ['a date', { at: new Date(0) }, 'at is a Date'],
     ['undefined in a list', { list: [undefined] }, 'list[0] is undefined'],
@@ -635,6 +664,30 @@ describe('several processes', () => {
     expect(await run.result()).toBe(7);
   });
 
+  test('a run that begins with its enqueue in an idle process stays there, and times out in time', async () => {
+    const own = world();
+    let calls = 0;
+    const work = plain(
+      ({ n }, { signal }) => {
+        calls += 1;
+        return own.clock.sleep(n, signal);
+      },
+      { timeout: '61s', retry: { attempts: 1 } },
+    );
+    const first = await processOver(own, [work]);
+    await first.enqueue(work, { n: 0 });
+    await own.clock.advance(10);
+    await processOver(own, [work]);
+    await own.clock.settle();
+    const run = await first.enqueue(work, { n: minute });
+    await own.clock.advance(minute);
+    expect(await run.status()).toMatchObject({ state: 'succeeded', interruptions: 0 });
+    const late = await first.enqueue(work, { n: hour });
+    await own.clock.advance(61 * second);
+    expect(await late.status()).toMatchObject({ state: 'timed_out', interruptions: 0 });
+    expect(calls).toBe(3);
+  });
+
   test('what a killed process ran is taken over when its lease ends, as an interruption', async () => {
     const own = world();
     const { storage, kill } = mortal(own.storage);
@@ -717,6 +770,42 @@ describe('several processes', () => {
     await own.clock.settle();
     expect((await run.status()).result).toBe('by the second');
   });
+
+  test('a process that enqueues before its loop has woken from a pause still learns what it has lost', async () => {
+    const own = world();
+    const frozen: (() => void)[] = [];
+    let isPaused = false;
+    const thawed = <T>(value: T): T | Promise<T> =>
+      isPaused ? new Promise((resolve) => frozen.push(() => resolve(value))) : value;
+    const clock: World['clock'] = {
+      ...own.clock,
+      sleep: (time, signal) => own.clock.sleep(time, signal).then(thawed),
+      sleepUntil: (time, signal) => own.clock.sleepUntil(time, signal).then(thawed),
+    };
+    const storage: Storage = {
+      ...own.storage,
+      waitForChange: (tables, after, signal) => own.storage.waitForChange(tables, after, signal).then(thawed),
+    };
+    let signal: AbortSignal | undefined;
+    const slow = plain(({ n }, run) => {
+      if (n > 1) return undefined;
+      signal = run.signal;
+      return never();
+    });
+    const first = await processOver({ ...own, clock, storage }, [slow]);
+    await own.clock.settle();
+    const run = await first.enqueue(slow, { n: 1 });
+    await own.clock.settle();
+    isPaused = true;
+    await processOver(own, [plain(() => 'by the second')]);
+    await own.clock.advance(minute);
+    expect((await run.status()).result).toBe('by the second');
+    isPaused = false;
+    await first.enqueue(slow, { n: 2 });
+    for (const thaw of frozen) thaw();
+    await own.clock.settle();
+    expect((signal?.reason as Error | undefined)?.name).toBe('lost');
+  });
 });
 
 describe('a stop', () => {
@@ -741,6 +830,22 @@ describe('a stop', () => {
     expect((await heeds?.status())?.state).toBe('succeeded');
     expect(await stuck?.status()).toMatchObject({ state: 'queued', attempt: 0, interruptions: 0 });
     expect((await late.status()).state).toBe('queued');
+  });
+
+  test('can be followed by another start', async () => {
+    const own = world();
+    const work = plain(() => 'done');
+    const functions = await processOver(own, [work]);
+    // The second call waits for the end of the first one, and so does the start.
+    const stops = Promise.all([functions.stop(), functions.stop()]);
+    await functions.start();
+    expect(await stops).toEqual([
+      { ended: 0, handedBack: 0 },
+      { ended: 0, handedBack: 0 },
+    ]);
+    const run = await functions.enqueue(work, { n: 1 });
+    await own.clock.settle();
+    expect((await run.status()).state).toBe('succeeded');
   });
 
   test('leaves nothing that another process would have to wait for', async () => {
@@ -784,6 +889,25 @@ describe('history', () => {
     expect((await functions.list()).map(({ state }) => state)).not.toContain('succeeded');
   });
 
+  test('keeps a run for as long as an idempotency key leads to it, also beyond the number', async () => {
+    const own = world();
+    const work = plain(({ n }) => n, { keep: { succeeded: { count: 1 } } });
+    const functions = await processOver(own, [work]);
+    const asked = [1, 2, 3].map((n) => functions.enqueue(work, { n }, { idempotencyKey: `${n}` }));
+    const ids = (await Promise.all(asked)).map(({ id }) => id);
+    await own.clock.advance(2 * minute);
+    await functions.enqueue(work, { n: 4 });
+    await own.clock.advance(2 * minute);
+    await functions.enqueue(work, { n: 5 });
+    await own.clock.settle();
+    const again = await Promise.all([1, 2, 3].map((n) => functions.enqueue(work, { n }, { idempotencyKey: `${n}` })));
+    expect(again.map(({ id }) => id)).toEqual(ids);
+    await own.clock.advance(day);
+    await functions.enqueue(work, { n: 6 });
+    await own.clock.settle();
+    expect(await functions.list()).toHaveLength(1);
+  });
+
   test('can be asked for, retried and discarded by filters', async () => {
     const own = world();
     let isBroken = true;
@@ -819,6 +943,45 @@ describe('history', () => {
 });
 
 describe('waiting for a result', () => {
+  test('ends when the store is closed', async () => {
+    const own = world();
+    const work = plain(never);
+    const functions = await processOver(own, [work]);
+    const waiting = (await functions.enqueue(work, { n: 1 })).result().catch(typeOf);
+    await own.clock.settle();
+    await own.storage.close();
+    await own.clock.advance(2 * second);
+    expect(await waiting).toBe('storage_failed');
+  });
+
+  test('ends with what another process has recorded of a run that was taken from this one', async () => {
+    const own = world();
+    let end = (_result: string): void => undefined;
+    const slow = plain(
+      () =>
+        new Promise<string>((resolve) => {
+          end = resolve;
+        }),
+    );
+    let isPaused = false;
+    const busy = { type: 'storage_failed', reason: 'busy', message: 'paused' } as const;
+    const storage: Storage = {
+      ...own.storage,
+      write: (work) => (isPaused ? errAsync(busy) : own.storage.write(work)),
+    };
+    const first = await processOver({ ...own, storage }, [slow]);
+    const run = await first.enqueue(slow, { n: 1 });
+    const waiting = run.result();
+    await own.clock.settle();
+    isPaused = true;
+    await processOver(own, [plain(() => 'by the second')]);
+    await own.clock.advance(minute);
+    end('by the first');
+    isPaused = false;
+    await own.clock.advance(minute);
+    expect(await waiting).toBe('by the second');
+  });
+
   test('ends with its timeout and with its signal', async () => {
     const own = world();
     const work = plain(never);
@@ -1064,15 +1227,45 @@ describe('limits', () => {
 
 test('a paused function starts nothing, in no process, until it is resumed', async () => {
   const own = world();
-  const work = plain(({ n }) => n);
+  let calls = 0;
+  const work = plain(({ n }) => {
+    calls += 1;
+    return n;
+  });
   const [first, other] = [await processOver(own, [work]), await processOver(own, [work])];
   await own.clock.settle();
   await other.pause(work);
   const run = await first.enqueue(work, { n: 1 });
   await own.clock.advance(hour);
-  expect((await run.status()).state).toBe('queued');
+  expect([(await run.status()).state, calls]).toEqual(['queued', 0]);
   await other.resume(work);
-  expect(await run.result()).toBe(1);
+  expect([await run.result(), calls]).toEqual([1, 1]);
+});
+
+test('waiting for a result that is over while the store is being read rejects, and does not end the process', async () => {
+  const own = world();
+  const storage: Storage = {
+    ...own.storage,
+    read: (work) =>
+      ResultAsync.fromSafePromise(new Promise((resolve) => setTimeout(resolve, 1))).andThen(() =>
+        own.storage.read(work),
+      ),
+  };
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  const others = process.listeners('unhandledRejection');
+  process.removeAllListeners('unhandledRejection').on('unhandledRejection', note);
+  try {
+    const work = plain(never);
+    const functions = await processOver({ ...own, storage }, [work], { starts: false });
+    const run = await functions.enqueue(work, { n: 1 });
+    const waiting = run.result({ signal: AbortSignal.abort('before') }).catch((error: unknown) => error);
+    expect(await waiting).toBe('before');
+    expect(unhandled).toEqual([]);
+  } finally {
+    process.removeListener('unhandledRejection', note);
+    for (const other of others) process.on('unhandledRejection', other);
+  }
 });
 
 describe('a store that fails', () => {

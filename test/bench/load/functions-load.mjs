@@ -1,0 +1,372 @@
+/*
+ * Load on functions of the service: rates, and the processor time that a run cost. Functions that do nothing, in one process, over
+ * memory and over SQLite with full durability; round by round beside other packages, when they and their servers are there.
+ *
+ *   node test/bench/load/functions-load.mjs [--runs N] [--rounds N] [--only TEXT] [--peers FOLDER] [--json]
+ *
+ * Build first (`npm run build`). --runs is the number of runs of a row (5,000), --rounds how often all is measured; the median is
+ * shown. --only selects systems by a part of their name. --peers is a folder whose node_modules have bullmq with ioredis, pg-boss 12 or
+ * graphile-worker; they are measured against `SIGNALBOX_LOAD_REDIS` and `SIGNALBOX_LOAD_POSTGRES` (URLs). With
+ * `SIGNALBOX_LOAD_REDIS_PID` and `SIGNALBOX_LOAD_POSTGRES_PID` their processor time includes that of the server and its children.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const root = join(import.meta.dirname, '../../..');
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '5000' },
+    rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: '' },
+    peers: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const runs = Number(values.runs);
+const callers = 64;
+const atOnce = 64;
+
+const rowNames = ['enqueue, 64', 'enqueue, in', 'drain', 'enqueue to', '50 a'];
+const order = (row) => rowNames.findIndex((name) => row.startsWith(name));
+
+const built = (name) => import(pathToFileURL(join(root, 'dist', `${name}.js`)).href);
+
+/*
+ * A system has `open(round)`, which gives a session: `enqueue(n)` and `enqueueMany(list)` resolve when it is durable; `start(work)`
+ * runs `work(n)` for what is queued and resolves with a function that stops it; `recorded(n)` resolves when the end of that run is
+ * durable, and is called before it is enqueued.
+ */
+const systems = [
+  { name: 'memory', open: () => openOwn(async () => (await built('memory')).memoryStorage()) },
+  { name: 'sqlite', open: () => openOwn(openSqlite) },
+  await peer('bullmq', 'SIGNALBOX_LOAD_REDIS', openBullmq),
+  await peer('pg-boss', 'SIGNALBOX_LOAD_POSTGRES', openPgBoss),
+  await peer('graphile-worker', 'SIGNALBOX_LOAD_POSTGRES', openGraphile),
+].filter((system) => system?.name.includes(values.only));
+
+const results = new Map();
+for (let round = 0; round < Number(values.rounds); round += 1)
+  for (const system of systems) await measureAll(system, round);
+print();
+// Pools and threads of the peers may still be open.
+process.exit(0);
+
+async function measureAll(system, round) {
+  const session = await system.open(round);
+  try {
+    await rate(system, 'enqueue, 64 callers', runs, () => inParallel(runs, (n) => session.enqueue(n)));
+    const hundreds = Array.from({ length: (2 * runs) / 100 }, (_none, at) =>
+      Array.from({ length: 100 }, (_also, n) => runs + 100 * at + n),
+    );
+    await rate(system, 'enqueue, in hundreds', 2 * runs, () =>
+      inParallel(hundreds.length, (at) => session.enqueueMany(hundreds[at])),
+    );
+    await rate(system, 'drain', 3 * runs, async () => {
+      const all = counter(3 * runs);
+      const stop = await session.start(all.count);
+      await all.reached;
+      await stop();
+    });
+    let work = () => undefined;
+    const stop = await session.start((n) => work(n));
+    const first = 10 * runs;
+    await rate(system, 'enqueue to recorded end, 64 callers', runs, () =>
+      inParallel(runs, async (n) => {
+        const recorded = session.recorded(first + n);
+        await session.enqueue(first + n);
+        await recorded;
+      }),
+    );
+    const began = new Map();
+    work = (n) => void began.set(n, performance.now());
+    await steady(system, session, began);
+    await stop();
+  } finally {
+    await session.close();
+  }
+}
+
+/** Fifty a second for three seconds: the time from the call until the handler begins, and until the end is recorded. */
+async function steady(system, session, began) {
+  const count = 150;
+  const first = 20 * runs;
+  const starts = [];
+  const ends = [];
+  const before = processor(system);
+  const open = Array.from({ length: count }, async (_none, n) => {
+    await new Promise((wake) => setTimeout(wake, 20 * n));
+    const asked = performance.now();
+    const recorded = session.recorded(first + n);
+    await session.enqueue(first + n);
+    await recorded;
+    ends.push(performance.now() - asked);
+    starts.push(began.get(first + n) - asked);
+  });
+  await Promise.all(open);
+  const cpu = (processor(system) - before) / count;
+  note(system, '50 a second', {
+    'start p50 ms': at(starts, 0.5),
+    'start p99 ms': at(starts, 0.99),
+    'end p50 ms': at(ends, 0.5),
+    'end p99 ms': at(ends, 0.99),
+    'cpu µs': 1e6 * cpu,
+  });
+}
+
+async function rate(system, row, count, work) {
+  const before = processor(system);
+  const began = performance.now();
+  await work();
+  const seconds = (performance.now() - began) / 1000;
+  note(system, row, { '/s': count / seconds, 'cpu µs': (1e6 * (processor(system) - before)) / count });
+}
+
+/** Calls with 0, 1, 2 … by so many callers, each of which waits for its answer. */
+async function inParallel(count, call) {
+  let next = 0;
+  const caller = async () => {
+    while (next < count) await call(next++);
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+}
+
+function counter(count) {
+  let left = count;
+  let reach;
+  const reached = new Promise((done) => {
+    reach = done;
+  });
+  return {
+    reached,
+    count: () => {
+      left -= 1;
+      if (left === 0) reach();
+    },
+  };
+}
+
+/** Seconds of processor time of this process, and of the server that the system needs. */
+function processor({ server }) {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6 + (server === undefined ? 0 : processorOfTree(server));
+}
+
+function processorOfTree(pid) {
+  let ticks = 0;
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    const fields = statOf(entry);
+    if (fields !== undefined && (entry === pid || fields[1] === pid)) ticks += Number(fields[11]) + Number(fields[12]);
+  }
+  return ticks / 100;
+}
+
+/** The fields after the name; undefined for a process that has ended. */
+function statOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+function note({ name }, row, measured) {
+  for (const [unit, value] of Object.entries(measured)) {
+    const key = JSON.stringify([row, name, unit]);
+    results.set(key, [...(results.get(key) ?? []), value]);
+  }
+}
+
+function print() {
+  const rows = new Map();
+  for (const [key, list] of results) {
+    const [row, name, unit] = JSON.parse(key);
+    const title = `${row} | ${name}`;
+    rows.set(title, { ...rows.get(title), [unit]: Number(at(list, 0.5).toPrecision(3)) });
+  }
+  for (const [name, figures] of [...rows].sort(([a], [b]) => order(a) - order(b))) {
+    if (values.json) console.log(JSON.stringify({ row: name, ...figures }));
+    else {
+      const shown = Object.entries(figures).map(([unit, value]) => `${value.toLocaleString('en')} ${unit}`);
+      console.log(`${name.padEnd(54)} ${shown.join('  ')}`);
+    }
+  }
+}
+
+function at(list, share) {
+  const sorted = list.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+}
+
+async function openSqlite() {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-load-'));
+  const opened = await (await built('sqlite')).sqliteStorage(join(folder, 'store.sqlite'));
+  if (opened.isErr()) throw new Error(opened.error.message);
+  return Object.assign(opened.value, { remove: () => rmSync(folder, { recursive: true, force: true }) });
+}
+
+async function openOwn(openStorage) {
+  const [{ createEngine }, { recordingDelivery }, { randomIds, systemClock }, { createFunctions, defineFunction }] =
+    await Promise.all(['index', 'memory', 'node', 'functions'].map(built));
+  const storage = await openStorage();
+  const clock = systemClock();
+  const engine = createEngine({ storage, clock, ids: randomIds(), delivery: recordingDelivery({ clock }) });
+  let work;
+  const noop = defineFunction({ name: 'noop' }, ({ n }) => void work?.(n));
+  const caller = createFunctions(engine, [noop]);
+  let running = caller;
+  const waiting = new Map();
+  return {
+    enqueue: async (n) => {
+      const run = await running.enqueue(noop, { n });
+      const end = waiting.get(n);
+      if (end !== undefined) void run.result().then(end);
+    },
+    enqueueMany: (list) =>
+      running.enqueueMany(
+        noop,
+        list.map((n) => ({ n })),
+      ),
+    recorded: (n) => new Promise((end) => waiting.set(n, end)),
+    start: async (does) => {
+      work = does;
+      running = createFunctions(engine, [noop], { concurrency: atOnce });
+      await running.start();
+      return async () => {
+        await running.stop();
+        running = caller;
+      };
+    },
+    close: async () => {
+      await storage.close();
+      storage.remove?.();
+    },
+  };
+}
+
+/** A system of another package; undefined, with a line that says why, when it or its server is not there. */
+async function peer(name, variable, open) {
+  const url = process.env[variable];
+  const left = (why) => console.log(`${name} is left out: ${why}`);
+  if (!name.includes(values.only)) return undefined;
+  if (url === undefined) return left(`${variable} is not set`);
+  const require = createRequire(join(resolve(values.peers ?? root), 'package.json'));
+  try {
+    const loaded = await import(pathToFileURL(require.resolve(name)).href);
+    const library = { ...loaded.default, ...loaded };
+    const first = await open(library, url, 'try');
+    await first.close();
+    return { name, server: process.env[`${variable}_PID`], open: (round) => open(library, url, round) };
+  } catch (error) {
+    return left(error instanceof Error ? error.message.split('\n')[0] : String(error));
+  }
+}
+
+/** Ends by their number, for systems that say in an event that an end is recorded. */
+function ends() {
+  const waiting = new Map();
+  return {
+    recorded: (n) => new Promise((end) => waiting.set(n, end)),
+    end: (n) => {
+      waiting.get(n)?.();
+      waiting.delete(n);
+    },
+  };
+}
+
+async function openBullmq({ Queue, Worker }, url, round) {
+  const { hostname: host, port } = new URL(url);
+  const connection = { host, port: Number(port || 6379), maxRetriesPerRequest: null };
+  const name = `load-${process.pid}-${round}`;
+  const queue = new Queue(name, { connection, defaultJobOptions: { removeOnComplete: { count: 10_000 } } });
+  await Promise.race([queue.waitUntilReady(), rejectIn(3000, 'Redis does not answer')]);
+  const { recorded, end } = ends();
+  return {
+    recorded,
+    enqueue: (n) => queue.add('noop', { n }),
+    enqueueMany: (list) => queue.addBulk(list.map((n) => ({ name: 'noop', data: { n } }))),
+    start: async (work) => {
+      const worker = new Worker(name, async ({ data }) => void work(data.n), { connection, concurrency: atOnce });
+      worker.on('completed', ({ data }) => end(data.n));
+      await worker.waitUntilReady();
+      return () => worker.close();
+    },
+    close: async () => {
+      await queue.obliterate({ force: true });
+      await queue.close();
+    },
+  };
+}
+
+async function openPgBoss({ PgBoss }, url, round) {
+  const boss = new PgBoss({ connectionString: url, schema: `load_boss_${process.pid}` });
+  boss.on('error', () => undefined);
+  await boss.start();
+  const name = `load-${round}`;
+  await boss.createQueue(name);
+  const { recorded, end } = ends();
+  return {
+    recorded,
+    enqueue: (n) => boss.send(name, { n }),
+    enqueueMany: (list) =>
+      boss.insert(
+        name,
+        list.map((n) => ({ data: { n } })),
+      ),
+    // Fetches by itself, so that the moment is known in which an end is recorded.
+    start: async (work) => {
+      let isOver = false;
+      const loop = (async () => {
+        while (!isOver) {
+          const jobs = (await boss.fetch(name, { batchSize: 200 })) ?? [];
+          if (jobs.length === 0) await new Promise((wake) => setTimeout(wake, 2));
+          for (const { data } of jobs) work(data.n);
+          if (jobs.length > 0)
+            await boss.complete(
+              name,
+              jobs.map(({ id }) => id),
+            );
+          for (const { data } of jobs) end(data.n);
+        }
+      })();
+      return () => {
+        isOver = true;
+        return loop;
+      };
+    },
+    close: async () => {
+      await boss.deleteQueue(name);
+      await boss.stop({ graceful: false });
+    },
+  };
+}
+
+async function openGraphile({ makeWorkerUtils, run, Logger }, url) {
+  const logger = new Logger(() => () => undefined);
+  const settings = { connectionString: url, schema: `load_graphile_${process.pid}`, logger };
+  const utils = await makeWorkerUtils(settings);
+  await utils.migrate();
+  const { recorded, end } = ends();
+  return {
+    recorded,
+    enqueue: (n) => utils.addJob('noop', { n }),
+    enqueueMany: (list) => utils.addJobs(list.map((n) => ({ identifier: 'noop', payload: { n } }))),
+    start: async (work) => {
+      const taskList = { noop: ({ n }) => void work(n) };
+      const runner = await run({ ...settings, concurrency: atOnce, maxPoolSize: 20, noHandleSignals: true, taskList });
+      runner.events.on('job:complete', ({ job }) => end(job.payload.n));
+      return () => runner.stop();
+    },
+    close: () => utils.release(),
+  };
+}
+
+function rejectIn(milliseconds, message) {
+  return new Promise((_resolve, reject) => {
+    setTimeout(() => reject(new Error(message)), milliseconds);
+  });
+}

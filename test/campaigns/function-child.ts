@@ -1,0 +1,124 @@
+import { recordingDelivery } from '../../adapters/memory/index.js';
+import { randomIds, systemClock } from '../../adapters/node/index.js';
+import { sqliteStorage } from '../../adapters/sqlite/index.js';
+import { createFunctions, defineFunction, type Functions } from '../../src/functions.js';
+import { createEngine } from '../../src/index.js';
+
+/*
+ * One process of the campaign of kills: enqueues in every way, runs what is there, whoever enqueued it, and prints a line for
+ * whatever it asks, gets and does. Lines to a pipe are written at once, so that none is lost when it is killed.
+ */
+
+/** The input of a run of `work`. `order` is its row in the host's table, `key` its idempotency key. */
+export interface WorkInput {
+  readonly kind: 'quick' | 'slow' | 'fails' | 'held';
+  readonly order?: string;
+  readonly key?: string;
+}
+
+/** What the process does: enqueue and run, only run, or run and hold what it runs until it is told to end it. */
+export type ChildMode = 'enqueue' | 'run' | 'hold';
+
+const [, , file = '', life = '', mode = '', unanswered = '[]'] = process.argv;
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+const say = (...parts: readonly (string | number)[]): boolean => process.stdout.write(`${parts.join(' ')}\n`);
+
+const keep = { succeeded: { age: '7d', count: 1_000_000 }, others: { age: '7d', count: 1_000_000 } } as const;
+export const work = defineFunction<WorkInput, WorkInput, string>(
+  { name: 'work', keep, retry: { attempts: 5, backoff: 'fixed', delay: 50 } },
+  async ({ kind }, run) => {
+    say('began', run.id, Date.now());
+    if (kind === 'held' && mode === 'hold') {
+      run.signal.addEventListener('abort', () => say('aborted', run.id, (run.signal.reason as Error).name));
+      await pause(1000);
+    }
+    await run.step('first', () => {
+      say('did', run.id, 'first');
+    });
+    if (kind === 'slow') await pause(50);
+    if (kind === 'fails' && run.attempt < 3) throw new Error('not yet');
+    await run.step(kind === 'held' ? life : 'second', async () => {
+      say('did', run.id, 'second');
+      await pause(1);
+    });
+    say('returned', run.id);
+    return life;
+  },
+);
+const poison = defineFunction({ name: 'poison', keep, retry: { attempts: 5 } }, () => process.exit(7));
+
+/** `unanswered`: idempotency keys of calls that got no answer, because their process was killed. */
+async function enqueueAll(to: Functions, keys: readonly string[]): Promise<void> {
+  for (const key of keys) await withKey(to, key);
+  for (let n = 0; ; n += 1) {
+    const way = ways[n % ways.length];
+    await way?.(to, n).catch((error: unknown) => say('refused', String(error)));
+    await pause(10);
+  }
+}
+
+async function withKey(to: Functions, key: string): Promise<void> {
+  say('asked', key);
+  const run = await to.enqueue(work, { kind: 'quick', key }, { idempotencyKey: key });
+  say('accepted', run.id);
+  say('answered', key, run.id);
+}
+
+const ways: readonly ((to: Functions, n: number) => Promise<unknown>)[] = [
+  (to, n) => withKey(to, `${life}-${n}`),
+  async (to) => {
+    const batch = await to.enqueueMany(
+      work,
+      ['quick', 'slow', 'fails', 'quick', 'slow'].map((kind) => ({ kind }) as WorkInput),
+    );
+    for (const { id } of batch.runs) say('accepted', id);
+  },
+  async (to) => {
+    const run = await to.enqueue(work, { kind: 'slow' }, { delay: 100 });
+    say('accepted', run.id);
+  },
+  async (to, n) => {
+    const asked = Date.now();
+    const run = await to.enqueue(work, { kind: n % 2 === 0 ? 'quick' : 'slow' }, { unique: `unique ${n % 5}` });
+    say('accepted', run.id);
+    say('unique', run.id, asked);
+  },
+  async (to, n) => {
+    const order = `${life}-${n}`;
+    const run = await to.enqueue(
+      work,
+      { kind: n % 4 === 0 ? 'fails' : 'quick', order },
+      { alongside: (sql) => sql.run('INSERT INTO orders (id) VALUES (?)', order) },
+    );
+    say('accepted', run.id);
+  },
+  async (to, n) => {
+    const orders = [0, 1, 2].map((at) => `${life}-${n}-${at}`);
+    const batch = await to.enqueueMany(
+      work,
+      orders.map((order) => ({ kind: 'quick', order }) as const),
+      {
+        alongside: (sql) => {
+          for (const order of orders) sql.run('INSERT INTO orders (id) VALUES (?)', order);
+        },
+      },
+    );
+    for (const { id } of batch.runs) say('accepted', id);
+  },
+];
+
+const opened = await sqliteStorage(file);
+if (opened.isErr()) throw new Error(opened.error.message);
+const clock = systemClock();
+const engine = createEngine({
+  storage: opened.value,
+  clock,
+  ids: randomIds(),
+  delivery: recordingDelivery({ clock }),
+});
+const functions = createFunctions(engine, [work, poison], { lease: '1s', concurrency: 64 });
+await functions.start();
+// Functions that wait do not keep their process alive: a server's sockets do. This process has none.
+setInterval(() => undefined, 1000);
+say('ready');
+if (mode === 'enqueue') await enqueueAll(functions, JSON.parse(unanswered) as string[]);
