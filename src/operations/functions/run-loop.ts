@@ -107,6 +107,8 @@ export class RunLoop {
   readonly #foreign = new Map<string, { readonly leaseUntil: Milliseconds; readonly since: Milliseconds }>();
   /** The key of each function whose turn was last. */
   readonly #lastKey = new Map<string, string>();
+  /** Indexes of the enqueues since the last turn that claimed their run in the same write. */
+  readonly #claimedBy = new Set<number>();
   #wake: (() => void) | undefined;
   /** Until when the loop rests unless something happens, by the monotonic clock. */
   #restsUntil: Milliseconds = Number.NEGATIVE_INFINITY;
@@ -184,7 +186,10 @@ export class RunLoop {
     if (failed) this.#mayHoldMore = true;
     if (claimed === undefined) this.wake();
     // Of a paused function, the run was enqueued without being claimed.
-    else if (claimed.run.state === 'running') this.#start(claimed);
+    else if (claimed.run.state === 'running') {
+      this.#claimedBy.add(claimed.run.number);
+      this.#start(claimed);
+    }
   }
 
   /** Aborts a run of this process at once, without waiting for the next turn. */
@@ -243,12 +248,12 @@ export class RunLoop {
   /** Waits until the store has changed, something is due, or a handler has ended. */
   async #rest(turn: Turn, seen: number, signal: AbortSignal): Promise<void> {
     if (this.#isWoken || signal.aborted) return;
-    const { clock, storage } = this.#context;
+    const { clock } = this.#context;
     const over = new AbortController();
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
       signal.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
-      void storage.waitForChange([runs, processes], seen, over.signal).then(() => resolve());
+      void this.#changeOfOthers(seen, over.signal).then(() => resolve());
       if (Number.isFinite(turn.dueAt)) void clock.sleepUntil(turn.dueAt, over.signal).then(() => resolve());
       const due = [...this.#underWay.values()].map((attempt) => this.#dueOf(attempt));
       const at = Math.min(turn.leaseAt, ...due);
@@ -258,6 +263,19 @@ export class RunLoop {
     this.#restsUntil = Number.NEGATIVE_INFINITY;
     this.#wake = undefined;
     over.abort('over');
+  }
+
+  /** Resolves when the store has changed by more than an enqueue that has claimed its run for this process: that one needs no turn. */
+  async #changeOfOthers(seen: number, signal: AbortSignal): Promise<void> {
+    const { storage, turns } = this.#context;
+    let index = seen;
+    while (!signal.aborted) {
+      const changedAt = await storage.waitForChange([runs, processes], index, signal);
+      // The enqueue, and a handler that ends at once, get their turn of the event loop first.
+      await turns.next();
+      if (changedAt !== index + 1 || !this.#claimedBy.delete(changedAt)) return;
+      index = changedAt;
+    }
   }
 
   /** When an attempt needs a turn at the latest: for its deadline, and for the lease, of which a third may have passed when it began. */
@@ -345,6 +363,7 @@ export class RunLoop {
     const free = this.#accepts ? Math.max(0, this.#free) : 0;
     const ends = this.#ends;
     this.#ends = [];
+    this.#claimedBy.clear();
     for (const { attempt } of ends) this.#underWay.delete(attempt.run.number);
     this.#reserved += free;
     const written = await commit(this.#context, hostPrincipal, (tx) => ok(this.#work(tx, ends, free, adopts)));
