@@ -521,20 +521,24 @@ export class RunLoop {
     const room = free - turn.claimed.length;
     if (room <= 0) return;
     const active = this.#active(tx);
-    const suspects = this.#suspect(tx, active, going);
+    const suspects = this.#suspects(tx, active, going);
     const ready = this.#first(tx, active, 'ready', room);
     const admission = active.some(isLimited) ? this.#admission(tx) : undefined;
-    for (const run of [...suspects, ...ready]) {
-      if (turn.claimed.length >= free) break;
-      const policy = this.#policyOf.get(run.function);
-      if (policy !== undefined) this.#begin(tx, turn, run, isLimited(policy) ? { policy, admission } : undefined);
-    }
+    const begin = (candidates: readonly StoredRun[], most: number): void => {
+      for (const run of candidates) {
+        if (turn.claimed.length >= most) break;
+        const policy = this.#policyOf.get(run.function);
+        if (policy !== undefined) this.#begin(tx, turn, run, isLimited(policy) ? { policy, admission } : undefined);
+      }
+    };
+    begin(suspects, turn.claimed.length + 1);
+    begin(ready, free);
     for (const state of admission?.changedRates ?? []) tx.put(rateStates, state);
     turn.dueAt = Math.min(turn.dueAt, admission?.until ?? Number.POSITIVE_INFINITY);
   }
 
-  /** A run that its process may have died of runs beside no other such run. */
-  #suspect(tx: Transaction, active: readonly FunctionPolicy[], going: readonly Attempt[]): readonly StoredRun[] {
+  /** Runs that their process may have died of, the first of each function: one of them runs beside no other. */
+  #suspects(tx: Transaction, active: readonly FunctionPolicy[], going: readonly Attempt[]): readonly StoredRun[] {
     return going.some(({ run }) => run.interruptions > 0) ? [] : this.#first(tx, active, 'suspects', 1);
   }
 
