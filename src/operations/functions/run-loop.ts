@@ -1,4 +1,4 @@
-import { ok, type Result } from 'neverthrow';
+import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import { Admission, isLimited, limitNames } from '../../functions/admission.js';
 import type { FunctionPolicy, Json } from '../../functions/define-function.js';
@@ -366,7 +366,13 @@ export class RunLoop {
     this.#claimedBy.clear();
     for (const { attempt } of ends) this.#underWay.delete(attempt.run.number);
     this.#reserved += free;
-    const written = await commit(this.#context, hostPrincipal, (tx) => ok(this.#work(tx, ends, free, adopts)));
+    const written = await commit<Turn, never>(this.#context, hostPrincipal, (tx) =>
+      ok(this.#work(tx, ends, free, adopts)),
+    ).then(
+      (result) => result,
+      // A row that cannot be worked with must not end the process.
+      (thrown: unknown) => err({ message: thrown instanceof Error ? thrown.message : 'unknown' }),
+    );
     this.#reserved -= free;
     this.#announceEnd();
     if (written.isErr()) {
@@ -455,7 +461,10 @@ export class RunLoop {
       const left = tx.list(runs, { index: 'live', prefix: [other.id], limit: batchSize });
       for (const { record } of left) this.#put(tx, turn, afterAttempt(record, { type: 'interrupted' }, tx.now));
       if (left.length === batchSize) turn.isPartial = true;
-      else tx.remove(processes, [other.id]);
+      else {
+        tx.remove(processes, [other.id]);
+        this.#foreign.delete(other.id);
+      }
     }
   }
 

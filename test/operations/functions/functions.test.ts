@@ -18,6 +18,7 @@ import {
   type Schema,
   Snooze,
 } from '../../../src/functions/define-function.js';
+import { runs } from '../../../src/functions/run.js';
 import { createEngine } from '../../../src/index.js';
 import {
   createFunctions,
@@ -1266,6 +1267,28 @@ test('waiting for a result that is over while the store is being read rejects, a
     process.removeListener('unhandledRejection', note);
     for (const other of others) process.on('unhandledRejection', other);
   }
+});
+
+test('a row that cannot be read is logged each second, and does not end the process', async () => {
+  const own = world();
+  let isBroken = true;
+  const storage: Storage = {
+    ...own.storage,
+    write: (work) =>
+      own.storage.write((view) => {
+        if (isBroken && view.list(runs, { index: 'live' }).length > 0) throw new Error('the row is broken');
+        return work(view);
+      }),
+  };
+  const work = plain(() => 'done');
+  const functions = await processOver({ ...own, storage }, [work]);
+  await own.clock.settle();
+  const run = await functions.enqueue(work, { n: 1 });
+  await own.clock.advance(3 * second);
+  expect((await run.status()).state).toBe('running');
+  isBroken = false;
+  await own.clock.advance(second);
+  expect(await run.result()).toBe('done');
 });
 
 describe('a store that fails', () => {
