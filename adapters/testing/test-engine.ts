@@ -99,21 +99,17 @@ export async function testEngine(options: TestEngineOptions = {}): Promise<TestE
   checkOptions('testEngine', options, optionTable);
   const contents = options.from === undefined ? undefined : contentsOf(options.from);
   const clock = manualClock(options.start ?? contents?.at);
-  const answer = options.answer === undefined ? {} : { answer: options.answer };
-  const delivery = recordingDelivery({ clock, ...answer });
+  const delivery = recordingDelivery({ clock, ...(options.answer === undefined ? {} : { answer: options.answer }) });
   const mailer = recordingMailer();
   const storage = memoryStorage(contents === undefined ? {} : { contents });
   // IDs continue after the index of the export, so that they do not collide with sequential IDs of that store.
   const ids = sequentialIds({ after: contents?.index ?? 0 });
   const engine = createEngine({ storage, clock, ids, delivery, mailer }, options.settings);
-  const definitions = Array.isArray(options.functions)
-    ? (options.functions as readonly { readonly name: string }[])
-    : [];
-  const functions = createFunctions(engine, definitions);
+  const functions = createFunctions(engine, definitionsIn(options));
   const runner = runnerOf(engine, options);
   const over = new AbortController();
   engine.start();
-  if (definitions.length > 0) await functions.start();
+  if (definitionsIn(options).length > 0) await functions.start();
   else if (contents === undefined || options.functions !== undefined) await started(runner);
   const cast = { nodes: readyNodes(contents), behaviour: options.behaviour ?? (() => ({})) };
   const agents = simulatedAgents(engine, clock, cast, over.signal);
@@ -142,6 +138,11 @@ export async function testEngine(options: TestEngineOptions = {}): Promise<TestE
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/** The functions of the service. */
+function definitionsIn({ functions }: TestEngineOptions): readonly { readonly name: string }[] {
+  return Array.isArray(functions) ? (functions as readonly { readonly name: string }[]) : [];
 }
 
 function contentsOf(from: string | URL): StoreContents {
