@@ -109,8 +109,7 @@ export async function testEngine(options: TestEngineOptions = {}): Promise<TestE
   const runner = runnerOf(engine, options);
   const over = new AbortController();
   engine.start();
-  if (definitionsIn(options).length > 0) await functions.start();
-  else if (contents === undefined || options.functions !== undefined) await started(runner);
+  await begin(options, functions, runner);
   const cast = { nodes: readyNodes(contents), behaviour: options.behaviour ?? (() => ({})) };
   const agents = simulatedAgents(engine, clock, cast, over.signal);
   const stop = async (): Promise<void> => {
@@ -138,6 +137,12 @@ export async function testEngine(options: TestEngineOptions = {}): Promise<TestE
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/** Starts what runs in the installation: the functions of the service, or the node. */
+async function begin(options: TestEngineOptions, functions: Functions, runner: Runner): Promise<void> {
+  if (definitionsIn(options).length > 0) await functions.start();
+  else if (options.from === undefined || options.functions !== undefined) await started(runner);
 }
 
 /** The functions of the service. */
