@@ -94,7 +94,7 @@ export interface Cron<In> {
   readonly input?: In;
   /**
    * Launches that were due while no process ran, more than a minute ago: one run for the last of them (`once`, the default), none
-   * (`skip`), or one each, the last 100 (`all`).
+   * (`skip`), or one each, the last 100 (`all`, which needs `overlap: 'allow'` to make more than one at a time).
    */
   readonly missed?: 'skip' | 'once' | 'all';
   /** While the run of an earlier launch has not ended: no new one (`skip`, the default), or one beside it. */

@@ -37,10 +37,8 @@ export function launchesOf(schedule: StoredSchedule, now: Instant): DueLaunches 
   const onTime: Instant[] = [];
   let missed: Instant[] = [];
   let next: Instant | undefined = schedule.dueAt;
-  // A schedule of seconds after a day: only the last ones can matter.
   if (next < now - lateness) {
-    const [first] = [next];
-    missed = missedBetween(schedule, first, now - lateness);
+    missed = missedBefore(schedule, now - lateness);
     next = nextAfter(schedule, now - lateness - 1);
   }
   while (next !== undefined && next <= now && onTime.length < mostMissed) {
@@ -51,7 +49,8 @@ export function launchesOf(schedule: StoredSchedule, now: Instant): DueLaunches 
 }
 
 /** The missed launches that are made up for. */
-function missedBetween(schedule: StoredSchedule, first: Instant, until: Instant): Instant[] {
+function missedBefore(schedule: StoredSchedule, until: Instant): Instant[] {
+  const first = schedule.dueAt;
   if (schedule.missed === 'skip') return [];
   const most = schedule.missed === 'once' ? 1 : mostMissed;
   const found: Instant[] = [];

@@ -119,7 +119,7 @@ async function indexOf(engine: Engine): Promise<number> {
   return (await engine.storage.read((view) => view.index))._unsafeUnwrap();
 }
 
-const numRuns = Number(process.env['FUZZ_RUNS'] ?? 25);
+const numRuns = Number(process.env['FUZZ_RUNS'] ?? 40);
 
 describe('hostile requests', () => {
   it.each(routeTable.map((route) => ({ name: `${route.methods[0]} ${route.path}`, route })))(

@@ -76,7 +76,7 @@ export class Attempt {
       if (this.cause === 'cancelled' || this.cause === 'timed_out')
         return this.ending(undefined, this.wait(context, undefined));
       const fault = result === undefined ? undefined : valueFault('result', result);
-      if (fault !== undefined) throw new NonRetryableError(fault);
+      if (fault !== undefined) throw new NonRetryableError(fault.message);
       return { type: 'succeeded', result: result as Json | undefined };
     } catch (error) {
       if (error instanceof Snooze && this.cause === undefined)
@@ -117,7 +117,7 @@ export class Attempt {
     if (finished.size >= maximumSteps) throw new NonRetryableError(`a run has at most ${maximumSteps} steps`);
     const value = await work();
     const fault = value === undefined ? undefined : valueFault(`value of the step '${name}'`, value);
-    if (fault !== undefined) throw new NonRetryableError(fault);
+    if (fault !== undefined) throw new NonRetryableError(fault.message);
     await tools.keep(name, value as Json | undefined);
     finished.set(name, value as Json | undefined);
     return value;
@@ -139,11 +139,15 @@ function reasonOf(cause: AbortCause): Error {
 }
 
 /** Why a value cannot be stored; undefined when it can. */
-export function valueFault(what: string, value: unknown): string | undefined {
+export function valueFault(
+  what: string,
+  value: unknown,
+): { readonly type: 'not_json' | 'too_large'; readonly message: string } | undefined {
   const fault = jsonFault(value);
-  if (fault !== undefined) return `the ${what} is not JSON: ${fault}`;
+  if (fault !== undefined) return { type: 'not_json', message: `the ${what} is not JSON: ${fault}` };
   const size = JSON.stringify(value).length;
-  return size > longestValue ? `the ${what} has ${size} characters: at most ${longestValue} are kept` : undefined;
+  if (size <= longestValue) return undefined;
+  return { type: 'too_large', message: `the ${what} has ${size} characters: at most ${longestValue} are kept` };
 }
 
 async function parsedInput(policy: FunctionPolicy, run: StoredRun, stored: Json | undefined): Promise<unknown> {

@@ -365,6 +365,7 @@ class EngineFunctions implements Functions {
   #running:
     | { readonly over: AbortController; readonly done: Promise<void>; readonly alive: NodeJS.Timeout }
     | undefined;
+  #starting: Promise<void> | undefined;
   /** A stop that is under way: another start waits for it. */
   #stopping: Promise<Stopped> | undefined;
 
@@ -381,7 +382,15 @@ class EngineFunctions implements Functions {
     });
   }
 
-  async start(): Promise<void> {
+  /** Calls at the same time are one start; one that has failed can be tried again. */
+  start(): Promise<void> {
+    this.#starting ??= this.#begin().finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+
+  async #begin(): Promise<void> {
     await this.#stopping;
     if (this.#running !== undefined) return;
     await this.#write(undefined, (tx) => {
@@ -395,6 +404,7 @@ class EngineFunctions implements Functions {
 
   async stop({ deadline = 25 * second }: { readonly deadline?: Duration } = {}): Promise<Stopped> {
     checkArgument('functions.stop', 'deadline', deadline, delayKind);
+    if (this.#starting !== undefined) await this.#starting.catch(() => undefined);
     const running = this.#running;
     if (running === undefined) return (await this.#stopping) ?? { ended: 0, handedBack: 0 };
     this.#running = undefined;
@@ -772,9 +782,7 @@ function storageWith(storage: Storage & { alongside?: (rows: HostRows) => Storag
 
 function jsonOf(what: string, value: unknown): string {
   const fault = valueFault(what, value);
-  const text = fault === undefined || fault.includes(' is not JSON: ') ? '' : fault;
-  if (text !== '') throw new FunctionsError('too_large', text);
-  if (fault !== undefined) throw new FunctionsError('not_json', fault);
+  if (fault !== undefined) throw new FunctionsError(fault.type, fault.message);
   return JSON.stringify(value);
 }
 

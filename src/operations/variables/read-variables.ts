@@ -5,6 +5,7 @@ import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import type { CipherError } from '../../ports/cipher.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
+import type { ClockReadings } from '../../variables/lock.js';
 import { type StoredVariable, type VariableDocument, type VariableStub, variables } from '../../variables/variable.js';
 import { variableDocument, variableStub } from '../../variables/variable-document.js';
 import type { PermissionDenied } from '../authorise.js';
@@ -16,7 +17,6 @@ import type { ListRequest } from '../listing/list-request.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { noRows, rowsUnder } from '../waiting/watched-rows.js';
-import { clockReadings } from './clock-readings.js';
 
 /** Selects the variables of `listVariables`, and whether it waits for a change. */
 export interface ListVariablesInput extends ListRequest {
@@ -99,4 +99,9 @@ export function readVariable(
   return answerQuery(context, query, input.waiting).andThen((answer) =>
     answer.value.isErr() ? err(answer.value.error) : ok({ index: answer.index, value: answer.value.value }),
   );
+}
+
+/** The current readings of both clocks. */
+function clockReadings({ clock }: EngineContext): ClockReadings {
+  return { now: clock.now(), monotonic: clock.monotonic(), timeline: clock.timeline };
 }

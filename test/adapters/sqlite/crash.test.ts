@@ -39,7 +39,7 @@ beforeAll(() => {
 afterAll(() => folder.remove());
 
 /** `SIGNALBOX_CRASH_KILLS=500` for a longer run. */
-const kills = Number(process.env['SIGNALBOX_CRASH_KILLS'] ?? 100);
+const kills = Number(process.env['SIGNALBOX_CRASH_KILLS'] ?? 200);
 
 test(`what was acknowledged survives a kill, and nothing is there by half: ${kills} kills while writing`, async () => {
   const perLane = Math.ceil(kills / 2);

@@ -11,7 +11,7 @@ import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { scratchFolder } from './sqlite-files.js';
 
 /** `SIGNALBOX_CRASH_KILLS=500` for a longer run. */
-const killsPerLane = Math.ceil(Number(process.env.SIGNALBOX_CRASH_KILLS ?? 60) / 2);
+const killsPerLane = Math.ceil(Number(process.env.SIGNALBOX_CRASH_KILLS ?? 100) / 2);
 const eventsPerLife = 40;
 /** Attempts of one life whose outcome may not be stored yet: under way, and ended while the store was writing. */
 const openAttempts = 2 * 8;

@@ -809,6 +809,22 @@ describe('several processes', () => {
   });
 });
 
+test('starts at the same time are one, and a stop that comes meanwhile ends it', async () => {
+  const own = world();
+  const work = plain(() => 1);
+  const functions = await processOver(own, [work], { starts: false });
+  const intervals = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = intervals();
+  const starts = [functions.start(), functions.start()];
+  await functions.stop();
+  await Promise.all(starts);
+  await own.clock.settle();
+  expect(intervals()).toBe(before);
+  const run = await functions.enqueue(work, { n: 1 });
+  await own.clock.settle();
+  expect((await run.status()).state).toBe('queued');
+});
+
 describe('a stop', () => {
   test('waits for handlers until its deadline, then aborts them, and hands back what does not end', async () => {
     const own = world();

@@ -115,9 +115,9 @@ function turnQueue(context: EngineContext, view: WriteView, turn: TurnQueue, now
   const next = recordAfter(row.record, queue, change);
   const scene = { context, view, now };
   const failing = disableWhenFailing(scene, queue, next);
-  const told = publishAlerts(scene, queue, failing ?? next);
+  const published = publishAlerts(scene, queue, failing ?? next);
   const recorded = { count, position: next.position, released };
-  const held = keepOrGiveBack(scene, turn, row, told);
+  const held = keepOrGiveBack(scene, turn, row, published);
   return { queue, held, recorded, touched, cancelled, autoDisabled: failing !== null };
 }
 
