@@ -816,6 +816,7 @@ test('starts at the same time are one, and a stop that comes meanwhile ends it',
   const intervals = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = intervals();
   const starts = [functions.start(), functions.start()];
+  expect(starts[0]).toBe(starts[1]);
   await functions.stop();
   await Promise.all(starts);
   await own.clock.settle();
