@@ -77,6 +77,7 @@ export function trimWhiteSpace(text: string): string {
 
 /** Negative, zero or positive if `left` sorts before, with or after `right` by UTF-8 bytes. */
 export function compareBytes(left: string, right: string): number {
+  if (left === right) return 0;
   const length = Math.min(left.length, right.length);
   for (let at = 0; at < length; at += 1) {
     const difference = codePointOrder(left.charCodeAt(at)) - codePointOrder(right.charCodeAt(at));

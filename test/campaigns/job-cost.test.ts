@@ -208,8 +208,8 @@ describe('parts of jobs that cost much', () => {
     async (name, make) => {
       for (let warming = 0; warming < 3; warming += 1) await costOf(make, 20);
       let found = await look(make);
-      // A disturbance of the machine does not come twice.
-      if (!found.fits) found = await look(make);
+      // A disturbance of the machine does not come three times.
+      for (let again = 0; again < 2 && !found.fits; again += 1) found = await look(make);
       const { growth, longest } = found;
       if (count !== 500) console.log(`${name}: ${longest.toFixed(0)} ms, ${growth.toFixed(1)} times`);
       expect(found).toMatchObject({ fits: true });

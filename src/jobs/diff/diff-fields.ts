@@ -20,14 +20,13 @@ export const nothingFlat: Flat = new Map();
  */
 export function diffFields(old: Flat, next: Flat, contextual: boolean): FieldDiff[] {
   const fields: FieldDiff[] = [];
-  for (const [Name, Old] of old) addField(fields, { Name, Old, New: next.get(Name) ?? '' }, contextual);
-  for (const [Name, New] of next) if (!old.has(Name)) addField(fields, { Name, Old: '', New }, contextual);
-  return fields.sort(compareFields);
-}
-
-function addField(fields: FieldDiff[], values: Pick<FieldDiff, 'Name' | 'Old' | 'New'>, contextual: boolean): void {
-  const Type = typeOfChange(values.Old, values.New);
-  if (Type !== 'None' || contextual) fields.push({ Type, ...values, Annotations: null });
+  const add = (Name: string, Old: string, New: string): void => {
+    const Type = typeOfChange(Old, New);
+    if (Type !== 'None' || contextual) fields.push({ Type, Name, Old, New, Annotations: null });
+  };
+  for (const [Name, Old] of old) add(Name, Old, next.get(Name) ?? '');
+  for (const [Name, New] of next) if (!old.has(Name)) add(Name, '', New);
+  return fields.length > 1 ? fields.sort(compareFields) : fields;
 }
 
 function typeOfChange(old: string, next: string): DiffType {

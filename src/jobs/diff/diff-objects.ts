@@ -70,11 +70,17 @@ export function diffObject(
 /** The differences in a block and its nested blocks. */
 export function changesOf(rule: BlockRule, old: Item | null, next: Item | null, detail: Detail): Changes {
   const contextual = detail.contextual && rule.neverContextual !== true;
-  const fields = diffFields(flatOf(rule, old), flatOf(rule, next), contextual);
-  const parts = (rule.parts ?? []).map(({ of, diff }) => ({ of, objects: diff(old, next, detail) }));
-  const objects = parts.flatMap((part) => part.objects);
+  const [flatOld, flatNext] = [flatOf(rule, old), flatOf(rule, next)];
+  const fields = diffFields(flatOld, flatNext, contextual);
+  const parts: { readonly of: readonly string[]; readonly objects: readonly ObjectDiff[] }[] = [];
+  const objects: ObjectDiff[] = [];
+  for (const { of, diff } of rule.parts ?? []) {
+    const found = diff(old, next, detail);
+    parts.push({ of, objects: found });
+    for (const object of found) objects.push(object);
+  }
   if (!detail.complete) return { fields, objects };
-  const flat = rule.fields(old ?? next ?? {});
+  const flat = old === null ? flatNext : flatOld;
   const isShown = (name: string): boolean => {
     if (rule.ignored?.includes(name) === true) return true;
     if ((old === null || next === null) && rule.filled?.includes(name) === true) return true;

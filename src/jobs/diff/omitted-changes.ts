@@ -25,12 +25,15 @@ export function omittedChanges(
   isShown: (name: string) => boolean,
   contextual: boolean,
 ): Changes {
-  const changes: Draft = { fields: [], objects: [] };
-  for (const name of namesOf(old, next)) {
+  const isOmitted = (name: string): boolean => {
     const [before, after] = [old?.[name], next?.[name]];
-    if (equalValues(before, after)) continue;
-    if ((old === null || next === null) && isEmpty(before ?? after)) continue;
-    if (!isShown(name)) addChange(changes, name, [before, after], contextual);
+    if ((old === null || next === null) && isEmpty(before ?? after)) return false;
+    return !equalValues(before, after) && !isShown(name);
+  };
+  const changes: Draft = { fields: [], objects: [] };
+  // Sorted afterwards: of most blocks no field is left.
+  for (const name of keysOf(old, next).filter(isOmitted).sort(compareBytes)) {
+    addChange(changes, name, [old?.[name], next?.[name]], contextual);
   }
   return changes;
 }
@@ -105,7 +108,7 @@ function singular(name: string): string {
 
 function blockChange(name: string, [old, next]: readonly [Item | null, Item | null], contextual: boolean): ObjectDiff {
   const changes: Draft = { fields: [], objects: [] };
-  for (const key of namesOf(old, next)) {
+  for (const key of keysOf(old, next).sort(compareBytes)) {
     const [before, after] = [old?.[key], next?.[key]];
     if ((before ?? after ?? null) === null) continue;
     if (!equalValues(before, after)) addChange(changes, key, [before, after], contextual);
@@ -143,8 +146,12 @@ export function contentOf(value: unknown): string {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${contentOf((value as Item)[key])}`).join(',')}}`;
 }
 
-function namesOf(old: Item | null, next: Item | null): string[] {
-  return [...new Set([...Object.keys(old ?? {}), ...Object.keys(next ?? {})])].sort(compareBytes);
+/** Of both sides, each once. */
+function keysOf(old: Item | null, next: Item | null): string[] {
+  const names = Object.keys(old ?? {});
+  if (next === null) return names;
+  for (const name of Object.keys(next)) if (old === null || !Object.hasOwn(old, name)) names.push(name);
+  return names;
 }
 
 function isEmpty(value: unknown): boolean {

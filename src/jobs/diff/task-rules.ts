@@ -79,14 +79,11 @@ const templates = part('Templates', (old, next, detail) => {
   return sortedObjects(pairs.flatMap(([left, right]) => present(diffObject(templateRule, left, right, detail))));
 });
 
+const scheduleRule: ObjectRule = { name: 'Schedule', type: 'fields', fields: scalarsOf(scheduleCronBlock) };
+
 const schedule = part('Schedule', (old, next, detail) =>
   present(
-    diffObject(
-      { name: 'Schedule', type: 'fields', fields: scalarsOf(scheduleCronBlock) },
-      itemAt(itemAt(old, 'Schedule'), 'Cron'),
-      itemAt(itemAt(next, 'Schedule'), 'Cron'),
-      detail,
-    ),
+    diffObject(scheduleRule, itemAt(itemAt(old, 'Schedule'), 'Cron'), itemAt(itemAt(next, 'Schedule'), 'Cron'), detail),
   ),
 );
 
