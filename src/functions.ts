@@ -22,10 +22,10 @@ export {
   type StandardSchema,
 } from './functions/define-function.js';
 export type { Outcome, RunError, RunState } from './functions/run.js';
+export { createFunctions } from './operations/functions/create-functions.js';
 export {
   type Batch,
   type BatchCounts,
-  createFunctions,
   type EnqueueOptions,
   type Functions,
   FunctionsError,
@@ -35,5 +35,5 @@ export {
   RunFailedError,
   type RunFilter,
   type RunRecord,
-} from './operations/functions/create-functions.js';
+} from './operations/functions/functions-api.js';
 export type { Duration } from './options/durations.js';

@@ -16,6 +16,10 @@ export function limitNames(policy: FunctionPolicy, input: unknown): readonly str
   });
 }
 
+/** Whether keys of a function take turns. */
+export const hasKeys = ({ limits, rates }: FunctionPolicy): boolean =>
+  [...limits, ...rates].some(({ key }) => key !== undefined);
+
 /** Whether a function has limits or rates: others begin without being counted. */
 export const isLimited = ({ limits, rates }: FunctionPolicy): boolean => limits.length + rates.length > 0;
 

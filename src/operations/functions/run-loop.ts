@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
-import { Admission, isLimited, limitNames } from '../../functions/admission.js';
+import { Admission, hasKeys, isLimited } from '../../functions/admission.js';
 import type { FunctionPolicy, Json } from '../../functions/define-function.js';
 import {
   type AttemptEnd,
@@ -11,19 +11,15 @@ import {
   groupOf,
   hasEnded,
   type KeptGroup,
-  keptFrom,
   pauses,
   processes,
   rateStates,
-  runId,
-  runKeys,
   runs,
   type StoredRun,
   started,
   steps,
-  values,
 } from '../../functions/run.js';
-import { launchesOf, type StoredSchedule, schedules } from '../../functions/schedule.js';
+import { schedules } from '../../functions/schedule.js';
 import type { ReadView } from '../../ports/storage.js';
 import { type Milliseconds, minute, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
@@ -31,14 +27,11 @@ import type { Key } from '../../shared/table.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { Attempt } from './attempt.js';
+import { launchDue } from './launches.js';
+import { batchSize, collect, inputOf, keptCountsOf, resultApart } from './stored-runs.js';
 
 /** From an abort until a handler that does not end is given up. */
 const grace: Milliseconds = 5 * second;
-/** Rows that one write changes because of time: due, expired, collected, left by a dead process. */
-const batchSize = 100;
-/** An input or result with more characters is stored apart from its run, which is written three times. */
-const longestInline = 512;
-
 /** A run that was claimed, with its input. */
 interface Claimed {
   readonly run: StoredRun;
@@ -626,7 +619,7 @@ export class RunLoop {
   #count(tx: Transaction, turn: Turn): void {
     const touched = new Map<string, Record<KeptGroup, number>>();
     for (const run of turn.ended) {
-      const counts = touched.get(run.function) ?? countsOf(tx, run.function);
+      const counts = touched.get(run.function) ?? keptCountsOf(tx, run.function);
       counts[groupOf(run)] += 1;
       touched.set(run.function, counts);
     }
@@ -638,126 +631,4 @@ export class RunLoop {
     }
     turn.hasCollected = collects && !turn.isPartial;
   }
-}
-
-function countsOf(view: ReadView, name: string): Record<KeptGroup, number> {
-  const { succeeded = 0, others = 0 } = view.get(functionCounts, [name])?.record ?? {};
-  return { succeeded, others };
-}
-
-/** Removes the ended runs that are too old or too many, one batch of each group; whether there may be more. */
-function collect(tx: Transaction, policy: FunctionPolicy, counts: Record<KeptGroup, number>): boolean {
-  let isPartial = false;
-  for (const group of ['succeeded', 'others'] as const) {
-    const { age, count } = policy.keep[group];
-    const oldest = tx.list(runs, { index: 'history', prefix: [policy.name, group], limit: batchSize });
-    const tooMany = counts[group] - count;
-    // What an idempotency key leads to is kept for as long as the key does.
-    const removed = oldest.filter(({ record }, at) => {
-      const from = keptFrom(record);
-      return (at < tooMany && from <= tx.now) || from + age < tx.now;
-    });
-    for (const { record } of removed) removeRun(tx, record);
-    counts[group] -= removed.length;
-    if (removed.length === batchSize) isPartial = true;
-  }
-  return isPartial;
-}
-
-/** Removes a run with all that belongs to it. Its counts are the caller's. */
-export function removeRun(tx: Transaction, run: StoredRun): void {
-  tx.remove(runs, [run.number]);
-  for (const kind of run.apart ?? []) tx.remove(values, [run.number, kind]);
-  for (const { record } of tx.list(steps, { prefix: [run.number] })) tx.remove(steps, [record.run, record.name]);
-  for (const { kind, key } of run.keys ?? []) {
-    const stored = tx.get(runKeys, [kind, run.function, key])?.record;
-    if (stored?.run === run.number) tx.remove(runKeys, [kind, run.function, key]);
-  }
-}
-
-function inputOf(view: ReadView, run: StoredRun): Json | undefined {
-  return run.apart?.includes('input') === true ? view.get(values, [run.number, 'input'])?.record.value : run.input;
-}
-
-function resultApart(tx: Transaction, run: StoredRun): StoredRun {
-  const { result, ...rest } = run;
-  if (result === undefined || JSON.stringify(result).length <= longestInline) return run;
-  tx.put(values, { run: run.number, kind: 'result', value: result });
-  return { ...rest, apart: [...(run.apart ?? []).filter((kind) => kind !== 'result'), 'result'] };
-}
-
-/** Makes the runs of a schedule that is due, unless one of its runs is still under way, and moves it on. */
-function launchDue(tx: Transaction, policy: FunctionPolicy, schedule: StoredSchedule): void {
-  const { launches, next } = launchesOf(schedule, tx.now);
-  let { lastRun } = schedule;
-  for (const dueAt of launches) {
-    const last = lastRun === undefined ? undefined : tx.get(runs, [lastRun])?.record;
-    if (schedule.overlap === 'skip' && last !== undefined && !hasEnded(last)) continue;
-    lastRun = tx.nextIndex();
-    const limits = limitsOfLaunch(policy, schedule.input);
-    const run: StoredRun = {
-      ...newRun(policy, schedule.input, { number: lastRun, now: tx.now, dueAt }),
-      ...(limits.length === 0 ? {} : { limits }),
-      schedule: schedule.id,
-    };
-    putNewRun(tx, run, JSON.stringify(schedule.input ?? null).length);
-  }
-  if (next === undefined) tx.remove(schedules, [schedule.function, schedule.id]);
-  else tx.put(schedules, { ...schedule, dueAt: next, ...(lastRun === undefined ? {} : { lastRun }) });
-}
-
-/** The counts of a launch. An input that the schema refuses, or checks only later, has none: its attempt says what is wrong. */
-function limitsOfLaunch(policy: FunctionPolicy, input: Json | undefined): readonly string[] {
-  if (!hasKeys(policy)) return [];
-  try {
-    const checked = policy.input?.['~standard'].validate(input) ?? { value: input };
-    return checked instanceof Promise || checked.issues !== undefined ? [] : limitNames(policy, checked.value);
-  } catch {
-    return [];
-  }
-}
-
-/** A run that begins when it is due. */
-export function newRun(
-  policy: FunctionPolicy,
-  input: Json | undefined,
-  { number, now, dueAt }: { readonly number: number; readonly now: Instant; readonly dueAt: Instant },
-): StoredRun {
-  return {
-    number,
-    function: policy.name,
-    version: policy.version,
-    state: dueAt > now ? 'scheduled' : 'queued',
-    priority: policy.priority,
-    enqueuedAt: now,
-    dueAt,
-    startedAt: null,
-    endedAt: null,
-    attempt: 0,
-    interruptions: 0,
-    starts: 0,
-    holder: null,
-    ...(input === undefined ? {} : { input }),
-  };
-}
-
-const hasKeys = ({ limits, rates }: FunctionPolicy): boolean =>
-  [...limits, ...rates].some(({ key }) => key !== undefined);
-
-/** A new run as it is stored: a long input apart. */
-export function putNewRun(tx: Transaction, run: StoredRun, inputLength: number): void {
-  const { input, ...rest } = run;
-  const isLong = input !== undefined && inputLength > longestInline;
-  if (isLong) tx.put(values, { run: run.number, kind: 'input', value: input });
-  tx.put(runs, isLong ? { ...rest, apart: ['input'] } : run);
-}
-
-/** The ID, the input and the result as a reader sees them. */
-export function viewOf(
-  view: ReadView,
-  run: StoredRun,
-): { readonly id: string; readonly input: Json | undefined; readonly result: Json | undefined } {
-  const isApart = run.apart?.includes('result') === true;
-  const result = isApart ? view.get(values, [run.number, 'result'])?.record.value : run.result;
-  return { id: runId(run), input: inputOf(view, run), result };
 }

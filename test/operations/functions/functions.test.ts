@@ -20,13 +20,13 @@ import {
 } from '../../../src/functions/define-function.js';
 import { runs } from '../../../src/functions/run.js';
 import { createEngine } from '../../../src/index.js';
+import { createFunctions } from '../../../src/operations/functions/create-functions.js';
 import {
-  createFunctions,
   type Functions,
   type FunctionsError,
   type FunctionsOptions,
   RunFailedError,
-} from '../../../src/operations/functions/create-functions.js';
+} from '../../../src/operations/functions/functions-api.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';
 

@@ -1,0 +1,246 @@
+import type { Cron, FunctionDefinition, Json } from '../../functions/define-function.js';
+import { type Outcome, type RunError, type RunState, runStates } from '../../functions/run.js';
+import type { OptionTable } from '../../options/check-options.js';
+import { type Duration, isDuration, milliseconds } from '../../options/durations.js';
+import { callable, mapOf, optional, text } from '../../options/option-kinds.js';
+import type { StorageError } from '../../ports/storage.js';
+import { day } from '../../shared/duration.js';
+
+/** Why a call of `Functions` was refused. */
+export class FunctionsError extends Error {
+  override readonly name = 'FunctionsError';
+  readonly type:
+    | 'invalid_input'
+    | 'not_json'
+    | 'too_large'
+    | 'idempotency_mismatch'
+    | 'run_not_found'
+    | 'storage_failed';
+
+  constructor(type: FunctionsError['type'], message: string) {
+    super(message);
+    this.type = type;
+  }
+}
+
+/** `result()` of a run that did not succeed. */
+export class RunFailedError extends Error {
+  override readonly name = 'RunFailedError';
+  readonly runId: string;
+  readonly outcome: Exclude<Outcome, 'succeeded'>;
+  readonly error: RunRecord['error'];
+
+  constructor(id: string, outcome: Exclude<Outcome, 'succeeded'>, error: RunRecord['error']) {
+    super(
+      `the run ${id} ${outcome === 'failed' ? 'failed' : `was ${outcome.replace('_', ' ')}`}: ${error?.message ?? ''}`,
+    );
+    this.runId = id;
+    this.outcome = outcome;
+    this.error = error;
+  }
+}
+
+/** Statements of the host that commit together with the enqueue, or not at all. */
+export type HostRows = (sql: { run(text: string, ...values: unknown[]): void }) => void;
+
+/** When and how a run is enqueued. */
+export interface EnqueueOptions {
+  /** How long it waits at least; 400 days at most. */
+  readonly delay?: Duration;
+  /** The time from which it is due; excludes `delay`. */
+  readonly runAt?: Date;
+  /** 1 to 100, higher first; that of the function when absent. */
+  readonly priority?: number;
+  /** At most 16 entries, names and values of at most 256 characters. */
+  readonly meta?: Readonly<Record<string, string>>;
+  /** It is cancelled as `expired` unless an attempt has begun by then. */
+  readonly ttl?: Duration;
+  /** For 24 hours the same key leads to the run of the first call; another input is refused. At most 256 characters. */
+  readonly idempotencyKey?: string;
+  /**
+   * While the run of the same key has not begun (`started`, the default), has not ended (`ended`), or for a duration after its
+   * enqueue, that run is returned instead of a new one.
+   */
+  readonly unique?: string | { readonly key: string; readonly until?: 'started' | 'ended' | Duration };
+  /** Rows of the host's own tables, in the same transaction; needs a store that has them (`sqliteStorage`). */
+  readonly alongside?: HostRows;
+}
+
+/** An enqueued run. */
+export interface Run<Out = unknown> {
+  readonly id: string;
+  /** False when a key led to an existing run. */
+  readonly isNew: boolean;
+  status(): Promise<RunRecord<Out>>;
+  /**
+   * Its result, when it has ended. Rejects with `RunFailedError` when it did not succeed, with `FunctionsError` `run_not_found` when
+   * the run is no longer kept, with the reason of the signal, and with a `TimeoutError` after `timeout`.
+   */
+  result(options?: { readonly timeout?: Duration; readonly signal?: AbortSignal }): Promise<Out>;
+  /** False when it had ended. The signal of a handler under way aborts. */
+  cancel(reason?: string): Promise<boolean>;
+}
+
+/** Runs that were enqueued together. */
+export interface Batch<Out = unknown> {
+  readonly id: string;
+  readonly runs: readonly Run<Out>[];
+  counts(): Promise<BatchCounts>;
+}
+
+/** How many runs of a batch are in each state. */
+export type BatchCounts = Readonly<Record<RunState, number>> & { readonly total: number };
+
+/** A run as it is now. */
+export interface RunRecord<Out = unknown> {
+  readonly id: string;
+  readonly function: string;
+  readonly version: number;
+  readonly state: RunState;
+  readonly priority: number;
+  readonly attempt: number;
+  readonly interruptions: number;
+  readonly enqueuedAt: Date;
+  readonly dueAt: Date;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly input: Json | undefined;
+  readonly result?: Out;
+  readonly batch: string | null;
+  readonly meta: Readonly<Record<string, string>>;
+  readonly error: RunError | null;
+}
+
+/** Which runs: all members must hold. */
+export interface RunFilter {
+  readonly function?: string;
+  readonly state?: RunState | readonly RunState[];
+  readonly batch?: string;
+  /** Name or code of the error. */
+  readonly error?: string;
+  readonly meta?: Readonly<Record<string, string>>;
+  /** Enqueued at this time or later, and before this time. */
+  readonly from?: Date;
+  readonly to?: Date;
+  /** At most so many; 100 when absent. Only for `list`. */
+  readonly limit?: number;
+  /** The runs that were enqueued before this one. Only for `list`. */
+  readonly after?: string;
+}
+
+export type EnqueueArgs<In> = [In] extends [undefined]
+  ? [input?: undefined, options?: EnqueueOptions]
+  : [input: In, options?: EnqueueOptions];
+
+/** The functions of one process over the store of its engine. */
+export interface Functions extends AsyncDisposable {
+  /** Runs them here, and keeps the process alive until `stop`. A process that only enqueues leaves it out. */
+  start(): Promise<void>;
+  /** Starts nothing more, waits for handlers until the deadline (25 s), then aborts them; what has not ended a second later is handed back. */
+  stop(options?: { readonly deadline?: Duration }): Promise<{ readonly ended: number; readonly handedBack: number }>;
+  /** Resolves when the run is durable. Always gives a run: with `isNew: false` when a key led to an existing one. */
+  enqueue<In, Out>(fn: FunctionDefinition<In, Out>, ...args: EnqueueArgs<In>): Promise<Run<Out>>;
+  /** All or none, in one write; 10,000 at most. */
+  enqueueMany<In, Out>(
+    fn: FunctionDefinition<In, Out>,
+    inputs: readonly In[],
+    options?: Omit<EnqueueOptions, 'unique' | 'idempotencyKey'>,
+  ): Promise<Batch<Out>>;
+  /** Undefined when there is none. */
+  run<Out = unknown>(id: string): Promise<Run<Out> | undefined>;
+  /** The latest first. */
+  list(filter?: RunFilter): Promise<readonly RunRecord[]>;
+  /** How many were cancelled. */
+  cancel(filter: RunFilter): Promise<number>;
+  /** Runs that ended otherwise than well are queued again, with their IDs, all attempts and their finished steps; how many. */
+  retry(filter: RunFilter): Promise<number>;
+  /** Removes ended runs, and others that are not running; how many. */
+  discard(filter: RunFilter): Promise<number>;
+  /** No run of the function begins in any process; those under way end. */
+  pause(fn: { readonly name: string }): Promise<void>;
+  resume(fn: { readonly name: string }): Promise<void>;
+  /** Adds a schedule that is data, or changes it: what has not changed keeps its next launch. */
+  schedule<In>(fn: FunctionDefinition<In, unknown>, cron: Cron<In> & { readonly id: string }): Promise<void>;
+  /** Removes a schedule that `schedule` added; false when there is none. */
+  unschedule(fn: { readonly name: string }, id: string): Promise<boolean>;
+}
+
+/** Options of `createFunctions`. */
+export interface FunctionsOptions {
+  /** Runs at once in this process; 20 when absent. */
+  readonly concurrency?: number;
+  /**
+   * How long after its process has died a run is taken over; 30 seconds when absent, at least 100 ms. A process whose event
+   * loop is blocked for longer loses its runs.
+   */
+  readonly lease?: Duration;
+}
+
+export const wholeFrom = (least: number, most: number) => ({
+  takes: `a whole number from ${least} to ${most}`,
+  fits: (value: unknown) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
+});
+const longestDelay = 400 * day;
+export const delayKind = {
+  takes: 'milliseconds or a string such as 30s, 1h30m or 7d, at most 400d',
+  fits: (value: unknown) => isDuration(value) && milliseconds(value) <= longestDelay,
+};
+const date = {
+  takes: 'a valid Date',
+  fits: (value: unknown) => value instanceof Date && Number.isFinite(value.getTime()),
+};
+const key = {
+  takes: 'a string of 1 to 256 characters',
+  fits: (value: unknown) => typeof value === 'string' && value.length > 0 && value.length <= 256,
+};
+const isUntil = (value: unknown): boolean =>
+  value === undefined || value === 'started' || value === 'ended' || delayKind.fits(value);
+
+export const enqueueTable: OptionTable<EnqueueOptions> = {
+  delay: optional(delayKind),
+  runAt: optional(date),
+  priority: optional(wholeFrom(1, 100)),
+  meta: optional({
+    takes: 'at most 16 entries with names and values of at most 256 characters',
+    fits: (value) =>
+      mapOf(text).fits(value) &&
+      Object.keys(value as object).length <= 16 &&
+      Object.entries(value as object)
+        .flat()
+        .every((part) => typeof part === 'string' && part.length <= 256),
+  }),
+  ttl: optional(delayKind),
+  idempotencyKey: optional(key),
+  unique: optional({
+    takes: "a key of 1 to 256 characters, or { key, until?: 'started' | 'ended' | duration }",
+    fits: (value) =>
+      key.fits(value) ||
+      (typeof value === 'object' &&
+        value !== null &&
+        Object.keys(value).every((name) => name === 'key' || name === 'until') &&
+        key.fits((value as { key?: unknown }).key) &&
+        isUntil((value as { until?: unknown }).until)),
+  }),
+  alongside: optional(callable),
+};
+export const filterTable: OptionTable<RunFilter> = {
+  function: optional(text),
+  state: optional({
+    takes: `one or several of ${runStates.join(', ')}`,
+    fits: (value) => [value].flat().every((state) => runStates.includes(state as RunState)),
+  }),
+  batch: optional(text),
+  error: optional(text),
+  meta: optional(mapOf(text)),
+  from: optional(date),
+  to: optional(date),
+  limit: optional(wholeFrom(1, 10_000)),
+  after: optional(text),
+};
+
+export const notFound = (id: string): FunctionsError =>
+  new FunctionsError('run_not_found', `there is no run ${id}: it may have been removed`);
+
+export function storageFailure({ reason, message }: StorageError): FunctionsError {
+  return new FunctionsError('storage_failed', `the store failed (${reason}): ${message}`);
+}
