@@ -45,7 +45,8 @@ export class Admission {
     this.#policyOf = policyOf;
     this.#stored = stored;
     this.#now = now;
-    for (const run of live) this.#count(run);
+    // A run that waits for another one has given its place up.
+    for (const run of live) if (run.state === 'running') this.#count(run);
   }
 
   /** The rates that have been drawn from. */
@@ -53,10 +54,16 @@ export class Admission {
     return this.#rates.values();
   }
 
+  /** Counts a run that goes on after a wait; false when a limit keeps it back. */
+  readmits(policy: FunctionPolicy, run: StoredRun): boolean {
+    if (this.#isFull(policy, run)) return false;
+    this.#count(run);
+    return true;
+  }
+
   /** Counts a run that starts; false when a limit or a rate keeps it back. */
   admits(policy: FunctionPolicy, run: StoredRun): boolean {
-    const isFull = policy.limits.some((limit) => (this.#counts.get(nameOf(limit, run)) ?? 0) >= limit.limit);
-    if (isFull) return false;
+    if (this.#isFull(policy, run)) return false;
     const drawn = policy.rates.map((rate) => this.#left(rate, run));
     const waits = drawn.map(({ tokens }, at) => waitFor(policy.rates[at] as RatePolicy, tokens));
     const longest = Math.max(0, ...waits);
@@ -67,6 +74,10 @@ export class Admission {
     for (const state of drawn) this.#rates.set(state.name, { ...state, tokens: state.tokens - 1 });
     this.#count(run);
     return true;
+  }
+
+  #isFull({ limits }: FunctionPolicy, run: StoredRun): boolean {
+    return limits.some((limit) => (this.#counts.get(nameOf(limit, run)) ?? 0) >= limit.limit);
   }
 
   #count(run: StoredRun): void {

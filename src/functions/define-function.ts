@@ -55,6 +55,8 @@ export interface FunctionOptions<In, Parsed> {
   readonly retry?: Retry;
   /** Of one attempt; 15 minutes when absent, `false` for none, 7 days at most. */
   readonly timeout?: Duration | false;
+  /** An attempt without a heartbeat, progress, step or call for so long times out; never when absent. */
+  readonly silence?: Duration;
   /** Runs at once over all processes: of the function, for each key, or both. Those over the limit wait. */
   readonly concurrency?: number | Limit<Parsed> | readonly Limit<Parsed>[];
   /** Starts in a time over all processes. Runs wait; none is dropped. */
@@ -144,7 +146,35 @@ export interface RunContext {
    * known by name; the order is free, and a name used twice in an attempt is an error.
    */
   step<T>(name: string, work: () => T | Promise<T>): Promise<T>;
+  /**
+   * Runs another function and gives its result; rejects with `RunFailedError` when it did not succeed. A later attempt gets the
+   * stored result of the same name. While it waits, the run needs no slot and no time of its timeout.
+   */
+  call<In, Out>(name: string, fn: FunctionDefinition<In, Out>, ...input: InputOf<In>): Promise<Out>;
+  /** Lines of the run's log, of which the last 64 KiB are kept. Stored within a second, and with the outcome. */
+  readonly log: RunLog;
+  /** How far the attempt is: at most 4 KiB of JSON, of which the last value is kept. Stored within a second. */
+  progress(value: Json): void;
+  /** The attempt is alive: see `silence`. */
+  heartbeat(): void;
+  /**
+   * Gives the result back, and stores it together with rows of the host's own tables: `return run.commit(result, rows)`. Needs a
+   * store that has these tables (`sqliteStorage`). When the rows are refused, the attempt fails with the host's own error.
+   */
+  commit<T>(result: T, rows: HostRows): T;
 }
+
+/** The input of a call: none for a function without one. */
+export type InputOf<In> = [In] extends [undefined] ? [input?: undefined] : [input: In];
+
+/** The log of a run. A line has at most 8 KiB. */
+export interface RunLog {
+  info(text: string): void;
+  error(text: string): void;
+}
+
+/** Statements of the host that commit together with the enqueue or the outcome, or not at all. */
+export type HostRows = (sql: { run(text: string, ...values: unknown[]): void }) => void;
 
 /** What a function does. An exception fails the attempt. */
 export type Handler<Parsed, Out> = (input: Parsed, run: RunContext) => Out | Promise<Out>;
@@ -184,6 +214,8 @@ export interface FunctionPolicy {
   readonly migrate: ((input: Json, from: number) => Json) | undefined;
   readonly retry: RetryPolicy;
   readonly timeout: Milliseconds;
+  /** Infinite without a bound. */
+  readonly silence: Milliseconds;
   readonly priority: number;
   readonly keep: { readonly succeeded: KeepPolicy; readonly others: KeepPolicy };
   readonly limits: readonly LimitPolicy[];
@@ -310,6 +342,7 @@ const optionTable: OptionTable<FunctionOptions<unknown, unknown>> = {
     fits: (value) =>
       value === false || (isDuration(value) && milliseconds(value) > 0 && milliseconds(value) <= longestTimeout),
   }),
+  silence: optional({ ...duration, fits: (value) => isDuration(value) && milliseconds(value) > 0 }),
   concurrency: optional({ ...oneOrMore(group(limitTable)), faultWithin: concurrencyFault }),
   rate: optional(oneOrMore(group(rateTable))),
   cron: optional({ ...oneOrMore(group(cronTable)), faultWithin: cronFault }),
@@ -366,6 +399,7 @@ function policyFrom(options: FunctionOptions<unknown, unknown>): Omit<FunctionPo
     input,
     migrate,
     retry: retryFrom(options.retry),
+    silence: options.silence === undefined ? Number.POSITIVE_INFINITY : milliseconds(options.silence),
     timeout: timeout === false ? Number.POSITIVE_INFINITY : milliseconds(timeout),
     priority,
     keep: { succeeded: kept(keep.succeeded, day), others: kept(keep.others, 30 * day) },

@@ -1,5 +1,4 @@
-import type { Milliseconds } from '../shared/duration.js';
-import { hour } from '../shared/duration.js';
+import { hour, type Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import { type Key, table } from '../shared/table.js';
 import type { Json } from './define-function.js';
@@ -7,11 +6,11 @@ import type { Json } from './define-function.js';
 /** How a run ended. */
 export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'timed_out';
 
-/** `scheduled`: due later, also between attempts. `queued`: due. */
-export type RunState = 'scheduled' | 'queued' | 'running' | Outcome;
+/** `scheduled`: due later, also between attempts. `queued`: due. `waiting`: for a run that it has called. */
+export type RunState = 'scheduled' | 'queued' | 'running' | 'waiting' | Outcome;
 
 const outcomes: readonly Outcome[] = ['succeeded', 'failed', 'cancelled', 'timed_out'];
-export const runStates: readonly RunState[] = ['scheduled', 'queued', 'running', ...outcomes];
+export const runStates: readonly RunState[] = ['scheduled', 'queued', 'running', 'waiting', ...outcomes];
 
 /** Why the last attempt failed. */
 export interface RunError {
@@ -42,7 +41,7 @@ export interface StoredRun {
   readonly interruptions: number;
   /** Counts every start, so that a start is named once: an outcome counts for the start that is stored. */
   readonly starts: number;
-  /** The process that runs it; null unless it is running. */
+  /** The process that runs it; null unless it is running or waiting. */
   readonly holder: string | null;
   /** Absent: it is in `function_values`. */
   readonly input?: Json;
@@ -50,6 +49,12 @@ export interface StoredRun {
   /** The values of this run in `function_values`. */
   readonly apart?: readonly ValueKind[];
   readonly meta?: Readonly<Record<string, string>>;
+  /** The last progress that its handler reported. */
+  readonly progress?: Json;
+  /** Lines of its log are stored. */
+  readonly hasLog?: true;
+  /** The run that called it, and by which name. */
+  readonly parent?: { readonly run: number; readonly function: string; readonly step: string };
   /** The number of its batch. */
   readonly batch?: number;
   /** It is cancelled unless it has been started by then. */
@@ -140,13 +145,81 @@ interface StoredValue {
 }
 export const values = table<StoredValue>('function_values', ({ run, kind }) => [run, kind]);
 
-/** A finished step. */
-interface StoredStep {
+/** A finished step, or a run that was called. */
+export interface StoredStep {
   readonly run: number;
   readonly name: string;
+  /** The value of the step, or the result of the run that was called. */
   readonly value?: Json;
+  readonly called?: CalledRun;
+}
+
+/** A run that was called. */
+interface CalledRun {
+  readonly number: number;
+  readonly function: string;
+  /** Absent until it has ended. */
+  readonly outcome?: Outcome;
+  readonly error?: RunError;
 }
 export const steps = table<StoredStep>('function_steps', ({ run, name }) => [run, name]);
+
+/** Runs that were enqueued together. */
+export interface StoredBatch {
+  /** That of its first run. */
+  readonly number: number;
+  readonly total: number;
+  /** How many have ended, by outcome. */
+  readonly ended: Readonly<Record<Outcome, number>>;
+  /** How many are still stored. */
+  readonly left: number;
+  /** The function that is enqueued when all have ended. */
+  readonly next?: { readonly function: string; readonly version: number; readonly priority: number };
+  /** All have ended once. */
+  readonly followed?: true;
+}
+export const batches = table<StoredBatch>('function_batches', ({ number }) => [number]);
+
+export const openMembers = ({ total, ended: { succeeded, failed, cancelled, timed_out } }: StoredBatch): number =>
+  total - succeeded - failed - cancelled - timed_out;
+
+/** A line of the log of a run. `at`: wall time. */
+export interface LogLine {
+  readonly at: Instant;
+  readonly level: 'info' | 'error';
+  readonly text: string;
+}
+
+/** Lines that were stored together. */
+interface StoredLog {
+  readonly run: number;
+  /** The write that stored them: later lines have greater ones. */
+  readonly chunk: number;
+  readonly lines: readonly LogLine[];
+}
+export const logs = table<StoredLog>('function_logs', ({ run, chunk }) => [run, chunk]);
+
+/** What a handler reported since it was stored last. */
+export interface Notes {
+  readonly progress?: Json;
+  readonly lines: readonly LogLine[];
+}
+
+/** Characters of the log of a run, and of one of its lines. */
+export const longestLog = 64 * 1024;
+export const longestLine = 8 * 1024;
+
+/** The latest lines that fit into a log. */
+export function latestLines(lines: readonly LogLine[]): readonly LogLine[] {
+  let room = longestLog;
+  let from = lines.length;
+  while (from > 0) {
+    room -= lines[from - 1]?.text.length ?? 0;
+    if (room < 0) break;
+    from -= 1;
+  }
+  return from === 0 ? lines : lines.slice(from);
+}
 
 /** The run that a key leads to. */
 interface RunKey extends StoredKey {
@@ -262,7 +335,7 @@ export function cancellation(reason: string): RunError {
 /** What a cancellation makes of a run; undefined when it has ended. A run under way is ended by its holder. */
 export function cancelled(run: StoredRun, reason: string, now: Instant): StoredRun | undefined {
   if (hasEnded(run)) return undefined;
-  if (run.state === 'running') return { ...run, cancelling: run.cancelling ?? reason };
+  if (run.holder !== null) return { ...run, cancelling: run.cancelling ?? reason };
   return { ...run, state: 'cancelled', endedAt: now, error: cancellation(reason) };
 }
 

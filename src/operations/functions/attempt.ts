@@ -1,10 +1,31 @@
-import type { FunctionPolicy, Json, RunContext, SchemaIssue, SchemaResult } from '../../functions/define-function.js';
-import { NonRetryableError, Snooze } from '../../functions/define-function.js';
+import {
+  type FunctionPolicy,
+  type HostRows,
+  type Json,
+  NonRetryableError,
+  type RunContext,
+  type SchemaIssue,
+  type SchemaResult,
+  Snooze,
+} from '../../functions/define-function.js';
 import { jsonFault } from '../../functions/json-fault.js';
 import { retryWait, waitUntil } from '../../functions/retry-wait.js';
-import { type AttemptEnd, cancellation, type RunError, runId, type StoredRun } from '../../functions/run.js';
+import {
+  type AttemptEnd,
+  cancellation,
+  type LogLine,
+  latestLines,
+  longestLine,
+  longestLog,
+  type Notes,
+  type RunError,
+  runId,
+  type StoredRun,
+  type StoredStep,
+} from '../../functions/run.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { RunFailedError } from './functions-api.js';
 
 /** Why an attempt should end; the name of the reason of its signal. */
 type AbortCause = 'cancelled' | 'timed_out' | 'stopping' | 'lost';
@@ -14,32 +35,80 @@ const longestValue = 1024 * 1024;
 const longestMessage = 1024;
 const longestStack = 8192;
 const maximumSteps = 1000;
+/** The most characters of a progress. */
+const longestProgress = 4096;
 
 /** The input of a queued run does not fit the code that would run it. */
 class InvalidInput extends NonRetryableError {
   override readonly name = 'InvalidInput' as 'NonRetryableError';
 }
 
+/** What an attempt needs of the loop that runs it. */
+export interface AttemptHost {
+  readonly context: EngineContext;
+  /** Steps and called runs of this run, by name. */
+  steps(attempt: Attempt): Promise<Map<string, StoredStep>>;
+  keep(attempt: Attempt, name: string, value: Json | undefined): Promise<void>;
+  /** Notes are to be stored. */
+  noted(attempt: Attempt): void;
+  /** Calls a run, or goes on waiting for the one that was called before; resolves when it has ended. */
+  call(attempt: Attempt, name: string, called: StoredStep | undefined, request: CallRequest): Promise<StoredStep>;
+  /** Why outcomes cannot be stored with rows of the host; undefined when they can. */
+  readonly commitFault: string | undefined;
+}
+
+/** A function that a run calls, and with what. */
+export interface CallRequest {
+  readonly fn: unknown;
+  readonly input: unknown;
+}
+
 /** One call of a handler in this process. */
 export class Attempt {
   readonly run: StoredRun;
   readonly policy: FunctionPolicy;
-  /** By the monotonic clock: when it times out, or when it is given up after an abort. */
-  deadline: Milliseconds;
   /** Why it was aborted. */
   cause: AbortCause | undefined;
   /** Its end has been noted: a later one has no effect. */
   hasEnded = false;
+  /** Rows of the host that commit with its outcome. */
+  rows: HostRows | undefined;
+  readonly #host: AttemptHost;
   #reason = 'the run was cancelled';
   #controller: AbortController | undefined;
-  /** Values of finished steps; read at the first step. */
-  #steps: Promise<Map<string, Json | undefined>> | undefined;
+  /** By the monotonic clock: when it times out, when it was last heard of, and when it is given up after an abort. */
+  #timesOutAt: Milliseconds;
+  #heardAt: Milliseconds;
+  #givenUpAt: Milliseconds = Number.POSITIVE_INFINITY;
+  #isSilent = false;
+  /** Calls that have not ended, and since when. */
+  #calls = 0;
+  #waitsSince: Milliseconds = 0;
+  /** Read at the first step. */
+  #steps: Promise<Map<string, StoredStep>> | undefined;
   readonly #named = new Set<string>();
+  #progressed: Json | undefined;
+  #lines: LogLine[] = [];
+  /** Characters of the lines. */
+  #size = 0;
 
-  constructor(run: StoredRun, policy: FunctionPolicy, now: Milliseconds) {
+  constructor(run: StoredRun, policy: FunctionPolicy, host: AttemptHost) {
     this.run = run;
     this.policy = policy;
-    this.deadline = now + policy.timeout;
+    this.#host = host;
+    this.#heardAt = host.context.clock.monotonic();
+    this.#timesOutAt = this.#heardAt + policy.timeout;
+  }
+
+  /** By the monotonic clock: when it times out, or when it is given up after an abort. */
+  get deadline(): Milliseconds {
+    if (this.cause !== undefined) return this.#givenUpAt;
+    return this.isWaiting ? Number.POSITIVE_INFINITY : Math.min(this.#timesOutAt, this.#silentAt);
+  }
+
+  /** It waits for runs that it has called, and needs no slot. */
+  get isWaiting(): boolean {
+    return this.#calls > 0 && !this.hasEnded;
   }
 
   /** Made when the handler asks for it: most never do. */
@@ -49,13 +118,53 @@ export class Attempt {
     return this.#controller.signal;
   }
 
+  get #silentAt(): Milliseconds {
+    return this.#heardAt + this.policy.silence;
+  }
+
   /** Aborts the signal of the handler, and when it is given up. */
   abort(cause: AbortCause, until: Milliseconds, reason?: string): void {
     if (this.cause !== undefined) return;
+    this.#isSilent = this.#silentAt < this.#timesOutAt;
     this.cause = cause;
-    this.deadline = until;
+    this.#givenUpAt = until;
     if (reason !== undefined) this.#reason = reason;
     this.#controller?.abort(reasonOf(cause));
+  }
+
+  /** One more call is under way: time does not count while there are any. */
+  waits(): void {
+    if (this.#calls === 0) this.#waitsSince = this.#now;
+    this.#calls += 1;
+  }
+
+  /** One call less. */
+  goesOn(): void {
+    this.#calls -= 1;
+    if (this.#calls > 0) return;
+    this.#timesOutAt += this.#now - this.#waitsSince;
+    this.#heardAt = this.#now;
+  }
+
+  /** Whether another call than this one is under way. */
+  get hasOtherCalls(): boolean {
+    return this.#calls > 1;
+  }
+
+  /** What is to be stored since the last time. */
+  takeNotes(): Notes {
+    const progress = this.#progressed;
+    const notes = { ...(progress === undefined ? {} : { progress }), lines: latestLines(this.#lines) };
+    this.#progressed = undefined;
+    this.#lines = [];
+    this.#size = 0;
+    return notes;
+  }
+
+  /** Notes that could not be stored. */
+  returnNotes({ progress, lines }: Notes): void {
+    this.#progressed ??= progress;
+    this.#lines = [...lines, ...this.#lines];
   }
 
   /** What is recorded when the handler is given up, or fails after an abort. */
@@ -63,34 +172,46 @@ export class Attempt {
     if (this.cause === 'cancelled') return { type: 'cancelled', error: cancellation(this.#reason) };
     if (this.cause === 'stopping' || this.cause === 'lost') return { type: 'handed_back' };
     if (this.cause !== 'timed_out') return { type: 'failed', error: error ?? unknownError, wait };
-    const message = `the attempt took longer than ${this.policy.timeout} ms`;
+    const message = this.#isSilent
+      ? `the attempt gave no sign of life for ${this.policy.silence} ms`
+      : `the attempt took longer than ${this.policy.timeout} ms`;
     return { type: 'timed_out', error: error ?? { name: 'TimedOut', message, stack: '' }, wait };
   }
 
   /** Calls the handler. Never rejects. */
-  async perform(context: EngineContext, input: Json | undefined, tools: StepTools): Promise<AttemptEnd> {
+  async perform(input: Json | undefined): Promise<AttemptEnd> {
     try {
       const { policy } = this;
       const parsed = await parsedInput(policy, this.run, input);
-      const result: unknown = await policy.handler?.(parsed, this.#context(tools));
-      if (this.cause === 'cancelled' || this.cause === 'timed_out')
-        return this.ending(undefined, this.wait(context, undefined));
+      const result: unknown = await policy.handler?.(parsed, this.#runContext());
+      if (this.cause === 'cancelled' || this.cause === 'timed_out') return this.ending(undefined, this.wait(undefined));
       const fault = result === undefined ? undefined : valueFault('result', result);
       if (fault !== undefined) throw new NonRetryableError(fault.message);
       return { type: 'succeeded', result: result as Json | undefined };
     } catch (error) {
-      if (error instanceof Snooze && this.cause === undefined)
-        return { type: 'snoozed', wait: waitUntil(error.wait, context.clock.now()) };
-      return this.ending(runErrorOf(error), this.wait(context, error));
+      return this.failure(error);
     }
   }
 
-  wait(context: EngineContext, error: unknown): Milliseconds | undefined {
-    const failure = { error, attempt: this.run.attempt };
-    return retryWait(this.policy, failure, context.ids.fraction(), context.clock.now());
+  /** The end of an attempt that threw. */
+  failure(error: unknown): AttemptEnd {
+    if (error instanceof Snooze && this.cause === undefined)
+      return { type: 'snoozed', wait: waitUntil(error.wait, this.#host.context.clock.now()) };
+    return this.ending(runErrorOf(error), this.wait(error));
   }
 
-  #context(tools: StepTools): RunContext {
+  wait(error: unknown): Milliseconds | undefined {
+    // The run that was called has had its own attempts.
+    if (error instanceof RunFailedError) return undefined;
+    const { ids, clock } = this.#host.context;
+    return retryWait(this.policy, { error, attempt: this.run.attempt }, ids.fraction(), clock.now());
+  }
+
+  get #now(): Milliseconds {
+    return this.#host.context.clock.monotonic();
+  }
+
+  #runContext(): RunContext {
     const { run, policy } = this;
     const attempt = this;
     return {
@@ -102,32 +223,94 @@ export class Attempt {
       get signal() {
         return attempt.signal;
       },
-      step: (name, work) => this.#step(tools, name, work),
+      log: {
+        info: (text) => this.#log('info', text),
+        error: (text) => this.#log('error', text),
+      },
+      progress: (value) => this.#progress(value),
+      heartbeat: () => this.#hear(),
+      step: (name, work) => this.#step(name, work),
+      call: (name, fn, ...input) => this.#call(name, { fn, input: input[0] }) as Promise<never>,
+      commit: (result, rows) => this.#commit(result, rows),
     };
   }
 
-  async #step<T>(tools: StepTools, name: string, work: () => T | Promise<T>): Promise<T> {
+  #hear(): void {
+    this.#heardAt = this.#now;
+  }
+
+  #log(level: LogLine['level'], text: string): void {
+    if (this.hasEnded) return;
+    const line = { at: this.#host.context.clock.now(), level, text: String(text).slice(0, longestLine) };
+    this.#lines.push(line);
+    this.#size += line.text.length;
+    if (this.#size > 2 * longestLog) {
+      this.#lines = [...latestLines(this.#lines)];
+      this.#size = longestLog;
+    }
+    this.#host.noted(this);
+  }
+
+  #progress(value: Json): void {
+    const fault = jsonFault(value);
+    if (fault !== undefined) throw new NonRetryableError(`the progress is not JSON: ${fault}`);
+    const text = JSON.stringify(value);
+    if (text.length > longestProgress)
+      throw new NonRetryableError(`the progress has ${text.length} characters: at most ${longestProgress} are kept`);
+    this.#hear();
+    if (this.hasEnded) return;
+    this.#progressed = JSON.parse(text) as Json;
+    this.#host.noted(this);
+  }
+
+  #commit<T>(result: T, rows: HostRows): T {
+    if (this.#host.commitFault !== undefined) throw new NonRetryableError(this.#host.commitFault);
+    if (typeof rows !== 'function') throw new NonRetryableError('run.commit: the second argument is a function');
+    if (this.rows !== undefined) throw new NonRetryableError('run.commit is called once in an attempt');
+    this.rows = rows;
+    return result;
+  }
+
+  async #step<T>(name: string, work: () => T | Promise<T>): Promise<T> {
+    const { done, all } = await this.#known(name);
+    // Of a run that was called by this name, only a result counts.
+    if (done !== undefined && (done.called === undefined || done.called.outcome === 'succeeded'))
+      return done.value as T;
+    const value = await work();
+    const fault = value === undefined ? undefined : valueFault(`value of the step '${name}'`, value);
+    if (fault !== undefined) throw new NonRetryableError(fault.message);
+    await this.#host.keep(this, name, value as Json | undefined);
+    all.set(name, { run: this.run.number, name, ...(value === undefined ? {} : { value: value as Json }) });
+    this.#hear();
+    return value;
+  }
+
+  async #call(name: string, request: CallRequest): Promise<Json | undefined> {
+    const { done, all } = await this.#known(name);
+    if (done !== undefined && done.called === undefined) return done.value;
+    const ended = done?.called?.outcome === undefined ? await this.#host.call(this, name, done, request) : done;
+    all.set(name, ended);
+    const { number = 0, function: called = '', outcome = 'cancelled', error } = ended.called ?? {};
+    if (outcome === 'succeeded') return ended.value;
+    throw new RunFailedError(runId({ function: called, number }), outcome, error ?? null);
+  }
+
+  /** What a name stands for so far. Each name is used once in an attempt. */
+  async #known(
+    name: string,
+  ): Promise<{ readonly done: StoredStep | undefined; readonly all: Map<string, StoredStep> }> {
     if (typeof name !== 'string' || name === '' || name.length > 256)
       throw new NonRetryableError('the name of a step is a string of 1 to 256 characters');
     if (this.#named.has(name)) throw new NonRetryableError(`the step '${name}' is used twice in one attempt`);
     this.#named.add(name);
-    this.#steps ??= tools.finished();
-    const finished = await this.#steps;
-    if (finished.has(name)) return finished.get(name) as T;
-    if (finished.size >= maximumSteps) throw new NonRetryableError(`a run has at most ${maximumSteps} steps`);
-    const value = await work();
-    const fault = value === undefined ? undefined : valueFault(`value of the step '${name}'`, value);
-    if (fault !== undefined) throw new NonRetryableError(fault.message);
-    await tools.keep(name, value as Json | undefined);
-    finished.set(name, value as Json | undefined);
-    return value;
+    this.#hear();
+    this.#steps ??= this.#host.steps(this);
+    const all = await this.#steps;
+    const done = all.get(name);
+    if (done === undefined && all.size >= maximumSteps)
+      throw new NonRetryableError(`a run has at most ${maximumSteps} steps`);
+    return { done, all };
   }
-}
-
-/** Reads and stores the finished steps of a run. */
-interface StepTools {
-  finished(): Promise<Map<string, Json | undefined>>;
-  keep(name: string, value: Json | undefined): Promise<void>;
 }
 
 const unknownError: RunError = { name: 'Error', message: 'the attempt failed', stack: '' };

@@ -1,23 +1,26 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
-import { limitNames } from '../../functions/admission.js';
 import {
   type Cron,
   checkCron,
   cronPolicyOf,
   type FunctionDefinition,
   type FunctionPolicy,
-  type Json,
+  type HostRows,
   policyOf,
 } from '../../functions/define-function.js';
 import {
-  cancelled,
+  batches,
+  cancellation,
   hasEnded,
+  logs,
   type Outcome,
+  openMembers,
   pauses,
   retried,
   runId,
   runs,
+  type StoredBatch,
   type StoredRun,
 } from '../../functions/run.js';
 import { declared, schedules } from '../../functions/schedule.js';
@@ -28,29 +31,43 @@ import type { ReadView } from '../../ports/storage.js';
 import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { hostRowsOf, jsonOf, newRunOf, type Order, type Placed, parsedOf, place, storageWith } from './enqueue.js';
+import {
+  hostRowsOf,
+  knownPolicy,
+  newRunOf,
+  type Order,
+  orderOf,
+  type Placed,
+  parsedOf,
+  place,
+  storageWith,
+} from './enqueue.js';
 import {
   type Batch,
+  type BatchCounts,
+  type BatchOptions,
+  batchId,
+  batchTable,
   delayKind,
   type EnqueueArgs,
-  type EnqueueOptions,
   enqueueTable,
   type Functions,
   FunctionsError,
   type FunctionsOptions,
   filterTable,
-  type HostRows,
   notFound,
   type Run,
   RunFailedError,
   type RunFilter,
   type RunRecord,
+  reasonKind,
   storageFailure,
   wholeFrom,
 } from './functions-api.js';
 import { declareSchedules } from './launches.js';
+import { afterEnd, cancelIn, countEnded, countsOf, putFollowUp, reopened } from './run-ends.js';
 import { RunLoop } from './run-loop.js';
-import { countEnded, countsOf, endIn, find, putNewRun, recordOf, removeRun, Scan, viewOf } from './stored-runs.js';
+import { find, putNewRun, recordOf, removeRun, Scan, viewOf } from './stored-runs.js';
 
 const mostInputs = 10_000;
 
@@ -121,9 +138,12 @@ class EngineFunctions implements Functions {
   ) {
     this.#engine = engine;
     this.#policies = policies;
-    this.#loop = new RunLoop(engine, policies, limits, (number, run) => {
-      if (run === undefined) this.#lookFor(number).catch((error: FunctionsError) => this.#settle(number, error));
-      else this.#settle(number, run);
+    this.#loop = new RunLoop(engine, policies, limits, {
+      ended: (number, run) => {
+        if (run === undefined) this.#lookFor(number).catch((error: FunctionsError) => this.#settle(number, error));
+        else this.#settle(number, run);
+      },
+      untilEnded: (number) => this.#end(String(number), number, {}),
     });
   }
 
@@ -171,7 +191,7 @@ class EngineFunctions implements Functions {
   async enqueue<In, Out>(fn: FunctionDefinition<In, Out>, ...args: EnqueueArgs<In>): Promise<Run<Out>> {
     const [input, options = {}] = args;
     checkOptions('functions.enqueue', options, enqueueTable);
-    const order = await this.#orderOf(fn, input);
+    const order = await orderOf(this.#policies, { fn, input });
     const isDue = options.delay === undefined && options.runAt === undefined;
     const reserved = isDue && this.#running !== undefined && this.#loop.reserve(order.policy.name);
     let placed: Placed | undefined;
@@ -192,27 +212,29 @@ class EngineFunctions implements Functions {
   async enqueueMany<In, Out>(
     fn: FunctionDefinition<In, Out>,
     inputs: readonly In[],
-    options: Omit<EnqueueOptions, 'unique' | 'idempotencyKey'> = {},
+    options: BatchOptions = {},
   ): Promise<Batch<Out>> {
-    const { unique: _, idempotencyKey: __, ...table } = enqueueTable;
-    checkOptions('functions.enqueueMany', options, table);
+    checkOptions('functions.enqueueMany', options, batchTable);
     if (!Array.isArray(inputs) || inputs.length > mostInputs)
       throw new TypeError(`functions.enqueueMany: the inputs are a list of at most ${mostInputs}`);
+    const follower = options.then === undefined ? undefined : this.#known('functions.enqueueMany', options.then);
     const orders: Order[] = [];
-    for (const [at, input] of inputs.entries()) orders.push(await this.#orderOf(fn, input, `inputs[${at}]: `));
-    const enqueued = await this.#write(options.alongside, (tx) => {
-      const batch = tx.index;
-      return ok({
-        batch,
-        runs: orders.map((order, at) => {
-          const run = { ...newRunOf(order, options, at === 0 ? batch : tx.nextIndex(), tx.now), batch };
-          putNewRun(tx, run, order.text?.length ?? 0);
-          return run;
-        }),
+    for (const [at, input] of inputs.entries())
+      orders.push(await orderOf(this.#policies, { fn, input }, `inputs[${at}]: `));
+    const { batch, members } = await this.#write(options.alongside, (tx) => {
+      const batch = newBatch(tx.index, orders.length, follower);
+      const members = orders.map((order, at) => {
+        const number = at === 0 ? batch.number : tx.nextIndex();
+        const run = { ...newRunOf(order, options, number, tx.now), batch: batch.number };
+        putNewRun(tx, run, order.text?.length ?? 0);
+        return run;
       });
+      if (members.length > 0) tx.put(batches, batch);
+      else putFollowUp(tx, batch, this.#policies);
+      return ok({ batch, members });
     });
     this.#loop.wake();
-    return this.#batchOf(enqueued.batch, enqueued.runs);
+    return this.#batchOf(batch, members);
   }
 
   async run<Out = unknown>(id: string): Promise<Run<Out> | undefined> {
@@ -231,10 +253,12 @@ class EngineFunctions implements Functions {
   }
 
   cancel(filter: RunFilter): Promise<number> {
+    return this.#cancelAll(filter, 'cancelled by a filter');
+  }
+
+  #cancelAll(filter: RunFilter, reason: string): Promise<number> {
     return this.#change('cancel', filter, (tx, run) => {
-      const changed = cancelled(run, 'cancelled by a filter', tx.now);
-      if (changed !== undefined) endIn(tx, changed);
-      return changed !== undefined;
+      return cancelIn(tx, run, reason, this.#policies) !== undefined;
     });
   }
 
@@ -244,14 +268,16 @@ class EngineFunctions implements Functions {
       if (changed === undefined) return false;
       tx.put(runs, changed);
       countEnded(tx, run, -1);
+      reopened(tx, run);
       return true;
     });
   }
 
   discard(filter: RunFilter): Promise<number> {
     return this.#change('discard', filter, (tx, run) => {
-      if (run.state === 'running') return false;
+      if (run.holder !== null) return false;
       if (hasEnded(run)) countEnded(tx, run, -1);
+      else afterEnd(tx, { ...run, state: 'cancelled', error: cancellation('discarded') }, this.#policies);
       removeRun(tx, run);
       return true;
     });
@@ -313,11 +339,7 @@ class EngineFunctions implements Functions {
   }
 
   #known(caller: string, fn: unknown): FunctionPolicy {
-    const policy = policyOf(fn);
-    if (policy === undefined) throw new TypeError(`${caller}: the first argument is not made by defineFunction`);
-    if (!this.#policies.has(policy.name))
-      throw new TypeError(`${caller}: ${policy.name} is not among the definitions of createFunctions`);
-    return policy;
+    return knownPolicy(this.#policies, caller, fn);
   }
 
   async #change(
@@ -344,30 +366,54 @@ class EngineFunctions implements Functions {
     return changed;
   }
 
-  async #orderOf(fn: unknown, input: unknown, where = ''): Promise<Order> {
-    const policy = this.#known('functions.enqueue', fn);
-    const what = `${where}the input of ${policy.name}`;
-    const text = input === undefined ? undefined : jsonOf(`${where}input of ${policy.name}`, input);
-    const parsed = await parsedOf(policy, input, what);
-    try {
-      return { policy, input: input as Json | undefined, text, limits: limitNames(policy, parsed) };
-    } catch (error) {
-      throw new FunctionsError(
-        'invalid_input',
-        `${what} gives no key: ${error instanceof Error ? error.message : 'unknown'}`,
+  #batchOf<Out>(batch: StoredBatch, members: readonly StoredRun[]): Batch<Out> {
+    const id = batchId(batch.number);
+    const counts = (view: ReadView): BatchCounts => {
+      // There is nothing to store of an empty one.
+      const stored = batch.total === 0 ? batch : view.get(batches, [batch.number])?.record;
+      if (stored === undefined) throw notFound(id);
+      const rows = view.list(runs, { index: 'batch', prefix: [batch.number] }).map(({ record }) => record);
+      return countsOf(
+        stored,
+        rows.filter((run) => !hasEnded(run)),
       );
-    }
+    };
+    return {
+      id,
+      runs: members.map((run) => this.#runOf<Out>(run, true)),
+      counts: () => this.#read(counts),
+      cancel: (reason = 'the batch was cancelled') => {
+        checkArgument('batch.cancel', 'reason', reason, reasonKind);
+        return this.#cancelAll({ batch: id }, reason);
+      },
+      ended: (limits) => this.#batchEnd(batch, counts, limits),
+    };
   }
 
-  #batchOf<Out>(batch: number, members: readonly StoredRun[]): Batch<Out> {
-    return {
-      id: `batch/${batch}`,
-      runs: members.map((run) => this.#runOf<Out>(run, true)),
-      counts: () =>
-        this.#read((view) =>
-          countsOf(view.list(runs, { index: 'batch', prefix: [batch] }).map(({ record }) => record)),
-        ),
-    };
+  async #batchEnd(
+    batch: StoredBatch,
+    counts: (view: ReadView) => BatchCounts,
+    { timeout }: { readonly timeout?: Duration } = {},
+  ): Promise<BatchCounts> {
+    if (timeout !== undefined) checkArgument('batch.ended', 'timeout', timeout, delayKind);
+    const { storage, clock } = this.#engine;
+    const over = new AbortController();
+    const until = timeout === undefined ? undefined : clock.monotonic() + milliseconds(timeout);
+    try {
+      for (;;) {
+        const { index, open } = await this.#read((view) => ({
+          index: view.tableIndex(batches),
+          open: openMembers(view.get(batches, [batch.number])?.record ?? { ...batch, total: 0 }),
+        }));
+        if (open === 0) return await this.#read(counts);
+        const left = until === undefined ? Number.POSITIVE_INFINITY : until - clock.monotonic();
+        if (timeout !== undefined && left <= 0) throw timeoutError(batchId(batch.number), timeout);
+        const change = storage.waitForChange([batches], index, over.signal);
+        await (until === undefined ? change : Promise.race([change, clock.sleep(left, over.signal)]));
+      }
+    } finally {
+      over.abort('over');
+    }
   }
 
   #runOf<Out>(run: StoredRun, isNew: boolean): Run<Out> {
@@ -383,21 +429,22 @@ class EngineFunctions implements Functions {
         }),
       result: (options) => this.#result(id, run.number, options) as Promise<Out>,
       cancel: (reason = 'the run was cancelled') => this.#cancelOne(id, reason),
+      log: () =>
+        this.#read((view) => {
+          if (find(view, id) === undefined) throw notFound(id);
+          const lines = view.list(logs, { prefix: [run.number] }).flatMap(({ record }) => record.lines);
+          return lines.map(({ at, level, text }) => ({ at: new Date(at), level, text }));
+        }),
     };
   }
 
   async #cancelOne(id: string, reason: string): Promise<boolean> {
-    checkArgument('run.cancel', 'reason', reason, {
-      takes: 'a string of at most 1024 characters',
-      fits: (value) => typeof value === 'string' && value.length <= 1024,
-    });
+    checkArgument('run.cancel', 'reason', reason, reasonKind);
     const changed = await this.#write(undefined, (tx) => {
       const run = find(tx, id);
-      const after = run === undefined ? undefined : cancelled(run, reason, tx.now);
-      if (after !== undefined) endIn(tx, after);
-      return ok(after);
+      return ok(run === undefined ? undefined : cancelIn(tx, run, reason, this.#policies));
     });
-    if (changed?.state === 'running') this.#loop.cancel(changed.number, reason);
+    if (changed?.cancelling !== undefined) this.#loop.cancel(changed.number, reason);
     else if (changed !== undefined) this.#settle(changed.number, changed);
     return changed !== undefined;
   }
@@ -492,6 +539,17 @@ class EngineFunctions implements Functions {
     if (own?.thrown !== undefined) throw own.thrown.error;
     throw written.error instanceof FunctionsError ? written.error : storageFailure(written.error);
   }
+}
+
+function newBatch(number: number, total: number, follower: FunctionPolicy | undefined): StoredBatch {
+  const { name = '', version = 1, priority = 50 } = follower ?? {};
+  return {
+    number,
+    total,
+    ended: { succeeded: 0, failed: 0, cancelled: 0, timed_out: 0 },
+    left: total,
+    ...(follower === undefined ? {} : { next: { function: name, version, priority } }),
+  };
 }
 
 function timeoutError(id: string, timeout: Duration): Error {

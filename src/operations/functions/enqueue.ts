@@ -1,5 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
-import type { FunctionPolicy, Json } from '../../functions/define-function.js';
+import { limitNames } from '../../functions/admission.js';
+import { type FunctionPolicy, type HostRows, type Json, policyOf } from '../../functions/define-function.js';
 import {
   hasEnded,
   idempotencyTime,
@@ -14,8 +15,7 @@ import type { Storage } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
 import { issuesText, valueFault } from './attempt.js';
-import { type EnqueueOptions, FunctionsError, type HostRows } from './functions-api.js';
-import type { RunLoop } from './run-loop.js';
+import { type EnqueueOptions, FunctionsError } from './functions-api.js';
 import { newRun, putNewRun, viewOf } from './stored-runs.js';
 
 /** A run to be enqueued, checked, without its number. */
@@ -38,6 +38,43 @@ export async function parsedOf(policy: FunctionPolicy, input: unknown, what: str
   const result = checked instanceof Promise ? await checked : checked;
   if (result.issues === undefined) return result.value;
   throw new FunctionsError('invalid_input', `${what} is refused: ${issuesText(result.issues)}`);
+}
+
+/** The policy of a definition that belongs to this process. */
+export function knownPolicy(
+  policies: ReadonlyMap<string, FunctionPolicy>,
+  caller: string,
+  fn: unknown,
+): FunctionPolicy {
+  const policy = policyOf(fn);
+  if (policy === undefined) throw new TypeError(`${caller}: the first argument is not made by defineFunction`);
+  if (!policies.has(policy.name))
+    throw new TypeError(`${caller}: ${policy.name} is not among the definitions of createFunctions`);
+  return policy;
+}
+
+/** Checks a function and its input. `where` precedes the messages. */
+export async function orderOf(
+  policies: ReadonlyMap<string, FunctionPolicy>,
+  {
+    fn,
+    input,
+    caller = 'functions.enqueue',
+  }: { readonly fn: unknown; readonly input: unknown; readonly caller?: string },
+  where = '',
+): Promise<Order> {
+  const policy = knownPolicy(policies, caller, fn);
+  const what = `${where}the input of ${policy.name}`;
+  const text = input === undefined ? undefined : jsonOf(`${where}input of ${policy.name}`, input);
+  const parsed = await parsedOf(policy, input, what);
+  try {
+    return { policy, input: input as Json | undefined, text, limits: limitNames(policy, parsed) };
+  } catch (error) {
+    throw new FunctionsError(
+      'invalid_input',
+      `${what} gives no key: ${error instanceof Error ? error.message : 'unknown'}`,
+    );
+  }
 }
 
 /** The statements of the host, with what they threw in the last run of the write: that is the host's own error. */
@@ -63,7 +100,7 @@ export function storageWith(storage: Storage & { alongside?: (rows: HostRows) =>
   );
 }
 
-export function jsonOf(what: string, value: unknown): string {
+function jsonOf(what: string, value: unknown): string {
   const fault = valueFault(what, value);
   if (fault !== undefined) throw new FunctionsError(fault.type, fault.message);
   return JSON.stringify(value);
@@ -91,7 +128,7 @@ export function place(
   tx: Transaction,
   order: Order,
   options: EnqueueOptions,
-  loop: RunLoop | undefined,
+  loop: { claim(tx: Transaction, run: StoredRun): StoredRun } | undefined,
 ): Result<Placed, FunctionsError> {
   const keys = keysOf(options);
   for (const { kind, key } of keys) {

@@ -1,4 +1,10 @@
-import type { Cron, FunctionDefinition, Json } from '../../functions/define-function.js';
+import {
+  type Cron,
+  type FunctionDefinition,
+  type HostRows,
+  type Json,
+  policyOf,
+} from '../../functions/define-function.js';
 import { type Outcome, type RunError, type RunState, runStates } from '../../functions/run.js';
 import type { OptionTable } from '../../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../../options/durations.js';
@@ -40,9 +46,6 @@ export class RunFailedError extends Error {
   }
 }
 
-/** Statements of the host that commit together with the enqueue, or not at all. */
-export type HostRows = (sql: { run(text: string, ...values: unknown[]): void }) => void;
-
 /** When and how a run is enqueued. */
 export interface EnqueueOptions {
   /** How long it waits at least; 400 days at most. */
@@ -79,6 +82,15 @@ export interface Run<Out = unknown> {
   result(options?: { readonly timeout?: Duration; readonly signal?: AbortSignal }): Promise<Out>;
   /** False when it had ended. The signal of a handler under way aborts. */
   cancel(reason?: string): Promise<boolean>;
+  /** The last 64 KiB of what its attempts have logged, the oldest line first. */
+  log(): Promise<readonly RunLogLine[]>;
+}
+
+/** A line of the log of a run. */
+export interface RunLogLine {
+  readonly at: Date;
+  readonly level: 'info' | 'error';
+  readonly text: string;
 }
 
 /** Runs that were enqueued together. */
@@ -86,6 +98,24 @@ export interface Batch<Out = unknown> {
   readonly id: string;
   readonly runs: readonly Run<Out>[];
   counts(): Promise<BatchCounts>;
+  /** Cancels those that have not ended; how many. */
+  cancel(reason?: string): Promise<number>;
+  /** The counts when all have ended, however. Rejects with a `TimeoutError` after `timeout`. */
+  ended(options?: { readonly timeout?: Duration }): Promise<BatchCounts>;
+}
+
+/** The input of the function that follows a batch. */
+export interface BatchEnd {
+  readonly batch: string;
+  readonly counts: BatchCounts;
+}
+
+export const batchId = (number: number): string => `batch/${number}`;
+
+/** How runs are enqueued together. */
+export interface BatchOptions extends Omit<EnqueueOptions, 'unique' | 'idempotencyKey'> {
+  /** Enqueued in the write that ends the last one. */
+  readonly then?: FunctionDefinition<BatchEnd, unknown>;
 }
 
 /** How many runs of a batch are in each state. */
@@ -106,6 +136,10 @@ export interface RunRecord<Out = unknown> {
   readonly endedAt: Date | null;
   readonly input: Json | undefined;
   readonly result?: Out;
+  /** The last value that `run.progress` got. */
+  readonly progress?: Json;
+  /** The run that called it. */
+  readonly parent: string | null;
   readonly batch: string | null;
   readonly meta: Readonly<Record<string, string>>;
   readonly error: RunError | null;
@@ -144,7 +178,7 @@ export interface Functions extends AsyncDisposable {
   enqueueMany<In, Out>(
     fn: FunctionDefinition<In, Out>,
     inputs: readonly In[],
-    options?: Omit<EnqueueOptions, 'unique' | 'idempotencyKey'>,
+    options?: BatchOptions,
   ): Promise<Batch<Out>>;
   /** Undefined when there is none. */
   run<Out = unknown>(id: string): Promise<Run<Out> | undefined>;
@@ -222,6 +256,15 @@ export const enqueueTable: OptionTable<EnqueueOptions> = {
         isUntil((value as { until?: unknown }).until)),
   }),
   alongside: optional(callable),
+};
+const { unique: _, idempotencyKey: __, ...sharedTable } = enqueueTable;
+export const batchTable: OptionTable<BatchOptions> = {
+  ...sharedTable,
+  then: optional({ takes: 'a definition made by defineFunction', fits: (value) => policyOf(value) !== undefined }),
+};
+export const reasonKind = {
+  takes: 'a string of at most 1024 characters',
+  fits: (value: unknown) => typeof value === 'string' && value.length <= 1024,
 };
 export const filterTable: OptionTable<RunFilter> = {
   function: optional(text),

@@ -43,7 +43,7 @@ export function launchDue(tx: Transaction, policy: FunctionPolicy, schedule: Sto
 }
 
 /** The counts of a launch. An input that the schema refuses, or checks only later, has none: its attempt says what is wrong. */
-function limitsOfLaunch(policy: FunctionPolicy, input: Json | undefined): readonly string[] {
+export function limitsOfLaunch(policy: FunctionPolicy, input: Json | undefined): readonly string[] {
   if (!hasKeys(policy)) return [];
   try {
     const checked = policy.input?.['~standard'].validate(input) ?? { value: input };

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import { Admission, hasKeys, isLimited } from '../../functions/admission.js';
-import type { FunctionPolicy, Json } from '../../functions/define-function.js';
+import type { FunctionPolicy, HostRows, Json } from '../../functions/define-function.js';
 import {
   type AttemptEnd,
   afterAttempt,
@@ -11,13 +11,13 @@ import {
   groupOf,
   hasEnded,
   type KeptGroup,
+  type Notes,
   pauses,
   processes,
   rateStates,
   runs,
   type StoredRun,
   started,
-  steps,
 } from '../../functions/run.js';
 import { schedules } from '../../functions/schedule.js';
 import type { ReadView } from '../../ports/storage.js';
@@ -27,8 +27,11 @@ import type { Key } from '../../shared/table.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { Attempt } from './attempt.js';
+import { type AttemptLoop, ownRun, StoredAttempts, unlessAborted } from './attempt-host.js';
+import { hostRowsOf, storageWith } from './enqueue.js';
 import { launchDue } from './launches.js';
-import { batchSize, collect, inputOf, keptCountsOf, resultApart } from './stored-runs.js';
+import { afterEnd } from './run-ends.js';
+import { batchSize, collect, inputOf, keptCountsOf, putLines, resultApart } from './stored-runs.js';
 
 /** From an abort until a handler that does not end is given up. */
 const grace: Milliseconds = 5 * second;
@@ -43,6 +46,26 @@ interface Ended {
   readonly end: AttemptEnd;
 }
 
+/** What an attempt has reported, to be stored. */
+interface Noted {
+  readonly attempt: Attempt;
+  readonly notes: Notes;
+}
+
+/** An attempt whose called runs have ended: it goes on when it has a slot. */
+interface Resuming {
+  readonly attempt: Attempt;
+  readonly goOn: () => void;
+}
+
+/** What the loop needs of its process. */
+interface LoopHost {
+  /** Gets what has ended here; without a run, when its outcome is that of another process. */
+  ended(number: number, run: StoredRun | undefined): void;
+  /** Resolves when a run has ended or is no longer kept. */
+  untilEnded(number: number): Promise<unknown>;
+}
+
 /** What one turn has found and done. */
 interface Turn {
   readonly claimed: Claimed[];
@@ -53,6 +76,8 @@ interface Turn {
   readonly lost: Attempt[];
   /** Runs that ended here after another process had taken them. */
   readonly taken: number[];
+  /** Attempts that have a slot again. */
+  readonly resumed: Resuming[];
   /** Whether more is due than one write takes. */
   isPartial: boolean;
   /** Nothing that is kept no longer was left. */
@@ -65,11 +90,40 @@ interface Turn {
   heldUntil: Milliseconds | undefined;
 }
 
+interface TurnInput {
+  readonly ends: readonly (Ended & Noted)[];
+  readonly noted: readonly Noted[];
+  readonly free: number;
+  readonly adopts: boolean;
+}
+
+const newTurn = (): Turn => ({
+  claimed: [],
+  ended: [],
+  cancelling: [],
+  lost: [],
+  taken: [],
+  resumed: [],
+  isPartial: false,
+  hasCollected: false,
+  dueAt: Number.POSITIVE_INFINITY,
+  leaseAt: Number.POSITIVE_INFINITY,
+  heldUntil: undefined,
+});
+
+function withNotes(run: StoredRun, { progress, lines }: Notes): StoredRun {
+  if (progress === undefined && (lines.length === 0 || run.hasLog === true)) return run;
+  return { ...run, ...(progress === undefined ? {} : { progress }), ...(lines.length === 0 ? {} : { hasLog: true }) };
+}
+
+/** Another process has the run, or an earlier try has recorded its outcome. */
+const taken = 'taken';
+
 /**
  * Runs the functions of one process. A turn is one write that records what has ended and claims what is due, so that at a high rate
  * one write serves many runs. The rows are the truth; what is in memory can be lost at any time.
  */
-export class RunLoop {
+export class RunLoop implements AttemptLoop {
   /** Identifies the process in the rows. */
   readonly process: string;
   readonly #context: EngineContext;
@@ -79,8 +133,7 @@ export class RunLoop {
   /** How long runs belong to a process that shows no sign of life, and with how much left it renews the lease. */
   readonly #leaseTime: Milliseconds;
   readonly #leaseRenewal: Milliseconds;
-  /** Gets what has ended here; without a run, when its outcome is that of another process. */
-  readonly #onEnded: (number: number, run: StoredRun | undefined) => void;
+  readonly #host: LoopHost;
   /** Claimed and not recorded as ended, by number. */
   readonly #underWay = new Map<number, Attempt>();
   /** Attempts whose handlers continue after they were given up: they keep their slots. */
@@ -88,6 +141,14 @@ export class RunLoop {
   /** Slots of claims that are being written. */
   #reserved = 0;
   #ends: Ended[] = [];
+  #resuming: Resuming[] = [];
+  readonly #waiting = new Set<Attempt>();
+  /** Outcomes that are being recorded with rows of the host. */
+  readonly #committing = new Set<Promise<void>>();
+  readonly #attempts: StoredAttempts;
+  /** Attempts with notes, and when these are stored. */
+  readonly #noted = new Set<Attempt>();
+  #notesAt: Milliseconds = Number.POSITIVE_INFINITY;
   /** A write that failed may have claimed runs all the same. */
   #mayHoldMore = true;
   /** The last turn left nothing behind that is due. */
@@ -109,14 +170,14 @@ export class RunLoop {
   #alarmAt: Milliseconds = Number.POSITIVE_INFINITY;
   #isWoken = false;
   /** Ends so far, and who waits for the next one. */
-  readonly #noted = { all: 0, handedBack: 0 };
+  readonly #endings = { all: 0, handedBack: 0 };
   #atEnd: (() => void)[] = [];
 
   constructor(
     context: EngineContext,
     policies: ReadonlyMap<string, FunctionPolicy>,
     { concurrency, lease }: { readonly concurrency: number; readonly lease: Milliseconds },
-    onEnded: (number: number, run: StoredRun | undefined) => void,
+    host: LoopHost,
   ) {
     this.#context = context;
     this.#policyOf = policies;
@@ -124,8 +185,9 @@ export class RunLoop {
     this.#concurrency = concurrency;
     this.#leaseTime = lease;
     this.#leaseRenewal = (lease * 2) / 3;
-    this.#onEnded = onEnded;
+    this.#host = host;
     this.process = context.ids.next('lease_owner');
+    this.#attempts = new StoredAttempts(context, policies, this);
   }
 
   /** Runs until `signal` aborts. */
@@ -153,7 +215,8 @@ export class RunLoop {
   }
 
   get #free(): number {
-    return this.#concurrency - this.#underWay.size + this.#ends.length - this.#abandoned.size - this.#reserved;
+    const taken = this.#underWay.size - this.#ends.length - this.#waiting.size + this.#abandoned.size + this.#reserved;
+    return this.#concurrency - taken;
   }
 
   /** Takes a slot for a run that the caller is about to enqueue; false when it has to wait for its turn. */
@@ -195,17 +258,21 @@ export class RunLoop {
   async stop(deadline: Milliseconds): Promise<{ readonly ended: number; readonly handedBack: number }> {
     const { clock } = this.#context;
     this.#accepts = false;
-    const before = { ...this.#noted };
+    const before = { ...this.#endings };
+    // Nothing starts that they could wait for.
+    for (const attempt of this.#underWay.values())
+      if (attempt.isWaiting) attempt.abort('stopping', clock.monotonic() + second);
     await this.#allEnded(clock.monotonic() + deadline);
     for (const attempt of this.#underWay.values())
       if (!attempt.hasEnded) attempt.abort('stopping', clock.monotonic() + second);
     await this.#allEnded(clock.monotonic() + second);
     const left = [...this.#underWay.values()].filter((attempt) => !attempt.hasEnded);
     for (const attempt of left) this.#giveUp(attempt, { type: 'handed_back' });
+    await Promise.all(this.#committing);
     await this.#turn();
     await this.#leave();
-    const handedBack = this.#noted.handedBack - before.handedBack;
-    return { ended: this.#noted.all - before.all - handedBack, handedBack };
+    const handedBack = this.#endings.handedBack - before.handedBack;
+    return { ended: this.#endings.all - before.all - handedBack, handedBack };
   }
 
   /** Gives the lease back, if nothing is left under it. */
@@ -249,7 +316,7 @@ export class RunLoop {
       void this.#changeOfOthers(seen, over.signal).then(() => resolve());
       if (Number.isFinite(turn.dueAt)) void clock.sleepUntil(turn.dueAt, over.signal).then(() => resolve());
       const due = [...this.#underWay.values()].map((attempt) => this.#dueOf(attempt));
-      const at = Math.min(turn.leaseAt, ...due);
+      const at = Math.min(turn.leaseAt, this.#notesAt, ...due);
       this.#restsUntil = at;
       if (Number.isFinite(at)) void clock.sleep(at - clock.monotonic(), over.signal).then(() => resolve());
     });
@@ -293,7 +360,7 @@ export class RunLoop {
     for (const attempt of this.#underWay.values()) {
       if (attempt.hasEnded || attempt.deadline > now) continue;
       if (attempt.cause === undefined) attempt.abort('timed_out', now + grace);
-      else this.#giveUp(attempt, attempt.ending(undefined, attempt.wait(this.#context, undefined)));
+      else this.#giveUp(attempt, attempt.ending(undefined, attempt.wait(undefined)));
     }
   }
 
@@ -304,9 +371,10 @@ export class RunLoop {
 
   #note(attempt: Attempt, end: AttemptEnd): void {
     attempt.hasEnded = true;
+    this.#waiting.delete(attempt);
     this.#ends.push({ attempt, end });
-    this.#noted.all += 1;
-    if (end.type === 'handed_back') this.#noted.handedBack += 1;
+    this.#endings.all += 1;
+    if (end.type === 'handed_back') this.#endings.handedBack += 1;
     this.#announceEnd();
     this.wake();
   }
@@ -314,53 +382,114 @@ export class RunLoop {
   #start({ run, input }: Claimed): void {
     const policy = this.#policyOf.get(run.function);
     if (policy === undefined) return;
-    const attempt = new Attempt(run, policy, this.#context.clock.monotonic());
+    const attempt = new Attempt(run, policy, this.#attempts);
     this.#underWay.set(run.number, attempt);
     if (run.limits?.[0] !== undefined) this.#lastKey.set(run.function, run.limits[0]);
     this.#setAlarm(this.#dueOf(attempt));
-    const tools = { finished: () => this.#finishedSteps(run), keep: this.#keepStep(attempt) };
-    void attempt.perform(this.#context, input, tools).then((end) => {
+    void attempt.perform(input).then((end) => {
       if (this.#abandoned.delete(attempt)) this.wake();
-      else if (!attempt.hasEnded) this.#note(attempt, end);
+      else if (!attempt.hasEnded) this.#over(attempt, end);
     });
   }
 
-  async #finishedSteps({ number }: StoredRun): Promise<Map<string, Json | undefined>> {
-    const read = await this.#context.storage.read((view) => view.list(steps, { prefix: [number] }));
-    if (read.isErr()) throw new Error(`the steps of the run cannot be read: ${read.error.message}`);
-    return new Map(read.value.map(({ record: { name, value } }) => [name, value]));
+  /** A handler has ended. */
+  #over(attempt: Attempt, end: AttemptEnd): void {
+    if (attempt.rows === undefined || end.type !== 'succeeded') {
+      this.#note(attempt, end);
+      return;
+    }
+    attempt.hasEnded = true;
+    const committed = this.#commitWith(attempt, end, attempt.rows).finally(() => this.#committing.delete(committed));
+    this.#committing.add(committed);
   }
 
-  #keepStep(attempt: Attempt): (name: string, value: Json | undefined) => Promise<void> {
-    return async (name, value) => {
-      const written = await commit(this.#context, hostPrincipal, (tx): Result<boolean, never> => {
-        const isOurs = this.#isOurs(tx, attempt);
-        if (isOurs) tx.put(steps, { run: attempt.run.number, name, ...(value === undefined ? {} : { value }) });
-        return ok(isOurs);
+  /** Records an outcome together with rows of the host, in a write of its own: they may be refused. */
+  async #commitWith(attempt: Attempt, end: AttemptEnd, rows: HostRows): Promise<void> {
+    const { storage, clock, logger } = this.#context;
+    const notes = attempt.takeNotes();
+    for (;;) {
+      const own = hostRowsOf(rows);
+      const context = { ...this.#context, storage: storageWith(storage, own.rows) };
+      const written = await commit(context, hostPrincipal, (tx): Result<Turn, { readonly message: string }> => {
+        const turn = newTurn();
+        this.#record(tx, turn, { attempt, end, notes });
+        this.#count(tx, turn);
+        return turn.taken.length > 0 ? err({ message: taken }) : ok(turn);
       });
-      if (written.isErr()) throw new Error(`the step '${name}' cannot be stored: ${written.error.message}`);
-      if (written.value.value) return;
-      attempt.abort('lost', Number.POSITIVE_INFINITY);
-      throw new Error(`the step '${name}' is not stored: another process has the run`);
-    };
+      if (written.isOk()) return this.#committed(attempt, written.value.value.ended[0]);
+      if (own.thrown !== undefined) {
+        this.#note(attempt, attempt.failure(own.thrown.error));
+        return;
+      }
+      // An earlier try may have recorded it: whoever waits reads what is stored.
+      if (written.error.message === taken) return this.#committed(attempt, undefined);
+      logger.error({ error: written.error.message }, 'An outcome with rows of the host cannot be recorded');
+      if ('reason' in written.error && written.error.reason === 'closed') return;
+      await clock.sleep(second, new AbortController().signal);
+    }
   }
 
-  #isOurs(view: ReadView, { run }: Attempt): boolean {
-    const stored = view.get(runs, [run.number])?.record;
-    return stored?.holder === this.process && stored.starts === run.starts;
+  #committed(attempt: Attempt, run: StoredRun | undefined): void {
+    this.#underWay.delete(attempt.run.number);
+    this.#endings.all += 1;
+    this.#host.ended(attempt.run.number, run);
+    this.#announceEnd();
+    this.wake();
+  }
+
+  // What attempts under way report.
+
+  noted(attempt: Attempt): void {
+    this.#noted.add(attempt);
+    if (this.#notesAt !== Number.POSITIVE_INFINITY) return;
+    this.#notesAt = this.#context.clock.monotonic() + second;
+    this.#setAlarm(this.#notesAt);
+  }
+
+  waits(attempt: Attempt): void {
+    attempt.waits();
+    this.#waiting.add(attempt);
+    // Nothing starts any more that it could wait for.
+    if (!this.#accepts) attempt.abort('stopping', this.#context.clock.monotonic() + second);
+    this.wake();
+  }
+
+  goesOn(attempt: Attempt): void {
+    attempt.goesOn();
+    if (!attempt.isWaiting) this.#waiting.delete(attempt);
+  }
+
+  async resume(attempt: Attempt): Promise<void> {
+    if (attempt.hasOtherCalls) {
+      this.goesOn(attempt);
+      return;
+    }
+    const slot = new Promise<void>((resolve) => this.#resuming.push({ attempt, goOn: resolve }));
+    this.wake();
+    try {
+      await unlessAborted(attempt, slot);
+    } finally {
+      this.#resuming = this.#resuming.filter((each) => each.attempt !== attempt);
+      this.goesOn(attempt);
+    }
+  }
+
+  untilEnded(number: number): Promise<unknown> {
+    return this.#host.untilEnded(number);
   }
 
   /** One write; undefined when the store failed, after which the same ends are recorded again. */
   async #turn(): Promise<(Turn & { readonly index: number }) | undefined> {
     const adopts = this.#mayHoldMore && this.#reserved === 0;
     const free = this.#accepts ? Math.max(0, this.#free) : 0;
-    const ends = this.#ends;
+    const ends = this.#ends.map((ended) => ({ ...ended, notes: ended.attempt.takeNotes() }));
     this.#ends = [];
+    const noted = this.#notesDue();
     this.#claimedBy.clear();
     for (const { attempt } of ends) this.#underWay.delete(attempt.run.number);
     this.#reserved += free;
     const written = await commit<Turn, never>(this.#context, hostPrincipal, (tx) =>
-      ok(this.#work(tx, ends, free, adopts)),
+      ok(this.#work(tx, { ends, noted, free, adopts })),
     ).then(
       (result) => result,
       // A row that cannot be worked with must not end the process.
@@ -371,6 +500,8 @@ export class RunLoop {
     if (written.isErr()) {
       this.#ends = [...ends, ...this.#ends];
       for (const { attempt } of ends) this.#underWay.set(attempt.run.number, attempt);
+      for (const { attempt, notes } of [...ends, ...noted]) attempt.returnNotes(notes);
+      for (const { attempt } of noted) this.noted(attempt);
       this.#mayHoldMore = true;
       this.#isCaughtUp = false;
       this.#context.logger.error({ error: written.error.message }, 'Runs of functions cannot be recorded');
@@ -389,26 +520,26 @@ export class RunLoop {
     for (const attempt of turn.lost) attempt.abort('lost', Number.POSITIVE_INFINITY);
     for (const { number, cancelling } of turn.cancelling)
       this.#underWay.get(number)?.abort('cancelled', now + grace, cancelling);
+    for (const { goOn } of turn.resumed) goOn();
     for (const claimed of turn.claimed) this.#start(claimed);
-    this.#isCaughtUp = turn.claimed.length < free && !turn.isPartial;
-    for (const run of turn.ended) this.#onEnded(run.number, run);
-    for (const number of turn.taken) this.#onEnded(number, undefined);
+    this.#isCaughtUp = turn.claimed.length + turn.resumed.length < free && !turn.isPartial;
+    for (const run of turn.ended) this.#host.ended(run.number, run);
+    for (const number of turn.taken) this.#host.ended(number, undefined);
   }
 
-  #work(tx: Transaction, ends: readonly Ended[], free: number, adopts: boolean): Turn {
-    const turn: Turn = {
-      claimed: [],
-      ended: [],
-      cancelling: [],
-      lost: [],
-      taken: [],
-      isPartial: false,
-      hasCollected: false,
-      dueAt: Number.POSITIVE_INFINITY,
-      leaseAt: Number.POSITIVE_INFINITY,
-      heldUntil: undefined,
-    };
-    for (const { attempt, end } of ends) this.#record(tx, turn, attempt, end);
+  /** What attempts under way have reported, once a second. */
+  #notesDue(): readonly Noted[] {
+    if (this.#notesAt > this.#context.clock.monotonic()) return [];
+    this.#notesAt = Number.POSITIVE_INFINITY;
+    const due = [...this.#noted].filter((attempt) => !attempt.hasEnded);
+    this.#noted.clear();
+    return due.map((attempt) => ({ attempt, notes: attempt.takeNotes() }));
+  }
+
+  #work(tx: Transaction, { ends, noted, free, adopts }: TurnInput): Turn {
+    const turn = newTurn();
+    for (const ended of ends) this.#record(tx, turn, ended);
+    for (const { attempt, notes } of noted) this.#putNotes(tx, attempt, notes);
     this.#takeOver(tx, turn);
     this.#letTimePass(tx, turn);
     this.#launch(tx, turn);
@@ -418,7 +549,8 @@ export class RunLoop {
     if (going.length + turn.claimed.length > 0) {
       const until = this.#keepLease(tx);
       // Whoever renewed it, this turn or an enqueue: it may have ended before.
-      if (until !== this.#heldUntil) turn.lost.push(...going.filter((attempt) => !this.#isOurs(tx, attempt)));
+      if (until !== this.#heldUntil)
+        turn.lost.push(...going.filter((attempt) => ownRun(tx, attempt, this.process) === undefined));
       turn.heldUntil = until;
       turn.leaseAt = Math.min(turn.leaseAt, until - this.#leaseRenewal);
       const asked = tx.list(runs, { index: 'cancelling', prefix: [this.process] });
@@ -429,11 +561,22 @@ export class RunLoop {
   }
 
   /** An outcome counts for the start that is stored: of a run that was taken away, nothing is recorded. */
-  #record(tx: Transaction, turn: Turn, attempt: Attempt, end: AttemptEnd): void {
-    const stored = tx.get(runs, [attempt.run.number])?.record;
-    if (stored?.holder === this.process && stored.starts === attempt.run.starts)
-      this.#put(tx, turn, afterAttempt(stored, end, tx.now));
-    else turn.taken.push(attempt.run.number);
+  #record(tx: Transaction, turn: Turn, { attempt, end, notes }: Ended & Noted): void {
+    const stored = ownRun(tx, attempt, this.process);
+    if (stored === undefined) {
+      turn.taken.push(attempt.run.number);
+      return;
+    }
+    putLines(tx, stored, notes.lines);
+    this.#put(tx, turn, afterAttempt(withNotes(stored, notes), end, tx.now));
+  }
+
+  #putNotes(tx: Transaction, attempt: Attempt, notes: Notes): void {
+    const stored = ownRun(tx, attempt, this.process);
+    if (stored === undefined) return;
+    putLines(tx, stored, notes.lines);
+    const told = withNotes(stored, notes);
+    if (told !== stored) tx.put(runs, told);
   }
 
   #put(tx: Transaction, turn: Turn, run: StoredRun): void {
@@ -452,7 +595,11 @@ export class RunLoop {
         continue;
       }
       const left = tx.list(runs, { index: 'live', prefix: [other.id], limit: batchSize });
-      for (const { record } of left) this.#put(tx, turn, afterAttempt(record, { type: 'interrupted' }, tx.now));
+      for (const { record } of left) {
+        // One that only waited is not to blame.
+        const type = record.state === 'waiting' ? 'handed_back' : 'interrupted';
+        this.#put(tx, turn, afterAttempt(record, { type }, tx.now));
+      }
       if (left.length === batchSize) turn.isPartial = true;
       else {
         tx.remove(processes, [other.id]);
@@ -520,12 +667,14 @@ export class RunLoop {
   }
 
   #claim(tx: Transaction, turn: Turn, free: number, going: readonly Attempt[]): void {
-    const room = free - turn.claimed.length;
-    if (room <= 0) return;
+    if (free <= turn.claimed.length) return;
     const active = this.#active(tx);
+    const admission = this.#policies.some(isLimited) ? this.#admission(tx) : undefined;
+    this.#resume(tx, turn, free - turn.claimed.length, admission);
+    const room = free - turn.claimed.length - turn.resumed.length;
+    if (room <= 0) return;
     const suspects = this.#suspects(tx, active, going);
     const ready = this.#first(tx, active, 'ready', room);
-    const admission = active.some(isLimited) ? this.#admission(tx) : undefined;
     const begin = (candidates: readonly StoredRun[], most: number): void => {
       for (const run of candidates) {
         if (turn.claimed.length >= most) break;
@@ -534,14 +683,28 @@ export class RunLoop {
       }
     };
     begin(suspects, turn.claimed.length + 1);
-    begin(ready, free);
+    begin(ready, free - turn.resumed.length);
     for (const state of admission?.changedRates ?? []) tx.put(rateStates, state);
     turn.dueAt = Math.min(turn.dueAt, admission?.until ?? Number.POSITIVE_INFINITY);
   }
 
+  /** Attempts whose calls have ended go on before anything new starts. */
+  #resume(tx: Transaction, turn: Turn, room: number, admission: Admission | undefined): void {
+    for (const each of this.#resuming) {
+      if (turn.resumed.length >= room) break;
+      const { attempt } = each;
+      const stored = attempt.cause === undefined ? ownRun(tx, attempt, this.process) : undefined;
+      if (stored === undefined || admission?.readmits(attempt.policy, stored) === false) continue;
+      tx.put(runs, { ...stored, state: 'running' });
+      turn.resumed.push(each);
+    }
+  }
+
   /** Runs that their process may have died of, the first of each function: one of them runs beside no other. */
   #suspects(tx: Transaction, active: readonly FunctionPolicy[], going: readonly Attempt[]): readonly StoredRun[] {
-    return going.some(({ run }) => run.interruptions > 0) ? [] : this.#first(tx, active, 'suspects', 1);
+    return going.some(({ run, isWaiting }) => run.interruptions > 0 && !isWaiting)
+      ? []
+      : this.#first(tx, active, 'suspects', 1);
   }
 
   /** The functions that are not paused. */
@@ -629,6 +792,7 @@ export class RunLoop {
       if (collects && policy !== undefined && collect(tx, policy, counts)) turn.isPartial = true;
       tx.put(functionCounts, { function: name, ...counts });
     }
+    for (const run of turn.ended) if (afterEnd(tx, run, this.#policyOf)) turn.isPartial = true;
     turn.hasCollected = collects && !turn.isPartial;
   }
 }

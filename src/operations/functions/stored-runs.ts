@@ -1,15 +1,16 @@
 import type { FunctionPolicy, Json } from '../../functions/define-function.js';
 import {
+  batches,
   functionCounts,
-  groupOf,
-  hasEnded,
   type KeptGroup,
   keptFrom,
+  type LogLine,
+  latestLines,
+  logs,
   numberOf,
   type RunState,
   runId,
   runKeys,
-  runStates,
   runs,
   type StoredRun,
   steps,
@@ -18,7 +19,7 @@ import {
 import type { ReadView } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
-import type { BatchCounts, RunFilter, RunRecord } from './functions-api.js';
+import { batchId, type RunFilter, type RunRecord } from './functions-api.js';
 
 /** Rows that one write changes because of time: due, expired, collected, left by a dead process. */
 export const batchSize = 100;
@@ -26,19 +27,6 @@ export const batchSize = 100;
 const longestInline = 512;
 /** Rows that one read or write of a bulk call looks at. */
 const bulkSize = 200;
-
-/** Stores a run that may have ended just now, outside of an attempt. */
-export function endIn(tx: Transaction, run: StoredRun): void {
-  tx.put(runs, run);
-  if (hasEnded(run)) countEnded(tx, run, 1);
-}
-
-export function countEnded(tx: Transaction, run: StoredRun, change: 1 | -1): void {
-  const { succeeded = 0, others = 0 } = tx.get(functionCounts, [run.function])?.record ?? {};
-  const counts = { succeeded, others };
-  counts[groupOf(run)] += change;
-  tx.put(functionCounts, { function: run.function, ...counts });
-}
 
 /** Walks the runs that a filter selects, the latest first, a bounded number at a time. */
 export class Scan {
@@ -102,17 +90,14 @@ export function recordOf(view: ReadView, run: StoredRun): RunRecord {
     endedAt: date(run.endedAt),
     input,
     ...(result === undefined ? {} : { result }),
-    batch: run.batch === undefined ? null : `batch/${run.batch}`,
+    ...(run.progress === undefined ? {} : { progress: run.progress as Json }),
+    parent: run.parent === undefined ? null : runId({ function: run.parent.function, number: run.parent.run }),
+    batch: run.batch === undefined ? null : batchId(run.batch),
     meta: run.meta ?? {},
     error: run.error ?? null,
   };
 }
 
-export function countsOf(members: readonly StoredRun[]): BatchCounts {
-  const counts = Object.fromEntries(runStates.map((state) => [state, 0])) as Record<RunState, number>;
-  for (const { state } of members) counts[state] += 1;
-  return { ...counts, total: members.length };
-}
 export function keptCountsOf(view: ReadView, name: string): Record<KeptGroup, number> {
   const { succeeded = 0, others = 0 } = view.get(functionCounts, [name])?.record ?? {};
   return { succeeded, others };
@@ -142,14 +127,39 @@ export function removeRun(tx: Transaction, run: StoredRun): void {
   tx.remove(runs, [run.number]);
   for (const kind of run.apart ?? []) tx.remove(values, [run.number, kind]);
   for (const { record } of tx.list(steps, { prefix: [run.number] })) tx.remove(steps, [record.run, record.name]);
+  if (run.hasLog === true)
+    for (const { record } of tx.list(logs, { prefix: [run.number] })) tx.remove(logs, [record.run, record.chunk]);
+  leaveBatch(tx, run);
   for (const { kind, key } of run.keys ?? []) {
     const stored = tx.get(runKeys, [kind, run.function, key])?.record;
     if (stored?.run === run.number) tx.remove(runKeys, [kind, run.function, key]);
   }
 }
 
+/** A batch is stored for as long as one of its runs. */
+function leaveBatch(tx: Transaction, run: StoredRun): void {
+  const batch = run.batch === undefined ? undefined : tx.get(batches, [run.batch])?.record;
+  if (batch?.left === 1) tx.remove(batches, [batch.number]);
+  else if (batch !== undefined) tx.put(batches, { ...batch, left: batch.left - 1 });
+}
+
 export function inputOf(view: ReadView, run: StoredRun): Json | undefined {
   return run.apart?.includes('input') === true ? view.get(values, [run.number, 'input'])?.record.value : run.input;
+}
+
+/** Stores what an attempt has reported; the oldest lines make room. The progress is that of the run, which the caller stores. */
+export function putLines(tx: Transaction, { number }: StoredRun, lines: readonly LogLine[]): void {
+  if (lines.length === 0) return;
+  const before = tx.list(logs, { prefix: [number] }).map(({ record }) => record);
+  const kept = latestLines([...before.flatMap((chunk) => chunk.lines), ...lines]);
+  let over = before.reduce((sum, chunk) => sum + chunk.lines.length, lines.length) - kept.length;
+  for (const chunk of before) {
+    if (over <= 0) break;
+    if (chunk.lines.length <= over) tx.remove(logs, [number, chunk.chunk]);
+    else tx.put(logs, { ...chunk, lines: chunk.lines.slice(over) });
+    over -= chunk.lines.length;
+  }
+  tx.put(logs, { run: number, chunk: tx.index, lines: kept.slice(-lines.length) });
 }
 
 export function resultApart(tx: Transaction, run: StoredRun): StoredRun {
@@ -161,7 +171,7 @@ export function resultApart(tx: Transaction, run: StoredRun): StoredRun {
 
 /** A run that begins when it is due. */
 export function newRun(
-  policy: FunctionPolicy,
+  policy: Pick<FunctionPolicy, 'name' | 'version' | 'priority'>,
   input: Json | undefined,
   { number, now, dueAt }: { readonly number: number; readonly now: Instant; readonly dueAt: Instant },
 ): StoredRun {

@@ -35,3 +35,39 @@ test('an order and its run are stored together or not at all, and the error of t
   for (let n = 0; n < 40; n += 1) await enqueue('a').catch(() => undefined);
   expect(await (await enqueue('z')).result()).toBe('z');
 });
+
+test('an outcome and its rows are stored together or not at all, and a refused row fails the attempt with its own error', async () => {
+  const handle = openFile(':memory:', false);
+  handle.exec('CREATE TABLE paid (id TEXT PRIMARY KEY)');
+  const storage = (await sqliteStorage(handle))._unsafeUnwrap();
+  const engine = createEngine({ storage, clock: systemClock(), ids: randomIds(), delivery: recordingDelivery() });
+  const pay = defineFunction<string, string, string>({ name: 'pay', retry: { attempts: 2, delay: 1 } }, (id, run) =>
+    run.commit(`paid ${id}`, (sql) => sql.run('INSERT INTO paid (id) VALUES (?)', id)),
+  );
+  const fails = defineFunction<string>({ name: 'fails', retry: { attempts: 1 } }, (id, run) => {
+    run.commit(undefined, (sql) => sql.run('INSERT INTO paid (id) VALUES (?)', id));
+    throw new Error('after all');
+  });
+  const twice = defineFunction<string>({ name: 'twice', retry: { attempts: 1 } }, (id, run) => {
+    for (let n = 0; n < 2; n += 1) run.commit(undefined, (sql) => sql.run('INSERT INTO paid (id) VALUES (?)', id));
+  });
+  await using functions = createFunctions(engine, [pay, fails, twice]);
+  await functions.start();
+  expect(await (await functions.enqueue(pay, 'a')).result()).toBe('paid a');
+  const second = await functions.enqueue(pay, 'a');
+  await expect(second.result()).rejects.toThrow('UNIQUE constraint failed: paid.id');
+  expect(await second.status()).toMatchObject({ attempt: 2, state: 'failed' });
+  await expect((await functions.enqueue(fails, 'b')).result()).rejects.toThrow('after all');
+  await expect((await functions.enqueue(twice, 'c')).result()).rejects.toThrow(
+    'run.commit is called once in an attempt',
+  );
+  expect(handle.prepare('SELECT id FROM paid').all()).toEqual([{ id: 'a' }]);
+  // Slots are free again, and a stop waits for what is being stored.
+  const many = await functions.enqueueMany(
+    pay,
+    Array.from({ length: 100 }, (_, n) => `x${n}`),
+  );
+  await Promise.all(many.runs.map((run) => run.result()));
+  expect(handle.prepare('SELECT count(*) AS n FROM paid').all()).toEqual([{ n: 101 }]);
+  expect(await functions.stop()).toMatchObject({ handedBack: 0 });
+});

@@ -1,14 +1,6 @@
 import { errAsync, ResultAsync } from 'neverthrow';
 import { afterEach, describe, expect, test } from 'vitest';
-import {
-  flaky,
-  type ManualClock,
-  manualClock,
-  memoryStorage,
-  recordingDelivery,
-  rerunning,
-  sequentialIds,
-} from '../../../adapters/memory/index.js';
+import { flaky, type ManualClock, manualClock, memoryStorage, rerunning } from '../../../adapters/memory/index.js';
 import {
   defineFunction,
   type FunctionDefinition,
@@ -19,60 +11,17 @@ import {
   Snooze,
 } from '../../../src/functions/define-function.js';
 import { runs } from '../../../src/functions/run.js';
-import { createEngine } from '../../../src/index.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
 import {
   type Functions,
   type FunctionsError,
-  type FunctionsOptions,
   RunFailedError,
 } from '../../../src/operations/functions/functions-api.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';
+import { mortal, processOver, stopAll, type World, world } from '../../support/function-processes.js';
 
-const opened: Functions[] = [];
-afterEach(async () => {
-  for (const functions of opened.splice(0)) void functions.stop({ deadline: 0 });
-});
-
-interface World {
-  readonly clock: ManualClock;
-  readonly storage: Storage;
-  readonly ids: ReturnType<typeof sequentialIds>;
-}
-
-const world = (storage: Storage = memoryStorage()): World => ({ clock: manualClock(), storage, ids: sequentialIds() });
-
-/** A process of its own over a store. */
-async function processOver(
-  { clock, storage, ids }: World,
-  definitions: readonly FunctionDefinition<never, unknown>[],
-  options: FunctionsOptions & { readonly starts?: boolean } = {},
-): Promise<Functions> {
-  const engine = createEngine({ storage, clock, ids, delivery: recordingDelivery({ clock }) });
-  const { starts = true, ...rest } = options;
-  const functions = createFunctions(engine, definitions, rest);
-  opened.push(functions);
-  if (starts) await functions.start();
-  return functions;
-}
-
-/** A process that can be killed: from then on nothing that it does reaches the store. */
-function mortal(storage: Storage): { readonly storage: Storage; readonly kill: () => void } {
-  let isDead = false;
-  const dead = () => errAsync({ type: 'storage_failed', reason: 'closed', message: 'killed' } as const);
-  return {
-    storage: {
-      read: (work) => (isDead ? dead() : storage.read(work)),
-      write: (work) => (isDead ? dead() : storage.write(work)),
-      waitForChange: (tables, after, signal) => storage.waitForChange(tables, after, signal),
-      close: () => storage.close(),
-    },
-    kill: () => {
-      isDead = true;
-    },
-  };
-}
+afterEach(stopAll);
 
 const never = (): Promise<never> => new Promise(() => undefined);
 const typeOf = (error: unknown): string => (error as FunctionsError).type;
@@ -100,6 +49,7 @@ describe('a run', () => {
       endedAt: new Date(own.clock.now()),
       input: { n: 21 },
       result: 42,
+      parent: null,
       batch: null,
       meta: { tenant: 'a' },
       error: null,

@@ -30,7 +30,9 @@ const leftOut = [
   'relay_messages',
   'store_probes',
   'notification_hook_holds',
-  ...['runs', 'values', 'steps', 'keys', 'rates', 'pauses', 'processes', 'schedules'].map((part) => `function_${part}`),
+  ...['runs', 'values', 'steps', 'keys', 'rates', 'pauses', 'processes', 'schedules', 'logs', 'batches'].map(
+    (part) => `function_${part}`,
+  ),
   'functions',
 ];
 

@@ -1,0 +1,121 @@
+import { err, ok, type Result } from 'neverthrow';
+import { hostPrincipal } from '../../access/principal.js';
+import type { FunctionPolicy, Json } from '../../functions/define-function.js';
+import { runs, type StoredRun, type StoredStep, steps } from '../../functions/run.js';
+import type { ReadView } from '../../ports/storage.js';
+import { commit, type Transaction } from '../commit.js';
+import type { EngineContext } from '../context/engine-context.js';
+import type { Attempt, AttemptHost, CallRequest } from './attempt.js';
+import { newRunOf, type Order, orderOf } from './enqueue.js';
+import { putNewRun } from './stored-runs.js';
+
+/** The loop, as attempts use it. */
+export interface AttemptLoop {
+  /** Identifies the process in the rows. */
+  readonly process: string;
+  noted(attempt: Attempt): void;
+  /** A call is under way: the attempt needs no slot. */
+  waits(attempt: Attempt): void;
+  /** A call has ended; resolves when the attempt has a slot again. */
+  resume(attempt: Attempt): Promise<void>;
+  /** A call has come to nothing. */
+  goesOn(attempt: Attempt): void;
+  untilEnded(number: number): Promise<unknown>;
+}
+
+/** What attempts read and write while they are under way. Each write counts only for the start that is stored. */
+export class StoredAttempts implements AttemptHost {
+  readonly context: EngineContext;
+  readonly #policies: ReadonlyMap<string, FunctionPolicy>;
+  readonly #loop: AttemptLoop;
+
+  constructor(context: EngineContext, policies: ReadonlyMap<string, FunctionPolicy>, loop: AttemptLoop) {
+    this.context = context;
+    this.#policies = policies;
+    this.#loop = loop;
+  }
+
+  get commitFault(): string | undefined {
+    return 'alongside' in this.context.storage
+      ? undefined
+      : 'run.commit needs a store that has the tables of the host, such as sqliteStorage';
+  }
+
+  noted(attempt: Attempt): void {
+    this.#loop.noted(attempt);
+  }
+
+  async steps({ run: { number } }: Attempt): Promise<Map<string, StoredStep>> {
+    const read = await this.context.storage.read((view) => view.list(steps, { prefix: [number] }));
+    if (read.isErr()) throw new Error(`the steps of the run cannot be read: ${read.error.message}`);
+    return new Map(read.value.map(({ record }) => [record.name, record]));
+  }
+
+  async keep(attempt: Attempt, name: string, value: Json | undefined): Promise<void> {
+    await this.#write(attempt, name, (tx) =>
+      tx.put(steps, { run: attempt.run.number, name, ...(value === undefined ? {} : { value }) }),
+    );
+  }
+
+  async call(
+    attempt: Attempt,
+    name: string,
+    called: StoredStep | undefined,
+    request: CallRequest,
+  ): Promise<StoredStep> {
+    const order = called === undefined ? await orderOf(this.#policies, { ...request, caller: 'run.call' }) : undefined;
+    this.#loop.waits(attempt);
+    try {
+      const number = await this.#write(attempt, name, (tx, run) => {
+        tx.put(runs, { ...run, state: 'waiting' });
+        return called?.called?.number ?? putCalled(tx, run, name, order);
+      });
+      await unlessAborted(attempt, this.#loop.untilEnded(number));
+    } catch (error) {
+      this.#loop.goesOn(attempt);
+      throw error;
+    }
+    await this.#loop.resume(attempt);
+    const all = await this.steps(attempt);
+    return all.get(name) ?? { run: attempt.run.number, name };
+  }
+
+  async #write<T>(attempt: Attempt, name: string, work: (tx: Transaction, run: StoredRun) => T): Promise<T> {
+    const written = await commit(this.context, hostPrincipal, (tx): Result<T, { readonly message: string }> => {
+      const run = ownRun(tx, attempt, this.#loop.process);
+      return run === undefined ? err({ message: lost }) : ok(work(tx, run));
+    });
+    if (written.isOk()) return written.value.value;
+    if (written.error.message === lost) attempt.abort('lost', Number.POSITIVE_INFINITY);
+    throw new Error(`the step '${name}' is not stored: ${written.error.message}`);
+  }
+}
+
+const lost = 'another process has the run';
+
+/** The stored run of an attempt, if it is still that of this process. */
+export function ownRun(view: ReadView, { run }: Attempt, process: string): StoredRun | undefined {
+  const stored = view.get(runs, [run.number])?.record;
+  return stored?.holder === process && stored.starts === run.starts ? stored : undefined;
+}
+
+/** Enqueues the run that another one calls; gives its number. */
+function putCalled(tx: Transaction, parent: StoredRun, step: string, order: Order | undefined): number {
+  if (order === undefined) throw new Error(`the call '${step}' has no input`);
+  const number = tx.index;
+  const run = newRunOf(order, {}, number, tx.now);
+  const owned = { ...run, parent: { run: parent.number, function: parent.function, step } };
+  putNewRun(tx, owned, order.text?.length ?? 0);
+  tx.put(steps, { run: parent.number, name: step, called: { number, function: run.function } });
+  return number;
+}
+
+/** The end of a wait, or the reason of an abort. */
+export function unlessAborted<T>({ signal }: Attempt, wait: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    wait.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}

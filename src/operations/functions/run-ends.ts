@@ -1,0 +1,108 @@
+import type { FunctionPolicy } from '../../functions/define-function.js';
+import {
+  batches,
+  cancelled,
+  functionCounts,
+  groupOf,
+  hasEnded,
+  type Outcome,
+  openMembers,
+  runs,
+  type StoredBatch,
+  type StoredRun,
+  steps,
+} from '../../functions/run.js';
+import type { Transaction } from '../commit.js';
+import { type BatchCounts, batchId } from './functions-api.js';
+import { limitsOfLaunch } from './launches.js';
+import { newRun, putNewRun, viewOf } from './stored-runs.js';
+
+/** The functions that this process knows, by name. */
+type Policies = ReadonlyMap<string, FunctionPolicy>;
+
+/** Stores a run that may have ended just now, outside of an attempt. */
+function endIn(tx: Transaction, run: StoredRun, policies: Policies): void {
+  tx.put(runs, run);
+  if (!hasEnded(run)) return;
+  countEnded(tx, run, 1);
+  afterEnd(tx, run, policies);
+}
+
+/** Cancels a run with all that it has called; undefined when it had ended. */
+export function cancelIn(tx: Transaction, run: StoredRun, reason: string, policies: Policies): StoredRun | undefined {
+  const changed = cancelled(run, reason, tx.now);
+  if (changed === undefined) return undefined;
+  endIn(tx, changed, policies);
+  for (const { record } of tx.list(steps, { prefix: [run.number] })) {
+    const called = record.called === undefined ? undefined : tx.get(runs, [record.called.number])?.record;
+    if (called !== undefined) cancelIn(tx, called, reason, policies);
+  }
+  return changed;
+}
+
+export function countEnded(tx: Transaction, run: StoredRun, change: 1 | -1): void {
+  const { succeeded = 0, others = 0 } = tx.get(functionCounts, [run.function])?.record ?? {};
+  const counts = { succeeded, others };
+  counts[groupOf(run)] += change;
+  tx.put(functionCounts, { function: run.function, ...counts });
+}
+
+/**
+ * What follows the end of a run in its write: the run that called it has its outcome, its batch counts it. Whether a run was enqueued.
+ */
+export function afterEnd(tx: Transaction, run: StoredRun, policies: Policies): boolean {
+  const { parent, batch: number } = run;
+  if (parent !== undefined) answerParent(tx, run, parent);
+  const batch = number === undefined ? undefined : tx.get(batches, [number])?.record;
+  if (batch === undefined) return false;
+  const counted = { ...batch, ended: changed(batch, run.state as Outcome, 1) };
+  const isOver = openMembers(counted) === 0 && batch.followed !== true;
+  tx.put(batches, isOver ? { ...counted, followed: true } : counted);
+  return isOver && putFollowUp(tx, counted, policies);
+}
+
+/** An ended run is queued again: it counts as unfinished, and what it has called in vain is called again. */
+export function reopened(tx: Transaction, run: StoredRun): void {
+  for (const { record } of tx.list(steps, { prefix: [run.number] })) {
+    const outcome = record.called?.outcome;
+    if (outcome !== undefined && outcome !== 'succeeded') tx.remove(steps, [run.number, record.name]);
+  }
+  const batch = run.batch === undefined ? undefined : tx.get(batches, [run.batch])?.record;
+  if (batch !== undefined) tx.put(batches, { ...batch, ended: changed(batch, run.state as Outcome, -1) });
+}
+
+function answerParent(tx: Transaction, run: StoredRun, parent: NonNullable<StoredRun['parent']>): void {
+  const step = tx.get(steps, [parent.run, parent.step])?.record;
+  if (step?.called?.number !== run.number) return;
+  const { result } = viewOf(tx, run);
+  const outcome = run.state as Outcome;
+  const error = run.error === undefined ? {} : { error: run.error };
+  const value = result === undefined ? {} : { value: result };
+  tx.put(steps, { run: step.run, name: step.name, ...value, called: { ...step.called, outcome, ...error } });
+}
+
+const changed = (batch: StoredBatch, outcome: Outcome, by: 1 | -1): StoredBatch['ended'] => ({
+  ...batch.ended,
+  [outcome]: batch.ended[outcome] + by,
+});
+
+/** Enqueues the function that follows a batch; false when it has none. */
+export function putFollowUp(tx: Transaction, batch: StoredBatch, policies: Policies): boolean {
+  if (batch.next === undefined) return false;
+  const input = { batch: batchId(batch.number), counts: { ...countsOf(batch, []) } };
+  const { function: name, ...declared } = batch.next;
+  const policy = policies.get(name);
+  const number = tx.nextIndex();
+  const run = newRun({ name, ...declared, ...policy }, input, { number, now: tx.now, dueAt: tx.now });
+  // A process without its code cannot know its keys.
+  const limits = policy === undefined ? [] : limitsOfLaunch(policy, input);
+  putNewRun(tx, limits.length === 0 ? run : { ...run, limits }, JSON.stringify(input).length);
+  return true;
+}
+
+/** How many members are in each state. */
+export function countsOf(batch: StoredBatch, unfinished: readonly StoredRun[]): BatchCounts {
+  const counts = { scheduled: 0, queued: 0, running: 0, waiting: 0, ...batch.ended };
+  for (const { state } of unfinished) counts[state] += 1;
+  return { ...counts, total: batch.total };
+}
