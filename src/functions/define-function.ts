@@ -89,7 +89,7 @@ export interface Rate<Parsed> extends Limit<Parsed> {
 export interface Cron<In> {
   /** Distinguishes the schedules of a function; `cron` when absent, which one of them may be. */
   readonly id?: string;
-  /** Five fields, or six with seconds; also `@daily` and the like. */
+  /** Five fields, six with seconds first, or seven with a year last; also `@daily` and the like. */
   readonly schedule: string;
   /** An IANA name such as `Europe/Berlin`; UTC when absent. */
   readonly timeZone?: string;
@@ -292,8 +292,8 @@ const rateTable: OptionTable<Rate<unknown>> = {
 const cronTable: OptionTable<Cron<unknown>> = {
   id: optional(scope),
   schedule: {
-    takes: 'a cron expression of five fields, or six with seconds',
-    fits: (value) => typeof value === 'string' && parseCron(value).isOk(),
+    takes: 'a cron expression of five fields, six with seconds first, or seven with a year last',
+    fits: (value) => typeof value === 'string' && parseSchedule(value).isOk(),
   },
   timeZone: optional({
     takes: 'the IANA name of a time zone, such as Europe/Berlin',
@@ -438,6 +438,15 @@ function cronsFrom(cron: FunctionOptions<unknown, unknown>['cron'] = []): readon
 export function cronPolicyOf({ id = 'cron', schedule, timeZone = 'UTC', input, ...rest }: Cron<unknown>): CronPolicy {
   const { missed = 'once', overlap = 'skip' } = rest;
   return { id, schedule, timeZone, input: input as Json | undefined, missed, overlap };
+}
+
+/**
+ * Six fields begin with seconds, as in the cron packages for Node. The periodic block of a job reads a trailing year there, as Nomad
+ * does: what is written for functions would run at other times.
+ */
+export function parseSchedule(schedule: string): ReturnType<typeof parseCron> {
+  const fields = schedule.match(/[^\t\n\f\r ]+/g)?.length;
+  return parseCron(fields === 6 ? `${schedule} *` : schedule);
 }
 
 /** Throws a TypeError for a schedule that is none. */

@@ -1,10 +1,9 @@
-import { parseCron } from '../jobs/periodic/cron-expression.js';
 import { nextMatch } from '../jobs/periodic/next-launch.js';
 import { timeZone, utc } from '../jobs/periodic/time-zone.js';
 import { minute } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
-import type { CronPolicy, Json } from './define-function.js';
+import { type CronPolicy, type Json, parseSchedule } from './define-function.js';
 
 /** A schedule of a function, beside its next launch. */
 export interface StoredSchedule extends Omit<CronPolicy, 'input'> {
@@ -72,7 +71,7 @@ function nextAfter(
   { schedule, timeZone: zone }: Pick<CronPolicy, 'schedule' | 'timeZone'>,
   after: Instant,
 ): Instant | undefined {
-  return parseCron(schedule)
+  return parseSchedule(schedule)
     .andThen((cron) => nextMatch(cron, timeZone(zone) ?? utc, after))
     .unwrapOr(undefined);
 }

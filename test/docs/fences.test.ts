@@ -69,6 +69,20 @@ describe('finding fences', () => {
       ['md', 3],
     ]);
   });
+  test.each([
+    ['from-bullmq', 'bullmq'],
+    ['from-pg-boss', 'pg-boss'],
+    ['from-graphile-worker', 'graphile-worker'],
+    ['from-agenda', 'agenda'],
+  ])('%s shows the program that is replaced without running it', (guide, library) => {
+    const path = `docs/guides/${guide}.md`;
+    const isImport = (line: string) => line.endsWith(` from '${library}';`);
+    const importing = fencesOf(readFileSync(join(root, path), 'utf8')).filter(({ lines }) => lines.some(isImport));
+    expect(importing.map(({ language }) => language)).toEqual(['js']);
+    const [program, ...others] = programs.filter((each) => each.path === path);
+    expect(others).toEqual([]);
+    expect(program?.source).toContain("from 'signalbox/functions'");
+  });
   test('each guide has a program', () => {
     const without = guides.filter(
       (path) => !path.endsWith('/README.md') && !programs.some((program) => program.path === path),

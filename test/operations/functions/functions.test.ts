@@ -985,6 +985,31 @@ describe('schedules', () => {
   });
 
   test.each([
+    ['five fields', '30 2 * * *', ['2026-03-28T02:30:00', '2026-03-29T02:30:00']],
+    ['six fields, which begin with seconds', '15 30 2 * * *', ['2026-03-28T02:30:15', '2026-03-29T02:30:15']],
+    ['seven fields, which end with a year', '15 30 2 28 3 * 2026', ['2026-03-28T02:30:15']],
+    ['a name', '@daily', ['2026-03-28T00:00:00', '2026-03-29T00:00:00']],
+  ])('have %s, in the code and as data', async (_, schedule, expected) => {
+    const own = { ...world(), clock: manualClock(Date.UTC(2026, 2, 27, 12)) };
+    const declared: Date[] = [];
+    const added: Date[] = [];
+    const data = nightly(added, { name: 'data' });
+    const functions = await processOver(own, [nightly(declared, { cron: schedule }), data]);
+    await functions.schedule(data, { id: 'a', schedule });
+    await own.clock.advance(2 * day);
+    expect(declared).toEqual(expected.map(at));
+    expect(added).toEqual(expected.map(at));
+  });
+
+  test('of six fields launch as often as they say', async () => {
+    const own = { ...world(), clock: manualClock(Date.UTC(2026, 2, 27, 12)) };
+    const launches: Date[] = [];
+    await processOver(own, [nightly(launches, { cron: '*/10 * * * * *' })]);
+    await own.clock.advance(60 * second);
+    expect(launches.map((launch) => launch.getUTCSeconds())).toEqual([10, 20, 30, 40, 50, 0]);
+  });
+
+  test.each([
     [undefined, ['2026-01-04T02:00:00', '2026-01-05T02:00:00']],
     ['skip', ['2026-01-05T02:00:00']],
     [
@@ -1298,6 +1323,7 @@ test.each<[string, () => unknown, string]>([
   ['a bad duration', () => defineFunction({ name: 'a', retry: { delay: 'soon' } }), 'delay'],
   ['a handler that is none', () => defineFunction({ name: 'a' }, 1 as never), 'handler'],
   ['a cron that is none', () => defineFunction({ name: 'a', cron: 'at night' }), 'cron'],
+  ['a cron of six fields with a year', () => defineFunction({ name: 'a', cron: '30 2 1 1 * 2027' }), 'cron'],
   [
     'an unknown zone',
     () => defineFunction({ name: 'a', cron: { schedule: '@daily', timeZone: 'Berlin' } }),
