@@ -69,7 +69,7 @@ type ValueKind = 'input' | 'result';
 
 /** A key that led, or leads, to this run. */
 export interface StoredKey {
-  readonly kind: 'unique' | 'idempotency';
+  readonly kind: 'unique' | 'debounce' | 'idempotency';
   readonly key: string;
 }
 

@@ -31,6 +31,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { hostRowsOf, jsonOf, newRunOf, type Order, type Placed, parsedOf, place, storageWith } from './enqueue.js';
 import {
   type Batch,
+  checkEnqueue,
   delayKind,
   type EnqueueArgs,
   type EnqueueOptions,
@@ -170,9 +171,9 @@ class EngineFunctions implements Functions {
 
   async enqueue<In, Out>(fn: FunctionDefinition<In, Out>, ...args: EnqueueArgs<In>): Promise<Run<Out>> {
     const [input, options = {}] = args;
-    checkOptions('functions.enqueue', options, enqueueTable);
+    checkEnqueue(options);
     const order = await this.#orderOf(fn, input);
-    const isDue = options.delay === undefined && options.runAt === undefined;
+    const isDue = options.delay === undefined && options.runAt === undefined && options.debounce === undefined;
     const reserved = isDue && this.#running !== undefined && this.#loop.reserve(order.policy.name);
     let placed: Placed | undefined;
     try {
@@ -192,10 +193,10 @@ class EngineFunctions implements Functions {
   async enqueueMany<In, Out>(
     fn: FunctionDefinition<In, Out>,
     inputs: readonly In[],
-    options: Omit<EnqueueOptions, 'unique' | 'idempotencyKey'> = {},
+    options: Omit<EnqueueOptions, 'unique' | 'idempotencyKey' | 'debounce'> = {},
   ): Promise<Batch<Out>> {
-    const { unique: _, idempotencyKey: __, ...table } = enqueueTable;
-    checkOptions('functions.enqueueMany', options, table);
+    const { unique: _, idempotencyKey: __, debounce: ___, ...table } = enqueueTable;
+    checkEnqueue(options, 'functions.enqueueMany', table);
     if (!Array.isArray(inputs) || inputs.length > mostInputs)
       throw new TypeError(`functions.enqueueMany: the inputs are a list of at most ${mostInputs}`);
     const orders: Order[] = [];

@@ -8,13 +8,14 @@ import {
   runs,
   type StoredKey,
   type StoredRun,
+  values,
 } from '../../functions/run.js';
 import { milliseconds } from '../../options/durations.js';
 import type { Storage } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
 import { issuesText, valueFault } from './attempt.js';
-import { type EnqueueOptions, FunctionsError, type HostRows } from './functions-api.js';
+import { type Debounce, type EnqueueOptions, FunctionsError, type HostRows } from './functions-api.js';
 import type { RunLoop } from './run-loop.js';
 import { newRun, putNewRun, viewOf } from './stored-runs.js';
 
@@ -75,8 +76,8 @@ export function newRunOf(
   number: number,
   now: Instant,
 ): StoredRun {
-  const { delay, runAt, priority = policy.priority, meta, ttl } = options;
-  const dueAt = Math.round(runAt?.getTime() ?? now + milliseconds(delay ?? 0));
+  const { delay, runAt, debounce, priority = policy.priority, meta, ttl } = options;
+  const dueAt = Math.round(runAt?.getTime() ?? now + milliseconds(delay ?? debounce?.wait ?? 0));
   return {
     ...newRun(policy, input, { number, now, dueAt }),
     priority,
@@ -94,6 +95,8 @@ export function place(
   loop: RunLoop | undefined,
 ): Result<Placed, FunctionsError> {
   const keys = keysOf(options);
+  const moved = options.debounce === undefined ? undefined : moveDebounced(tx, order, options, options.debounce);
+  if (moved !== undefined) return ok({ run: moved, isNew: false });
   for (const { kind, key } of keys) {
     const found = runOfKey(tx, { kind, key }, order.policy.name);
     if (found === undefined) continue;
@@ -120,7 +123,31 @@ interface AskedKey extends StoredKey {
   readonly until: (now: Instant) => Instant | 'started' | 'ended';
 }
 
-function keysOf({ unique, idempotencyKey }: EnqueueOptions): AskedKey[] {
+/** The waiting run of a debounce key as if it had been enqueued now, save for its number and the bound of its wait. */
+function moveDebounced(
+  tx: Transaction,
+  order: Order,
+  options: EnqueueOptions,
+  { key, max }: Debounce,
+): StoredRun | undefined {
+  const found = runOfKey(tx, { kind: 'debounce', key }, order.policy.name);
+  if (found === undefined) return undefined;
+  const fresh = newRunOf(order, options, found.number, tx.now);
+  // With a clock that was set back, the first call is not later than this one.
+  const firstAt = Math.min(found.enqueuedAt, tx.now);
+  const latest = max === undefined ? Number.POSITIVE_INFINITY : Math.round(firstAt + milliseconds(max));
+  const dueAt = Math.min(fresh.dueAt, latest);
+  const state = dueAt > tx.now ? 'scheduled' : 'queued';
+  const run: StoredRun = {
+    ...{ ...fresh, dueAt, state, enqueuedAt: firstAt },
+    ...(found.keys === undefined ? {} : { keys: found.keys }),
+  };
+  if (found.apart?.includes('input') === true) tx.remove(values, [found.number, 'input']);
+  putNewRun(tx, run, order.text?.length ?? 0);
+  return run;
+}
+
+function keysOf({ unique, idempotencyKey, debounce }: EnqueueOptions): AskedKey[] {
   const keys: AskedKey[] = [];
   if (idempotencyKey !== undefined)
     keys.push({ kind: 'idempotency', key: idempotencyKey, until: (now) => now + idempotencyTime });
@@ -129,6 +156,7 @@ function keysOf({ unique, idempotencyKey }: EnqueueOptions): AskedKey[] {
     const isState = until === 'started' || until === 'ended';
     keys.push({ kind: 'unique', key, until: (now) => (isState ? until : now + milliseconds(until)) });
   }
+  if (debounce !== undefined) keys.push({ kind: 'debounce', key: debounce.key, until: () => 'started' });
   return keys;
 }
 

@@ -1,8 +1,8 @@
 import type { Cron, FunctionDefinition, Json } from '../../functions/define-function.js';
 import { type Outcome, type RunError, type RunState, runStates } from '../../functions/run.js';
-import type { OptionTable } from '../../options/check-options.js';
+import { checkOptions, type OptionTable } from '../../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../../options/durations.js';
-import { callable, mapOf, optional, text } from '../../options/option-kinds.js';
+import { callable, group, mapOf, optional, text } from '../../options/option-kinds.js';
 import type { StorageError } from '../../ports/storage.js';
 import { day } from '../../shared/duration.js';
 
@@ -62,8 +62,21 @@ export interface EnqueueOptions {
    * enqueue, that run is returned instead of a new one.
    */
   readonly unique?: string | { readonly key: string; readonly until?: 'started' | 'ended' | Duration };
+  /**
+   * Waits until no call with this key has arrived for `wait`, but at most `max` after the first one. Each call until the run begins
+   * replaces its input, priority, meta and ttl. Excludes `unique`, `delay`, `runAt` and `idempotencyKey`.
+   */
+  readonly debounce?: Debounce;
   /** Rows of the host's own tables, in the same transaction; needs a store that has them (`sqliteStorage`). */
   readonly alongside?: HostRows;
+}
+
+/** How calls with one key become one run. */
+export interface Debounce {
+  readonly key: string;
+  readonly wait: Duration;
+  /** At least `wait`; without it, calls that never cease put the run off forever. */
+  readonly max?: Duration;
 }
 
 /** An enqueued run. */
@@ -144,7 +157,7 @@ export interface Functions extends AsyncDisposable {
   enqueueMany<In, Out>(
     fn: FunctionDefinition<In, Out>,
     inputs: readonly In[],
-    options?: Omit<EnqueueOptions, 'unique' | 'idempotencyKey'>,
+    options?: Omit<EnqueueOptions, 'unique' | 'idempotencyKey' | 'debounce'>,
   ): Promise<Batch<Out>>;
   /** Undefined when there is none. */
   run<Out = unknown>(id: string): Promise<Run<Out> | undefined>;
@@ -221,8 +234,28 @@ export const enqueueTable: OptionTable<EnqueueOptions> = {
         key.fits((value as { key?: unknown }).key) &&
         isUntil((value as { until?: unknown }).until)),
   }),
+  debounce: optional(group<Debounce>({ key, wait: delayKind, max: optional(delayKind) })),
   alongside: optional(callable),
 };
+
+/** Throws a TypeError for options of an enqueue that are invalid, or of which one would have no effect. */
+export function checkEnqueue(
+  options: EnqueueOptions,
+  caller = 'functions.enqueue',
+  table: Partial<OptionTable<EnqueueOptions>> = enqueueTable,
+): void {
+  checkOptions(caller, options, table as OptionTable<EnqueueOptions>);
+  const excluded = (name: keyof EnqueueOptions, others: readonly (keyof EnqueueOptions)[]): void => {
+    const other = options[name] === undefined ? undefined : others.find((each) => options[each] !== undefined);
+    if (other !== undefined) throw new TypeError(`${caller}: ${name} excludes ${other}: give one of them`);
+  };
+  excluded('debounce', ['unique', 'delay', 'runAt', 'idempotencyKey']);
+  excluded('delay', ['runAt']);
+  const { wait = 0, max } = options.debounce ?? {};
+  if (max !== undefined && milliseconds(max) < milliseconds(wait))
+    throw new TypeError(`${caller}: debounce.max is at least wait: it bounds the time from the first call`);
+}
+
 export const filterTable: OptionTable<RunFilter> = {
   function: optional(text),
   state: optional({

@@ -1,0 +1,235 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  type ManualClock,
+  manualClock,
+  memoryStorage,
+  recordingDelivery,
+  rerunning,
+  sequentialIds,
+} from '../../../adapters/memory/index.js';
+import { defineFunction, type FunctionDefinition, type Handler } from '../../../src/functions/define-function.js';
+import { createEngine } from '../../../src/index.js';
+import { createFunctions } from '../../../src/operations/functions/create-functions.js';
+import type { EnqueueOptions, Functions, FunctionsOptions } from '../../../src/operations/functions/functions-api.js';
+import type { Storage } from '../../../src/ports/storage.js';
+import { minute, second } from '../../../src/shared/duration.js';
+
+const opened: Functions[] = [];
+afterEach(async () => {
+  for (const functions of opened.splice(0)) void functions.stop({ deadline: 0 });
+});
+
+interface World {
+  readonly clock: ManualClock;
+  readonly storage: Storage;
+  readonly ids: ReturnType<typeof sequentialIds>;
+}
+
+const began = Date.UTC(2026, 0, 1);
+const world = (storage: Storage = memoryStorage()): World => ({
+  clock: manualClock(began),
+  storage,
+  ids: sequentialIds(),
+});
+
+/** A separate process over a store. */
+async function processOver(
+  { clock, storage, ids }: World,
+  definitions: readonly FunctionDefinition<never, unknown>[],
+  options: FunctionsOptions & { readonly starts?: boolean } = {},
+): Promise<Functions> {
+  const engine = createEngine({ storage, clock, ids, delivery: recordingDelivery({ clock }) });
+  const { starts = true, ...rest } = options;
+  const functions = createFunctions(engine, definitions, rest);
+  opened.push(functions);
+  if (starts) await functions.start();
+  return functions;
+}
+
+const plain = <Out>(handler: Handler<{ n: number }, Out>, options: object = {}) =>
+  defineFunction<{ n: number }, { n: number }, Out>({ name: 'work', ...options }, handler);
+
+interface Keyed {
+  readonly key: string;
+  readonly host?: string;
+}
+const keyed = (handler: Handler<Keyed, unknown>, options: object = {}) =>
+  defineFunction<Keyed, Keyed, unknown>(
+    { name: 'sync', concurrency: { limit: 1, key: ({ key }) => key }, ...options },
+    handler,
+  );
+
+/** Notes the inputs with which a handler was called, and how many seconds after the beginning of the test. */
+function noting({ clock }: World) {
+  const calls: [unknown, number][] = [];
+  const handler = (input: unknown): void => {
+    calls.push([input, (clock.now() - began) / second]);
+  };
+  return { calls, handler };
+}
+
+describe('debounce', () => {
+  test('runs once with the last input, when the key has been quiet for the wait', async () => {
+    const own = world();
+    const { calls, handler } = noting(own);
+    const work = plain(handler);
+    const functions = await processOver(own, [work]);
+    const debounce = { key: 'a', wait: '30s' };
+    const first = await functions.enqueue(work, { n: 1 }, { debounce });
+    expect(first.isNew).toBe(true);
+    for (const n of [2, 3]) {
+      await own.clock.advance(20 * second);
+      const again = await functions.enqueue(work, { n }, { debounce });
+      expect([again.id, again.isNew]).toEqual([first.id, false]);
+    }
+    expect((await first.status()).dueAt).toEqual(new Date(began + 70 * second));
+    const other = await functions.enqueue(work, { n: 9 }, { debounce: { key: 'b', wait: '1s' } });
+    expect(other.isNew).toBe(true);
+    await own.clock.advance(10 * minute);
+    expect(calls).toEqual([
+      [{ n: 9 }, 41],
+      [{ n: 3 }, 70],
+    ]);
+  });
+
+  test('never waits longer than max after the first enqueue', async () => {
+    const own = world();
+    const { calls, handler } = noting(own);
+    const work = plain(handler);
+    const functions = await processOver(own, [work]);
+    for (let n = 0; n < 20; n += 1) {
+      await functions.enqueue(work, { n }, { debounce: { key: 'a', wait: '30s', max: '60s' } });
+      await own.clock.advance(10 * second);
+    }
+    await own.clock.advance(10 * minute);
+    // The seventh begins the next wait.
+    expect(calls).toEqual([
+      [{ n: 5 }, 60],
+      [{ n: 11 }, 120],
+      [{ n: 17 }, 180],
+      [{ n: 19 }, 220],
+    ]);
+  });
+
+  test('a run that has started gets a new one, also between its attempts', async () => {
+    const own = world();
+    const work = plain(({ n }) => {
+      if (n === 1) throw new Error('later');
+    });
+    const functions = await processOver(own, [work]);
+    const first = await functions.enqueue(work, { n: 1 }, { debounce: { key: 'a', wait: 0 } });
+    await own.clock.settle();
+    expect((await first.status()).state).toBe('scheduled');
+    const second_ = await functions.enqueue(work, { n: 2 }, { debounce: { key: 'a', wait: '30s' } });
+    expect([second_.isNew, second_.id === first.id]).toEqual([true, false]);
+  });
+
+  test('a run that is due and has no slot yet is moved too, but not past max', async () => {
+    const own = world();
+    const work = plain(() => undefined);
+    const functions = await processOver(own, [work], { starts: false });
+    const debounce = { key: 'a', wait: '30s', max: '1m' };
+    const run = await functions.enqueue(work, { n: 1 }, { debounce });
+    await own.clock.advance(45 * second);
+    await functions.enqueue(work, { n: 2 }, { debounce });
+    expect(await run.status()).toMatchObject({ state: 'scheduled', dueAt: new Date(began + minute), input: { n: 2 } });
+    await own.clock.advance(45 * second);
+    await functions.enqueue(work, { n: 3 }, { debounce });
+    expect(await run.status()).toMatchObject({ state: 'queued', dueAt: new Date(began + minute), input: { n: 3 } });
+  });
+
+  test('the last call decides priority, meta and ttl; a long input replaces a short one and the other way round', async () => {
+    const own = world();
+    const echo = defineFunction<string, string, number>({ name: 'echo' }, (input) => input.length);
+    const functions = await processOver(own, [echo]);
+    const call = (length: number, options: EnqueueOptions = {}) =>
+      functions.enqueue(echo, 'x'.repeat(length), { ...options, debounce: { key: 'a', wait: '30s' } });
+    const run = await call(10, { priority: 9, meta: { by: 'first' }, ttl: '31s' });
+    await call(2000);
+    expect((await run.status()).input).toHaveLength(2000);
+    await call(20, { meta: { by: 'third' } });
+    await own.clock.advance(30 * second);
+    expect(await run.status()).toMatchObject({
+      state: 'succeeded',
+      result: 20,
+      priority: 50,
+      meta: { by: 'third' },
+      input: 'x'.repeat(20),
+    });
+    await call(5, { ttl: '10s' });
+    const expired = await call(5, { ttl: '20s' });
+    await own.clock.advance(20 * second);
+    expect(await expired.status()).toMatchObject({ state: 'cancelled', error: { message: 'expired' } });
+  });
+
+  test('the limits of the moved run are those of its last input', async () => {
+    const own = world();
+    const begun: string[] = [];
+    const sync = keyed(async ({ key }, { signal }) => {
+      begun.push(key);
+      await own.clock.sleep(minute, signal);
+    });
+    const functions = await processOver(own, [sync]);
+    await functions.enqueue(sync, { key: 'a' });
+    await functions.enqueue(sync, { key: 'a' }, { debounce: { key: 'x', wait: '1s' } });
+    await functions.enqueue(sync, { key: 'b' }, { debounce: { key: 'x', wait: '1s' } });
+    await own.clock.advance(2 * second);
+    expect(begun).toEqual(['a', 'b']);
+  });
+
+  test('a cancelled run is followed by a new one', async () => {
+    const own = world();
+    const work = plain(() => undefined);
+    const functions = await processOver(own, [work]);
+    const first = await functions.enqueue(work, { n: 1 }, { debounce: { key: 'a', wait: '30s' } });
+    expect(await first.cancel()).toBe(true);
+    expect((await functions.enqueue(work, { n: 1 }, { debounce: { key: 'a', wait: '30s' } })).isNew).toBe(true);
+  });
+
+  test('is one run however many call at once', async () => {
+    const own = world(rerunning(memoryStorage()));
+    const { calls, handler } = noting(own);
+    const work = plain(handler);
+    const functions = await processOver(own, [work]);
+    const debounce = { key: 'a', wait: '1s' };
+    const found = await Promise.all(
+      Array.from({ length: 50 }, (_none, n) => functions.enqueue(work, { n }, { debounce })),
+    );
+    expect(found.filter(({ isNew }) => isNew)).toHaveLength(1);
+    await own.clock.advance(minute);
+    expect(calls).toEqual([[{ n: 49 }, 1]]);
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['no key', { debounce: { wait: '1s' } }, /debounce.key is missing/],
+    ['no wait', { debounce: { key: 'a' } }, /debounce.wait is missing/],
+    ['an empty key', { debounce: { key: '', wait: '1s' } }, /debounce.key takes a string of 1 to 256/],
+    ['a key that is too long', { debounce: { key: 'x'.repeat(257), wait: '1s' } }, /debounce.key takes/],
+    ['a wait that is too long', { debounce: { key: 'a', wait: '401d' } }, /debounce.wait takes .*at most 400d/],
+    ['an invalid wait', { debounce: { key: 'a', wait: 'soon' } }, /debounce.wait takes/],
+    ['an unknown member', { debounce: { key: 'a', wait: '1s', leading: true } }, /no option debounce.leading/],
+    ['a max below the wait', { debounce: { key: 'a', wait: '1m', max: '30s' } }, /debounce.max is at least wait/],
+    ['unique', { debounce: { key: 'a', wait: '1s' }, unique: 'a' }, /debounce excludes unique/],
+    ['delay', { debounce: { key: 'a', wait: '1s' }, delay: 1 }, /debounce excludes delay/],
+    ['runAt', { debounce: { key: 'a', wait: '1s' }, runAt: new Date(began) }, /debounce excludes runAt/],
+    ['delay with runAt', { delay: '1s', runAt: new Date(began) }, /delay excludes runAt/],
+    ['an idempotency key', { debounce: { key: 'a', wait: '1s' }, idempotencyKey: 'a' }, /excludes idempotencyKey/],
+  ])('refuses %s', async (_name, options, message) => {
+    const own = world();
+    const work = plain(() => undefined);
+    const functions = await processOver(own, [work], { starts: false });
+    await expect(functions.enqueue(work, { n: 1 }, options as EnqueueOptions)).rejects.toThrow(message);
+    await expect(functions.enqueue(work, { n: 1 }, options as EnqueueOptions)).rejects.toThrow(TypeError);
+    expect(await functions.list()).toEqual([]);
+  });
+
+  test('is not for enqueueMany', async () => {
+    const own = world();
+    const work = plain(() => undefined);
+    const functions = await processOver(own, [work], { starts: false });
+    const options = { debounce: { key: 'a', wait: '1s' } } as object;
+    await expect(functions.enqueueMany(work, [{ n: 1 }], options)).rejects.toThrow(/no option debounce/);
+    const both = { delay: '1s', runAt: new Date(began) };
+    await expect(functions.enqueueMany(work, [{ n: 1 }], both)).rejects.toThrow(/delay excludes runAt/);
+  });
+});
