@@ -175,11 +175,18 @@ export interface RateState {
 }
 export const rateStates = table<RateState>('function_rates', ({ name }) => [name]);
 
-/** A function that starts no runs. */
-interface FunctionPause {
+/** A function that starts no runs, or with a key none of that key. */
+export interface FunctionPause {
   readonly function: string;
+  readonly key?: string;
 }
-export const pauses = table<FunctionPause>('function_pauses', ({ function: name }) => [name]);
+export const pauses = table<FunctionPause>('function_pauses', ({ function: name, key }) =>
+  key === undefined ? [name] : [name, key],
+);
+
+/** The keys of a run's limits and rates, without their scopes. */
+export const keysOf = ({ limits = [] }: Pick<StoredRun, 'limits'>): readonly string[] =>
+  limits.map((name) => name.slice(name.indexOf('=') + 1));
 
 /** A process that has runs under way, and until when they are its own: monotonic time, comparable on its timeline. */
 interface FunctionProcess {

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
-import { limitNames } from '../../functions/admission.js';
+import { hasKeys, limitNames } from '../../functions/admission.js';
 import {
   type Cron,
   checkCron,
@@ -12,6 +12,7 @@ import {
 } from '../../functions/define-function.js';
 import {
   cancelled,
+  type FunctionPause,
   hasEnded,
   type Outcome,
   pauses,
@@ -26,6 +27,7 @@ import { type Duration, isDuration, milliseconds } from '../../options/durations
 import { optional } from '../../options/option-kinds.js';
 import type { ReadView } from '../../ports/storage.js';
 import { hour, type Milliseconds, second } from '../../shared/duration.js';
+import type { Key } from '../../shared/table.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { hostRowsOf, jsonOf, newRunOf, type Order, type Placed, parsedOf, place, storageWith } from './enqueue.js';
@@ -258,21 +260,37 @@ class EngineFunctions implements Functions {
     });
   }
 
-  async pause(fn: { readonly name: string }): Promise<void> {
-    const { name } = this.#known('functions.pause', fn);
+  async pause(fn: { readonly name: string }, key?: string): Promise<void> {
+    const pause = this.#pauseOf('functions.pause', fn, key);
     await this.#write(undefined, (tx) => {
-      if (tx.get(pauses, [name]) === undefined) tx.put(pauses, { function: name });
+      if (tx.get(pauses, pause.at) === undefined) tx.put(pauses, pause.record);
       return ok(undefined);
     });
   }
 
-  async resume(fn: { readonly name: string }): Promise<void> {
-    const { name } = this.#known('functions.resume', fn);
+  async resume(fn: { readonly name: string }, key?: string): Promise<void> {
+    const pause = this.#pauseOf('functions.resume', fn, key);
     await this.#write(undefined, (tx) => {
-      tx.remove(pauses, [name]);
+      tx.remove(pauses, pause.at);
       return ok(undefined);
     });
     this.#loop.wake();
+  }
+
+  #pauseOf(caller: string, fn: unknown, key: unknown): { readonly record: FunctionPause; readonly at: Key } {
+    const policy = this.#known(caller, fn);
+    const { name } = policy;
+    if (key === undefined) return { record: { function: name }, at: [name] };
+    checkArgument(caller, 'key', key, {
+      takes: 'a string of at most 256 characters',
+      fits: (value) => typeof value === 'string' && value.length <= 256,
+    });
+    if (!hasKeys(policy))
+      throw new TypeError(
+        `${caller}: ${name} has no limit or rate with a key: leave the key out to act on the whole function, or give its ` +
+          'concurrency or rate a key',
+      );
+    return { record: { function: name, key: key as string }, at: [name, key as string] };
   }
 
   async schedule<In>(fn: FunctionDefinition<In, unknown>, cron: Cron<In> & { readonly id: string }): Promise<void> {

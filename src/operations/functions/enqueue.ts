@@ -15,7 +15,7 @@ import type { Storage } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
 import { issuesText, valueFault } from './attempt.js';
-import { type Debounce, type EnqueueOptions, FunctionsError, type HostRows } from './functions-api.js';
+import { type EnqueueOptions, FunctionsError, type HostRows } from './functions-api.js';
 import type { RunLoop } from './run-loop.js';
 import { newRun, putNewRun, viewOf } from './stored-runs.js';
 
@@ -128,7 +128,7 @@ function moveDebounced(
   tx: Transaction,
   order: Order,
   options: EnqueueOptions,
-  { key, max }: Debounce,
+  { key, max }: NonNullable<EnqueueOptions['debounce']>,
 ): StoredRun | undefined {
   const found = runOfKey(tx, { kind: 'debounce', key }, order.policy.name);
   if (found === undefined) return undefined;

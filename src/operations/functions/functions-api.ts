@@ -63,20 +63,12 @@ export interface EnqueueOptions {
    */
   readonly unique?: string | { readonly key: string; readonly until?: 'started' | 'ended' | Duration };
   /**
-   * Waits until no call with this key has arrived for `wait`, but at most `max` after the first one. Each call until the run begins
+   * Waits until no call with this key has arrived for `wait`, but at most `max` (at least `wait`) after the first one. Each call until the run begins
    * replaces its input, priority, meta and ttl. Excludes `unique`, `delay`, `runAt` and `idempotencyKey`.
    */
-  readonly debounce?: Debounce;
+  readonly debounce?: { readonly key: string; readonly wait: Duration; readonly max?: Duration };
   /** Rows of the host's own tables, in the same transaction; needs a store that has them (`sqliteStorage`). */
   readonly alongside?: HostRows;
-}
-
-/** How calls with one key become one run. */
-export interface Debounce {
-  readonly key: string;
-  readonly wait: Duration;
-  /** At least `wait`; without it, calls that never cease put the run off forever. */
-  readonly max?: Duration;
 }
 
 /** An enqueued run. */
@@ -169,9 +161,13 @@ export interface Functions extends AsyncDisposable {
   retry(filter: RunFilter): Promise<number>;
   /** Removes ended runs, and others that are not running; how many. */
   discard(filter: RunFilter): Promise<number>;
-  /** No run of the function begins in any process; those under way end. */
-  pause(fn: { readonly name: string }): Promise<void>;
-  resume(fn: { readonly name: string }): Promise<void>;
+  /**
+   * No run of the function begins in any process; those under way end. With a key: no run of which a limit or rate has this key,
+   * which is refused for a function whose limits and rates have none.
+   */
+  pause(fn: { readonly name: string }, key?: string): Promise<void>;
+  /** Ends the pause of the function, or that of one key: each ends alone. */
+  resume(fn: { readonly name: string }, key?: string): Promise<void>;
   /** Adds a schedule that is data, or changes it: what has not changed keeps its next launch. */
   schedule<In>(fn: FunctionDefinition<In, unknown>, cron: Cron<In> & { readonly id: string }): Promise<void>;
   /** Removes a schedule that `schedule` added; false when there is none. */
@@ -234,7 +230,9 @@ export const enqueueTable: OptionTable<EnqueueOptions> = {
         key.fits((value as { key?: unknown }).key) &&
         isUntil((value as { until?: unknown }).until)),
   }),
-  debounce: optional(group<Debounce>({ key, wait: delayKind, max: optional(delayKind) })),
+  debounce: optional(
+    group<NonNullable<EnqueueOptions['debounce']>>({ key, wait: delayKind, max: optional(delayKind) }),
+  ),
   alongside: optional(callable),
 };
 

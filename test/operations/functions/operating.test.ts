@@ -233,3 +233,137 @@ describe('debounce', () => {
     await expect(functions.enqueueMany(work, [{ n: 1 }], both)).rejects.toThrow(/delay excludes runAt/);
   });
 });
+
+describe('a pause of one key', () => {
+  const sleeping = (own: World, begun: string[]) =>
+    keyed(
+      async ({ key, host }, { signal }) => {
+        begun.push(host === undefined ? key : `${key}@${host}`);
+        await own.clock.sleep(second, signal);
+      },
+      { concurrency: [{ limit: 4 }, { limit: 1, key: ({ key }: Keyed) => key }] },
+    );
+
+  test('holds its runs in all processes and lets other keys go on, until it is resumed', async () => {
+    const own = world();
+    const begun: string[] = [];
+    const sync = sleeping(own, begun);
+    const [first, other] = [await processOver(own, [sync]), await processOver(own, [sync])];
+    const caller = await processOver(own, [sync], { starts: false });
+    await caller.pause(sync, 'a');
+    await caller.pause(sync, 'a');
+    for (const functions of [first, other]) for (const key of ['a', 'b']) await functions.enqueue(sync, { key });
+    await own.clock.advance(minute);
+    expect(begun).toEqual(['b', 'b']);
+    expect(await first.list({ state: 'queued' })).toHaveLength(2);
+    await caller.resume(sync, 'b');
+    await own.clock.advance(minute);
+    expect(begun).toEqual(['b', 'b']);
+    await caller.resume(sync, 'a');
+    await own.clock.advance(minute);
+    expect(begun).toEqual(['b', 'b', 'a', 'a']);
+  });
+
+  test('lets the run under way end', async () => {
+    const own = world();
+    const sync = sleeping(own, []);
+    const functions = await processOver(own, [sync]);
+    const run = await functions.enqueue(sync, { key: 'a' });
+    await own.clock.settle();
+    await functions.pause(sync, 'a');
+    await own.clock.advance(second);
+    expect((await run.status()).state).toBe('succeeded');
+  });
+
+  test('and of the function are independent', async () => {
+    const own = world();
+    const begun: string[] = [];
+    const sync = sleeping(own, begun);
+    const functions = await processOver(own, [sync]);
+    await functions.pause(sync);
+    await functions.pause(sync, '');
+    await functions.enqueueMany(sync, [{ key: '' }, { key: 'b' }]);
+    await own.clock.advance(minute);
+    expect(begun).toEqual([]);
+    await functions.resume(sync);
+    await own.clock.advance(minute);
+    expect(begun).toEqual(['b']);
+    await functions.resume(sync, '');
+    await own.clock.advance(minute);
+    expect(begun).toEqual(['b', '']);
+  });
+
+  test('applies to any limit or rate of the function with a key', async () => {
+    const own = world();
+    const begun: string[] = [];
+    const sync = keyed(({ key, host }) => void begun.push(`${key}@${host}`), {
+      concurrency: { limit: 2, key: ({ key }: Keyed) => key },
+      rate: { limit: 100, per: '1s', key: ({ host = '' }: Keyed) => host, scope: 'hosts' },
+    });
+    const functions = await processOver(own, [sync], { starts: false });
+    await functions.pause(sync, 'down');
+    const inputs = Array.from({ length: 300 }, () => ({ key: 'a', host: 'down' }));
+    await functions.enqueueMany(sync, [...inputs, { key: 'a', host: 'up' }, { key: 'down', host: 'up' }]);
+    await functions.start();
+    await own.clock.advance(second);
+    // Also behind three hundred of its own key.
+    expect(begun).toEqual(['a@up']);
+    await functions.resume(sync, 'down');
+    await own.clock.advance(minute);
+    expect(begun).toHaveLength(302);
+  });
+
+  test('of hundreds of keys does not starve the others', async () => {
+    const own = world();
+    const begun: string[] = [];
+    const sync = sleeping(own, begun);
+    const functions = await processOver(own, [sync], { starts: false });
+    const keys = Array.from({ length: 400 }, (_none, at) => `k${1000 + at}`);
+    for (const key of keys) await functions.pause(sync, key);
+    await functions.enqueueMany(
+      sync,
+      [...keys, 'k1200x'].map((key) => ({ key })),
+    );
+    await functions.start();
+    await own.clock.advance(second);
+    expect(begun).toEqual(['k1200x']);
+  });
+
+  test.each<[string, (functions: Functions, fn: FunctionDefinition<Keyed>) => Promise<void>, RegExp]>([
+    ['that is no string', (functions, fn) => functions.pause(fn, 7 as never), /key takes a string/],
+    ['that is too long', (functions, fn) => functions.resume(fn, 'x'.repeat(257)), /key takes a string of at most 256/],
+  ])('is refused for a key %s', async (_name, call, message) => {
+    const own = world();
+    const sync = sleeping(own, []);
+    const functions = await processOver(own, [sync]);
+    await expect(call(functions, sync)).rejects.toThrow(message);
+  });
+
+  test('is refused for a function without limits by key', async () => {
+    const own = world();
+    const work = plain(() => undefined, { concurrency: 3, rate: { limit: 1, per: '1s' } });
+    const functions = await processOver(own, [work]);
+    for (const call of [() => functions.pause(work, 'a'), () => functions.resume(work, 'a')])
+      await expect(call()).rejects.toThrow(/work has no limit or rate with a key/);
+  });
+});
+
+test('keys at their limit or rate do not starve the others, however many they are', async () => {
+  const own = world();
+  const begun: string[] = [];
+  const sync = keyed(({ key }) => void begun.push(key), {
+    concurrency: [{ limit: 3 }],
+    rate: { limit: 1, per: '1h', key: ({ key }: Keyed) => key },
+  });
+  const functions = await processOver(own, [sync], { concurrency: 1 });
+  const keys = Array.from({ length: 300 }, (_none, at) => `k${1000 + at}`);
+  await functions.enqueueMany(
+    sync,
+    keys.flatMap((key) => [{ key }, { key }]),
+  );
+  await own.clock.advance(second);
+  expect(begun).toHaveLength(300);
+  await functions.enqueue(sync, { key: 'k1250x' });
+  await own.clock.advance(second);
+  expect(begun.slice(300)).toEqual(['k1250x']);
+});
