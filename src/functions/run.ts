@@ -273,11 +273,12 @@ export function cancelled(run: StoredRun, reason: string, now: Instant): StoredR
   return { ...run, state: 'cancelled', endedAt: now, error: cancellation(reason) };
 }
 
-/** An ended run that is asked for again: with all its attempts, its number and its finished steps. */
-export function retried(run: StoredRun, now: Instant): StoredRun | undefined {
+/** An ended run that is asked for again, from `dueAt` on: with all its attempts, its number and its finished steps. */
+export function retried(run: StoredRun, now: Instant, dueAt: Instant = now): StoredRun | undefined {
   if (!hasEnded(run) || run.state === 'succeeded') return undefined;
   const { error: _, expiresAt: __, ...rest } = run;
-  return { ...rest, state: 'queued', dueAt: now, startedAt: null, endedAt: null, attempt: 0, interruptions: 0 };
+  const state = dueAt > now ? 'scheduled' : 'queued';
+  return { ...rest, state, dueAt, startedAt: null, endedAt: null, attempt: 0, interruptions: 0 };
 }
 
 /** The ID that callers see. */

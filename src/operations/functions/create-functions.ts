@@ -48,6 +48,7 @@ import {
   RunFailedError,
   type RunFilter,
   type RunRecord,
+  retryTable,
   storageFailure,
   wholeFrom,
 } from './functions-api.js';
@@ -241,9 +242,12 @@ class EngineFunctions implements Functions {
     });
   }
 
-  retry(filter: RunFilter): Promise<number> {
-    return this.#change('retry', filter, (tx, run) => {
-      const changed = retried(run, tx.now);
+  async retry(filter: RunFilter, options: { readonly rate?: number } = {}): Promise<number> {
+    checkOptions('functions.retry', options, retryTable);
+    const { rate = Number.POSITIVE_INFINITY } = options;
+    const from = this.#engine.clock.now();
+    return this.#change('retry', filter, (tx, run, before) => {
+      const changed = retried(run, tx.now, Math.max(tx.now, Math.round(from + (before * second) / rate)));
       if (changed === undefined) return false;
       tx.put(runs, changed);
       countEnded(tx, run, -1);
@@ -339,10 +343,11 @@ class EngineFunctions implements Functions {
     return policy;
   }
 
+  /** Changes all that match, in writes of a bounded size; `before` counts those changed before. */
   async #change(
     name: string,
     filter: RunFilter,
-    change: (tx: Transaction, run: StoredRun) => boolean,
+    change: (tx: Transaction, run: StoredRun, before: number) => boolean,
   ): Promise<number> {
     checkOptions(`functions.${name}`, filter, filterTable);
     if (filter.limit !== undefined || filter.after !== undefined)
@@ -356,7 +361,9 @@ class EngineFunctions implements Functions {
       if (numbers.length === 0) continue;
       changed += await this.#write(undefined, (tx) => {
         const matching = numbers.flatMap((number) => tx.get(runs, [number])?.record ?? []).filter(scan.matches);
-        return ok(matching.filter((run) => change(tx, run)).length);
+        let count = 0;
+        for (const run of matching) if (change(tx, run, changed + count)) count += 1;
+        return ok(count);
       });
     }
     this.#loop.wake();

@@ -157,8 +157,11 @@ export interface Functions extends AsyncDisposable {
   list(filter?: RunFilter): Promise<readonly RunRecord[]>;
   /** How many were cancelled. */
   cancel(filter: RunFilter): Promise<number>;
-  /** Runs that ended otherwise than well are queued again, with their IDs, all attempts and their finished steps; how many. */
-  retry(filter: RunFilter): Promise<number>;
+  /**
+   * Runs that ended otherwise than well are queued again, with their IDs, all attempts and their finished steps; how many. With
+   * `rate` they become due one after the other, the latest first: so many a second, from 0.01 to 100,000.
+   */
+  retry(filter: RunFilter, options?: { readonly rate?: number }): Promise<number>;
   /** Removes ended runs, and others that are not running; how many. */
   discard(filter: RunFilter): Promise<number>;
   /**
@@ -234,6 +237,12 @@ export const enqueueTable: OptionTable<EnqueueOptions> = {
     group<NonNullable<EnqueueOptions['debounce']>>({ key, wait: delayKind, max: optional(delayKind) }),
   ),
   alongside: optional(callable),
+};
+export const retryTable: OptionTable<{ readonly rate?: number }> = {
+  rate: optional({
+    takes: 'a number of runs a second, from 0.01 to 100000',
+    fits: (value) => typeof value === 'number' && value >= 0.01 && value <= 100_000,
+  }),
 };
 
 /** Throws a TypeError for options of an enqueue that are invalid, or of which one would have no effect. */

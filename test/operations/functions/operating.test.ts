@@ -367,3 +367,70 @@ test('keys at their limit or rate do not starve the others, however many they ar
   await own.clock.advance(second);
   expect(begun.slice(300)).toEqual(['k1250x']);
 });
+
+describe('a retry of many', () => {
+  /** So many runs of which the first attempt has failed for good. */
+  async function failedRuns(own: World, count: number) {
+    const { calls, handler } = noting(own);
+    let isBroken = true;
+    const work = plain(
+      (input) => {
+        if (isBroken) throw new Error('down');
+        handler(input);
+      },
+      { retry: { attempts: 1 } },
+    );
+    const functions = await processOver(own, [work], { concurrency: 1000 });
+    await functions.enqueueMany(
+      work,
+      Array.from({ length: count }, (_none, n) => ({ n })),
+    );
+    await own.clock.settle();
+    isBroken = false;
+    return { functions, work, calls };
+  }
+
+  test('with a rate begins so many a second', async () => {
+    const own = world();
+    const { functions, calls } = await failedRuns(own, 7);
+    await own.clock.advance(second);
+    expect(await functions.retry({ state: 'failed' }, { rate: 2 })).toBe(7);
+    expect(await functions.list({ state: 'scheduled' })).toHaveLength(6);
+    await own.clock.advance(minute);
+    expect(calls.map(([, at]) => at)).toEqual([1, 1.5, 2, 2.5, 3, 3.5, 4]);
+  });
+
+  test('keeps the rate over many writes, also when the store runs them again', async () => {
+    const own = world(rerunning(memoryStorage()));
+    const { functions, calls } = await failedRuns(own, 500);
+    expect(await functions.retry({ state: 'failed' }, { rate: 50 })).toBe(500);
+    await own.clock.advance(minute);
+    expect(calls.map(([, at]) => at)).toEqual(Array.from({ length: 500 }, (_none, at) => at / 50));
+  });
+
+  test('with less than one a second', async () => {
+    const own = world();
+    const { functions, calls } = await failedRuns(own, 3);
+    await functions.retry({}, { rate: 0.1 });
+    await own.clock.advance(minute);
+    expect(calls.map(([, at]) => at)).toEqual([0, 10, 20]);
+  });
+
+  test('without a rate begins all at once', async () => {
+    const own = world();
+    const { functions, calls } = await failedRuns(own, 3);
+    expect(await functions.retry({}, {})).toBe(3);
+    await own.clock.settle();
+    expect(calls.map(([, at]) => at)).toEqual([0, 0, 0]);
+  });
+
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', 0.001])('refuses the rate %s', async (rate) => {
+    const own = world();
+    const { functions } = await failedRuns(own, 1);
+    await expect(functions.retry({}, { rate: rate as number })).rejects.toThrow(
+      /functions.retry: rate takes a number of/,
+    );
+    await expect(functions.retry({}, { speed: 5 } as object)).rejects.toThrow(/no option speed/);
+    expect(await functions.list({ state: 'failed' })).toHaveLength(1);
+  });
+});
