@@ -71,6 +71,8 @@ type ValueKind = 'input' | 'result';
 export interface StoredKey {
   readonly kind: 'unique' | 'debounce' | 'idempotency';
   readonly key: string;
+  /** Until when an idempotency key leads here that was first used after the enqueue. */
+  readonly until?: Instant;
 }
 
 /** How long an idempotency key leads to its run. */
@@ -85,9 +87,9 @@ export const groupOf = ({ state }: Pick<StoredRun, 'state'>): KeptGroup =>
   state === 'succeeded' ? 'succeeded' : 'others';
 
 /** The time from which the age of a kept run counts: a result stays at least as long as the idempotency key that leads to it. */
-export function keptFrom({ endedAt, enqueuedAt, keys }: StoredRun): Instant {
-  const isNamed = keys?.some(({ kind }) => kind === 'idempotency') === true;
-  return Math.max(endedAt ?? 0, isNamed ? enqueuedAt + idempotencyTime : 0);
+export function keptFrom({ endedAt, enqueuedAt, keys = [] }: StoredRun): Instant {
+  const named = keys.filter(({ kind }) => kind === 'idempotency');
+  return Math.max(endedAt ?? 0, ...named.map(({ until }) => until ?? enqueuedAt + idempotencyTime));
 }
 
 /** A run that its process may have died of: it is taken when no other such run is under way in the process. */
@@ -149,7 +151,7 @@ interface StoredStep {
 export const steps = table<StoredStep>('function_steps', ({ run, name }) => [run, name]);
 
 /** The run that a key leads to. */
-interface RunKey extends StoredKey {
+interface RunKey extends Pick<StoredKey, 'kind' | 'key'> {
   readonly function: string;
   readonly run: number;
   /** Until when: a time, or the run has started or ended. */

@@ -30,7 +30,17 @@ import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import type { Key } from '../../shared/table.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { hostRowsOf, jsonOf, newRunOf, type Order, type Placed, parsedOf, place, storageWith } from './enqueue.js';
+import {
+  hostRowsOf,
+  jsonOf,
+  newRunOf,
+  type Order,
+  type Placed,
+  parsedOf,
+  place,
+  reclaimKeys,
+  storageWith,
+} from './enqueue.js';
 import {
   type Batch,
   checkEnqueue,
@@ -248,7 +258,7 @@ class EngineFunctions implements Functions {
     const from = this.#engine.clock.now();
     return this.#change('retry', filter, (tx, run, before) => {
       const changed = retried(run, tx.now, Math.max(tx.now, Math.round(from + (before * second) / rate)));
-      if (changed === undefined) return false;
+      if (changed === undefined || !reclaimKeys(tx, run)) return false;
       tx.put(runs, changed);
       countEnded(tx, run, -1);
       return true;

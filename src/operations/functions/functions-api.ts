@@ -158,8 +158,8 @@ export interface Functions extends AsyncDisposable {
   /** How many were cancelled. */
   cancel(filter: RunFilter): Promise<number>;
   /**
-   * Runs that ended otherwise than well are queued again, with their IDs, all attempts and their finished steps; how many. With
-   * `rate` they become due one after the other, the latest first: so many a second, from 0.01 to 100,000.
+   * Runs that ended otherwise than well are queued again, with their IDs, all attempts and their finished steps; how many. A
+   * run is left out while another one of its unique or debounce key waits. With `rate` they become due one after the other, the latest first: so many a second, from 0.01 to 100,000.
    */
   retry(filter: RunFilter, options?: { readonly rate?: number }): Promise<number>;
   /** Removes ended runs, and others that are not running; how many. */

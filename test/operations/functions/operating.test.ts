@@ -12,7 +12,7 @@ import { createEngine } from '../../../src/index.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
 import type { EnqueueOptions, Functions, FunctionsOptions } from '../../../src/operations/functions/functions-api.js';
 import type { Storage } from '../../../src/ports/storage.js';
-import { minute, second } from '../../../src/shared/duration.js';
+import { hour, minute, second } from '../../../src/shared/duration.js';
 
 const opened: Functions[] = [];
 afterEach(async () => {
@@ -432,5 +432,95 @@ describe('a retry of many', () => {
     );
     await expect(functions.retry({}, { speed: 5 } as object)).rejects.toThrow(/no option speed/);
     expect(await functions.list({ state: 'failed' })).toHaveLength(1);
+  });
+});
+
+describe('a retry of a run with a key', () => {
+  const failing = () =>
+    plain(
+      ({ n }) => {
+        if (n === 1) throw new Error('down');
+      },
+      { retry: { attempts: 1 } },
+    );
+
+  test.each<[string, EnqueueOptions]>([
+    ['unique', { unique: 'a' }],
+    ['unique until the end', { unique: { key: 'a', until: 'ended' } }],
+    ['debounce', { debounce: { key: 'a', wait: 0 } }],
+  ])('is left out while a newer run of the same %s key waits', async (_name, options) => {
+    const own = world();
+    const work = failing();
+    const functions = await processOver(own, [work]);
+    const failed = await functions.enqueue(work, { n: 1 }, options);
+    await own.clock.settle();
+    await functions.pause(work);
+    const newer = await functions.enqueue(work, { n: 2 }, options);
+    expect(newer.isNew).toBe(true);
+    expect(await functions.retry({ state: 'failed' })).toBe(0);
+    expect((await failed.status()).state).toBe('failed');
+    await functions.resume(work);
+    await own.clock.settle();
+    expect((await newer.status()).state).toBe('succeeded');
+    expect(await functions.retry({ state: 'failed' })).toBe(1);
+  });
+
+  test('leads its unique key to it again, so that there are not two', async () => {
+    const own = world();
+    const work = failing();
+    const functions = await processOver(own, [work]);
+    const options = { unique: { key: 'a', until: 'ended' } } as const;
+    const first = await functions.enqueue(work, { n: 1 }, options);
+    await own.clock.settle();
+    await functions.enqueue(work, { n: 2 }, options);
+    await own.clock.settle();
+    await functions.pause(work);
+    expect(await functions.retry({ state: 'failed' })).toBe(1);
+    const again = await functions.enqueue(work, { n: 3 }, options);
+    expect([again.id, again.isNew]).toEqual([first.id, false]);
+  });
+});
+
+describe('an idempotency key of a call that a unique key leads to an existing run', () => {
+  test('leads to that run and its result for a day, when the inputs are the same', async () => {
+    const own = world();
+    let calls = 0;
+    const work = plain(() => (calls += 1), { keep: { succeeded: { age: '1m', count: 1 } } });
+    const functions = await processOver(own, [work]);
+    const delayed = await functions.enqueue(work, { n: 1 }, { unique: 'a', delay: '2d' });
+    await own.clock.advance(47 * hour);
+    const call = () => functions.enqueue(work, { n: 1 }, { unique: 'a', idempotencyKey: 'k' });
+    const late = await call();
+    expect([late.id, late.isNew]).toEqual([delayed.id, false]);
+    await own.clock.advance(23 * hour);
+    await functions.enqueue(work, { n: 2 });
+    await own.clock.advance(2 * minute);
+    const again = await call();
+    expect([again.id, again.isNew, await again.result()]).toEqual([delayed.id, false, 1]);
+    const other = functions.enqueue(work, { n: 3 }, { idempotencyKey: 'k' });
+    await expect(other).rejects.toMatchObject({ type: 'idempotency_mismatch' });
+    await own.clock.advance(hour);
+    expect((await call()).isNew).toBe(true);
+  });
+
+  test('is not stored when that run has another input', async () => {
+    const own = world();
+    const work = plain(() => undefined);
+    const functions = await processOver(own, [work]);
+    await functions.enqueue(work, { n: 1 }, { unique: 'a', delay: '1m' });
+    const call = () => functions.enqueue(work, { n: 2 }, { unique: 'a', idempotencyKey: 'k' });
+    expect((await call()).isNew).toBe(false);
+    await own.clock.advance(minute);
+    expect((await call()).isNew).toBe(true);
+  });
+
+  test('is one of at most a hundred', async () => {
+    const own = world();
+    const work = plain(() => undefined);
+    const functions = await processOver(own, [work], { starts: false });
+    const call = (at: number) => functions.enqueue(work, { n: 1 }, { unique: 'a', idempotencyKey: `k${at}` });
+    for (let at = 0; at < 100; at += 1) await call(at);
+    await expect(call(100)).rejects.toMatchObject({ type: 'too_large' });
+    expect((await call(99)).isNew).toBe(false);
   });
 });
