@@ -1,6 +1,6 @@
 import type { Instant } from '../shared/instant.js';
 import type { FunctionPolicy, LimitPolicy, RatePolicy } from './define-function.js';
-import type { RateState, StoredRun } from './run.js';
+import { type FunctionPause, keysOf, type RateState, type StoredRun } from './run.js';
 
 /** The most characters of a key. */
 const longestKey = 256;
@@ -22,6 +22,33 @@ export const hasKeys = ({ limits, rates }: FunctionPolicy): boolean =>
 
 /** Whether a function has limits or rates: others begin without being counted. */
 export const isLimited = ({ limits, rates }: FunctionPolicy): boolean => limits.length + rates.length > 0;
+
+/** What is paused: functions, and keys of functions. */
+export class Pauses {
+  readonly #functions = new Set<string>();
+  readonly #keys = new Map<string, Set<string>>();
+
+  constructor(paused: readonly FunctionPause[]) {
+    for (const { function: name, key } of paused)
+      if (key === undefined) this.#functions.add(name);
+      else this.#keys.set(name, (this.#keys.get(name) ?? new Set()).add(key));
+  }
+
+  has(name: string): boolean {
+    return this.#functions.has(name);
+  }
+
+  /** The paused key that holds a run of a function that is not paused; undefined when there is none. */
+  keyOf(run: Pick<StoredRun, 'function' | 'limits'>): string | undefined {
+    const paused = this.#keys.get(run.function);
+    return paused === undefined ? undefined : keysOf(run).find((key) => paused.has(key));
+  }
+}
+
+/** A limit that is used up, or a rate until when it is. */
+type Block =
+  | { readonly reason: 'limit'; readonly name: string; readonly limit: number }
+  | { readonly reason: 'rate'; readonly name: string; readonly limit: number; readonly until: Instant };
 
 /**
  * Decides which runs may start within one write: counts what is under way, and what rates have left. Counting the rows
@@ -63,21 +90,41 @@ export class Admission {
 
   /** Counts a run that starts; false when a limit or a rate keeps it back. */
   admits(policy: FunctionPolicy, run: StoredRun): boolean {
-    if (this.#isFull(policy, run)) return false;
-    const drawn = policy.rates.map((rate) => this.#left(rate, run));
-    const waits = drawn.map(({ tokens }, at) => waitFor(policy.rates[at] as RatePolicy, tokens));
-    const longest = Math.max(0, ...waits);
-    if (longest > 0) {
-      this.until = Math.min(this.until, this.#now + Math.ceil(longest));
-      return false;
+    if (this.blockOf(policy, run) !== undefined) return false;
+    for (const rate of policy.rates) {
+      const state = this.#left(rate, run);
+      this.#rates.set(state.name, { ...state, tokens: state.tokens - 1 });
     }
-    for (const state of drawn) this.#rates.set(state.name, { ...state, tokens: state.tokens - 1 });
     this.#count(run);
     return true;
   }
 
-  #isFull({ limits }: FunctionPolicy, run: StoredRun): boolean {
+  #isFull({ limits }: FunctionPolicy, run: Pick<StoredRun, 'limits'>): boolean {
     return limits.some((limit) => (this.#counts.get(nameOf(limit, run)) ?? 0) >= limit.limit);
+  }
+
+  /** What keeps a run back; undefined when it may start. */
+  blockOf(policy: FunctionPolicy, run: Pick<StoredRun, 'limits'>): Block | undefined {
+    for (const limit of policy.limits) {
+      const name = nameOf(limit, run);
+      if ((this.#counts.get(name) ?? 0) >= limit.limit) return { reason: 'limit', name, limit: limit.limit };
+    }
+    let block: (Block & { readonly reason: 'rate' }) | undefined;
+    for (const rate of policy.rates) {
+      const { name, tokens } = this.#left(rate, run);
+      const until = this.#now + Math.ceil(waitFor(rate, tokens));
+      if (until > (block?.until ?? this.#now)) block = { reason: 'rate', name, limit: rate.limit, until };
+    }
+    this.until = Math.min(this.until, block?.until ?? Number.POSITIVE_INFINITY);
+    return block;
+  }
+
+  /** Whether a limit or rate without a key keeps every run of a function back. */
+  isClosed({ limits, rates, ...policy }: FunctionPolicy): boolean {
+    const isShared = ({ key }: LimitPolicy): boolean => key === undefined;
+    return (
+      this.blockOf({ ...policy, limits: limits.filter(isShared), rates: rates.filter(isShared) }, {}) !== undefined
+    );
   }
 
   #count(run: StoredRun): void {
@@ -87,7 +134,7 @@ export class Admission {
       this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
 
-  #left(rate: RatePolicy, run: StoredRun): RateState {
+  #left(rate: RatePolicy, run: Pick<StoredRun, 'limits'>): RateState {
     const name = nameOf(rate, run);
     const { tokens, at } = this.#rates.get(name) ?? this.#stored(name) ?? { tokens: rate.burst, at: this.#now };
     // A clock that was set back gives nothing and takes nothing.
@@ -97,7 +144,7 @@ export class Admission {
 }
 
 /** A run that was enqueued before the limit had a key counts without one. */
-function nameOf({ scope, key }: LimitPolicy, { limits }: StoredRun): string {
+function nameOf({ scope, key }: LimitPolicy, { limits }: Pick<StoredRun, 'limits'>): string {
   return (key === undefined ? undefined : limits?.find((name) => name.startsWith(`${scope}=`))) ?? scope;
 }
 

@@ -74,8 +74,10 @@ type ValueKind = 'input' | 'result';
 
 /** A key that led, or leads, to this run. */
 export interface StoredKey {
-  readonly kind: 'unique' | 'idempotency';
+  readonly kind: 'unique' | 'debounce' | 'idempotency';
   readonly key: string;
+  /** Until when an idempotency key leads here that was first used after the enqueue. */
+  readonly until?: Instant;
 }
 
 /** How long an idempotency key leads to its run. */
@@ -90,9 +92,9 @@ export const groupOf = ({ state }: Pick<StoredRun, 'state'>): KeptGroup =>
   state === 'succeeded' ? 'succeeded' : 'others';
 
 /** The time from which the age of a kept run counts: a result stays at least as long as the idempotency key that leads to it. */
-export function keptFrom({ endedAt, enqueuedAt, keys }: StoredRun): Instant {
-  const isNamed = keys?.some(({ kind }) => kind === 'idempotency') === true;
-  return Math.max(endedAt ?? 0, isNamed ? enqueuedAt + idempotencyTime : 0);
+export function keptFrom({ endedAt, enqueuedAt, keys = [] }: StoredRun): Instant {
+  const named = keys.filter(({ kind }) => kind === 'idempotency');
+  return Math.max(endedAt ?? 0, ...named.map(({ until }) => until ?? enqueuedAt + idempotencyTime));
 }
 
 /** A run that its process may have died of: it is taken when no other such run is under way in the process. */
@@ -222,7 +224,7 @@ export function latestLines(lines: readonly LogLine[]): readonly LogLine[] {
 }
 
 /** The run that a key leads to. */
-interface RunKey extends StoredKey {
+interface RunKey extends Pick<StoredKey, 'kind' | 'key'> {
   readonly function: string;
   readonly run: number;
   /** Until when: a time, or the run has started or ended. */
@@ -248,11 +250,18 @@ export interface RateState {
 }
 export const rateStates = table<RateState>('function_rates', ({ name }) => [name]);
 
-/** A function that starts no runs. */
-interface FunctionPause {
+/** A function that starts no runs, or with a key none of that key. */
+export interface FunctionPause {
   readonly function: string;
+  readonly key?: string;
 }
-export const pauses = table<FunctionPause>('function_pauses', ({ function: name }) => [name]);
+export const pauses = table<FunctionPause>('function_pauses', ({ function: name, key }) =>
+  key === undefined ? [name] : [name, key],
+);
+
+/** The keys of a run's limits and rates, without their scopes. */
+export const keysOf = ({ limits = [] }: Pick<StoredRun, 'limits'>): readonly string[] =>
+  limits.map((name) => name.slice(name.indexOf('=') + 1));
 
 /** A process that has runs under way, and until when they are its own: monotonic time, comparable on its timeline. */
 interface FunctionProcess {
@@ -339,11 +348,12 @@ export function cancelled(run: StoredRun, reason: string, now: Instant): StoredR
   return { ...run, state: 'cancelled', endedAt: now, error: cancellation(reason) };
 }
 
-/** An ended run that is asked for again: with all its attempts, its number and its finished steps. */
-export function retried(run: StoredRun, now: Instant): StoredRun | undefined {
+/** An ended run that is asked for again, from `dueAt` on: with all its attempts, its number and its finished steps. */
+export function retried(run: StoredRun, now: Instant, dueAt: Instant = now): StoredRun | undefined {
   if (!hasEnded(run) || run.state === 'succeeded') return undefined;
   const { error: _, expiresAt: __, ...rest } = run;
-  return { ...rest, state: 'queued', dueAt: now, startedAt: null, endedAt: null, attempt: 0, interruptions: 0 };
+  const state = dueAt > now ? 'scheduled' : 'queued';
+  return { ...rest, state, dueAt, startedAt: null, endedAt: null, attempt: 0, interruptions: 0 };
 }
 
 /** The ID that callers see. */

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
+import { hasKeys } from '../../functions/admission.js';
 import {
   type Cron,
   checkCron,
@@ -12,6 +13,7 @@ import {
 import {
   batches,
   cancellation,
+  type FunctionPause,
   hasEnded,
   logs,
   type Outcome,
@@ -29,6 +31,7 @@ import { type Duration, isDuration, milliseconds } from '../../options/durations
 import { optional } from '../../options/option-kinds.js';
 import type { ReadView } from '../../ports/storage.js';
 import { hour, type Milliseconds, second } from '../../shared/duration.js';
+import type { Key } from '../../shared/table.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import {
@@ -40,6 +43,7 @@ import {
   type Placed,
   parsedOf,
   place,
+  reclaimKeys,
   storageWith,
 } from './enqueue.js';
 import {
@@ -48,9 +52,9 @@ import {
   type BatchOptions,
   batchId,
   batchTable,
+  checkEnqueue,
   delayKind,
   type EnqueueArgs,
-  enqueueTable,
   type Functions,
   FunctionsError,
   type FunctionsOptions,
@@ -61,6 +65,7 @@ import {
   type RunFilter,
   type RunRecord,
   reasonKind,
+  retryTable,
   storageFailure,
   wholeFrom,
 } from './functions-api.js';
@@ -190,9 +195,9 @@ class EngineFunctions implements Functions {
 
   async enqueue<In, Out>(fn: FunctionDefinition<In, Out>, ...args: EnqueueArgs<In>): Promise<Run<Out>> {
     const [input, options = {}] = args;
-    checkOptions('functions.enqueue', options, enqueueTable);
+    checkEnqueue(options);
     const order = await orderOf(this.#policies, { fn, input });
-    const isDue = options.delay === undefined && options.runAt === undefined;
+    const isDue = options.delay === undefined && options.runAt === undefined && options.debounce === undefined;
     const reserved = isDue && this.#running !== undefined && this.#loop.reserve(order.policy.name);
     let placed: Placed | undefined;
     try {
@@ -214,7 +219,7 @@ class EngineFunctions implements Functions {
     inputs: readonly In[],
     options: BatchOptions = {},
   ): Promise<Batch<Out>> {
-    checkOptions('functions.enqueueMany', options, batchTable);
+    checkEnqueue(options, 'functions.enqueueMany', batchTable);
     if (!Array.isArray(inputs) || inputs.length > mostInputs)
       throw new TypeError(`functions.enqueueMany: the inputs are a list of at most ${mostInputs}`);
     const follower = options.then === undefined ? undefined : this.#known('functions.enqueueMany', options.then);
@@ -262,10 +267,13 @@ class EngineFunctions implements Functions {
     });
   }
 
-  retry(filter: RunFilter): Promise<number> {
-    return this.#change('retry', filter, (tx, run) => {
-      const changed = retried(run, tx.now);
-      if (changed === undefined) return false;
+  async retry(filter: RunFilter, options: { readonly rate?: number } = {}): Promise<number> {
+    checkOptions('functions.retry', options, retryTable);
+    const { rate = Number.POSITIVE_INFINITY } = options;
+    const from = this.#engine.clock.now();
+    return this.#change('retry', filter, (tx, run, before) => {
+      const changed = retried(run, tx.now, Math.max(tx.now, Math.round(from + (before * second) / rate)));
+      if (changed === undefined || !reclaimKeys(tx, run)) return false;
       tx.put(runs, changed);
       countEnded(tx, run, -1);
       reopened(tx, run);
@@ -283,21 +291,37 @@ class EngineFunctions implements Functions {
     });
   }
 
-  async pause(fn: { readonly name: string }): Promise<void> {
-    const { name } = this.#known('functions.pause', fn);
+  async pause(fn: { readonly name: string }, key?: string): Promise<void> {
+    const pause = this.#pauseOf('functions.pause', fn, key);
     await this.#write(undefined, (tx) => {
-      if (tx.get(pauses, [name]) === undefined) tx.put(pauses, { function: name });
+      if (tx.get(pauses, pause.at) === undefined) tx.put(pauses, pause.record);
       return ok(undefined);
     });
   }
 
-  async resume(fn: { readonly name: string }): Promise<void> {
-    const { name } = this.#known('functions.resume', fn);
+  async resume(fn: { readonly name: string }, key?: string): Promise<void> {
+    const pause = this.#pauseOf('functions.resume', fn, key);
     await this.#write(undefined, (tx) => {
-      tx.remove(pauses, [name]);
+      tx.remove(pauses, pause.at);
       return ok(undefined);
     });
     this.#loop.wake();
+  }
+
+  #pauseOf(caller: string, fn: unknown, key: unknown): { readonly record: FunctionPause; readonly at: Key } {
+    const policy = this.#known(caller, fn);
+    const { name } = policy;
+    if (key === undefined) return { record: { function: name }, at: [name] };
+    checkArgument(caller, 'key', key, {
+      takes: 'a string of at most 256 characters',
+      fits: (value) => typeof value === 'string' && value.length <= 256,
+    });
+    if (!hasKeys(policy))
+      throw new TypeError(
+        `${caller}: ${name} has no limit or rate with a key: leave the key out to act on the whole function, or give its ` +
+          'concurrency or rate a key',
+      );
+    return { record: { function: name, key: key as string }, at: [name, key as string] };
   }
 
   async schedule<In>(fn: FunctionDefinition<In, unknown>, cron: Cron<In> & { readonly id: string }): Promise<void> {
@@ -342,10 +366,11 @@ class EngineFunctions implements Functions {
     return knownPolicy(this.#policies, caller, fn);
   }
 
+  /** Changes all that match, in writes of a bounded size; `before` counts those changed before. */
   async #change(
     name: string,
     filter: RunFilter,
-    change: (tx: Transaction, run: StoredRun) => boolean,
+    change: (tx: Transaction, run: StoredRun, before: number) => boolean,
   ): Promise<number> {
     checkOptions(`functions.${name}`, filter, filterTable);
     if (filter.limit !== undefined || filter.after !== undefined)
@@ -359,7 +384,9 @@ class EngineFunctions implements Functions {
       if (numbers.length === 0) continue;
       changed += await this.#write(undefined, (tx) => {
         const matching = numbers.flatMap((number) => tx.get(runs, [number])?.record ?? []).filter(scan.matches);
-        return ok(matching.filter((run) => change(tx, run)).length);
+        let count = 0;
+        for (const run of matching) if (change(tx, run, changed + count)) count += 1;
+        return ok(count);
       });
     }
     this.#loop.wake();

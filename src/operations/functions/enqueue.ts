@@ -9,6 +9,7 @@ import {
   runs,
   type StoredKey,
   type StoredRun,
+  values,
 } from '../../functions/run.js';
 import { milliseconds } from '../../options/durations.js';
 import type { Storage } from '../../ports/storage.js';
@@ -112,8 +113,8 @@ export function newRunOf(
   number: number,
   now: Instant,
 ): StoredRun {
-  const { delay, runAt, priority = policy.priority, meta, ttl } = options;
-  const dueAt = Math.round(runAt?.getTime() ?? now + milliseconds(delay ?? 0));
+  const { delay, runAt, debounce, priority = policy.priority, meta, ttl } = options;
+  const dueAt = Math.round(runAt?.getTime() ?? now + milliseconds(delay ?? debounce?.wait ?? 0));
   return {
     ...newRun(policy, input, { number, now, dueAt }),
     priority,
@@ -131,18 +132,20 @@ export function place(
   loop: { claim(tx: Transaction, run: StoredRun): StoredRun } | undefined,
 ): Result<Placed, FunctionsError> {
   const keys = keysOf(options);
-  for (const { kind, key } of keys) {
-    const found = runOfKey(tx, { kind, key }, order.policy.name);
+  const moved = options.debounce === undefined ? undefined : moveDebounced(tx, order, options, options.debounce);
+  if (moved !== undefined) return ok({ run: moved, isNew: false });
+  for (const asked of keys) {
+    const found = runOfKey(tx, asked, order.policy.name);
     if (found === undefined) continue;
-    const isSame = kind !== 'idempotency' || JSON.stringify(viewOf(tx, found).input) === order.text;
-    return isSame
-      ? ok({ run: found, isNew: false })
-      : err(
-          new FunctionsError(
-            'idempotency_mismatch',
-            `the idempotency key '${key}' belongs to ${runId(found)}, which has another input: use another key`,
-          ),
-        );
+    const isSame = JSON.stringify(viewOf(tx, found).input) === order.text;
+    if (asked.kind === 'unique') return isSame ? withIdempotency(tx, found, options) : ok({ run: found, isNew: false });
+    if (isSame) return ok({ run: found, isNew: false });
+    return err(
+      new FunctionsError(
+        'idempotency_mismatch',
+        `the idempotency key '${asked.key}' belongs to ${runId(found)}, which has another input: use another key`,
+      ),
+    );
   }
   const fresh = newRunOf(order, options, tx.index, tx.now);
   const named = keys.length === 0 ? fresh : { ...fresh, keys: keys.map(({ kind, key }) => ({ kind, key })) };
@@ -153,11 +156,71 @@ export function place(
   return ok({ run, isNew: true });
 }
 
-interface AskedKey extends StoredKey {
+/** The most idempotency keys that lead to a run of a unique key. */
+const mostKeys = 100;
+
+interface AskedKey extends Pick<StoredKey, 'kind' | 'key'> {
   readonly until: (now: Instant) => Instant | 'started' | 'ended';
 }
 
-function keysOf({ unique, idempotencyKey }: EnqueueOptions): AskedKey[] {
+/** A run that a unique key led to; the idempotency key of the call leads to it from now on. */
+function withIdempotency(
+  tx: Transaction,
+  run: StoredRun,
+  { idempotencyKey: key }: EnqueueOptions,
+): Result<Placed, FunctionsError> {
+  if (key === undefined) return ok({ run, isNew: false });
+  const { keys = [] } = run;
+  if (keys.length > mostKeys)
+    return err(
+      new FunctionsError('too_large', `${mostKeys} idempotency keys lead to ${runId(run)} already: use one of them`),
+    );
+  const until = tx.now + idempotencyTime;
+  const named: StoredRun = { ...run, keys: [...keys, { kind: 'idempotency', key, until }] };
+  tx.put(runs, named);
+  tx.put(runKeys, { kind: 'idempotency', key, function: run.function, run: run.number, until });
+  return ok({ run: named, isNew: false });
+}
+
+/**
+ * Whether a run may be queued again: not while its unique key leads to another one, which does the same. Its key leads to it again.
+ */
+export function reclaimKeys(tx: Transaction, run: StoredRun): boolean {
+  const keys = (run.keys ?? []).filter(({ kind }) => kind !== 'idempotency');
+  const isTaken = keys.some((key) => (runOfKey(tx, key, run.function)?.number ?? run.number) !== run.number);
+  if (isTaken) return false;
+  for (const { kind, key } of keys) {
+    const found = tx.get(runKeys, [kind, run.function, key])?.record;
+    if (found !== undefined && found.run !== run.number) tx.put(runKeys, { ...found, run: run.number });
+  }
+  return true;
+}
+
+/** The waiting run of a debounce key as if it had been enqueued now, save for its number and the bound of its wait. */
+function moveDebounced(
+  tx: Transaction,
+  order: Order,
+  options: EnqueueOptions,
+  { key, max }: NonNullable<EnqueueOptions['debounce']>,
+): StoredRun | undefined {
+  const found = runOfKey(tx, { kind: 'debounce', key }, order.policy.name);
+  if (found === undefined) return undefined;
+  const fresh = newRunOf(order, options, found.number, tx.now);
+  // With a clock that was set back, the first call is not later than this one.
+  const firstAt = Math.min(found.enqueuedAt, tx.now);
+  const latest = max === undefined ? Number.POSITIVE_INFINITY : Math.round(firstAt + milliseconds(max));
+  const dueAt = Math.min(fresh.dueAt, latest);
+  const state = dueAt > tx.now ? 'scheduled' : 'queued';
+  const run: StoredRun = {
+    ...{ ...fresh, dueAt, state, enqueuedAt: firstAt },
+    ...(found.keys === undefined ? {} : { keys: found.keys }),
+  };
+  if (found.apart?.includes('input') === true) tx.remove(values, [found.number, 'input']);
+  putNewRun(tx, run, order.text?.length ?? 0);
+  return run;
+}
+
+function keysOf({ unique, idempotencyKey, debounce }: EnqueueOptions): AskedKey[] {
   const keys: AskedKey[] = [];
   if (idempotencyKey !== undefined)
     keys.push({ kind: 'idempotency', key: idempotencyKey, until: (now) => now + idempotencyTime });
@@ -166,11 +229,16 @@ function keysOf({ unique, idempotencyKey }: EnqueueOptions): AskedKey[] {
     const isState = until === 'started' || until === 'ended';
     keys.push({ kind: 'unique', key, until: (now) => (isState ? until : now + milliseconds(until)) });
   }
+  if (debounce !== undefined) keys.push({ kind: 'debounce', key: debounce.key, until: () => 'started' });
   return keys;
 }
 
 /** The run that a key still leads to. */
-function runOfKey(view: Transaction, { kind, key }: StoredKey, name: string): StoredRun | undefined {
+function runOfKey(
+  view: Transaction,
+  { kind, key }: Pick<StoredKey, 'kind' | 'key'>,
+  name: string,
+): StoredRun | undefined {
   const found = view.get(runKeys, [kind, name, key])?.record;
   const run = found === undefined ? undefined : view.get(runs, [found.run])?.record;
   if (found === undefined || run === undefined) return undefined;

@@ -6,9 +6,9 @@ import {
   policyOf,
 } from '../../functions/define-function.js';
 import { type Outcome, type RunError, type RunState, runStates } from '../../functions/run.js';
-import type { OptionTable } from '../../options/check-options.js';
+import { checkOptions, type OptionTable } from '../../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../../options/durations.js';
-import { callable, mapOf, optional, text } from '../../options/option-kinds.js';
+import { callable, group, mapOf, optional, text } from '../../options/option-kinds.js';
 import type { StorageError } from '../../ports/storage.js';
 import { day } from '../../shared/duration.js';
 
@@ -65,6 +65,11 @@ export interface EnqueueOptions {
    * enqueue, that run is returned instead of a new one.
    */
   readonly unique?: string | { readonly key: string; readonly until?: 'started' | 'ended' | Duration };
+  /**
+   * Waits until no call with this key has arrived for `wait`, but at most `max` (at least `wait`) after the first one. Each call until the run begins
+   * replaces its input, priority, meta and ttl. Excludes `unique`, `delay`, `runAt` and `idempotencyKey`.
+   */
+  readonly debounce?: { readonly key: string; readonly wait: Duration; readonly max?: Duration };
   /** Rows of the host's own tables, in the same transaction; needs a store that has them (`sqliteStorage`). */
   readonly alongside?: HostRows;
 }
@@ -113,7 +118,7 @@ export interface BatchEnd {
 export const batchId = (number: number): string => `batch/${number}`;
 
 /** How runs are enqueued together. */
-export interface BatchOptions extends Omit<EnqueueOptions, 'unique' | 'idempotencyKey'> {
+export interface BatchOptions extends Omit<EnqueueOptions, 'unique' | 'idempotencyKey' | 'debounce'> {
   /** Enqueued in the write that ends the last one. */
   readonly then?: FunctionDefinition<BatchEnd, unknown>;
 }
@@ -186,13 +191,20 @@ export interface Functions extends AsyncDisposable {
   list(filter?: RunFilter): Promise<readonly RunRecord[]>;
   /** How many were cancelled. */
   cancel(filter: RunFilter): Promise<number>;
-  /** Runs that ended otherwise than well are queued again, with their IDs, all attempts and their finished steps; how many. */
-  retry(filter: RunFilter): Promise<number>;
+  /**
+   * Runs that ended otherwise than well are queued again, with their IDs, all attempts and their finished steps; how many. A
+   * run is left out while another one of its unique or debounce key waits. With `rate` they become due one after the other, the latest first: so many a second, from 0.01 to 100,000.
+   */
+  retry(filter: RunFilter, options?: { readonly rate?: number }): Promise<number>;
   /** Removes ended runs, and others that are not running; how many. */
   discard(filter: RunFilter): Promise<number>;
-  /** No run of the function begins in any process; those under way end. */
-  pause(fn: { readonly name: string }): Promise<void>;
-  resume(fn: { readonly name: string }): Promise<void>;
+  /**
+   * No run of the function begins in any process; those under way end. With a key: no run of which a limit or rate has this key,
+   * which is refused for a function whose limits and rates have none.
+   */
+  pause(fn: { readonly name: string }, key?: string): Promise<void>;
+  /** Ends the pause of the function, or that of one key: each ends alone. */
+  resume(fn: { readonly name: string }, key?: string): Promise<void>;
   /** Adds a schedule that is data, or changes it: what has not changed keeps its next launch. */
   schedule<In>(fn: FunctionDefinition<In, unknown>, cron: Cron<In> & { readonly id: string }): Promise<void>;
   /** Removes a schedule that `schedule` added; false when there is none. */
@@ -255,9 +267,12 @@ export const enqueueTable: OptionTable<EnqueueOptions> = {
         key.fits((value as { key?: unknown }).key) &&
         isUntil((value as { until?: unknown }).until)),
   }),
+  debounce: optional(
+    group<NonNullable<EnqueueOptions['debounce']>>({ key, wait: delayKind, max: optional(delayKind) }),
+  ),
   alongside: optional(callable),
 };
-const { unique: _, idempotencyKey: __, ...sharedTable } = enqueueTable;
+const { unique: _, idempotencyKey: __, debounce: ___, ...sharedTable } = enqueueTable;
 export const batchTable: OptionTable<BatchOptions> = {
   ...sharedTable,
   then: optional({ takes: 'a definition made by defineFunction', fits: (value) => policyOf(value) !== undefined }),
@@ -266,6 +281,31 @@ export const reasonKind = {
   takes: 'a string of at most 1024 characters',
   fits: (value: unknown) => typeof value === 'string' && value.length <= 1024,
 };
+export const retryTable: OptionTable<{ readonly rate?: number }> = {
+  rate: optional({
+    takes: 'a number of runs a second, from 0.01 to 100000',
+    fits: (value) => typeof value === 'number' && value >= 0.01 && value <= 100_000,
+  }),
+};
+
+/** Throws a TypeError for options of an enqueue that are invalid, or of which one would have no effect. */
+export function checkEnqueue(
+  options: EnqueueOptions,
+  caller = 'functions.enqueue',
+  table: Partial<OptionTable<EnqueueOptions>> = enqueueTable,
+): void {
+  checkOptions(caller, options, table as OptionTable<EnqueueOptions>);
+  const excluded = (name: keyof EnqueueOptions, others: readonly (keyof EnqueueOptions)[]): void => {
+    const other = options[name] === undefined ? undefined : others.find((each) => options[each] !== undefined);
+    if (other !== undefined) throw new TypeError(`${caller}: ${name} excludes ${other}: give one of them`);
+  };
+  excluded('debounce', ['unique', 'delay', 'runAt', 'idempotencyKey']);
+  excluded('delay', ['runAt']);
+  const { wait = 0, max } = options.debounce ?? {};
+  if (max !== undefined && milliseconds(max) < milliseconds(wait))
+    throw new TypeError(`${caller}: debounce.max is at least wait: it bounds the time from the first call`);
+}
+
 export const filterTable: OptionTable<RunFilter> = {
   function: optional(text),
   state: optional({

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
-import { Admission, hasKeys, isLimited } from '../../functions/admission.js';
+import { Admission, hasKeys, isLimited, Pauses } from '../../functions/admission.js';
 import type { FunctionPolicy, HostRows, Json } from '../../functions/define-function.js';
 import {
   type AttemptEnd,
@@ -64,6 +64,14 @@ interface LoopHost {
   ended(number: number, run: StoredRun | undefined): void;
   /** Resolves when a run has ended or is no longer kept. */
   untilEnded(number: number): Promise<unknown>;
+}
+
+/** Which runs may start. */
+interface Search {
+  readonly index: 'ready' | 'suspects';
+  readonly limit: number;
+  readonly paused: Pauses;
+  readonly admission: Admission | undefined;
 }
 
 /** What one turn has found and done. */
@@ -330,7 +338,7 @@ export class RunLoop implements AttemptLoop {
     const { storage, turns } = this.#context;
     let index = seen;
     while (!signal.aborted) {
-      const changedAt = await storage.waitForChange([runs, processes], index, signal);
+      const changedAt = await storage.waitForChange([runs, processes, pauses, schedules], index, signal);
       // The enqueue, and a handler that ends at once, get their turn of the event loop first.
       await turns.next();
       if (changedAt !== index + 1 || !this.#claimedBy.delete(changedAt)) return;
@@ -668,13 +676,17 @@ export class RunLoop implements AttemptLoop {
 
   #claim(tx: Transaction, turn: Turn, free: number, going: readonly Attempt[]): void {
     if (free <= turn.claimed.length) return;
-    const active = this.#active(tx);
     const admission = this.#policies.some(isLimited) ? this.#admission(tx) : undefined;
     this.#resume(tx, turn, free - turn.claimed.length, admission);
     const room = free - turn.claimed.length - turn.resumed.length;
     if (room <= 0) return;
-    const suspects = this.#suspects(tx, active, going);
-    const ready = this.#first(tx, active, 'ready', room);
+    const paused = new Pauses(tx.list(pauses).map(({ record }) => record));
+    const active = this.#policies.filter(({ name }) => !paused.has(name));
+    const search = { paused, admission };
+    const hasSuspect = going.some(({ run, isWaiting }) => run.interruptions > 0 && !isWaiting);
+    // Runs that their process may have died of, the first of each function: one of them runs beside no other.
+    const suspects = hasSuspect ? [] : this.#first(tx, active, { ...search, index: 'suspects', limit: 1 });
+    const ready = this.#first(tx, active, { ...search, index: 'ready', limit: room });
     const begin = (candidates: readonly StoredRun[], most: number): void => {
       for (const run of candidates) {
         if (turn.claimed.length >= most) break;
@@ -700,19 +712,6 @@ export class RunLoop implements AttemptLoop {
     }
   }
 
-  /** Runs that their process may have died of, the first of each function: one of them runs beside no other. */
-  #suspects(tx: Transaction, active: readonly FunctionPolicy[], going: readonly Attempt[]): readonly StoredRun[] {
-    return going.some(({ run, isWaiting }) => run.interruptions > 0 && !isWaiting)
-      ? []
-      : this.#first(tx, active, 'suspects', 1);
-  }
-
-  /** The functions that are not paused. */
-  #active(view: ReadView): readonly FunctionPolicy[] {
-    const paused = new Set(view.list(pauses).map(({ record }) => record.function));
-    return paused.size === 0 ? this.#policies : this.#policies.filter(({ name }) => !paused.has(name));
-  }
-
   #begin(
     tx: Transaction,
     turn: Turn,
@@ -734,35 +733,42 @@ export class RunLoop implements AttemptLoop {
   }
 
   /** The first runs by priority, due time and number that the code of this process may take. */
-  #first(
-    tx: Transaction,
-    policies: readonly FunctionPolicy[],
-    index: 'ready' | 'suspects',
-    limit: number,
-  ): readonly StoredRun[] {
+  #first(tx: Transaction, policies: readonly FunctionPolicy[], search: Search): readonly StoredRun[] {
+    const { index, limit, paused, admission } = search;
     const found = policies.flatMap((policy) => {
-      const mayTake = ({ version, number }: StoredRun): boolean =>
-        version <= policy.version && !this.#underWay.has(number);
-      if (hasKeys(policy)) return this.#ofKeys(tx, policy, index, limit).filter(mayTake);
-      // Runs of a later version of the code stand among the others.
-      for (let most = limit; ; most *= 4) {
-        const rows = tx.list(runs, { index, prefix: [policy.name], limit: most }).map(({ record }) => record);
-        const mine = rows.filter(mayTake);
-        if (mine.length >= limit || rows.length < most) return mine.slice(0, limit);
-      }
+      const mayTake = (run: StoredRun): boolean =>
+        run.version <= policy.version && !this.#underWay.has(run.number) && paused.keyOf(run) === undefined;
+      if (isLimited(policy) && admission?.isClosed(policy) === true) return [];
+      if (hasKeys(policy)) return this.#ofKeys(tx, policy, search, mayTake);
+      return firstOf(tx, index, [policy.name], { limit, mayTake });
     });
     if (policies.length > 1) found.sort((a, b) => b.priority - a.priority || a.dueAt - b.dueAt || a.number - b.number);
     return found;
   }
 
-  /** The first run of each key, beginning with the key after the last one that was looked at. */
-  #ofKeys(tx: Transaction, { name }: FunctionPolicy, index: 'ready' | 'suspects', limit: number): StoredRun[] {
+  /**
+   * The first run of each key, beginning with the key after the last one that had a turn. Keys at their limit or rate, and paused
+   * ones, are passed over.
+   */
+  #ofKeys(
+    tx: Transaction,
+    policy: FunctionPolicy,
+    { index, limit, paused, admission }: Search,
+    mayTake: (run: StoredRun) => boolean,
+  ): StoredRun[] {
+    const { name } = policy;
+    const ofKey = (head: StoredRun): StoredRun | undefined => {
+      const [key = ''] = head.limits ?? [];
+      if (paused.keyOf({ function: name, limits: [key] }) !== undefined) return undefined;
+      // Behind the first run may be others that another key, or a later version of the code, does not hold.
+      const run = mayTake(head) ? head : firstOf(tx, index, [name, key], { limit: 1, mayTake })[0];
+      return run === undefined || admission?.blockOf(policy, run) !== undefined ? undefined : run;
+    };
     const found: StoredRun[] = [];
     const began = this.#lastKey.get(name) ?? '';
     let hasWrapped = false;
     let after: Key = [name, began, 101];
-    // Keys that are at their limit or rate are passed over, so more are looked at than there is room for.
-    while (found.length < limit + batchSize) {
+    while (found.length < limit) {
       const [row] = tx.list(runs, { index, prefix: [name], from: after, limit: 1 });
       const key = row?.record.limits?.[0] ?? '';
       if (row === undefined || (hasWrapped && key > began)) {
@@ -771,8 +777,9 @@ export class RunLoop implements AttemptLoop {
         after = [name];
         continue;
       }
-      found.push(row.record);
       after = [name, key, 101];
+      const first = ofKey(row.record);
+      if (first !== undefined) found.push(first);
       if (hasWrapped && key === began) break;
     }
     return found;
@@ -794,5 +801,19 @@ export class RunLoop implements AttemptLoop {
     }
     for (const run of turn.ended) if (afterEnd(tx, run, this.#policyOf)) turn.isPartial = true;
     turn.hasCollected = collects && !turn.isPartial;
+  }
+}
+
+/** The first runs of an index that a process may take: those that it may not take stand among the others. */
+function firstOf(
+  view: ReadView,
+  index: Search['index'],
+  prefix: Key,
+  { limit, mayTake }: { readonly limit: number; readonly mayTake: (run: StoredRun) => boolean },
+): readonly StoredRun[] {
+  for (let most = limit; ; most *= 4) {
+    const rows = view.list(runs, { index, prefix, limit: most }).map(({ record }) => record);
+    const found = rows.filter(mayTake);
+    if (found.length >= limit || rows.length < most) return found.slice(0, limit);
   }
 }

@@ -1,0 +1,526 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  type ManualClock,
+  manualClock,
+  memoryStorage,
+  recordingDelivery,
+  rerunning,
+  sequentialIds,
+} from '../../../adapters/memory/index.js';
+import { defineFunction, type FunctionDefinition, type Handler } from '../../../src/functions/define-function.js';
+import { createEngine } from '../../../src/index.js';
+import { createFunctions } from '../../../src/operations/functions/create-functions.js';
+import type { EnqueueOptions, Functions, FunctionsOptions } from '../../../src/operations/functions/functions-api.js';
+import type { Storage } from '../../../src/ports/storage.js';
+import { hour, minute, second } from '../../../src/shared/duration.js';
+
+const opened: Functions[] = [];
+afterEach(async () => {
+  for (const functions of opened.splice(0)) void functions.stop({ deadline: 0 });
+});
+
+interface World {
+  readonly clock: ManualClock;
+  readonly storage: Storage;
+  readonly ids: ReturnType<typeof sequentialIds>;
+}
+
+const began = Date.UTC(2026, 0, 1);
+const world = (storage: Storage = memoryStorage()): World => ({
+  clock: manualClock(began),
+  storage,
+  ids: sequentialIds(),
+});
+
+/** A separate process over a store. */
+async function processOver(
+  { clock, storage, ids }: World,
+  definitions: readonly FunctionDefinition<never, unknown>[],
+  options: FunctionsOptions & { readonly starts?: boolean } = {},
+): Promise<Functions> {
+  const engine = createEngine({ storage, clock, ids, delivery: recordingDelivery({ clock }) });
+  const { starts = true, ...rest } = options;
+  const functions = createFunctions(engine, definitions, rest);
+  opened.push(functions);
+  if (starts) await functions.start();
+  return functions;
+}
+
+const plain = <Out>(handler: Handler<{ n: number }, Out>, options: object = {}) =>
+  defineFunction<{ n: number }, { n: number }, Out>({ name: 'work', ...options }, handler);
+
+interface Keyed {
+  readonly key: string;
+  readonly host?: string;
+}
+const keyed = (handler: Handler<Keyed, unknown>, options: object = {}) =>
+  defineFunction<Keyed, Keyed, unknown>(
+    { name: 'sync', concurrency: { limit: 1, key: ({ key }) => key }, ...options },
+    handler,
+  );
+
+/** Notes the inputs with which a handler was called, and how many seconds after the beginning of the test. */
+function noting({ clock }: World) {
+  const calls: [unknown, number][] = [];
+  const handler = (input: unknown): void => {
+    calls.push([input, (clock.now() - began) / second]);
+  };
+  return { calls, handler };
+}
+
+describe('debounce', () => {
+  test('runs once with the last input, when the key has been quiet for the wait', async () => {
+    const own = world();
+    const { calls, handler } = noting(own);
+    const work = plain(handler);
+    const functions = await processOver(own, [work]);
+    const debounce = { key: 'a', wait: '30s' };
+    const first = await functions.enqueue(work, { n: 1 }, { debounce });
+    expect(first.isNew).toBe(true);
+    for (const n of [2, 3]) {
+      await own.clock.advance(20 * second);
+      const again = await functions.enqueue(work, { n }, { debounce });
+      expect([again.id, again.isNew]).toEqual([first.id, false]);
+    }
+    expect((await first.status()).dueAt).toEqual(new Date(began + 70 * second));
+    const other = await functions.enqueue(work, { n: 9 }, { debounce: { key: 'b', wait: '1s' } });
+    expect(other.isNew).toBe(true);
+    await own.clock.advance(10 * minute);
+    expect(calls).toEqual([
+      [{ n: 9 }, 41],
+      [{ n: 3 }, 70],
+    ]);
+  });
+
+  test('never waits longer than max after the first enqueue', async () => {
+    const own = world();
+    const { calls, handler } = noting(own);
+    const work = plain(handler);
+    const functions = await processOver(own, [work]);
+    for (let n = 0; n < 20; n += 1) {
+      await functions.enqueue(work, { n }, { debounce: { key: 'a', wait: '30s', max: '60s' } });
+      await own.clock.advance(10 * second);
+    }
+    await own.clock.advance(10 * minute);
+    // The seventh begins the next wait.
+    expect(calls).toEqual([
+      [{ n: 5 }, 60],
+      [{ n: 11 }, 120],
+      [{ n: 17 }, 180],
+      [{ n: 19 }, 220],
+    ]);
+  });
+
+  test('a run that has started gets a new one, also between its attempts', async () => {
+    const own = world();
+    const work = plain(({ n }) => {
+      if (n === 1) throw new Error('later');
+    });
+    const functions = await processOver(own, [work]);
+    const first = await functions.enqueue(work, { n: 1 }, { debounce: { key: 'a', wait: 0 } });
+    await own.clock.settle();
+    expect((await first.status()).state).toBe('scheduled');
+    const second_ = await functions.enqueue(work, { n: 2 }, { debounce: { key: 'a', wait: '30s' } });
+    expect([second_.isNew, second_.id === first.id]).toEqual([true, false]);
+  });
+
+  test('a run that is due and has no slot yet is moved too, but not past max', async () => {
+    const own = world();
+    const work = plain(() => undefined);
+    const functions = await processOver(own, [work], { starts: false });
+    const debounce = { key: 'a', wait: '30s', max: '1m' };
+    const run = await functions.enqueue(work, { n: 1 }, { debounce });
+    await own.clock.advance(45 * second);
+    await functions.enqueue(work, { n: 2 }, { debounce });
+    expect(await run.status()).toMatchObject({ state: 'scheduled', dueAt: new Date(began + minute), input: { n: 2 } });
+    await own.clock.advance(45 * second);
+    await functions.enqueue(work, { n: 3 }, { debounce });
+    expect(await run.status()).toMatchObject({ state: 'queued', dueAt: new Date(began + minute), input: { n: 3 } });
+  });
+
+  test('the last call decides priority, meta and ttl; a long input replaces a short one and the other way round', async () => {
+    const own = world();
+    const echo = defineFunction<string, string, number>({ name: 'echo' }, (input) => input.length);
+    const functions = await processOver(own, [echo]);
+    const call = (length: number, options: EnqueueOptions = {}) =>
+      functions.enqueue(echo, 'x'.repeat(length), { ...options, debounce: { key: 'a', wait: '30s' } });
+    const run = await call(10, { priority: 9, meta: { by: 'first' }, ttl: '31s' });
+    await call(2000);
+    expect((await run.status()).input).toHaveLength(2000);
+    await call(20, { meta: { by: 'third' } });
+    await own.clock.advance(30 * second);
+    expect(await run.status()).toMatchObject({
+      state: 'succeeded',
+      result: 20,
+      priority: 50,
+      meta: { by: 'third' },
+      input: 'x'.repeat(20),
+    });
+    await call(5, { ttl: '10s' });
+    const expired = await call(5, { ttl: '20s' });
+    await own.clock.advance(20 * second);
+    expect(await expired.status()).toMatchObject({ state: 'cancelled', error: { message: 'expired' } });
+  });
+
+  test('the limits of the moved run are those of its last input', async () => {
+    const own = world();
+    const begun: string[] = [];
+    const sync = keyed(async ({ key }, { signal }) => {
+      begun.push(key);
+      await own.clock.sleep(minute, signal);
+    });
+    const functions = await processOver(own, [sync]);
+    await functions.enqueue(sync, { key: 'a' });
+    await functions.enqueue(sync, { key: 'a' }, { debounce: { key: 'x', wait: '1s' } });
+    await functions.enqueue(sync, { key: 'b' }, { debounce: { key: 'x', wait: '1s' } });
+    await own.clock.advance(2 * second);
+    expect(begun).toEqual(['a', 'b']);
+  });
+
+  test('a cancelled run is followed by a new one', async () => {
+    const own = world();
+    const work = plain(() => undefined);
+    const functions = await processOver(own, [work]);
+    const first = await functions.enqueue(work, { n: 1 }, { debounce: { key: 'a', wait: '30s' } });
+    expect(await first.cancel()).toBe(true);
+    expect((await functions.enqueue(work, { n: 1 }, { debounce: { key: 'a', wait: '30s' } })).isNew).toBe(true);
+  });
+
+  test('is one run however many call at once', async () => {
+    const own = world(rerunning(memoryStorage()));
+    const { calls, handler } = noting(own);
+    const work = plain(handler);
+    const functions = await processOver(own, [work]);
+    const debounce = { key: 'a', wait: '1s' };
+    const found = await Promise.all(
+      Array.from({ length: 50 }, (_none, n) => functions.enqueue(work, { n }, { debounce })),
+    );
+    expect(found.filter(({ isNew }) => isNew)).toHaveLength(1);
+    await own.clock.advance(minute);
+    expect(calls).toEqual([[{ n: 49 }, 1]]);
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['no key', { debounce: { wait: '1s' } }, /debounce.key is missing/],
+    ['no wait', { debounce: { key: 'a' } }, /debounce.wait is missing/],
+    ['an empty key', { debounce: { key: '', wait: '1s' } }, /debounce.key takes a string of 1 to 256/],
+    ['a key that is too long', { debounce: { key: 'x'.repeat(257), wait: '1s' } }, /debounce.key takes/],
+    ['a wait that is too long', { debounce: { key: 'a', wait: '401d' } }, /debounce.wait takes .*at most 400d/],
+    ['an invalid wait', { debounce: { key: 'a', wait: 'soon' } }, /debounce.wait takes/],
+    ['an unknown member', { debounce: { key: 'a', wait: '1s', leading: true } }, /no option debounce.leading/],
+    ['a max below the wait', { debounce: { key: 'a', wait: '1m', max: '30s' } }, /debounce.max is at least wait/],
+    ['unique', { debounce: { key: 'a', wait: '1s' }, unique: 'a' }, /debounce excludes unique/],
+    ['delay', { debounce: { key: 'a', wait: '1s' }, delay: 1 }, /debounce excludes delay/],
+    ['runAt', { debounce: { key: 'a', wait: '1s' }, runAt: new Date(began) }, /debounce excludes runAt/],
+    ['delay with runAt', { delay: '1s', runAt: new Date(began) }, /delay excludes runAt/],
+    ['an idempotency key', { debounce: { key: 'a', wait: '1s' }, idempotencyKey: 'a' }, /excludes idempotencyKey/],
+  ])('refuses %s', async (_name, options, message) => {
+    const own = world();
+    const work = plain(() => undefined);
+    const functions = await processOver(own, [work], { starts: false });
+    await expect(functions.enqueue(work, { n: 1 }, options as EnqueueOptions)).rejects.toThrow(message);
+    await expect(functions.enqueue(work, { n: 1 }, options as EnqueueOptions)).rejects.toThrow(TypeError);
+    expect(await functions.list()).toEqual([]);
+  });
+
+  test('is not for enqueueMany', async () => {
+    const own = world();
+    const work = plain(() => undefined);
+    const functions = await processOver(own, [work], { starts: false });
+    const options = { debounce: { key: 'a', wait: '1s' } } as object;
+    await expect(functions.enqueueMany(work, [{ n: 1 }], options)).rejects.toThrow(/no option debounce/);
+    const both = { delay: '1s', runAt: new Date(began) };
+    await expect(functions.enqueueMany(work, [{ n: 1 }], both)).rejects.toThrow(/delay excludes runAt/);
+  });
+});
+
+describe('a pause of one key', () => {
+  const sleeping = (own: World, begun: string[]) =>
+    keyed(
+      async ({ key, host }, { signal }) => {
+        begun.push(host === undefined ? key : `${key}@${host}`);
+        await own.clock.sleep(second, signal);
+      },
+      { concurrency: [{ limit: 4 }, { limit: 1, key: ({ key }: Keyed) => key }] },
+    );
+
+  test('holds its runs in all processes and lets other keys go on, until it is resumed', async () => {
+    const own = world();
+    const begun: string[] = [];
+    const sync = sleeping(own, begun);
+    const [first, other] = [await processOver(own, [sync]), await processOver(own, [sync])];
+    const caller = await processOver(own, [sync], { starts: false });
+    await caller.pause(sync, 'a');
+    await caller.pause(sync, 'a');
+    for (const functions of [first, other]) for (const key of ['a', 'b']) await functions.enqueue(sync, { key });
+    await own.clock.advance(minute);
+    expect(begun).toEqual(['b', 'b']);
+    expect(await first.list({ state: 'queued' })).toHaveLength(2);
+    await caller.resume(sync, 'b');
+    await own.clock.advance(minute);
+    expect(begun).toEqual(['b', 'b']);
+    await caller.resume(sync, 'a');
+    await own.clock.advance(minute);
+    expect(begun).toEqual(['b', 'b', 'a', 'a']);
+  });
+
+  test('lets the run under way end', async () => {
+    const own = world();
+    const sync = sleeping(own, []);
+    const functions = await processOver(own, [sync]);
+    const run = await functions.enqueue(sync, { key: 'a' });
+    await own.clock.settle();
+    await functions.pause(sync, 'a');
+    await own.clock.advance(second);
+    expect((await run.status()).state).toBe('succeeded');
+  });
+
+  test('and of the function are independent', async () => {
+    const own = world();
+    const begun: string[] = [];
+    const sync = sleeping(own, begun);
+    const functions = await processOver(own, [sync]);
+    await functions.pause(sync);
+    await functions.pause(sync, '');
+    await functions.enqueueMany(sync, [{ key: '' }, { key: 'b' }]);
+    await own.clock.advance(minute);
+    expect(begun).toEqual([]);
+    await functions.resume(sync);
+    await own.clock.advance(minute);
+    expect(begun).toEqual(['b']);
+    await functions.resume(sync, '');
+    await own.clock.advance(minute);
+    expect(begun).toEqual(['b', '']);
+  });
+
+  test('applies to any limit or rate of the function with a key', async () => {
+    const own = world();
+    const begun: string[] = [];
+    const sync = keyed(({ key, host }) => void begun.push(`${key}@${host}`), {
+      concurrency: { limit: 2, key: ({ key }: Keyed) => key },
+      rate: { limit: 100, per: '1s', key: ({ host = '' }: Keyed) => host, scope: 'hosts' },
+    });
+    const functions = await processOver(own, [sync], { starts: false });
+    await functions.pause(sync, 'down');
+    const inputs = Array.from({ length: 300 }, () => ({ key: 'a', host: 'down' }));
+    await functions.enqueueMany(sync, [...inputs, { key: 'a', host: 'up' }, { key: 'down', host: 'up' }]);
+    await functions.start();
+    await own.clock.advance(second);
+    // Also behind three hundred of its own key.
+    expect(begun).toEqual(['a@up']);
+    await functions.resume(sync, 'down');
+    await own.clock.advance(minute);
+    expect(begun).toHaveLength(302);
+  });
+
+  test('of hundreds of keys does not starve the others', async () => {
+    const own = world();
+    const begun: string[] = [];
+    const sync = sleeping(own, begun);
+    const functions = await processOver(own, [sync], { starts: false });
+    const keys = Array.from({ length: 400 }, (_none, at) => `k${1000 + at}`);
+    for (const key of keys) await functions.pause(sync, key);
+    await functions.enqueueMany(
+      sync,
+      [...keys, 'k1200x'].map((key) => ({ key })),
+    );
+    await functions.start();
+    await own.clock.advance(second);
+    expect(begun).toEqual(['k1200x']);
+  });
+
+  test.each<[string, (functions: Functions, fn: FunctionDefinition<Keyed>) => Promise<void>, RegExp]>([
+    ['that is no string', (functions, fn) => functions.pause(fn, 7 as never), /key takes a string/],
+    ['that is too long', (functions, fn) => functions.resume(fn, 'x'.repeat(257)), /key takes a string of at most 256/],
+  ])('is refused for a key %s', async (_name, call, message) => {
+    const own = world();
+    const sync = sleeping(own, []);
+    const functions = await processOver(own, [sync]);
+    await expect(call(functions, sync)).rejects.toThrow(message);
+  });
+
+  test('is refused for a function without limits by key', async () => {
+    const own = world();
+    const work = plain(() => undefined, { concurrency: 3, rate: { limit: 1, per: '1s' } });
+    const functions = await processOver(own, [work]);
+    for (const call of [() => functions.pause(work, 'a'), () => functions.resume(work, 'a')])
+      await expect(call()).rejects.toThrow(/work has no limit or rate with a key/);
+  });
+});
+
+test('keys at their limit or rate do not starve the others, however many they are', async () => {
+  const own = world();
+  const begun: string[] = [];
+  const sync = keyed(({ key }) => void begun.push(key), {
+    concurrency: [{ limit: 3 }],
+    rate: { limit: 1, per: '1h', key: ({ key }: Keyed) => key },
+  });
+  const functions = await processOver(own, [sync], { concurrency: 1 });
+  const keys = Array.from({ length: 300 }, (_none, at) => `k${1000 + at}`);
+  await functions.enqueueMany(
+    sync,
+    keys.flatMap((key) => [{ key }, { key }]),
+  );
+  await own.clock.advance(second);
+  expect(begun).toHaveLength(300);
+  await functions.enqueue(sync, { key: 'k1250x' });
+  await own.clock.advance(second);
+  expect(begun.slice(300)).toEqual(['k1250x']);
+});
+
+describe('a retry of many', () => {
+  /** So many runs of which the first attempt has failed for good. */
+  async function failedRuns(own: World, count: number) {
+    const { calls, handler } = noting(own);
+    let isBroken = true;
+    const work = plain(
+      (input) => {
+        if (isBroken) throw new Error('down');
+        handler(input);
+      },
+      { retry: { attempts: 1 } },
+    );
+    const functions = await processOver(own, [work], { concurrency: 1000 });
+    await functions.enqueueMany(
+      work,
+      Array.from({ length: count }, (_none, n) => ({ n })),
+    );
+    await own.clock.settle();
+    isBroken = false;
+    return { functions, work, calls };
+  }
+
+  test('with a rate begins so many a second', async () => {
+    const own = world();
+    const { functions, calls } = await failedRuns(own, 7);
+    await own.clock.advance(second);
+    expect(await functions.retry({ state: 'failed' }, { rate: 2 })).toBe(7);
+    expect(await functions.list({ state: 'scheduled' })).toHaveLength(6);
+    await own.clock.advance(minute);
+    expect(calls.map(([, at]) => at)).toEqual([1, 1.5, 2, 2.5, 3, 3.5, 4]);
+  });
+
+  test('keeps the rate over many writes, also when the store runs them again', async () => {
+    const own = world(rerunning(memoryStorage()));
+    const { functions, calls } = await failedRuns(own, 500);
+    expect(await functions.retry({ state: 'failed' }, { rate: 50 })).toBe(500);
+    await own.clock.advance(minute);
+    expect(calls.map(([, at]) => at)).toEqual(Array.from({ length: 500 }, (_none, at) => at / 50));
+  });
+
+  test('with less than one a second', async () => {
+    const own = world();
+    const { functions, calls } = await failedRuns(own, 3);
+    await functions.retry({}, { rate: 0.1 });
+    await own.clock.advance(minute);
+    expect(calls.map(([, at]) => at)).toEqual([0, 10, 20]);
+  });
+
+  test('without a rate begins all at once', async () => {
+    const own = world();
+    const { functions, calls } = await failedRuns(own, 3);
+    expect(await functions.retry({}, {})).toBe(3);
+    await own.clock.settle();
+    expect(calls.map(([, at]) => at)).toEqual([0, 0, 0]);
+  });
+
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', 0.001])('refuses the rate %s', async (rate) => {
+    const own = world();
+    const { functions } = await failedRuns(own, 1);
+    await expect(functions.retry({}, { rate: rate as number })).rejects.toThrow(
+      /functions.retry: rate takes a number of/,
+    );
+    await expect(functions.retry({}, { speed: 5 } as object)).rejects.toThrow(/no option speed/);
+    expect(await functions.list({ state: 'failed' })).toHaveLength(1);
+  });
+});
+
+describe('a retry of a run with a key', () => {
+  const failing = () =>
+    plain(
+      ({ n }) => {
+        if (n === 1) throw new Error('down');
+      },
+      { retry: { attempts: 1 } },
+    );
+
+  test.each<[string, EnqueueOptions]>([
+    ['unique', { unique: 'a' }],
+    ['unique until the end', { unique: { key: 'a', until: 'ended' } }],
+    ['debounce', { debounce: { key: 'a', wait: 0 } }],
+  ])('is left out while a newer run of the same %s key waits', async (_name, options) => {
+    const own = world();
+    const work = failing();
+    const functions = await processOver(own, [work]);
+    const failed = await functions.enqueue(work, { n: 1 }, options);
+    await own.clock.settle();
+    await functions.pause(work);
+    const newer = await functions.enqueue(work, { n: 2 }, options);
+    expect(newer.isNew).toBe(true);
+    expect(await functions.retry({ state: 'failed' })).toBe(0);
+    expect((await failed.status()).state).toBe('failed');
+    await functions.resume(work);
+    await own.clock.settle();
+    expect((await newer.status()).state).toBe('succeeded');
+    expect(await functions.retry({ state: 'failed' })).toBe(1);
+  });
+
+  test('leads its unique key to it again, so that there are not two', async () => {
+    const own = world();
+    const work = failing();
+    const functions = await processOver(own, [work]);
+    const options = { unique: { key: 'a', until: 'ended' } } as const;
+    const first = await functions.enqueue(work, { n: 1 }, options);
+    await own.clock.settle();
+    await functions.enqueue(work, { n: 2 }, options);
+    await own.clock.settle();
+    await functions.pause(work);
+    expect(await functions.retry({ state: 'failed' })).toBe(1);
+    const again = await functions.enqueue(work, { n: 3 }, options);
+    expect([again.id, again.isNew]).toEqual([first.id, false]);
+  });
+});
+
+describe('an idempotency key of a call that a unique key leads to an existing run', () => {
+  test('leads to that run and its result for a day, when the inputs are the same', async () => {
+    const own = world();
+    let calls = 0;
+    const work = plain(() => (calls += 1), { keep: { succeeded: { age: '1m', count: 1 } } });
+    const functions = await processOver(own, [work]);
+    const delayed = await functions.enqueue(work, { n: 1 }, { unique: 'a', delay: '2d' });
+    await own.clock.advance(47 * hour);
+    const call = () => functions.enqueue(work, { n: 1 }, { unique: 'a', idempotencyKey: 'k' });
+    const late = await call();
+    expect([late.id, late.isNew]).toEqual([delayed.id, false]);
+    await own.clock.advance(23 * hour);
+    await functions.enqueue(work, { n: 2 });
+    await own.clock.advance(2 * minute);
+    const again = await call();
+    expect([again.id, again.isNew, await again.result()]).toEqual([delayed.id, false, 1]);
+    const other = functions.enqueue(work, { n: 3 }, { idempotencyKey: 'k' });
+    await expect(other).rejects.toMatchObject({ type: 'idempotency_mismatch' });
+    await own.clock.advance(hour);
+    expect((await call()).isNew).toBe(true);
+  });
+
+  test('is not stored when that run has another input', async () => {
+    const own = world();
+    const work = plain(() => undefined);
+    const functions = await processOver(own, [work]);
+    await functions.enqueue(work, { n: 1 }, { unique: 'a', delay: '1m' });
+    const call = () => functions.enqueue(work, { n: 2 }, { unique: 'a', idempotencyKey: 'k' });
+    expect((await call()).isNew).toBe(false);
+    await own.clock.advance(minute);
+    expect((await call()).isNew).toBe(true);
+  });
+
+  test('is one of at most a hundred', async () => {
+    const own = world();
+    const work = plain(() => undefined);
+    const functions = await processOver(own, [work], { starts: false });
+    const call = (at: number) => functions.enqueue(work, { n: 1 }, { unique: 'a', idempotencyKey: `k${at}` });
+    for (let at = 0; at < 100; at += 1) await call(at);
+    await expect(call(100)).rejects.toMatchObject({ type: 'too_large' });
+    expect((await call(99)).isNew).toBe(false);
+  });
+});
