@@ -14,7 +14,7 @@ const entries = {
   index: 'src/index.ts',
   client: 'src/client/index.ts',
   ports: 'src/ports/index.ts',
-  functions: 'src/functions.ts',
+  functions: 'adapters/functions/index.ts',
   hcl: 'src/hcl/index.ts',
   jobs: 'src/jobs/index.ts',
   receiver: 'src/receiver.ts',

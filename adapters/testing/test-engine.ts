@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createFunctions, type Duration, type Functions } from '../../src/functions.js';
+import { createFunctions, type Duration, type Functions } from '../functions/index.js';
 import {
   type Allocation,
   agentPorts,

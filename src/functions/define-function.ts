@@ -5,7 +5,6 @@ import { type Duration, isDuration, milliseconds } from '../options/durations.js
 import { callable, count, either, group, listOf, oneOf, optional, textLike } from '../options/option-kinds.js';
 import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
 import { jsonFault } from './json-fault.js';
-
 /** What an input, a result and the value of a step may be. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json | undefined };
 
@@ -61,6 +60,8 @@ export interface FunctionOptions<In, Parsed> {
   readonly concurrency?: number | Limit<Parsed> | readonly Limit<Parsed>[];
   /** Starts in a time over all processes. Runs wait; none is dropped. */
   readonly rate?: Rate<Parsed> | readonly Rate<Parsed>[];
+  /** A module whose default export is the handler: it runs in a thread. `new URL('./resize.js', import.meta.url)`. */
+  readonly thread?: URL;
   /** When it runs automatically. */
   readonly cron?: string | Cron<In> | readonly Cron<In>[];
   /** 1 to 100, higher first; 50 when absent. */
@@ -221,8 +222,9 @@ export interface FunctionPolicy {
   readonly limits: readonly LimitPolicy[];
   readonly rates: readonly RatePolicy[];
   readonly crons: readonly CronPolicy[];
-  /** Absent: the function can be enqueued here and runs elsewhere. */
+  /** Without a handler or a thread, the function can be enqueued here and runs elsewhere. */
   readonly handler: Handler<unknown, unknown> | undefined;
+  readonly thread: URL | undefined;
 }
 
 interface RetryPolicy {
@@ -345,6 +347,10 @@ const optionTable: OptionTable<FunctionOptions<unknown, unknown>> = {
   silence: optional({ ...duration, fits: (value) => isDuration(value) && milliseconds(value) > 0 }),
   concurrency: optional({ ...oneOrMore(group(limitTable)), faultWithin: concurrencyFault }),
   rate: optional(oneOrMore(group(rateTable))),
+  thread: optional({
+    takes: "a URL, such as new URL('./resize.js', import.meta.url)",
+    fits: (value) => value instanceof URL,
+  }),
   cron: optional({ ...oneOrMore(group(cronTable)), faultWithin: cronFault }),
   priority: optional(wholeFrom(1, 100)),
   keep: optional(group<NonNullable<FunctionOptions<unknown, unknown>['keep']>>({ succeeded: keep, others: keep })),
@@ -382,6 +388,8 @@ export function defineFunction<In = void, Parsed = In, Out = void>(
   checkOptions('defineFunction', options as FunctionOptions<unknown, unknown>, optionTable);
   if (handler !== undefined && typeof handler !== 'function')
     throw new TypeError(`defineFunction: the handler of ${options.name} is not a function`);
+  if (handler !== undefined && options.thread !== undefined)
+    throw new TypeError(`defineFunction: ${options.name} has a handler and a thread: give one of them`);
   const { name, version = 1 } = options;
   const definition: FunctionDefinition<In, Out> = Object.freeze({ name, version });
   policies.set(definition, {
@@ -399,6 +407,7 @@ function policyFrom(options: FunctionOptions<unknown, unknown>): Omit<FunctionPo
     input,
     migrate,
     retry: retryFrom(options.retry),
+    thread: options.thread,
     silence: options.silence === undefined ? Number.POSITIVE_INFINITY : milliseconds(options.silence),
     timeout: timeout === false ? Number.POSITIVE_INFINITY : milliseconds(timeout),
     priority,
@@ -463,6 +472,9 @@ function retryFrom({ attempts, backoff = 'exponential', delay = second, ...rest 
 function kept({ age, count: number = 10_000 }: Keep = {}, otherwise: Milliseconds): KeepPolicy {
   return { age: age === undefined ? otherwise : milliseconds(age), count: number };
 }
+
+/** Whether the code of a function is here. */
+export const runsHere = ({ handler, thread }: FunctionPolicy): boolean => handler !== undefined || thread !== undefined;
 
 /** The policy of a definition; undefined for what `defineFunction` did not make. */
 export function policyOf(definition: unknown): FunctionPolicy | undefined {

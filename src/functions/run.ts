@@ -2,7 +2,6 @@ import { hour, type Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import { type Key, table } from '../shared/table.js';
 import type { Json } from './define-function.js';
-
 /** How a run ended. */
 export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'timed_out';
 
@@ -268,6 +267,8 @@ interface FunctionProcess {
   readonly id: string;
   readonly timeline: string;
   readonly leaseUntil: Milliseconds;
+  /** What it is on its machine, by which others see whether it is alive. */
+  readonly identity?: string;
 }
 export const processes = table<FunctionProcess>('function_processes', ({ id }) => [id]);
 

@@ -87,6 +87,7 @@ const packagesOf: Readonly<Record<string, readonly string[]>> = {
   runner: ['node-pty', 'tar-stream', 'ws', 'yauzl'],
   cli: ['zod'],
   testing: [],
+  functions: [],
   prometheus: [],
   opentelemetry: ['@opentelemetry/api'],
 };

@@ -1,18 +1,19 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
-import type { FunctionPolicy, Json } from '../../functions/define-function.js';
+import type { FunctionPolicy, Handler, Json } from '../../functions/define-function.js';
 import { runs, type StoredRun, type StoredStep, steps } from '../../functions/run.js';
+import type { FunctionHost } from '../../ports/function-host.js';
 import type { ReadView } from '../../ports/storage.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { Attempt, AttemptHost, CallRequest } from './attempt.js';
 import { newRunOf, type Order, orderOf } from './enqueue.js';
 import { putNewRun } from './stored-runs.js';
-
 /** The loop, as attempts use it. */
 export interface AttemptLoop {
   /** Identifies the process in the rows. */
   readonly process: string;
+  readonly machine: FunctionHost | undefined;
   noted(attempt: Attempt): void;
   /** A call is under way: the attempt needs no slot. */
   waits(attempt: Attempt): void;
@@ -39,6 +40,10 @@ export class StoredAttempts implements AttemptHost {
     return 'alongside' in this.context.storage
       ? undefined
       : 'run.commit needs a store that has the tables of the host, such as sqliteStorage';
+  }
+
+  handlerOf({ handler, thread }: FunctionPolicy): Handler<unknown, unknown> | undefined {
+    return thread === undefined ? handler : this.#loop.machine?.inThread(thread);
   }
 
   noted(attempt: Attempt): void {

@@ -1,5 +1,6 @@
 import {
   type FunctionPolicy,
+  type Handler,
   type HostRows,
   type Json,
   NonRetryableError,
@@ -46,6 +47,7 @@ class InvalidInput extends NonRetryableError {
 /** What an attempt needs of the loop that runs it. */
 export interface AttemptHost {
   readonly context: EngineContext;
+  handlerOf(policy: FunctionPolicy): Handler<unknown, unknown> | undefined;
   /** Steps and called runs of this run, by name. */
   steps(attempt: Attempt): Promise<Map<string, StoredStep>>;
   keep(attempt: Attempt, name: string, value: Json | undefined): Promise<void>;
@@ -183,7 +185,7 @@ export class Attempt {
     try {
       const { policy } = this;
       const parsed = await parsedInput(policy, this.run, input);
-      const result: unknown = await policy.handler?.(parsed, this.#runContext());
+      const result: unknown = await this.#host.handlerOf(policy)?.(parsed, this.#runContext());
       if (this.cause === 'cancelled' || this.cause === 'timed_out') return this.ending(undefined, this.wait(undefined));
       const fault = result === undefined ? undefined : valueFault('result', result);
       if (fault !== undefined) throw new NonRetryableError(fault.message);

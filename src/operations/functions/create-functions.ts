@@ -29,8 +29,9 @@ import { declared, schedules } from '../../functions/schedule.js';
 import { checkArgument, checkOptions } from '../../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../../options/durations.js';
 import { optional } from '../../options/option-kinds.js';
+import type { FunctionHost } from '../../ports/function-host.js';
 import type { ReadView } from '../../ports/storage.js';
-import { hour, type Milliseconds, second } from '../../shared/duration.js';
+import { hour, second } from '../../shared/duration.js';
 import type { Key } from '../../shared/table.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -71,7 +72,7 @@ import {
 } from './functions-api.js';
 import { declareSchedules } from './launches.js';
 import { afterEnd, cancelIn, countEnded, countsOf, putFollowUp, reopened } from './run-ends.js';
-import { RunLoop } from './run-loop.js';
+import { type LoopLimits, RunLoop } from './run-loop.js';
 import { find, putNewRun, recordOf, removeRun, Scan, viewOf } from './stored-runs.js';
 
 const mostInputs = 10_000;
@@ -84,6 +85,7 @@ export function createFunctions(
   engine: EngineContext,
   definitions: readonly { readonly name: string }[],
   options: FunctionsOptions = {},
+  machine?: FunctionHost,
 ): Functions {
   checkOptions<FunctionsOptions>('createFunctions', options, {
     concurrency: optional(wholeFrom(1, 10_000)),
@@ -92,8 +94,14 @@ export function createFunctions(
       fits: (value) => isDuration(value) && milliseconds(value) >= 100 && milliseconds(value) <= hour,
     }),
   });
+  const policies = policiesOf(definitions);
+  for (const { name, thread } of policies.values())
+    if (thread !== undefined && machine === undefined)
+      throw new TypeError(
+        `createFunctions: ${name} runs in a thread, which only createFunctions of signalbox/functions has`,
+      );
   const { concurrency = 20, lease = 30 * second } = options;
-  return new EngineFunctions(engine, policiesOf(definitions), { concurrency, lease: milliseconds(lease) });
+  return new EngineFunctions(engine, policies, { concurrency, lease: milliseconds(lease), machine });
 }
 
 function policiesOf(definitions: readonly unknown[]): ReadonlyMap<string, FunctionPolicy> {
@@ -136,11 +144,7 @@ class EngineFunctions implements Functions {
   /** A stop that is under way: another start waits for it. */
   #stopping: Promise<Stopped> | undefined;
 
-  constructor(
-    engine: EngineContext,
-    policies: ReadonlyMap<string, FunctionPolicy>,
-    limits: { readonly concurrency: number; readonly lease: Milliseconds },
-  ) {
+  constructor(engine: EngineContext, policies: ReadonlyMap<string, FunctionPolicy>, limits: LoopLimits) {
     this.#engine = engine;
     this.#policies = policies;
     this.#loop = new RunLoop(engine, policies, limits, {

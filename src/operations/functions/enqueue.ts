@@ -18,7 +18,6 @@ import type { Transaction } from '../commit.js';
 import { issuesText, valueFault } from './attempt.js';
 import { type EnqueueOptions, FunctionsError } from './functions-api.js';
 import { newRun, putNewRun, viewOf } from './stored-runs.js';
-
 /** A run to be enqueued, checked, without its number. */
 export interface Order {
   readonly policy: FunctionPolicy;

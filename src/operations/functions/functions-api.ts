@@ -11,7 +11,6 @@ import { type Duration, isDuration, milliseconds } from '../../options/durations
 import { callable, group, mapOf, optional, text } from '../../options/option-kinds.js';
 import type { StorageError } from '../../ports/storage.js';
 import { day } from '../../shared/duration.js';
-
 /** Why a call of `Functions` was refused. */
 export class FunctionsError extends Error {
   override readonly name = 'FunctionsError';

@@ -1,16 +1,15 @@
 import { hasKeys, limitNames } from '../../functions/admission.js';
-import type { FunctionPolicy, Json } from '../../functions/define-function.js';
+import { type FunctionPolicy, type Json, runsHere } from '../../functions/define-function.js';
 import { hasEnded, runs, type StoredRun } from '../../functions/run.js';
 import { declared, launchesOf, type StoredSchedule, schedules } from '../../functions/schedule.js';
 import type { Transaction } from '../commit.js';
 import { newRun, putNewRun } from './stored-runs.js';
-
 /**
  * Stores the schedules of the code, and removes those that the code no longer has, unless a later version of the code has declared
  * them.
  */
 export function declareSchedules(tx: Transaction, policy: FunctionPolicy): void {
-  if (policy.handler === undefined) return;
+  if (!runsHere(policy)) return;
   const known = tx.list(schedules, { prefix: [policy.name] }).map(({ record }) => record);
   if (known.some(({ version }) => version !== null && version > policy.version)) return;
   for (const { id, version } of known)

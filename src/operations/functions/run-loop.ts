@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import { Admission, hasKeys, isLimited, Pauses } from '../../functions/admission.js';
-import type { FunctionPolicy, HostRows, Json } from '../../functions/define-function.js';
+import { type FunctionPolicy, type HostRows, type Json, runsHere } from '../../functions/define-function.js';
 import {
   type AttemptEnd,
   afterAttempt,
@@ -20,6 +20,7 @@ import {
   started,
 } from '../../functions/run.js';
 import { schedules } from '../../functions/schedule.js';
+import type { FunctionHost } from '../../ports/function-host.js';
 import type { ReadView } from '../../ports/storage.js';
 import { type Milliseconds, minute, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
@@ -35,6 +36,9 @@ import { batchSize, collect, inputOf, keptCountsOf, putLines, resultApart } from
 
 /** From an abort until a handler that does not end is given up. */
 const grace: Milliseconds = 5 * second;
+/** For how long a process that is alive keeps its runs after its lease. */
+const longestBlock: Milliseconds = 15 * minute;
+
 /** A run that was claimed, with its input. */
 interface Claimed {
   readonly run: StoredRun;
@@ -74,6 +78,13 @@ interface Search {
   readonly admission: Admission | undefined;
 }
 
+/** How much a process runs, how long its runs are its own, and what is known of its machine. */
+export interface LoopLimits {
+  readonly concurrency: number;
+  readonly lease: Milliseconds;
+  readonly machine: FunctionHost | undefined;
+}
+
 /** What one turn has found and done. */
 interface Turn {
   readonly claimed: Claimed[];
@@ -94,6 +105,8 @@ interface Turn {
   dueAt: Instant;
   /** The next end or renewal of a lease, by the monotonic clock. */
   leaseAt: Milliseconds;
+  /** Other processes of this machine that have runs, by which it is known when they die. */
+  readonly neighbours: string[];
   /** The lease under which all runs under way here were still those of this process. */
   heldUntil: Milliseconds | undefined;
 }
@@ -112,6 +125,7 @@ const newTurn = (): Turn => ({
   lost: [],
   taken: [],
   resumed: [],
+  neighbours: [],
   isPartial: false,
   hasCollected: false,
   dueAt: Number.POSITIVE_INFINITY,
@@ -134,6 +148,7 @@ const taken = 'taken';
 export class RunLoop implements AttemptLoop {
   /** Identifies the process in the rows. */
   readonly process: string;
+  readonly machine: FunctionHost | undefined;
   readonly #context: EngineContext;
   readonly #policies: readonly FunctionPolicy[];
   readonly #policyOf: ReadonlyMap<string, FunctionPolicy>;
@@ -184,16 +199,17 @@ export class RunLoop implements AttemptLoop {
   constructor(
     context: EngineContext,
     policies: ReadonlyMap<string, FunctionPolicy>,
-    { concurrency, lease }: { readonly concurrency: number; readonly lease: Milliseconds },
+    { concurrency, lease, machine }: LoopLimits,
     host: LoopHost,
   ) {
     this.#context = context;
     this.#policyOf = policies;
-    this.#policies = [...policies.values()].filter(({ handler }) => handler !== undefined);
+    this.#policies = [...policies.values()].filter(runsHere);
     this.#concurrency = concurrency;
     this.#leaseTime = lease;
     this.#leaseRenewal = (lease * 2) / 3;
     this.#host = host;
+    this.machine = machine;
     this.process = context.ids.next('lease_owner');
     this.#attempts = new StoredAttempts(context, policies, this);
   }
@@ -231,7 +247,7 @@ export class RunLoop implements AttemptLoop {
   reserve(name: string): boolean {
     const policy = this.#policyOf.get(name);
     const canStart = this.#accepts && this.#isCaughtUp && !this.#mayHoldMore && this.#free > 0;
-    if (!canStart || policy?.handler === undefined || isLimited(policy)) return false;
+    if (!canStart || policy === undefined || !runsHere(policy) || isLimited(policy)) return false;
     this.#reserved += 1;
     return true;
   }
@@ -322,6 +338,7 @@ export class RunLoop implements AttemptLoop {
       this.#wake = resolve;
       signal.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
       void this.#changeOfOthers(seen, over.signal).then(() => resolve());
+      if (turn.neighbours.length > 0) void this.#changeOfLife(turn.neighbours, over.signal).then(() => resolve());
       if (Number.isFinite(turn.dueAt)) void clock.sleepUntil(turn.dueAt, over.signal).then(() => resolve());
       const due = [...this.#underWay.values()].map((attempt) => this.#dueOf(attempt));
       const at = Math.min(turn.leaseAt, this.#notesAt, ...due);
@@ -331,6 +348,13 @@ export class RunLoop implements AttemptLoop {
     this.#restsUntil = Number.NEGATIVE_INFINITY;
     this.#wake = undefined;
     over.abort('over');
+  }
+
+  /** Resolves when another process of this machine is no longer alive, or one that was stopped goes on. */
+  async #changeOfLife(neighbours: readonly string[], signal: AbortSignal): Promise<void> {
+    const lives = (): string => neighbours.map((each) => this.#lifeOf(each)).join(' ');
+    const before = lives();
+    while (!signal.aborted && lives() === before) await this.#context.clock.sleep(second / 2, signal);
   }
 
   /** Resolves when the store has changed by more than an enqueue that has claimed its run for this process: that one needs no turn. */
@@ -597,8 +621,11 @@ export class RunLoop implements AttemptLoop {
   #takeOver(tx: Transaction, turn: Turn): void {
     for (const { record: other } of tx.list(processes)) {
       if (other.id === this.process) continue;
-      const until = this.#leaseEnd(tx, other);
-      if (until > tx.monotonic) {
+      const life = this.#lifeOf(other.identity);
+      if (other.identity !== undefined && this.machine !== undefined) turn.neighbours.push(other.identity);
+      // One whose event loop is blocked cannot renew its lease, and has its runs all the same.
+      const until = this.#leaseEnd(tx, other) + (life === 'alive' ? longestBlock : 0);
+      if (life !== 'dead' && until > tx.monotonic) {
         turn.leaseAt = Math.min(turn.leaseAt, until);
         continue;
       }
@@ -614,6 +641,12 @@ export class RunLoop implements AttemptLoop {
         this.#foreign.delete(other.id);
       }
     }
+  }
+
+  #lifeOf(identity: string | undefined): 'alive' | 'dead' | 'unknown' {
+    // Of another loop in this very process, only the lease says whether it still runs.
+    if (identity === undefined || identity === this.machine?.identity) return 'unknown';
+    return this.machine?.lifeOf(identity) ?? 'unknown';
   }
 
   /** When a lease ends by the monotonic clock of this process; of another host, after it has been the same for its length. */
@@ -633,7 +666,11 @@ export class RunLoop implements AttemptLoop {
     const known = tx.get(processes, [this.process])?.record.leaseUntil;
     if (known !== undefined && known - tx.monotonic > this.#leaseRenewal) return known;
     const leaseUntil = tx.monotonic + this.#leaseTime;
-    tx.put(processes, { id: this.process, timeline: tx.timeline, leaseUntil });
+    const identity = this.machine?.identity;
+    tx.put(processes, {
+      ...{ id: this.process, timeline: tx.timeline, leaseUntil },
+      ...(identity === undefined ? {} : { identity }),
+    });
     return leaseUntil;
   }
 
