@@ -1,7 +1,7 @@
+import { type BatchEnd, createFunctions, defineFunction, type Functions } from '../../adapters/functions/index.js';
 import { recordingDelivery } from '../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../adapters/node/index.js';
 import { sqliteStorage } from '../../adapters/sqlite/index.js';
-import { createFunctions, defineFunction, type Functions } from '../../src/functions.js';
 import { createEngine } from '../../src/index.js';
 
 /*
@@ -47,6 +47,16 @@ export const work = defineFunction<WorkInput, WorkInput, string>(
 );
 const poison = defineFunction({ name: 'poison', keep, retry: { attempts: 5 } }, () => process.exit(7));
 
+/** Calls another function, and records its outcome with a row of the host. */
+const parent = defineFunction<void, void, void>(
+  { name: 'parent', keep, retry: { attempts: 5, backoff: 'fixed', delay: 50 } },
+  async (_, run) => {
+    await run.call('child', work, { kind: 'quick' });
+    run.commit(undefined, (sql) => sql.run('INSERT INTO paid (id) VALUES (?)', run.id));
+  },
+);
+const summary = defineFunction<BatchEnd>({ name: 'summary', keep }, () => undefined);
+
 /** `unanswered`: idempotency keys of calls that got no answer, because their process was killed. */
 async function enqueueAll(to: Functions, keys: readonly string[]): Promise<void> {
   for (const key of keys) await withKey(to, key);
@@ -71,6 +81,10 @@ const ways: readonly ((to: Functions, n: number) => Promise<unknown>)[] = [
       work,
       ['quick', 'slow', 'fails', 'quick', 'slow'].map((kind) => ({ kind }) as WorkInput),
     );
+    for (const { id } of batch.runs) say('accepted', id);
+  },
+  async (to) => {
+    const batch = await to.enqueueMany(parent, [undefined, undefined], { then: summary });
     for (const { id } of batch.runs) say('accepted', id);
   },
   async (to) => {
@@ -116,7 +130,7 @@ const engine = createEngine({
   ids: randomIds(),
   delivery: recordingDelivery({ clock }),
 });
-const functions = createFunctions(engine, [work, poison], { lease: '1s', concurrency: 64 });
+const functions = createFunctions(engine, [work, poison, parent, summary], { lease: '1s', concurrency: 64 });
 await functions.start();
 // Functions that wait do not keep their process alive: a server's sockets do. This process has none.
 setInterval(() => undefined, 1000);

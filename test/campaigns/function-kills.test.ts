@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { recordingDelivery } from '../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../adapters/node/index.js';
 import { type SqliteStorage, sqliteStorage } from '../../adapters/sqlite/index.js';
-import { functionCounts, hasEnded, runs, type StoredRun, steps } from '../../src/functions/run.js';
+import { batches, functionCounts, hasEnded, runs, type StoredRun, steps } from '../../src/functions/run.js';
 import { createFunctions, defineFunction, type Functions } from '../../src/functions.js';
 import { createEngine, orThrow } from '../../src/index.js';
 import type { Table } from '../../src/shared/table.js';
@@ -61,7 +61,7 @@ beforeEach(async () => {
   const engine = createEngine({ storage, clock, ids: randomIds(), delivery: recordingDelivery({ clock }) });
   const functions = createFunctions(engine, [work, poison]);
   const handle = new Database(file);
-  handle.exec('CREATE TABLE orders (id TEXT NOT NULL)');
+  handle.exec('CREATE TABLE orders (id TEXT NOT NULL); CREATE TABLE paid (id TEXT NOT NULL)');
   handle.close();
   place = { folder, program, file, storage, functions };
 });
@@ -103,24 +103,34 @@ test(`${kills} kills in two processes lose no accepted run and record each once`
   await drain(log, history);
   const interrupted = new Map((await stored(runs)).map(({ number, interruptions }) => [number, interruptions]));
 
-  const lost = await place.functions.list({ error: 'ProcessDied', function: 'work', limit: 10_000 });
+  const died3 = { error: 'ProcessDied', limit: 10_000 };
+  const lost = [
+    ...(await place.functions.list({ ...died3, function: 'work' })),
+    ...(await place.functions.list({ ...died3, function: 'parent' })),
+  ];
   const poisoned = await place.functions.list({ function: 'poison', limit: 10_000 });
   expect(lost.map(({ interruptions }) => interruptions)).toEqual(lost.map(() => 3));
   expect(poisoned.map(({ state, interruptions, error }) => [state, interruptions, error?.name])).toEqual(
     poisoned.map(() => ['failed', 3, 'ProcessDied']),
   );
   // What three kills have hit ends like any other once it is asked for again.
-  history.forget(lost.map(({ id }) => Number(id.split('/')[1])));
-  expect(await place.functions.retry({ error: 'ProcessDied', function: 'work' })).toBe(lost.length);
+  history.forget((await stored(runs)).filter(({ state }) => state === 'failed').map(({ number }) => number));
+  let again = 0;
+  for (const name of ['work', 'parent']) again += await place.functions.retry({ error: 'ProcessDied', function: name });
+  // A parent whose called run has died three times is over as well.
+  again += await place.functions.retry({ error: 'RunFailedError', function: 'parent' });
+  expect(again).toBeGreaterThanOrEqual(lost.length);
   await drain(log, history);
 
-  const all = (await stored(runs)).filter((run) => run.function === 'work');
-  const byId = new Map(all.map((run) => [`work/${run.number}`, run]));
+  const every = await stored(runs);
+  const all = every.filter((run) => run.function === 'work');
+  const byId = new Map(every.map((run) => [`${run.function}/${run.number}`, run]));
   expect([...log.accepted].filter((id) => byId.get(id)?.state !== 'succeeded')).toEqual([]);
   expect(all.filter(({ state }) => state !== 'succeeded')).toEqual([]);
   for (const [key, id] of log.answered) expect([key, id]).toEqual([key, idOfKey(all, key)]);
   expect(duplicates(all.flatMap(({ input }) => (input as unknown as WorkInput).key ?? []))).toEqual([]);
   expect(hostRows()).toEqual(all.flatMap(({ input }) => (input as unknown as WorkInput).order ?? []).toSorted());
+  await checkParents(every);
   for (const run of all) {
     const id = `work/${run.number}`;
     const mostTimes = 1 + run.interruptions + (interrupted.get(run.number) ?? 0);
@@ -323,9 +333,24 @@ async function checkCounts(): Promise<void> {
     });
 }
 
-function hostRows(): string[] {
+/** Each has called one run and left one row, and each batch has been followed once. */
+async function checkParents(all: readonly StoredRun[]): Promise<void> {
+  const parents = all.filter((run) => run.function === 'parent');
+  expect(parents.filter(({ state }) => state !== 'succeeded')).toEqual([]);
+  expect(hostRows('paid')).toEqual(parents.map(({ number }) => `parent/${number}`).toSorted());
+  const called = all.flatMap(({ parent, state }) => (parent === undefined || state !== 'succeeded' ? [] : parent.run));
+  expect(called.toSorted((a, b) => a - b)).toEqual(parents.map(({ number }) => number));
+  const followed = (await stored(batches)).filter(({ next }) => next !== undefined);
+  expect(followed.filter((batch) => batch.followed !== true)).toEqual([]);
+  const summaries = all.filter((run) => run.function === 'summary');
+  expect(summaries.map(({ input }) => (input as { batch: string }).batch).toSorted()).toEqual(
+    followed.map(({ number }) => `batch/${number}`).toSorted(),
+  );
+}
+
+function hostRows(name: 'orders' | 'paid' = 'orders'): string[] {
   const handle = new Database(place.file, { readonly: true });
-  const rows = handle.prepare('SELECT id FROM orders ORDER BY id').all() as { readonly id: string }[];
+  const rows = handle.prepare(`SELECT id FROM ${name} ORDER BY id`).all() as { readonly id: string }[];
   handle.close();
   return rows.map(({ id }) => id);
 }
