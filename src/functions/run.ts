@@ -159,9 +159,10 @@ interface RunKey extends Pick<StoredKey, 'kind' | 'key'> {
 }
 export const runKeys = table<RunKey>('function_keys', ({ kind, function: name, key }) => [kind, name, key]);
 
-/** How many ended runs of a function are kept. */
+/** How many runs of a function have not ended, and how many ended ones are kept. */
 interface FunctionCounts {
   readonly function: string;
+  readonly unfinished: number;
   readonly succeeded: number;
   readonly others: number;
 }

@@ -13,6 +13,7 @@ import {
 import {
   cancelled,
   type FunctionPause,
+  groupOf,
   hasEnded,
   type Outcome,
   pauses,
@@ -64,7 +65,18 @@ import {
 } from './functions-api.js';
 import { declareSchedules } from './launches.js';
 import { RunLoop } from './run-loop.js';
-import { countEnded, countsOf, endIn, find, putNewRun, recordOf, removeRun, Scan, viewOf } from './stored-runs.js';
+import {
+  changeCounts,
+  countNew,
+  countsOf,
+  endIn,
+  find,
+  putRun,
+  recordOf,
+  removeRun,
+  Scan,
+  viewOf,
+} from './stored-runs.js';
 
 const mostInputs = 10_000;
 
@@ -214,13 +226,16 @@ class EngineFunctions implements Functions {
       throw new TypeError(`functions.enqueueMany: the inputs are a list of at most ${mostInputs}`);
     const orders: Order[] = [];
     for (const [at, input] of inputs.entries()) orders.push(await this.#orderOf(fn, input, `inputs[${at}]: `));
+    const { name } = this.#known('functions.enqueueMany', fn);
     const enqueued = await this.#write(options.alongside, (tx) => {
       const batch = tx.index;
+      const full = orders.length === 0 ? undefined : countNew(tx, name, orders.length);
+      if (full !== undefined) return err(full);
       return ok({
         batch,
         runs: orders.map((order, at) => {
           const run = { ...newRunOf(order, options, at === 0 ? batch : tx.nextIndex(), tx.now), batch };
-          putNewRun(tx, run, order.text?.length ?? 0);
+          putRun(tx, run, order.text?.length ?? 0);
           return run;
         }),
       });
@@ -259,8 +274,10 @@ class EngineFunctions implements Functions {
     return this.#change('retry', filter, (tx, run, before) => {
       const changed = retried(run, tx.now, Math.max(tx.now, Math.round(from + (before * second) / rate)));
       if (changed === undefined || !reclaimKeys(tx, run)) return false;
+      const full = countNew(tx, run.function);
+      if (full !== undefined) return full;
       tx.put(runs, changed);
-      countEnded(tx, run, -1);
+      changeCounts(tx, run.function, { [groupOf(run)]: -1 });
       return true;
     });
   }
@@ -268,7 +285,7 @@ class EngineFunctions implements Functions {
   discard(filter: RunFilter): Promise<number> {
     return this.#change('discard', filter, (tx, run) => {
       if (run.state === 'running') return false;
-      if (hasEnded(run)) countEnded(tx, run, -1);
+      changeCounts(tx, run.function, { [hasEnded(run) ? groupOf(run) : 'unfinished']: -1 });
       removeRun(tx, run);
       return true;
     });
@@ -357,7 +374,7 @@ class EngineFunctions implements Functions {
   async #change(
     name: string,
     filter: RunFilter,
-    change: (tx: Transaction, run: StoredRun, before: number) => boolean,
+    change: (tx: Transaction, run: StoredRun, before: number) => boolean | FunctionsError,
   ): Promise<number> {
     checkOptions(`functions.${name}`, filter, filterTable);
     if (filter.limit !== undefined || filter.after !== undefined)
@@ -372,7 +389,11 @@ class EngineFunctions implements Functions {
       changed += await this.#write(undefined, (tx) => {
         const matching = numbers.flatMap((number) => tx.get(runs, [number])?.record ?? []).filter(scan.matches);
         let count = 0;
-        for (const run of matching) if (change(tx, run, changed + count)) count += 1;
+        for (const run of matching) {
+          const isChanged = change(tx, run, changed + count);
+          if (isChanged instanceof FunctionsError) return err(isChanged);
+          if (isChanged) count += 1;
+        }
         return ok(count);
       });
     }

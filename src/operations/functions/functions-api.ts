@@ -13,6 +13,7 @@ export class FunctionsError extends Error {
     | 'invalid_input'
     | 'not_json'
     | 'too_large'
+    | 'queue_full'
     | 'idempotency_mismatch'
     | 'run_not_found'
     | 'storage_failed';

@@ -3,7 +3,7 @@ import type { FunctionPolicy, Json } from '../../functions/define-function.js';
 import { hasEnded, runs, type StoredRun } from '../../functions/run.js';
 import { declared, launchesOf, type StoredSchedule, schedules } from '../../functions/schedule.js';
 import type { Transaction } from '../commit.js';
-import { newRun, putNewRun } from './stored-runs.js';
+import { countNew, newRun, putRun } from './stored-runs.js';
 
 /**
  * Stores the schedules of the code, and removes those that the code no longer has, unless a later version of the code has declared
@@ -22,13 +22,17 @@ export function declareSchedules(tx: Transaction, policy: FunctionPolicy): void 
     if (stored !== undefined && JSON.stringify(stored) !== JSON.stringify(before)) tx.put(schedules, stored);
   }
 }
-/** Makes the runs of a schedule that is due, unless one of its runs is still under way, and moves it on. */
+
+/**
+ * Makes the runs of a schedule that is due, unless one of its runs is still under way or the queue is full, and moves it on.
+ */
 export function launchDue(tx: Transaction, policy: FunctionPolicy, schedule: StoredSchedule): void {
   const { launches, next } = launchesOf(schedule, tx.now);
   let { lastRun } = schedule;
   for (const dueAt of launches) {
     const last = lastRun === undefined ? undefined : tx.get(runs, [lastRun])?.record;
     if (schedule.overlap === 'skip' && last !== undefined && !hasEnded(last)) continue;
+    if (countNew(tx, policy.name) !== undefined) continue;
     lastRun = tx.nextIndex();
     const limits = limitsOfLaunch(policy, schedule.input);
     const run: StoredRun = {
@@ -36,7 +40,7 @@ export function launchDue(tx: Transaction, policy: FunctionPolicy, schedule: Sto
       ...(limits.length === 0 ? {} : { limits }),
       schedule: schedule.id,
     };
-    putNewRun(tx, run, JSON.stringify(schedule.input ?? null).length);
+    putRun(tx, run, JSON.stringify(schedule.input ?? null).length);
   }
   if (next === undefined) tx.remove(schedules, [schedule.function, schedule.id]);
   else tx.put(schedules, { ...schedule, dueAt: next, ...(lastRun === undefined ? {} : { lastRun }) });

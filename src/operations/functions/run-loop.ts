@@ -10,7 +10,6 @@ import {
   functionCounts,
   groupOf,
   hasEnded,
-  type KeptGroup,
   pauses,
   processes,
   rateStates,
@@ -28,7 +27,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { Attempt } from './attempt.js';
 import { launchDue } from './launches.js';
-import { batchSize, collect, inputOf, keptCountsOf, resultApart } from './stored-runs.js';
+import { batchSize, type Counts, collect, countsIn, inputOf, resultApart } from './stored-runs.js';
 
 /** From an abort until a handler that does not end is given up. */
 const grace: Milliseconds = 5 * second;
@@ -626,9 +625,10 @@ export class RunLoop {
 
   /** Counts what has ended, and removes what is kept no longer. */
   #count(tx: Transaction, turn: Turn): void {
-    const touched = new Map<string, Record<KeptGroup, number>>();
+    const touched = new Map<string, Counts>();
     for (const run of turn.ended) {
-      const counts = touched.get(run.function) ?? keptCountsOf(tx, run.function);
+      const counts = touched.get(run.function) ?? countsIn(tx, run.function);
+      counts.unfinished -= 1;
       counts[groupOf(run)] += 1;
       touched.set(run.function, counts);
     }

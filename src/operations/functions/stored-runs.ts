@@ -18,7 +18,7 @@ import {
 import type { ReadView } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
-import type { BatchCounts, RunFilter, RunRecord } from './functions-api.js';
+import { type BatchCounts, FunctionsError, type RunFilter, type RunRecord } from './functions-api.js';
 
 /** Rows that one write changes because of time: due, expired, collected, left by a dead process. */
 export const batchSize = 100;
@@ -27,17 +27,40 @@ const longestInline = 512;
 /** Rows that one read or write of a bulk call looks at. */
 const bulkSize = 200;
 
+/** Runs of a function that have not ended, and ended ones that are kept. */
+export type Counts = Record<KeptGroup | 'unfinished', number>;
+
+export function countsIn(view: ReadView, name: string): Counts {
+  const { unfinished = 0, succeeded = 0, others = 0 } = view.get(functionCounts, [name])?.record ?? {};
+  return { unfinished, succeeded, others };
+}
+
+export function changeCounts(tx: Transaction, name: string, change: Partial<Counts>): void {
+  const counts = countsIn(tx, name);
+  for (const [group, by] of Object.entries(change)) counts[group as keyof Counts] += by;
+  tx.put(functionCounts, { function: name, ...counts });
+}
+
+/** Counts runs that the caller is about to store or to queue again; why they do not fit, after which nothing has changed. */
+export function countNew(tx: Transaction, name: string, more = 1): FunctionsError | undefined {
+  const { maximumUnfinished } = tx.settings.functions;
+  const counts = countsIn(tx, name);
+  const unfinished = counts.unfinished + more;
+  if (unfinished <= maximumUnfinished) {
+    tx.put(functionCounts, { function: name, unfinished, succeeded: counts.succeeded, others: counts.others });
+    return undefined;
+  }
+  return new FunctionsError(
+    'queue_full',
+    `${name} has ${counts.unfinished} runs that have not ended and takes at most ${maximumUnfinished}, so ${more} more do not fit: ` +
+      'wait until some have ended, or discard them',
+  );
+}
+
 /** Stores a run that may have ended just now, outside of an attempt. */
 export function endIn(tx: Transaction, run: StoredRun): void {
   tx.put(runs, run);
-  if (hasEnded(run)) countEnded(tx, run, 1);
-}
-
-export function countEnded(tx: Transaction, run: StoredRun, change: 1 | -1): void {
-  const { succeeded = 0, others = 0 } = tx.get(functionCounts, [run.function])?.record ?? {};
-  const counts = { succeeded, others };
-  counts[groupOf(run)] += change;
-  tx.put(functionCounts, { function: run.function, ...counts });
+  if (hasEnded(run)) changeCounts(tx, run.function, { unfinished: -1, [groupOf(run)]: 1 });
 }
 
 /** Walks the runs that a filter selects, the latest first, a bounded number at a time. */
@@ -113,13 +136,8 @@ export function countsOf(members: readonly StoredRun[]): BatchCounts {
   for (const { state } of members) counts[state] += 1;
   return { ...counts, total: members.length };
 }
-export function keptCountsOf(view: ReadView, name: string): Record<KeptGroup, number> {
-  const { succeeded = 0, others = 0 } = view.get(functionCounts, [name])?.record ?? {};
-  return { succeeded, others };
-}
-
 /** Removes the ended runs that are too old or too many, one batch of each group; whether there may be more. */
-export function collect(tx: Transaction, policy: FunctionPolicy, counts: Record<KeptGroup, number>): boolean {
+export function collect(tx: Transaction, policy: FunctionPolicy, counts: Counts): boolean {
   let isPartial = false;
   for (const group of ['succeeded', 'others'] as const) {
     const { age, count } = policy.keep[group];
@@ -183,8 +201,8 @@ export function newRun(
   };
 }
 
-/** A new run as it is stored: a long input apart. */
-export function putNewRun(tx: Transaction, run: StoredRun, inputLength: number): void {
+/** A run as it is stored: a long input apart. */
+export function putRun(tx: Transaction, run: StoredRun, inputLength: number): void {
   const { input, ...rest } = run;
   const isLong = input !== undefined && inputLength > longestInline;
   if (isLong) tx.put(values, { run: run.number, kind: 'input', value: input });

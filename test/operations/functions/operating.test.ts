@@ -36,10 +36,11 @@ const world = (storage: Storage = memoryStorage()): World => ({
 async function processOver(
   { clock, storage, ids }: World,
   definitions: readonly FunctionDefinition<never, unknown>[],
-  options: FunctionsOptions & { readonly starts?: boolean } = {},
+  options: FunctionsOptions & { readonly starts?: boolean; readonly maximumUnfinished?: number } = {},
 ): Promise<Functions> {
-  const engine = createEngine({ storage, clock, ids, delivery: recordingDelivery({ clock }) });
-  const { starts = true, ...rest } = options;
+  const { starts = true, maximumUnfinished, ...rest } = options;
+  const settings = maximumUnfinished === undefined ? {} : { functions: { maximumUnfinished } };
+  const engine = createEngine({ storage, clock, ids, delivery: recordingDelivery({ clock }) }, settings);
   const functions = createFunctions(engine, definitions, rest);
   opened.push(functions);
   if (starts) await functions.start();
@@ -522,5 +523,104 @@ describe('an idempotency key of a call that a unique key leads to an existing ru
     for (let at = 0; at < 100; at += 1) await call(at);
     await expect(call(100)).rejects.toMatchObject({ type: 'too_large' });
     expect((await call(99)).isNew).toBe(false);
+  });
+});
+
+describe('a full queue', () => {
+  const tooMany = async (call: Promise<unknown>): Promise<void> => {
+    const error = await call.catch((thrown: unknown) => thrown);
+    const message = expect.stringMatching(/work has \d runs that have not ended and takes at most 3/);
+    expect(error).toMatchObject({ type: 'queue_full', message });
+  };
+
+  test('refuses another run of the function, until one of them has ended', async () => {
+    const own = world();
+    const work = plain(({ n }, { signal }) => own.clock.sleep(n, signal));
+    const other = plain(() => undefined, { name: 'other' });
+    const functions = await processOver(own, [work, other], { maximumUnfinished: 3, concurrency: 2 });
+    await functions.enqueue(work, { n: minute });
+    await functions.enqueue(work, { n: hour });
+    await functions.enqueue(work, { n: 0 }, { delay: '2h', unique: 'a' });
+    await tooMany(functions.enqueue(work, { n: 1 }));
+    await tooMany(functions.enqueue(work, { n: 1 }, { delay: '1h' }));
+    await tooMany(functions.enqueueMany(work, [{ n: 1 }]));
+    await own.clock.settle();
+    expect(await functions.list()).toHaveLength(3);
+    expect((await functions.enqueue(work, { n: 1 }, { unique: 'a' })).isNew).toBe(false);
+    expect((await functions.enqueue(other, { n: 1 })).isNew).toBe(true);
+    await own.clock.advance(minute);
+    await tooMany(functions.enqueueMany(work, [{ n: 1 }, { n: 2 }]));
+    expect((await functions.enqueue(work, { n: hour })).isNew).toBe(true);
+    await tooMany(functions.enqueue(work, { n: 1 }));
+  });
+
+  test('counts exactly what has not ended, however it ends', async () => {
+    const own = world(rerunning(memoryStorage()));
+    const work = plain(
+      ({ n }) => {
+        if (n === 1) throw new Error('down');
+      },
+      { retry: { attempts: 1 } },
+    );
+    const functions = await processOver(own, [work], { maximumUnfinished: 3 });
+    /** How many more can be enqueued: they wait for an hour, and are removed. */
+    const room = async (): Promise<number> => {
+      const added = [];
+      for (;;) {
+        const run = await functions
+          .enqueue(work, { n: 0 }, { delay: '1h', meta: { added: 'yes' } })
+          .catch(() => undefined);
+        if (run === undefined) break;
+        added.push(run);
+      }
+      expect(await functions.discard({ meta: { added: 'yes' } })).toBe(added.length);
+      return added.length;
+    };
+    expect(await room()).toBe(3);
+    await functions.enqueueMany(work, [{ n: 0 }, { n: 1 }, { n: 0 }]);
+    await own.clock.settle();
+    expect(await room()).toBe(3);
+    await functions.pause(work);
+    expect(await functions.retry({ state: 'failed' })).toBe(1);
+    expect(await room()).toBe(2);
+    expect(await functions.cancel({ state: 'queued' })).toBe(1);
+    expect(await room()).toBe(3);
+    const run = await functions.enqueue(work, { n: 0 }, { ttl: '1m' });
+    await functions.enqueue(work, { n: 0 }, { debounce: { key: 'a', wait: '1m' } });
+    await functions.enqueue(work, { n: 0 }, { debounce: { key: 'a', wait: '1m' } });
+    expect(await room()).toBe(1);
+    expect(await run.cancel()).toBe(true);
+    expect(await run.cancel()).toBe(false);
+    expect(await room()).toBe(2);
+    await functions.resume(work);
+    await own.clock.advance(2 * minute);
+    expect(await room()).toBe(3);
+    await own.clock.advance(100 * hour);
+    expect(await room()).toBe(3);
+  });
+
+  test('makes no launches of its schedules, and a retry leaves the rest', async () => {
+    const own = world();
+    let isBroken = true;
+    const work = plain(
+      ({ n }, { signal }) => {
+        if (isBroken) throw new Error('down');
+        return own.clock.sleep(n, signal);
+      },
+      {
+        retry: { attempts: 1 },
+        cron: { schedule: '* * * * *', overlap: 'allow', input: { n: 0 } },
+      },
+    );
+    const functions = await processOver(own, [work], { maximumUnfinished: 3 });
+    await functions.enqueueMany(work, [{ n: hour }, { n: hour }, { n: hour }]);
+    await own.clock.settle();
+    isBroken = false;
+    await functions.enqueue(work, { n: hour });
+    await tooMany(functions.retry({ state: 'failed' }));
+    expect(await functions.list({ state: 'failed' })).toHaveLength(3);
+    await functions.enqueueMany(work, [{ n: hour }, { n: hour }]);
+    await own.clock.advance(10 * minute);
+    expect(await functions.list()).toHaveLength(6);
   });
 });
