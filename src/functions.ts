@@ -35,5 +35,6 @@ export {
   RunFailedError,
   type RunFilter,
   type RunRecord,
+  type WaitReason,
 } from './operations/functions/functions-api.js';
 export type { Duration } from './options/durations.js';

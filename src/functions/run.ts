@@ -95,8 +95,8 @@ export function keptFrom({ endedAt, enqueuedAt, keys = [] }: StoredRun): Instant
 /** A run that its process may have died of: it is taken when no other such run is under way in the process. */
 const isSuspect = ({ state, interruptions }: StoredRun): boolean => state === 'queued' && interruptions > 0;
 
-/** Runs of one key stand together, so that keys can take turns. */
-const order = ({ function: name, limits, priority, dueAt, number }: StoredRun): Key => [
+/** The place of a queued run. Runs of one key stand together, so that keys can take turns. */
+export const readyKey = ({ function: name, limits, priority, dueAt, number }: StoredRun): Key => [
   name,
   limits?.[0] ?? '',
   100 - priority,
@@ -108,8 +108,8 @@ export const runs = table<StoredRun>(
   'function_runs',
   ({ number }) => [number],
   {
-    ready: { version: 1, key: (run) => (run.state === 'queued' && !isSuspect(run) ? order(run) : undefined) },
-    suspects: { version: 1, key: (run) => (isSuspect(run) ? order(run) : undefined) },
+    ready: { version: 1, key: (run) => (run.state === 'queued' && !isSuspect(run) ? readyKey(run) : undefined) },
+    suspects: { version: 1, key: (run) => (isSuspect(run) ? readyKey(run) : undefined) },
     due: { version: 1, key: ({ state, dueAt, number }) => (state === 'scheduled' ? [dueAt, number] : undefined) },
     live: { version: 1, key: ({ holder, number }) => (holder === null ? undefined : [holder, number]) },
     cancelling: {
@@ -191,11 +191,16 @@ export const pauses = table<FunctionPause>('function_pauses', ({ function: name,
 export const keysOf = ({ limits = [] }: Pick<StoredRun, 'limits'>): readonly string[] =>
   limits.map((name) => name.slice(name.indexOf('=') + 1));
 
-/** A process that has runs under way, and until when they are its own: monotonic time, comparable on its timeline. */
-interface FunctionProcess {
+/** A process that runs functions. Without runs under way it does not renew its lease. */
+export interface FunctionProcess {
   readonly id: string;
   readonly timeline: string;
+  /** Until when its runs under way are its own: monotonic time, comparable on its timeline. */
   readonly leaseUntil: Milliseconds;
+  /** The same as wall time. */
+  readonly until: Instant;
+  /** The versions of the functions that it runs. */
+  readonly functions: Readonly<Record<string, number>>;
 }
 export const processes = table<FunctionProcess>('function_processes', ({ id }) => [id]);
 

@@ -42,6 +42,7 @@ import {
   reclaimKeys,
   storageWith,
 } from './enqueue.js';
+import { explainRun } from './explain.js';
 import {
   type Batch,
   checkEnqueue,
@@ -61,6 +62,7 @@ import {
   type RunRecord,
   retryTable,
   storageFailure,
+  type WaitReason,
   wholeFrom,
 } from './functions-api.js';
 import { declareSchedules } from './launches.js';
@@ -166,6 +168,7 @@ class EngineFunctions implements Functions {
     if (this.#running !== undefined) return;
     await this.#write(undefined, (tx) => {
       for (const policy of this.#policies.values()) declareSchedules(tx, policy);
+      this.#loop.declare(tx);
       return ok(undefined);
     });
     const over = new AbortController();
@@ -359,6 +362,14 @@ class EngineFunctions implements Functions {
           ),
         );
       return ok(tx.remove(schedules, [name, id]));
+    });
+  }
+
+  async explain(id: string): Promise<{ readonly reason: WaitReason; readonly message: string }> {
+    return this.#read((view) => {
+      const run = find(view, id);
+      if (run === undefined) throw notFound(id);
+      return explainRun(view, run, this.#policies.get(run.function), this.#engine.clock);
     });
   }
 

@@ -97,6 +97,22 @@ export interface Batch<Out = unknown> {
 /** How many runs of a batch are in each state. */
 export type BatchCounts = Readonly<Record<RunState, number>> & { readonly total: number };
 
+/**
+ * What keeps a run from starting: `scheduled`, it is due later; `behind`, others come first or all slots are taken; `limit` and `rate` of
+ * its function; `paused`; `no_process` runs the function, or none its `version`; `child`, a run that it has called. `held`: nothing, it
+ * is under way or has ended.
+ */
+export type WaitReason =
+  | 'scheduled'
+  | 'behind'
+  | 'limit'
+  | 'rate'
+  | 'paused'
+  | 'no_process'
+  | 'version'
+  | 'child'
+  | 'held';
+
 /** A run as it is now. */
 export interface RunRecord<Out = unknown> {
   readonly id: string;
@@ -176,6 +192,11 @@ export interface Functions extends AsyncDisposable {
   schedule<In>(fn: FunctionDefinition<In, unknown>, cron: Cron<In> & { readonly id: string }): Promise<void>;
   /** Removes a schedule that `schedule` added; false when there is none. */
   unschedule(fn: { readonly name: string }, id: string): Promise<boolean>;
+  /**
+   * What a run waits for, by what is stored and by the limits in the code of this process. `held`: nothing keeps it waiting, since it is
+   * under way or has ended; the message says which.
+   */
+  explain(id: string): Promise<{ readonly reason: WaitReason; readonly message: string }>;
 }
 
 /** Options of `createFunctions`. */

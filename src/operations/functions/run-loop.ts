@@ -20,7 +20,7 @@ import {
 } from '../../functions/run.js';
 import { schedules } from '../../functions/schedule.js';
 import type { ReadView } from '../../ports/storage.js';
-import { type Milliseconds, minute, second } from '../../shared/duration.js';
+import { day, type Milliseconds, minute, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';
 import { commit, type Transaction } from '../commit.js';
@@ -461,7 +461,8 @@ export class RunLoop {
       const left = tx.list(runs, { index: 'live', prefix: [other.id], limit: batchSize });
       for (const { record } of left) this.#put(tx, turn, afterAttempt(record, { type: 'interrupted' }, tx.now));
       if (left.length === batchSize) turn.isPartial = true;
-      else {
+      // One that had no runs under way may be idle.
+      else if (left.length > 0 || other.until < tx.now - day) {
         tx.remove(processes, [other.id]);
         this.#foreign.delete(other.id);
       }
@@ -484,8 +485,18 @@ export class RunLoop {
   #keepLease(tx: Transaction): Milliseconds {
     const known = tx.get(processes, [this.process])?.record.leaseUntil;
     if (known !== undefined && known - tx.monotonic > this.#leaseRenewal) return known;
-    const leaseUntil = tx.monotonic + this.#leaseTime;
-    tx.put(processes, { id: this.process, timeline: tx.timeline, leaseUntil });
+    return this.#putLease(tx, this.#leaseTime);
+  }
+
+  /** Says at the start which functions run here. Without a lease: nobody waits for its end. */
+  declare(tx: Transaction): void {
+    if (tx.get(processes, [this.process]) === undefined) this.#putLease(tx, 0);
+  }
+
+  #putLease(tx: Transaction, time: Milliseconds): Milliseconds {
+    const leaseUntil = tx.monotonic + time;
+    const functions = Object.fromEntries(this.#policies.map(({ name, version }) => [name, version]));
+    tx.put(processes, { id: this.process, timeline: tx.timeline, leaseUntil, until: tx.now + time, functions });
     return leaseUntil;
   }
 

@@ -1,3 +1,4 @@
+import { errAsync } from 'neverthrow';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   type ManualClock,
@@ -622,5 +623,172 @@ describe('a full queue', () => {
     await functions.enqueueMany(work, [{ n: hour }, { n: hour }]);
     await own.clock.advance(10 * minute);
     expect(await functions.list()).toHaveLength(6);
+  });
+});
+
+describe('explain', () => {
+  const never = (): Promise<never> => new Promise(() => undefined);
+  const declaredWork = (version = 1) => plain(() => undefined, { version });
+
+  test('a run that is due later, also between attempts', async () => {
+    const own = world();
+    const work = plain(() => {
+      throw new Error('the mail server is busy');
+    });
+    const functions = await processOver(own, [work]);
+    const delayed = await functions.enqueue(work, { n: 1 }, { delay: '1m' });
+    expect(await functions.explain(delayed.id)).toEqual({
+      reason: 'scheduled',
+      message: 'it is due at 2026-01-01T00:01:00.000Z',
+    });
+    const failed = await functions.enqueue(work, { n: 1 });
+    await own.clock.settle();
+    expect(await functions.explain(failed.id)).toEqual({
+      reason: 'scheduled',
+      message: 'it is due at 2026-01-01T00:00:01.000Z: attempt 1 failed (Error: the mail server is busy)',
+    });
+  });
+
+  test('a run behind others, when all slots are taken', async () => {
+    const own = world();
+    const work = plain(never);
+    const functions = await processOver(own, [work], { concurrency: 1 });
+    const first = await functions.enqueue(work, { n: 1 });
+    const next = await functions.enqueue(work, { n: 2 });
+    const last = await functions.enqueue(work, { n: 3 }, { priority: 1 });
+    await own.clock.advance(minute);
+    expect(await functions.explain(next.id)).toMatchObject({
+      reason: 'behind',
+      message: expect.stringContaining('it is next'),
+    });
+    expect(await functions.explain(last.id)).toMatchObject({
+      reason: 'behind',
+      message: expect.stringMatching(/^1 run of work comes first/),
+    });
+    expect(await functions.explain(first.id)).toMatchObject({
+      reason: 'held',
+      message: expect.stringMatching(/^it is under way in process .* since 2026-01-01T00:00:00.000Z, attempt 1$/),
+    });
+  });
+
+  test('a run that a limit or a rate keeps back', async () => {
+    const own = world();
+    const limited = keyed(never);
+    const paced = plain(() => undefined, { name: 'paced', rate: { limit: 1, per: '1m' } });
+    const functions = await processOver(own, [limited, paced]);
+    const runs = [];
+    for (let at = 0; at < 2; at += 1) {
+      runs.push(await functions.enqueue(limited, { key: 'a' }));
+      runs.push(await functions.enqueue(paced, { n: at }));
+    }
+    await own.clock.advance(10 * second);
+    expect(await functions.explain(runs[2]?.id ?? '')).toEqual({
+      reason: 'limit',
+      message: 'the limit of 1 at once is reached (sync:key=a)',
+    });
+    expect(await functions.explain(runs[3]?.id ?? '')).toEqual({
+      reason: 'rate',
+      message: 'the rate is used up until 2026-01-01T00:01:00.000Z (rate:paced:all)',
+    });
+    const elsewhere = await processOver(own, [], { starts: false });
+    expect(await elsewhere.explain(runs[2]?.id ?? '')).toMatchObject({
+      reason: 'behind',
+      message: expect.stringContaining('its limits are not known here'),
+    });
+  });
+
+  test('a run that is paused, with its function or its key', async () => {
+    const own = world();
+    const sync = keyed(never);
+    const functions = await processOver(own, [sync]);
+    await functions.pause(sync, 'a');
+    const run = await functions.enqueue(sync, { key: 'a' });
+    expect(await functions.explain(run.id)).toEqual({ reason: 'paused', message: "the key 'a' of sync is paused" });
+    await functions.pause(sync);
+    expect(await functions.explain(run.id)).toEqual({ reason: 'paused', message: 'sync is paused' });
+  });
+
+  test('a run that no process can take: none has the function, with a handler, in this version', async () => {
+    const own = world();
+    const caller = await processOver(own, [declaredWork(2)], { starts: false });
+    const run = await caller.enqueue(declaredWork(2), { n: 1 });
+    expect(await caller.explain(run.id)).toEqual({ reason: 'no_process', message: 'no process runs work' });
+    await processOver(own, [plain(() => undefined, { name: 'other' })]);
+    await processOver(own, [defineFunction<{ n: number }>({ name: 'work' })]);
+    expect(await caller.explain(run.id)).toMatchObject({ reason: 'no_process' });
+    const old = await processOver(own, [declaredWork(1)]);
+    await own.clock.advance(minute);
+    for (const functions of [old, caller])
+      expect(await functions.explain(run.id)).toEqual({
+        reason: 'version',
+        message: 'it needs version 2 of work or a later one, and the processes run version 1',
+      });
+    await old.stop();
+    expect(await caller.explain(run.id)).toMatchObject({ reason: 'no_process' });
+  });
+
+  test('a run whose processes were killed', async () => {
+    const own = world();
+    let isDead = false;
+    const dead = () => errAsync({ type: 'storage_failed', reason: 'closed', message: 'killed' } as const);
+    const storage: Storage = {
+      ...own.storage,
+      read: (work) => (isDead ? dead() : own.storage.read(work)),
+      write: (work) => (isDead ? dead() : own.storage.write(work)),
+    };
+    await processOver({ ...own, storage }, [declaredWork()]);
+    isDead = true;
+    const caller = await processOver(own, [declaredWork()], { starts: false });
+    await own.clock.advance(minute);
+    const run = await caller.enqueue(declaredWork(), { n: 1 });
+    expect(await caller.explain(run.id)).toMatchObject({ reason: 'behind' });
+    await own.clock.advance(minute);
+    expect(await caller.explain(run.id)).toEqual({
+      reason: 'no_process',
+      message: 'the processes that ran work have given no sign of life since 2026-01-01T00:00:00.000Z',
+    });
+    // An idle process is known for as long as it is there.
+    const heir = await processOver(own, [declaredWork()]);
+    await own.clock.advance(hour);
+    expect((await run.status()).state).toBe('succeeded');
+    await heir.pause(declaredWork());
+    const other = await caller.enqueue(declaredWork(), { n: 1 });
+    expect(await heir.explain(other.id)).toMatchObject({ reason: 'paused' });
+  });
+
+  test('a run that has ended, and one that is not there', async () => {
+    const own = world();
+    const work = declaredWork();
+    const functions = await processOver(own, [work]);
+    const run = await functions.enqueue(work, { n: 1 });
+    await run.result();
+    expect(await functions.explain(run.id)).toEqual({
+      reason: 'held',
+      message: 'it has ended (succeeded) at 2026-01-01T00:00:00.000Z and waits for nothing',
+    });
+    for (const id of ['work/999999', 'work', '', 7 as never])
+      await expect(functions.explain(id)).rejects.toMatchObject({ type: 'run_not_found' });
+  });
+
+  test('a run that runs alone because its process has died of it', async () => {
+    const own = world();
+    let isDead = false;
+    const dead = () => errAsync({ type: 'storage_failed', reason: 'closed', message: 'killed' } as const);
+    const storage: Storage = {
+      ...own.storage,
+      read: (work) => (isDead ? dead() : own.storage.read(work)),
+      write: (work) => (isDead ? dead() : own.storage.write(work)),
+    };
+    const work = plain(never);
+    const dying = await processOver({ ...own, storage }, [work]);
+    const runs = [await dying.enqueue(work, { n: 1 }), await dying.enqueue(work, { n: 2 })];
+    await own.clock.settle();
+    isDead = true;
+    const heir = await processOver(own, [work]);
+    await own.clock.advance(minute);
+    expect(await heir.explain(runs[1]?.id ?? '')).toEqual({
+      reason: 'behind',
+      message: 'a process ended while it ran, so it runs alone: another such run is under way',
+    });
   });
 });
