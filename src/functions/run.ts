@@ -61,6 +61,8 @@ export interface StoredRun {
   readonly limits?: readonly string[];
   /** The schedule that launched it. */
   readonly schedule?: string;
+  /** The launch before, for whose end it waits. */
+  readonly after?: number;
   readonly error?: RunError;
 }
 
@@ -94,6 +96,7 @@ export function keptFrom({ endedAt, enqueuedAt, keys = [] }: StoredRun): Instant
 
 /** A run that its process may have died of: it is taken when no other such run is under way in the process. */
 const isSuspect = ({ state, interruptions }: StoredRun): boolean => state === 'queued' && interruptions > 0;
+const isReady = (run: StoredRun): boolean => run.state === 'queued' && run.after === undefined && !isSuspect(run);
 
 /** The place of a queued run. Runs of one key stand together, so that keys can take turns. */
 export const readyKey = ({ function: name, limits, priority, dueAt, number }: StoredRun): Key => [
@@ -108,7 +111,7 @@ export const runs = table<StoredRun>(
   'function_runs',
   ({ number }) => [number],
   {
-    ready: { version: 1, key: (run) => (run.state === 'queued' && !isSuspect(run) ? readyKey(run) : undefined) },
+    ready: { version: 1, key: (run) => (isReady(run) ? readyKey(run) : undefined) },
     suspects: { version: 1, key: (run) => (isSuspect(run) ? readyKey(run) : undefined) },
     due: { version: 1, key: ({ state, dueAt, number }) => (state === 'scheduled' ? [dueAt, number] : undefined) },
     live: { version: 1, key: ({ holder, number }) => (holder === null ? undefined : [holder, number]) },
@@ -128,6 +131,10 @@ export const runs = table<StoredRun>(
       version: 1,
       key: (run) => (hasEnded(run) ? [run.function, groupOf(run), keptFrom(run), run.number] : undefined),
       lazy: 128,
+    },
+    after: {
+      version: 1,
+      key: ({ after, state, number }) => (after === undefined || ended.has(state) ? undefined : [after, number]),
     },
     batch: { version: 1, key: ({ batch, number }) => (batch === undefined ? undefined : [batch, number]) },
   },
@@ -284,7 +291,7 @@ export function cancelled(run: StoredRun, reason: string, now: Instant): StoredR
 /** An ended run that is asked for again, from `dueAt` on: with all its attempts, its number and its finished steps. */
 export function retried(run: StoredRun, now: Instant, dueAt: Instant = now): StoredRun | undefined {
   if (!hasEnded(run) || run.state === 'succeeded') return undefined;
-  const { error: _, expiresAt: __, ...rest } = run;
+  const { error: _, expiresAt: __, after: ___, ...rest } = run;
   const state = dueAt > now ? 'scheduled' : 'queued';
   return { ...rest, state, dueAt, startedAt: null, endedAt: null, attempt: 0, interruptions: 0 };
 }

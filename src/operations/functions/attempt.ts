@@ -1,6 +1,6 @@
 import type { FunctionPolicy, Json, RunContext, SchemaIssue, SchemaResult } from '../../functions/define-function.js';
 import { NonRetryableError, Snooze } from '../../functions/define-function.js';
-import { jsonFault } from '../../functions/json-fault.js';
+import { jsonFault, longestValue } from '../../functions/json-fault.js';
 import { retryWait, waitUntil } from '../../functions/retry-wait.js';
 import { type AttemptEnd, cancellation, type RunError, runId, type StoredRun } from '../../functions/run.js';
 import type { Milliseconds } from '../../shared/duration.js';
@@ -9,8 +9,6 @@ import type { EngineContext } from '../context/engine-context.js';
 /** Why an attempt should end; the name of the reason of its signal. */
 type AbortCause = 'cancelled' | 'timed_out' | 'stopping' | 'lost';
 
-/** The most characters of an input, a result or the value of a step. */
-const longestValue = 1024 * 1024;
 const longestMessage = 1024;
 const longestStack = 8192;
 const maximumSteps = 1000;

@@ -199,7 +199,7 @@ class EngineFunctions implements Functions {
 
   async enqueue<In, Out>(fn: FunctionDefinition<In, Out>, ...args: EnqueueArgs<In>): Promise<Run<Out>> {
     const [input, options = {}] = args;
-    checkEnqueue(options);
+    checkEnqueue(options, this.#engine.clock.now());
     const order = await this.#orderOf(fn, input);
     const isDue = options.delay === undefined && options.runAt === undefined && options.debounce === undefined;
     const reserved = isDue && this.#running !== undefined && this.#loop.reserve(order.policy.name);
@@ -224,7 +224,7 @@ class EngineFunctions implements Functions {
     options: Omit<EnqueueOptions, 'unique' | 'idempotencyKey' | 'debounce'> = {},
   ): Promise<Batch<Out>> {
     const { unique: _, idempotencyKey: __, debounce: ___, ...table } = enqueueTable;
-    checkEnqueue(options, 'functions.enqueueMany', table);
+    checkEnqueue(options, this.#engine.clock.now(), 'functions.enqueueMany', table);
     if (!Array.isArray(inputs) || inputs.length > mostInputs)
       throw new TypeError(`functions.enqueueMany: the inputs are a list of at most ${mostInputs}`);
     const orders: Order[] = [];

@@ -139,7 +139,9 @@ class Waiting {
   }
 
   #behind(): Explanation {
-    const { function: name, limits = [], interruptions } = this.#run;
+    const { function: name, limits = [], interruptions, after } = this.#run;
+    if (after !== undefined)
+      return { reason: 'behind', message: `it waits for the end of ${name}/${after}, the launch before` };
     if (interruptions > 0) return this.#alone();
     const [key = ''] = limits;
     const within = { index: 'ready', prefix: [name, key], to: readyKey(this.#run), limit: mostCounted };

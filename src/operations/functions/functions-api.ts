@@ -5,6 +5,7 @@ import { type Duration, isDuration, milliseconds } from '../../options/durations
 import { callable, group, mapOf, optional, text } from '../../options/option-kinds.js';
 import type { StorageError } from '../../ports/storage.js';
 import { day } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
 
 /** Why a call of `Functions` was refused. */
 export class FunctionsError extends Error {
@@ -48,7 +49,7 @@ export type HostRows = (sql: { run(text: string, ...values: unknown[]): void }) 
 export interface EnqueueOptions {
   /** How long it waits at least; 400 days at most. */
   readonly delay?: Duration;
-  /** The time from which it is due; excludes `delay`. */
+  /** The time from which it is due, at most 400 days from now; excludes `delay`. */
   readonly runAt?: Date;
   /** 1 to 100, higher first; that of the function when absent. */
   readonly priority?: number;
@@ -137,6 +138,8 @@ export interface RunRecord<Out = unknown> {
 export interface RunFilter {
   readonly function?: string;
   readonly state?: RunState | readonly RunState[];
+  /** A key of its limits or rates, or the one of `unique`, `debounce` or `idempotencyKey`. */
+  readonly key?: string;
   readonly batch?: string;
   /** Name or code of the error. */
   readonly error?: string;
@@ -270,6 +273,7 @@ export const retryTable: OptionTable<{ readonly rate?: number }> = {
 /** Throws a TypeError for options of an enqueue that are invalid, or of which one would have no effect. */
 export function checkEnqueue(
   options: EnqueueOptions,
+  now: Instant,
   caller = 'functions.enqueue',
   table: Partial<OptionTable<EnqueueOptions>> = enqueueTable,
 ): void {
@@ -280,6 +284,8 @@ export function checkEnqueue(
   };
   excluded('debounce', ['unique', 'delay', 'runAt', 'idempotencyKey']);
   excluded('delay', ['runAt']);
+  if (options.runAt !== undefined && options.runAt.getTime() - now > longestDelay)
+    throw new TypeError(`${caller}: runAt is at most 400 days from now`);
   const { wait = 0, max } = options.debounce ?? {};
   if (max !== undefined && milliseconds(max) < milliseconds(wait))
     throw new TypeError(`${caller}: debounce.max is at least wait: it bounds the time from the first call`);
@@ -291,6 +297,7 @@ export const filterTable: OptionTable<RunFilter> = {
     takes: `one or several of ${runStates.join(', ')}`,
     fits: (value) => [value].flat().every((state) => runStates.includes(state as RunState)),
   }),
+  key: optional(text),
   batch: optional(text),
   error: optional(text),
   meta: optional(mapOf(text)),

@@ -28,22 +28,34 @@ export function declareSchedules(tx: Transaction, policy: FunctionPolicy): void 
  */
 export function launchDue(tx: Transaction, policy: FunctionPolicy, schedule: StoredSchedule): void {
   const { launches, next } = launchesOf(schedule, tx.now);
-  let { lastRun } = schedule;
+  let { lastRun, waitingRun } = schedule;
   for (const dueAt of launches) {
-    const last = lastRun === undefined ? undefined : tx.get(runs, [lastRun])?.record;
-    if (schedule.overlap === 'skip' && last !== undefined && !hasEnded(last)) continue;
+    const before = schedule.overlap === 'allow' ? [] : unfinishedLaunches(tx, [lastRun, waitingRun]);
+    if (before.length > (schedule.overlap === 'queue' ? 1 : 0)) continue;
     if (countNew(tx, policy.name) !== undefined) continue;
-    lastRun = tx.nextIndex();
+    const number = tx.nextIndex();
+    const [ahead] = before;
+    lastRun = ahead?.number ?? number;
+    waitingRun = ahead === undefined ? undefined : number;
     const limits = limitsOfLaunch(policy, schedule.input);
     const run: StoredRun = {
-      ...newRun(policy, schedule.input, { number: lastRun, now: tx.now, dueAt }),
+      ...newRun(policy, schedule.input, { number, now: tx.now, dueAt }),
       ...(limits.length === 0 ? {} : { limits }),
       schedule: schedule.id,
+      ...(ahead === undefined ? {} : { after: ahead.number }),
     };
     putRun(tx, run, JSON.stringify(schedule.input ?? null).length);
   }
+  const { lastRun: _, waitingRun: __, ...rest } = schedule;
+  const last = { ...(lastRun === undefined ? {} : { lastRun }), ...(waitingRun === undefined ? {} : { waitingRun }) };
   if (next === undefined) tx.remove(schedules, [schedule.function, schedule.id]);
-  else tx.put(schedules, { ...schedule, dueAt: next, ...(lastRun === undefined ? {} : { lastRun }) });
+  else tx.put(schedules, { ...rest, dueAt: next, ...last });
+}
+
+/** The runs of a schedule that have not ended: of the last launch but one, if it waited for the one before, and of the last. */
+function unfinishedLaunches(tx: Transaction, numbers: readonly (number | undefined)[]): readonly StoredRun[] {
+  const launched = numbers.map((number) => (number === undefined ? undefined : tx.get(runs, [number])?.record));
+  return launched.filter((run) => run !== undefined).filter((run) => !hasEnded(run));
 }
 
 /** The counts of a launch. An input that the schema refuses, or checks only later, has none: its attempt says what is wrong. */

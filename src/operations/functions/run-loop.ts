@@ -27,7 +27,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { Attempt } from './attempt.js';
 import { launchDue } from './launches.js';
-import { batchSize, type Counts, collect, countsIn, inputOf, resultApart } from './stored-runs.js';
+import { batchSize, type Counts, collect, countsIn, inputOf, releaseNext, resultApart } from './stored-runs.js';
 
 /** From an abort until a handler that does not end is given up. */
 const grace: Milliseconds = 5 * second;
@@ -446,7 +446,9 @@ export class RunLoop {
   #put(tx: Transaction, turn: Turn, run: StoredRun): void {
     const kept = resultApart(tx, run);
     tx.put(runs, kept);
-    if (hasEnded(kept)) turn.ended.push(kept);
+    if (!hasEnded(kept)) return;
+    turn.ended.push(kept);
+    releaseNext(tx, kept);
   }
 
   /** Runs of processes that have died. */

@@ -5,6 +5,7 @@ import {
   hasEnded,
   type KeptGroup,
   keptFrom,
+  keysOf,
   numberOf,
   type RunState,
   runId,
@@ -60,7 +61,18 @@ export function countNew(tx: Transaction, name: string, more = 1): FunctionsErro
 /** Stores a run that may have ended just now, outside of an attempt. */
 export function endIn(tx: Transaction, run: StoredRun): void {
   tx.put(runs, run);
-  if (hasEnded(run)) changeCounts(tx, run.function, { unfinished: -1, [groupOf(run)]: 1 });
+  if (!hasEnded(run)) return;
+  changeCounts(tx, run.function, { unfinished: -1, [groupOf(run)]: 1 });
+  releaseNext(tx, run);
+}
+
+/** The launch that waits for the end of this run begins. */
+export function releaseNext(tx: Transaction, { number, schedule }: StoredRun): void {
+  if (schedule === undefined) return;
+  for (const { record } of tx.list(runs, { index: 'after', prefix: [number] })) {
+    const { after: _, ...run } = record;
+    tx.put(runs, run);
+  }
 }
 
 /** Walks the runs that a filter selects, the latest first, a bounded number at a time. */
@@ -92,7 +104,13 @@ export class Scan {
 function isOfKind(run: StoredRun, filter: RunFilter, states: ReadonlySet<RunState> | undefined): boolean {
   if (filter.function !== undefined && run.function !== filter.function) return false;
   if (states !== undefined && !states.has(run.state)) return false;
+  if (filter.key !== undefined && !isOfKey(run, filter.key)) return false;
   return filter.error === undefined || run.error?.name === filter.error || run.error?.code === filter.error;
+}
+
+/** A key of its limits or rates, or one with which it was enqueued. */
+function isOfKey(run: StoredRun, key: string): boolean {
+  return keysOf(run).includes(key) || run.keys?.some((each) => each.key === key) === true;
 }
 
 function isWithin(run: StoredRun, { from, to, meta = {} }: RunFilter, batch: number | undefined): boolean {
@@ -158,6 +176,7 @@ export function collect(tx: Transaction, policy: FunctionPolicy, counts: Counts)
 /** Removes a run with all that belongs to it. Its counts are the caller's. */
 export function removeRun(tx: Transaction, run: StoredRun): void {
   tx.remove(runs, [run.number]);
+  if (!hasEnded(run)) releaseNext(tx, run);
   for (const kind of run.apart ?? []) tx.remove(values, [run.number, kind]);
   for (const { record } of tx.list(steps, { prefix: [run.number] })) tx.remove(steps, [record.run, record.name]);
   for (const { kind, key } of run.keys ?? []) {

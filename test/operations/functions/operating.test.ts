@@ -792,3 +792,196 @@ describe('explain', () => {
     });
   });
 });
+
+describe('a launch while the run of the one before is under way, with overlap queue', () => {
+  /** Launches of each minute that take as long as `takes` says at their beginning; when they were due and when they began, in seconds. */
+  function minutely(own: World, takes: { time: number }) {
+    const begun: [number, number][] = [];
+    const work = defineFunction<void, void, void>(
+      { name: 'minutely', cron: { schedule: '* * * * *', overlap: 'queue' }, timeout: false },
+      async (_input, run) => {
+        begun.push([(run.dueAt.getTime() - began) / second, (own.clock.now() - began) / second]);
+        await own.clock.sleep(takes.time, run.signal);
+      },
+    );
+    return { begun, work };
+  }
+
+  test('waits for its end; one waits at most, further ones are not made', async () => {
+    const own = world();
+    const takes = { time: 210 * second };
+    const { begun, work } = minutely(own, takes);
+    const functions = await processOver(own, [work]);
+    await own.clock.advance(250 * second);
+    // Due at 60 and 120; those of 180 and 240 found one waiting.
+    expect(begun).toEqual([[60, 60]]);
+    const waiting = await functions.list({ state: 'queued' });
+    expect(waiting.map(({ dueAt }) => dueAt)).toEqual([new Date(began + 2 * minute)]);
+    expect(await functions.explain(waiting[0]?.id ?? '')).toMatchObject({
+      reason: 'behind',
+      message: expect.stringMatching(/^it waits for the end of minutely\/\d+, the launch before$/),
+    });
+    takes.time = 0;
+    await own.clock.advance(60 * second);
+    expect(begun).toEqual([
+      [60, 60],
+      [120, 270],
+      [300, 300],
+    ]);
+  });
+
+  test('begins when the one before is cancelled while it waits itself, or is discarded, from any process', async () => {
+    for (const end of ['cancel', 'discard'] as const) {
+      const own = world();
+      const { begun, work } = minutely(own, { time: 0 });
+      const functions = await processOver(own, [work]);
+      const caller = await processOver(own, [], { starts: false });
+      await functions.pause(work);
+      await own.clock.advance(130 * second);
+      const launched = await functions.list();
+      expect(launched).toHaveLength(2);
+      expect(await caller[end]({ to: launched[0]?.enqueuedAt as Date })).toBe(1);
+      await functions.resume(work);
+      await own.clock.settle();
+      expect(begun).toEqual([[120, 130]]);
+    }
+  });
+
+  test.each(['cancel', 'discard'] as const)(
+    'waits for the one under way also after a %s of the one between',
+    async (end) => {
+      const own = world();
+      const { begun, work } = minutely(own, { time: 1000 * second });
+      const functions = await processOver(own, [work]);
+      await own.clock.advance(130 * second);
+      expect(await functions[end]({ state: 'queued' })).toBe(1);
+      await own.clock.advance(200 * second);
+      expect(begun).toHaveLength(1);
+      expect((await functions.list({ state: 'queued' })).map(({ dueAt }) => dueAt)).toEqual([
+        new Date(began + 3 * minute),
+      ]);
+    },
+  );
+
+  test('waits between the attempts of the one before too, and survives the end of the process', async () => {
+    const own = world();
+    const begun: number[] = [];
+    const define = (isBroken: boolean) =>
+      defineFunction<void, void, void>(
+        {
+          name: 'minutely',
+          cron: { schedule: '* * * * *', overlap: 'queue' },
+          retry: { attempts: 2, backoff: ['3m'], jitter: 0 },
+        },
+        (_input, run) => {
+          begun.push((run.dueAt.getTime() - began) / second);
+          if (isBroken) throw new Error('down');
+        },
+      );
+    const first = await processOver(own, [define(true)]);
+    await own.clock.advance(150 * second);
+    expect(begun).toEqual([60]);
+    await first.stop();
+    await processOver(own, [define(false)]);
+    await own.clock.advance(89 * second);
+    expect(begun).toEqual([60]);
+    await own.clock.advance(second);
+    // The second attempt at 240, then the launch that waited, then that of 240.
+    expect(begun.slice(0, 3)).toEqual([60, 240, 120]);
+  });
+});
+
+test('schedules refuse an overlap that there is not', () => {
+  expect(() => defineFunction({ name: 'x', cron: { schedule: '* * * * *', overlap: 'cancel' as never } })).toThrow(
+    /overlap takes .*queue/,
+  );
+});
+
+test('a launch that was cancelled while it waited for the one before can be retried', async () => {
+  const own = world();
+  const work = defineFunction<void, void, void>(
+    { name: 'minutely', cron: { schedule: '* * * * *', overlap: 'queue' } },
+    (_input, { signal }) => own.clock.sleep(80 * second, signal),
+  );
+  const functions = await processOver(own, [work]);
+  await own.clock.advance(130 * second);
+  expect(await functions.cancel({ state: 'queued' })).toBe(1);
+  await own.clock.advance(15 * second);
+  expect(await functions.retry({ state: 'cancelled' })).toBe(1);
+  await own.clock.settle();
+  expect(await functions.list({ state: 'running' })).toHaveLength(1);
+});
+
+describe('a filter by key', () => {
+  test('selects runs by a key of a limit or rate, and by the key with which they were enqueued', async () => {
+    const own = world();
+    const sync = keyed(() => undefined, {
+      concurrency: [{ limit: 1, key: ({ key }: Keyed) => key }, { limit: 9 }],
+      rate: { limit: 1, per: '1s', key: ({ host = '' }: Keyed) => host, scope: 'hosts' },
+    });
+    const functions = await processOver(own, [sync], { starts: false });
+    const a = await functions.enqueue(sync, { key: 'a', host: 'x=y' });
+    const b = await functions.enqueue(sync, { key: 'b' }, { unique: 'u' });
+    const c = await functions.enqueue(sync, { key: 'c' }, { idempotencyKey: 'i' });
+    const d = await functions.enqueue(sync, { key: 'd' }, { debounce: { key: 'a', wait: '1m' } });
+    const of = async (key: string) => (await functions.list({ key })).map(({ id }) => id);
+    expect(await of('a')).toEqual([d.id, a.id]);
+    expect(await of('x=y')).toEqual([a.id]);
+    expect(await of('u')).toEqual([b.id]);
+    expect(await of('i')).toEqual([c.id]);
+    for (const key of ['y', 'sync:key', 'sync:key=a', 'none']) expect(await of(key)).toEqual([]);
+    expect(await functions.cancel({ key: 'c' })).toBe(1);
+    await expect(functions.list({ key: 7 as never })).rejects.toThrow(/key takes a string/);
+  });
+});
+
+describe('what is too much is refused', () => {
+  const far = new Date(began + 401 * 24 * hour);
+
+  test.each<[string, EnqueueOptions, RegExp]>([
+    ['a delay', { delay: '401d' }, /delay takes .* at most 400d/],
+    ['a time', { runAt: far }, /runAt is at most 400 days from now/],
+    ['a ttl', { ttl: '401d' }, /ttl takes .* at most 400d/],
+    ['the time of a unique key', { unique: { key: 'a', until: '401d' } }, /unique takes/],
+    ['a unique key', { unique: 'x'.repeat(257) }, /unique takes a key of 1 to 256/],
+    ['an idempotency key', { idempotencyKey: 'x'.repeat(257) }, /idempotencyKey takes a string of 1 to 256/],
+    [
+      'meta',
+      { meta: Object.fromEntries(Array.from({ length: 17 }, (_none, at) => [`m${at}`, ''])) },
+      /meta takes at most 16 entries/,
+    ],
+    ['a value of meta', { meta: { a: 'x'.repeat(257) } }, /meta takes .* at most 256/],
+    ['priority', { priority: 101 }, /priority takes a whole number from 1 to 100/],
+  ])('%s', async (_name, options, message) => {
+    const own = world();
+    const work = plain(() => undefined);
+    const functions = await processOver(own, [work], { starts: false });
+    await expect(functions.enqueue(work, { n: 1 }, options)).rejects.toThrow(message);
+    const { unique: _, idempotencyKey: __, ...many } = options;
+    if (Object.keys(many).length > 0)
+      await expect(functions.enqueueMany(work, [{ n: 1 }], many)).rejects.toThrow(message);
+    expect(await functions.list()).toEqual([]);
+  });
+
+  test('a timeout, inputs of a schedule, a key of a limit, and inputs at once', async () => {
+    const own = world();
+    expect(() => plain(() => undefined, { timeout: '8d' })).toThrow(/timeout takes .* at most 7d/);
+    const long = 'x'.repeat(1024 * 1024);
+    const text = (options: object) =>
+      defineFunction<string, string, void>({ name: 'text', ...options }, () => undefined);
+    expect(() => text({ cron: { schedule: '@daily', input: long } })).toThrow(/input takes JSON of at most/);
+    const functions = await processOver(own, [text({}), keyed(() => undefined)], { starts: false });
+    for (const input of [long, new Date(0) as never])
+      await expect(functions.schedule(text({}), { id: 'a', schedule: '@daily', input })).rejects.toThrow(
+        /input takes JSON/,
+      );
+    await expect(
+      functions.enqueue(
+        keyed(() => undefined),
+        { key: 'x'.repeat(257) },
+      ),
+    ).rejects.toThrow(/gives no key: the key of sync:key is a string of at most 256 characters/);
+    const many = Array.from({ length: 10_001 }, () => 'x');
+    await expect(functions.enqueueMany(text({}), many)).rejects.toThrow(/at most 10000/);
+  });
+});
