@@ -34,6 +34,8 @@ export interface StoredRun {
   readonly priority: number;
   readonly enqueuedAt: Instant;
   readonly dueAt: Instant;
+  /** When the wait began that ends at `dueAt`; absent for a time that the caller named. */
+  readonly waitsFrom?: Instant;
   readonly startedAt: Instant | null;
   readonly endedAt: Instant | null;
   /** Attempts that have begun, without those that were interrupted. */
@@ -114,6 +116,11 @@ export const runs = table<StoredRun>(
     ready: { version: 1, key: (run) => (isReady(run) ? readyKey(run) : undefined) },
     suspects: { version: 1, key: (run) => (isSuspect(run) ? readyKey(run) : undefined) },
     due: { version: 1, key: ({ state, dueAt, number }) => (state === 'scheduled' ? [dueAt, number] : undefined) },
+    waits: {
+      version: 1,
+      key: ({ state, waitsFrom, number }) =>
+        state === 'scheduled' && waitsFrom !== undefined ? [waitsFrom, number] : undefined,
+    },
     live: { version: 1, key: ({ holder, number }) => (holder === null ? undefined : [holder, number]) },
     cancelling: {
       version: 1,
@@ -226,6 +233,18 @@ export function started(run: StoredRun, holder: string, now: Instant): StoredRun
   };
 }
 
+/** A scheduled run whose time has come. */
+export function comeDue({ waitsFrom: _, ...run }: StoredRun): StoredRun {
+  return { ...run, state: 'queued' };
+}
+
+/** A scheduled run after the clock was set back by `step`, as far as known: by as much as it began to wait later than now at least. */
+export function setBack(run: StoredRun, now: Instant, step: Milliseconds): StoredRun {
+  const { waitsFrom = now, dueAt } = run;
+  const by = Math.max(step, waitsFrom - now);
+  return { ...run, dueAt: dueAt - by, waitsFrom: waitsFrom - by };
+}
+
 /** How an attempt ended. `wait` is the time until the next one. */
 export type AttemptEnd =
   | { readonly type: 'succeeded'; readonly result: Json | undefined }
@@ -254,10 +273,10 @@ export function afterAttempt(run: StoredRun, end: AttemptEnd, now: Instant): Sto
     case 'timed_out':
       if (cancelling !== undefined) return finished('cancelled', cancellation(cancelling));
       if (end.wait === undefined) return finished(end.type, end.error);
-      return { ...free, state: 'scheduled', dueAt: now + end.wait, error: end.error };
+      return { ...free, state: 'scheduled', dueAt: now + end.wait, waitsFrom: now, error: end.error };
     case 'snoozed':
       if (cancelling !== undefined) return finished('cancelled', cancellation(cancelling));
-      return { ...free, state: 'scheduled', dueAt: now + end.wait, attempt: run.attempt - 1 };
+      return { ...free, state: 'scheduled', dueAt: now + end.wait, waitsFrom: now, attempt: run.attempt - 1 };
     case 'cancelled':
       return finished('cancelled', end.error);
     case 'handed_back':
@@ -292,8 +311,8 @@ export function cancelled(run: StoredRun, reason: string, now: Instant): StoredR
 export function retried(run: StoredRun, now: Instant, dueAt: Instant = now): StoredRun | undefined {
   if (!hasEnded(run) || run.state === 'succeeded') return undefined;
   const { error: _, expiresAt: __, after: ___, ...rest } = run;
-  const state = dueAt > now ? 'scheduled' : 'queued';
-  return { ...rest, state, dueAt, startedAt: null, endedAt: null, attempt: 0, interruptions: 0 };
+  const again: StoredRun = { ...rest, dueAt, startedAt: null, endedAt: null, attempt: 0, interruptions: 0 };
+  return dueAt > now ? { ...again, state: 'scheduled', waitsFrom: now } : { ...again, state: 'queued' };
 }
 
 /** The ID that callers see. */

@@ -81,6 +81,7 @@ export function newRunOf(
   return {
     ...newRun(policy, input, { number, now, dueAt }),
     priority,
+    ...(runAt === undefined && dueAt > now ? { waitsFrom: now } : {}),
     ...(limits.length === 0 ? {} : { limits }),
     ...(meta === undefined ? {} : { meta }),
     ...(ttl === undefined ? {} : { expiresAt: Math.round(now + milliseconds(ttl)) }),

@@ -7,6 +7,7 @@ import {
   afterAttempt,
   cancellation,
   cancelled,
+  comeDue,
   functionCounts,
   groupOf,
   hasEnded,
@@ -15,6 +16,7 @@ import {
   rateStates,
   runs,
   type StoredRun,
+  setBack,
   started,
   steps,
 } from '../../functions/run.js';
@@ -66,6 +68,8 @@ interface Turn {
   hasCollected: boolean;
   /** The next time something is due, by the wall clock. */
   dueAt: Instant;
+  /** How far the wall clock was ahead of the monotonic one. */
+  ahead: Milliseconds;
   /** The next end or renewal of a lease, by the monotonic clock. */
   leaseAt: Milliseconds;
   /** The lease under which all runs under way here were still those of this process. */
@@ -102,6 +106,8 @@ export class RunLoop {
   #accepts = true;
   /** The lease under which the runs under way here were checked last. */
   #heldUntil: Milliseconds | undefined;
+  /** How far the wall clock was ahead of the monotonic one in the last turn. */
+  #ahead: Milliseconds = Number.NEGATIVE_INFINITY;
   #collectedAt: Milliseconds = Number.NEGATIVE_INFINITY;
   /** Leases of processes on other timelines, and since when they have been the same. */
   readonly #foreign = new Map<string, { readonly leaseUntil: Milliseconds; readonly since: Milliseconds }>();
@@ -256,7 +262,8 @@ export class RunLoop {
       void this.#changeOfOthers(seen, over.signal).then(() => resolve());
       if (Number.isFinite(turn.dueAt)) void clock.sleepUntil(turn.dueAt, over.signal).then(() => resolve());
       const due = [...this.#underWay.values()].map((attempt) => this.#dueOf(attempt));
-      const at = Math.min(turn.leaseAt, ...due);
+      // Also when the wall clock is set back meanwhile: a turn sees it.
+      const at = Math.min(turn.leaseAt, clock.monotonic() + turn.dueAt - clock.now(), ...due);
       this.#restsUntil = at;
       if (Number.isFinite(at)) void clock.sleep(at - clock.monotonic(), over.signal).then(() => resolve());
     });
@@ -391,6 +398,7 @@ export class RunLoop {
   /** What a turn has decided happens once it is durable. */
   #follow(turn: Turn, free: number): void {
     const now = this.#context.clock.monotonic();
+    this.#ahead = turn.ahead;
     if (turn.hasCollected) this.#collectedAt = now;
     this.#heldUntil = turn.heldUntil ?? this.#heldUntil;
     for (const attempt of turn.lost) attempt.abort('lost', Number.POSITIVE_INFINITY);
@@ -412,6 +420,7 @@ export class RunLoop {
       isPartial: false,
       hasCollected: false,
       dueAt: Number.POSITIVE_INFINITY,
+      ahead: Number.NEGATIVE_INFINITY,
       leaseAt: Number.POSITIVE_INFINITY,
       heldUntil: undefined,
     };
@@ -508,9 +517,14 @@ export class RunLoop {
       const over = cancelled(record, 'expired', tx.now);
       if (over !== undefined) this.#put(tx, turn, { ...over, error: cancellation('expired') });
     }
-    const due = tx.list(runs, { index: 'due', to: [tx.now + 1], limit: batchSize });
-    for (const { record } of due) tx.put(runs, { ...record, state: 'queued' });
-    if (expired.length === batchSize || due.length === batchSize) turn.isPartial = true;
+    turn.ahead = tx.now - tx.monotonic;
+    // A wait that began later than now: the clock was set back.
+    const early = tx.list(runs, { index: 'waits', from: [tx.now + 1], limit: batchSize });
+    for (const { record } of early) tx.put(runs, setBack(record, tx.now, this.#ahead - turn.ahead));
+    if (early.length === batchSize) turn.ahead = this.#ahead;
+    const over = tx.list(runs, { index: 'due', to: [tx.now + 1], limit: batchSize });
+    for (const { record } of over) tx.put(runs, comeDue(record));
+    if ([expired, early, over].some(({ length }) => length === batchSize)) turn.isPartial = true;
     const next = [
       tx.list(runs, { index: 'expiring', limit: 1 })[0]?.record.expiresAt,
       tx.list(runs, { index: 'due', limit: 1 })[0]?.record.dueAt,

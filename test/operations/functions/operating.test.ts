@@ -8,7 +8,12 @@ import {
   rerunning,
   sequentialIds,
 } from '../../../adapters/memory/index.js';
-import { defineFunction, type FunctionDefinition, type Handler } from '../../../src/functions/define-function.js';
+import {
+  defineFunction,
+  type FunctionDefinition,
+  type Handler,
+  Snooze,
+} from '../../../src/functions/define-function.js';
 import { createEngine } from '../../../src/index.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
 import type { EnqueueOptions, Functions, FunctionsOptions } from '../../../src/operations/functions/functions-api.js';
@@ -983,5 +988,80 @@ describe('what is too much is refused', () => {
     ).rejects.toThrow(/gives no key: the key of sync:key is a string of at most 256 characters/);
     const many = Array.from({ length: 10_001 }, () => 'x');
     await expect(functions.enqueueMany(text({}), many)).rejects.toThrow(/at most 10000/);
+  });
+});
+
+describe('a clock that is set back', () => {
+  /** Monotonic seconds until the condition holds, at most two hours. */
+  async function secondsUntil(own: World, condition: () => boolean): Promise<number> {
+    const from = own.clock.monotonic();
+    await own.clock.advanceUntil(condition, 2 * hour);
+    return (own.clock.monotonic() - from) / second;
+  }
+
+  test.each<[string, EnqueueOptions]>([
+    ['a delay', { delay: '10m' }],
+    ['a debounce', { debounce: { key: 'a', wait: '10m', max: '10m' } }],
+  ])('makes the wait of %s no longer', async (_name, options) => {
+    const own = world();
+    const { calls, handler } = noting(own);
+    const work = plain(handler);
+    const functions = await processOver(own, [work]);
+    await functions.enqueue(work, { n: 1 }, options);
+    await own.clock.advance(5 * minute);
+    await own.clock.step(-hour);
+    expect(await secondsUntil(own, () => calls.length > 0)).toBe(300);
+  });
+
+  test('makes the wait for another attempt, of a snooze and of a slow retry no longer', async () => {
+    const own = world();
+    let calls = 0;
+    const work = plain(
+      ({ n }) => {
+        calls += 1;
+        if (calls === 1) throw n === 1 ? new Error('down') : new Snooze('10m');
+      },
+      { retry: { attempts: 2, backoff: ['10m'], jitter: 0 } },
+    );
+    const functions = await processOver(own, [work]);
+    for (const n of [1, 2]) {
+      calls = 0;
+      await functions.enqueue(work, { n });
+      await own.clock.advance(5 * minute);
+      await own.clock.step(-hour);
+      expect(await secondsUntil(own, () => calls === 2)).toBe(300);
+    }
+    await functions.pause(work);
+    for (const n of [3, 4]) await (await functions.enqueue(work, { n })).cancel();
+    await functions.retry({ state: 'cancelled' }, { rate: 0.01 });
+    await functions.resume(work);
+    await own.clock.settle();
+    expect(calls).toBe(3);
+    await own.clock.step(-hour);
+    expect(await secondsUntil(own, () => calls === 4)).toBe(100);
+  });
+
+  test('before the start makes it begin again at most', async () => {
+    const own = world();
+    const { calls, handler } = noting(own);
+    const work = plain(handler);
+    const functions = await processOver(own, [work], { starts: false });
+    await functions.enqueue(work, { n: 1 }, { delay: '10m' });
+    await own.clock.step(-hour);
+    await functions.start();
+    await processOver(own, [work]);
+    expect(await secondsUntil(own, () => calls.length > 0)).toBe(600);
+  });
+
+  test('keeps the time of runAt', async () => {
+    const own = world();
+    const { calls, handler } = noting(own);
+    const work = plain(handler);
+    const functions = await processOver(own, [work]);
+    await functions.enqueue(work, { n: 1 }, { runAt: new Date(began + 10 * minute) });
+    await own.clock.advance(5 * minute);
+    await own.clock.step(-hour);
+    expect(await secondsUntil(own, () => calls.length > 0)).toBe(65 * 60);
+    expect(calls).toEqual([[{ n: 1 }, 600]]);
   });
 });
