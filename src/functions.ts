@@ -40,5 +40,6 @@ export {
   type RunFilter,
   type RunLogLine,
   type RunRecord,
+  type WaitReason,
 } from './operations/functions/functions-api.js';
 export type { Duration } from './options/durations.js';

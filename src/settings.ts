@@ -43,6 +43,11 @@ export interface Settings {
     /** Resource limits for all jobs of a namespace together. They must be equal in all processes over one store. */
     readonly quotas: readonly QuotaRule[];
   };
+  /** Functions of the service. */
+  readonly functions: {
+    /** Runs of a function that have not ended; more are refused as `queue_full`. */
+    readonly maximumUnfinished: number;
+  };
   /** Evaluations and nodes. */
   readonly scheduling: {
     /** Attempts at one evaluation before it is marked failed. Store failures do not count. */
@@ -232,6 +237,7 @@ export const defaultSettings: Settings = {
     policies: [],
     quotas: [],
   },
+  functions: { maximumUnfinished: 1_000_000 },
   scheduling: { evaluationAttempts: 3, decidedAtOnce: 50, writtenAtOnce: 16, heartbeatTtl: 30 * second },
   collection: { ...defaultThresholds, interval: 5 * minute },
   notifications: {

@@ -4,7 +4,7 @@ import { checkOptions, faultOf, type OptionKind, type OptionTable } from '../opt
 import { type Duration, isDuration, milliseconds } from '../options/durations.js';
 import { callable, count, either, group, listOf, oneOf, optional, textLike } from '../options/option-kinds.js';
 import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
-import { jsonFault } from './json-fault.js';
+import { jsonFault, longestValue } from './json-fault.js';
 /** What an input, a result and the value of a step may be. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json | undefined };
 
@@ -100,8 +100,11 @@ export interface Cron<In> {
    * (`skip`), or one each, the last 100 (`all`, which needs `overlap: 'allow'` to make more than one at a time).
    */
   readonly missed?: 'skip' | 'once' | 'all';
-  /** While the run of an earlier launch has not ended: no new one (`skip`, the default), or one beside it. */
-  readonly overlap?: 'allow' | 'skip';
+  /**
+   * While the run of an earlier launch has not ended: no new one (`skip`, the default), one beside it (`allow`), or one that waits for
+   * its end (`queue`): one at most, further launches are not made.
+   */
+  readonly overlap?: 'allow' | 'skip' | 'queue';
 }
 
 /** Bounds of the ended runs that are kept: by age and by number. */
@@ -259,7 +262,7 @@ export interface CronPolicy {
   readonly timeZone: string;
   readonly input: Json | undefined;
   readonly missed: 'skip' | 'once' | 'all';
-  readonly overlap: 'allow' | 'skip';
+  readonly overlap: 'allow' | 'skip' | 'queue';
 }
 
 /** Policies by definition, so that a definition shows its name and version only. */
@@ -301,9 +304,12 @@ const cronTable: OptionTable<Cron<unknown>> = {
     takes: 'the IANA name of a time zone, such as Europe/Berlin',
     fits: (value) => typeof value === 'string' && timeZone(value) !== undefined,
   }),
-  input: optional({ takes: 'JSON', fits: (value) => jsonFault(value) === undefined }),
+  input: optional({
+    takes: `JSON of at most ${longestValue} characters`,
+    fits: (value) => jsonFault(value) === undefined && JSON.stringify(value).length <= longestValue,
+  }),
   missed: optional(oneOf('skip', 'once', 'all')),
-  overlap: optional(oneOf('allow', 'skip')),
+  overlap: optional(oneOf('allow', 'skip', 'queue')),
 };
 
 /** One value, or a list of them. */

@@ -1,3 +1,5 @@
+/** The most characters of an input, a result or the value of a step. */
+export const longestValue = 1024 * 1024;
 /** How deep a value may be: far more than people write, far less than would exhaust the stack. */
 const deepest = 200;
 

@@ -2,6 +2,7 @@ import { hour, type Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import { type Key, table } from '../shared/table.js';
 import type { Json } from './define-function.js';
+
 /** How a run ended. */
 export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'timed_out';
 
@@ -32,6 +33,8 @@ export interface StoredRun {
   readonly priority: number;
   readonly enqueuedAt: Instant;
   readonly dueAt: Instant;
+  /** When the wait began that ends at `dueAt`; absent for a time that the caller named. */
+  readonly waitsFrom?: Instant;
   readonly startedAt: Instant | null;
   readonly endedAt: Instant | null;
   /** Attempts that have begun, without those that were interrupted. */
@@ -65,6 +68,8 @@ export interface StoredRun {
   readonly limits?: readonly string[];
   /** The schedule that launched it. */
   readonly schedule?: string;
+  /** The launch before, for whose end it waits. */
+  readonly after?: number;
   readonly error?: RunError;
 }
 
@@ -98,9 +103,10 @@ export function keptFrom({ endedAt, enqueuedAt, keys = [] }: StoredRun): Instant
 
 /** A run that its process may have died of: it is taken when no other such run is under way in the process. */
 const isSuspect = ({ state, interruptions }: StoredRun): boolean => state === 'queued' && interruptions > 0;
+const isReady = (run: StoredRun): boolean => run.state === 'queued' && run.after === undefined && !isSuspect(run);
 
-/** Runs of one key stand together, so that keys can take turns. */
-const order = ({ function: name, limits, priority, dueAt, number }: StoredRun): Key => [
+/** The place of a queued run. Runs of one key stand together, so that keys can take turns. */
+export const readyKey = ({ function: name, limits, priority, dueAt, number }: StoredRun): Key => [
   name,
   limits?.[0] ?? '',
   100 - priority,
@@ -112,9 +118,14 @@ export const runs = table<StoredRun>(
   'function_runs',
   ({ number }) => [number],
   {
-    ready: { version: 1, key: (run) => (run.state === 'queued' && !isSuspect(run) ? order(run) : undefined) },
-    suspects: { version: 1, key: (run) => (isSuspect(run) ? order(run) : undefined) },
+    ready: { version: 1, key: (run) => (isReady(run) ? readyKey(run) : undefined) },
+    suspects: { version: 1, key: (run) => (isSuspect(run) ? readyKey(run) : undefined) },
     due: { version: 1, key: ({ state, dueAt, number }) => (state === 'scheduled' ? [dueAt, number] : undefined) },
+    waits: {
+      version: 1,
+      key: ({ state, waitsFrom, number }) =>
+        state === 'scheduled' && waitsFrom !== undefined ? [waitsFrom, number] : undefined,
+    },
     live: { version: 1, key: ({ holder, number }) => (holder === null ? undefined : [holder, number]) },
     cancelling: {
       version: 1,
@@ -132,6 +143,10 @@ export const runs = table<StoredRun>(
       version: 1,
       key: (run) => (hasEnded(run) ? [run.function, groupOf(run), keptFrom(run), run.number] : undefined),
       lazy: 128,
+    },
+    after: {
+      version: 1,
+      key: ({ after, state, number }) => (after === undefined || ended.has(state) ? undefined : [after, number]),
     },
     batch: { version: 1, key: ({ batch, number }) => (batch === undefined ? undefined : [batch, number]) },
   },
@@ -231,9 +246,10 @@ interface RunKey extends Pick<StoredKey, 'kind' | 'key'> {
 }
 export const runKeys = table<RunKey>('function_keys', ({ kind, function: name, key }) => [kind, name, key]);
 
-/** How many ended runs of a function are kept. */
+/** How many runs of a function have not ended, and how many ended ones are kept. */
 interface FunctionCounts {
   readonly function: string;
+  readonly unfinished: number;
   readonly succeeded: number;
   readonly others: number;
 }
@@ -262,13 +278,18 @@ export const pauses = table<FunctionPause>('function_pauses', ({ function: name,
 export const keysOf = ({ limits = [] }: Pick<StoredRun, 'limits'>): readonly string[] =>
   limits.map((name) => name.slice(name.indexOf('=') + 1));
 
-/** A process that has runs under way, and until when they are its own: monotonic time, comparable on its timeline. */
-interface FunctionProcess {
+/** A process that runs functions. Without runs under way it does not renew its lease. */
+export interface FunctionProcess {
   readonly id: string;
   readonly timeline: string;
+  /** Until when its runs under way are its own: monotonic time, comparable on its timeline. */
   readonly leaseUntil: Milliseconds;
   /** What it is on its machine, by which others see whether it is alive. */
   readonly identity?: string;
+  /** The same as wall time. */
+  readonly until: Instant;
+  /** The versions of the functions that it runs. */
+  readonly functions: Readonly<Record<string, number>>;
 }
 export const processes = table<FunctionProcess>('function_processes', ({ id }) => [id]);
 
@@ -285,6 +306,18 @@ export function started(run: StoredRun, holder: string, now: Instant): StoredRun
     attempt: run.attempt + 1,
     starts: run.starts + 1,
   };
+}
+
+/** A scheduled run whose time has come. */
+export function comeDue({ waitsFrom: _, ...run }: StoredRun): StoredRun {
+  return { ...run, state: 'queued' };
+}
+
+/** A scheduled run after the clock was set back by `step`, as far as known: by as much as it began to wait later than now at least. */
+export function setBack(run: StoredRun, now: Instant, step: Milliseconds): StoredRun {
+  const { waitsFrom = now, dueAt } = run;
+  const by = Math.max(step, waitsFrom - now);
+  return { ...run, dueAt: dueAt - by, waitsFrom: waitsFrom - by };
 }
 
 /** How an attempt ended. `wait` is the time until the next one. */
@@ -315,10 +348,10 @@ export function afterAttempt(run: StoredRun, end: AttemptEnd, now: Instant): Sto
     case 'timed_out':
       if (cancelling !== undefined) return finished('cancelled', cancellation(cancelling));
       if (end.wait === undefined) return finished(end.type, end.error);
-      return { ...free, state: 'scheduled', dueAt: now + end.wait, error: end.error };
+      return { ...free, state: 'scheduled', dueAt: now + end.wait, waitsFrom: now, error: end.error };
     case 'snoozed':
       if (cancelling !== undefined) return finished('cancelled', cancellation(cancelling));
-      return { ...free, state: 'scheduled', dueAt: now + end.wait, attempt: run.attempt - 1 };
+      return { ...free, state: 'scheduled', dueAt: now + end.wait, waitsFrom: now, attempt: run.attempt - 1 };
     case 'cancelled':
       return finished('cancelled', end.error);
     case 'handed_back':
@@ -352,9 +385,9 @@ export function cancelled(run: StoredRun, reason: string, now: Instant): StoredR
 /** An ended run that is asked for again, from `dueAt` on: with all its attempts, its number and its finished steps. */
 export function retried(run: StoredRun, now: Instant, dueAt: Instant = now): StoredRun | undefined {
   if (!hasEnded(run) || run.state === 'succeeded') return undefined;
-  const { error: _, expiresAt: __, ...rest } = run;
-  const state = dueAt > now ? 'scheduled' : 'queued';
-  return { ...rest, state, dueAt, startedAt: null, endedAt: null, attempt: 0, interruptions: 0 };
+  const { error: _, expiresAt: __, after: ___, ...rest } = run;
+  const again: StoredRun = { ...rest, dueAt, startedAt: null, endedAt: null, attempt: 0, interruptions: 0 };
+  return dueAt > now ? { ...again, state: 'scheduled', waitsFrom: now } : { ...again, state: 'queued' };
 }
 
 /** The ID that callers see. */

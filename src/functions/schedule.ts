@@ -4,6 +4,7 @@ import { minute } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 import { type CronPolicy, type Json, parseSchedule } from './define-function.js';
+
 /** A schedule of a function, beside its next launch. */
 export interface StoredSchedule extends Omit<CronPolicy, 'input'> {
   readonly function: string;
@@ -12,8 +13,10 @@ export interface StoredSchedule extends Omit<CronPolicy, 'input'> {
   readonly version: number | null;
   /** The next launch. */
   readonly dueAt: Instant;
-  /** The number of the run of the last launch. */
+  /** The number of the run of the last launch, or of the one that the last one waits for. */
   readonly lastRun?: number;
+  /** The number of the run that was launched to wait for the end of `lastRun`. */
+  readonly waitingRun?: number;
 }
 
 export const schedules = table<StoredSchedule>('function_schedules', ({ function: name, id }) => [name, id], {
@@ -92,5 +95,6 @@ export function declared(
     ...(input === undefined ? {} : { input }),
     dueAt,
     ...(known?.lastRun === undefined ? {} : { lastRun: known.lastRun }),
+    ...(known?.waitingRun === undefined ? {} : { waitingRun: known.waitingRun }),
   };
 }

@@ -8,7 +8,9 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { Attempt, AttemptHost, CallRequest } from './attempt.js';
 import { newRunOf, type Order, orderOf } from './enqueue.js';
-import { putNewRun } from './stored-runs.js';
+import { FunctionsError, notFound } from './functions-api.js';
+import { countNew, putRun } from './stored-runs.js';
+
 /** The loop, as attempts use it. */
 export interface AttemptLoop {
   /** Identifies the process in the rows. */
@@ -72,9 +74,11 @@ export class StoredAttempts implements AttemptHost {
     this.#loop.waits(attempt);
     try {
       const number = await this.#write(attempt, name, (tx, run) => {
-        tx.put(runs, { ...run, state: 'waiting' });
-        return called?.called?.number ?? putCalled(tx, run, name, order);
+        const found = called?.called?.number ?? putCalled(tx, run, name, order);
+        if (typeof found === 'number') tx.put(runs, { ...run, state: 'waiting' });
+        return found;
       });
+      if (typeof number !== 'number') throw number;
       await unlessAborted(attempt, this.#loop.untilEnded(number));
     } catch (error) {
       this.#loop.goesOn(attempt);
@@ -104,13 +108,22 @@ export function ownRun(view: ReadView, { run }: Attempt, process: string): Store
   return stored?.holder === process && stored.starts === run.starts ? stored : undefined;
 }
 
-/** Enqueues the run that another one calls; gives its number. */
-function putCalled(tx: Transaction, parent: StoredRun, step: string, order: Order | undefined): number {
-  if (order === undefined) throw new Error(`the call '${step}' has no input`);
+/** Enqueues the run that another one calls; its number, or why it is not. */
+function putCalled(
+  tx: Transaction,
+  parent: StoredRun,
+  step: string,
+  order: Order | undefined,
+): number | FunctionsError {
+  if (order === undefined) return notFound(`called as '${step}'`);
+  if (parent.cancelling !== undefined)
+    return new FunctionsError('run_not_found', 'the run is cancelled: it calls nothing more');
+  const full = countNew(tx, order.policy.name);
+  if (full !== undefined) return full;
   const number = tx.index;
   const run = newRunOf(order, {}, number, tx.now);
   const owned = { ...run, parent: { run: parent.number, function: parent.function, step } };
-  putNewRun(tx, owned, order.text?.length ?? 0);
+  putRun(tx, owned, order.text?.length ?? 0);
   tx.put(steps, { run: parent.number, name: step, called: { number, function: run.function } });
   return number;
 }

@@ -9,7 +9,7 @@ import {
   type SchemaResult,
   Snooze,
 } from '../../functions/define-function.js';
-import { jsonFault } from '../../functions/json-fault.js';
+import { jsonFault, longestValue } from '../../functions/json-fault.js';
 import { retryWait, waitUntil } from '../../functions/retry-wait.js';
 import {
   type AttemptEnd,
@@ -31,8 +31,6 @@ import { RunFailedError } from './functions-api.js';
 /** Why an attempt should end; the name of the reason of its signal. */
 type AbortCause = 'cancelled' | 'timed_out' | 'stopping' | 'lost';
 
-/** The most characters of an input, a result or the value of a step. */
-const longestValue = 1024 * 1024;
 const longestMessage = 1024;
 const longestStack = 8192;
 const maximumSteps = 1000;

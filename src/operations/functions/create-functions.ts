@@ -14,6 +14,7 @@ import {
   batches,
   cancellation,
   type FunctionPause,
+  groupOf,
   hasEnded,
   logs,
   type Outcome,
@@ -47,6 +48,7 @@ import {
   reclaimKeys,
   storageWith,
 } from './enqueue.js';
+import { explainRun } from './explain.js';
 import {
   type Batch,
   type BatchCounts,
@@ -68,12 +70,13 @@ import {
   reasonKind,
   retryTable,
   storageFailure,
+  type WaitReason,
   wholeFrom,
 } from './functions-api.js';
 import { declareSchedules } from './launches.js';
-import { afterEnd, cancelIn, countEnded, countsOf, putFollowUp, reopened } from './run-ends.js';
+import { afterEnd, cancelIn, countsOf, putFollowUp, reopened } from './run-ends.js';
 import { type LoopLimits, RunLoop } from './run-loop.js';
-import { find, putNewRun, recordOf, removeRun, Scan, viewOf } from './stored-runs.js';
+import { changeCounts, countNew, find, putRun, recordOf, removeRun, Scan, viewOf } from './stored-runs.js';
 
 const mostInputs = 10_000;
 
@@ -169,6 +172,7 @@ class EngineFunctions implements Functions {
     if (this.#running !== undefined) return;
     await this.#write(undefined, (tx) => {
       for (const policy of this.#policies.values()) declareSchedules(tx, policy);
+      this.#loop.declare(tx);
       return ok(undefined);
     });
     const over = new AbortController();
@@ -199,7 +203,7 @@ class EngineFunctions implements Functions {
 
   async enqueue<In, Out>(fn: FunctionDefinition<In, Out>, ...args: EnqueueArgs<In>): Promise<Run<Out>> {
     const [input, options = {}] = args;
-    checkEnqueue(options);
+    checkEnqueue(options, this.#engine.clock.now());
     const order = await orderOf(this.#policies, { fn, input });
     const isDue = options.delay === undefined && options.runAt === undefined && options.debounce === undefined;
     const reserved = isDue && this.#running !== undefined && this.#loop.reserve(order.policy.name);
@@ -223,19 +227,22 @@ class EngineFunctions implements Functions {
     inputs: readonly In[],
     options: BatchOptions = {},
   ): Promise<Batch<Out>> {
-    checkEnqueue(options, 'functions.enqueueMany', batchTable);
+    checkEnqueue(options, this.#engine.clock.now(), 'functions.enqueueMany', batchTable);
     if (!Array.isArray(inputs) || inputs.length > mostInputs)
       throw new TypeError(`functions.enqueueMany: the inputs are a list of at most ${mostInputs}`);
     const follower = options.then === undefined ? undefined : this.#known('functions.enqueueMany', options.then);
     const orders: Order[] = [];
     for (const [at, input] of inputs.entries())
       orders.push(await orderOf(this.#policies, { fn, input }, `inputs[${at}]: `));
+    const { name } = this.#known('functions.enqueueMany', fn);
     const { batch, members } = await this.#write(options.alongside, (tx) => {
+      const full = orders.length === 0 ? undefined : countNew(tx, name, orders.length);
+      if (full !== undefined) return err(full);
       const batch = newBatch(tx.index, orders.length, follower);
       const members = orders.map((order, at) => {
         const number = at === 0 ? batch.number : tx.nextIndex();
         const run = { ...newRunOf(order, options, number, tx.now), batch: batch.number };
-        putNewRun(tx, run, order.text?.length ?? 0);
+        putRun(tx, run, order.text?.length ?? 0);
         return run;
       });
       if (members.length > 0) tx.put(batches, batch);
@@ -278,8 +285,10 @@ class EngineFunctions implements Functions {
     return this.#change('retry', filter, (tx, run, before) => {
       const changed = retried(run, tx.now, Math.max(tx.now, Math.round(from + (before * second) / rate)));
       if (changed === undefined || !reclaimKeys(tx, run)) return false;
+      const full = countNew(tx, run.function);
+      if (full !== undefined) return full;
       tx.put(runs, changed);
-      countEnded(tx, run, -1);
+      changeCounts(tx, run.function, { [groupOf(run)]: -1 });
       reopened(tx, run);
       return true;
     });
@@ -288,8 +297,9 @@ class EngineFunctions implements Functions {
   discard(filter: RunFilter): Promise<number> {
     return this.#change('discard', filter, (tx, run) => {
       if (run.holder !== null) return false;
-      if (hasEnded(run)) countEnded(tx, run, -1);
-      else afterEnd(tx, { ...run, state: 'cancelled', error: cancellation('discarded') }, this.#policies);
+      changeCounts(tx, run.function, { [hasEnded(run) ? groupOf(run) : 'unfinished']: -1 });
+      if (!hasEnded(run))
+        afterEnd(tx, { ...run, state: 'cancelled', error: cancellation('discarded') }, this.#policies);
       removeRun(tx, run);
       return true;
     });
@@ -366,6 +376,14 @@ class EngineFunctions implements Functions {
     });
   }
 
+  async explain(id: string): Promise<{ readonly reason: WaitReason; readonly message: string }> {
+    return this.#read((view) => {
+      const run = find(view, id);
+      if (run === undefined) throw notFound(id);
+      return explainRun(view, run, this.#policies.get(run.function), this.#engine.clock);
+    });
+  }
+
   #known(caller: string, fn: unknown): FunctionPolicy {
     return knownPolicy(this.#policies, caller, fn);
   }
@@ -374,7 +392,7 @@ class EngineFunctions implements Functions {
   async #change(
     name: string,
     filter: RunFilter,
-    change: (tx: Transaction, run: StoredRun, before: number) => boolean,
+    change: (tx: Transaction, run: StoredRun, before: number) => boolean | FunctionsError,
   ): Promise<number> {
     checkOptions(`functions.${name}`, filter, filterTable);
     if (filter.limit !== undefined || filter.after !== undefined)
@@ -389,7 +407,11 @@ class EngineFunctions implements Functions {
       changed += await this.#write(undefined, (tx) => {
         const matching = numbers.flatMap((number) => tx.get(runs, [number])?.record ?? []).filter(scan.matches);
         let count = 0;
-        for (const run of matching) if (change(tx, run, changed + count)) count += 1;
+        for (const run of matching) {
+          const isChanged = change(tx, run, changed + count);
+          if (isChanged instanceof FunctionsError) return err(isChanged);
+          if (isChanged) count += 1;
+        }
         return ok(count);
       });
     }

@@ -17,7 +17,8 @@ import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
 import { issuesText, valueFault } from './attempt.js';
 import { type EnqueueOptions, FunctionsError } from './functions-api.js';
-import { newRun, putNewRun, viewOf } from './stored-runs.js';
+import { countNew, newRun, putRun, viewOf } from './stored-runs.js';
+
 /** A run to be enqueued, checked, without its number. */
 export interface Order {
   readonly policy: FunctionPolicy;
@@ -117,6 +118,7 @@ export function newRunOf(
   return {
     ...newRun(policy, input, { number, now, dueAt }),
     priority,
+    ...(runAt === undefined && dueAt > now ? { waitsFrom: now } : {}),
     ...(limits.length === 0 ? {} : { limits }),
     ...(meta === undefined ? {} : { meta }),
     ...(ttl === undefined ? {} : { expiresAt: Math.round(now + milliseconds(ttl)) }),
@@ -146,10 +148,12 @@ export function place(
       ),
     );
   }
+  const full = countNew(tx, order.policy.name);
+  if (full !== undefined) return err(full);
   const fresh = newRunOf(order, options, tx.index, tx.now);
   const named = keys.length === 0 ? fresh : { ...fresh, keys: keys.map(({ kind, key }) => ({ kind, key })) };
   const run = loop === undefined ? named : loop.claim(tx, named);
-  putNewRun(tx, run, order.text?.length ?? 0);
+  putRun(tx, run, order.text?.length ?? 0);
   for (const { kind, key, until } of keys)
     tx.put(runKeys, { kind, key, function: order.policy.name, run: run.number, until: until(tx.now) });
   return ok({ run, isNew: true });
@@ -215,7 +219,7 @@ function moveDebounced(
     ...(found.keys === undefined ? {} : { keys: found.keys }),
   };
   if (found.apart?.includes('input') === true) tx.remove(values, [found.number, 'input']);
-  putNewRun(tx, run, order.text?.length ?? 0);
+  putRun(tx, run, order.text?.length ?? 0);
   return run;
 }
 

@@ -11,6 +11,7 @@ import { type Duration, isDuration, milliseconds } from '../../options/durations
 import { callable, group, mapOf, optional, text } from '../../options/option-kinds.js';
 import type { StorageError } from '../../ports/storage.js';
 import { day } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
 /** Why a call of `Functions` was refused. */
 export class FunctionsError extends Error {
   override readonly name = 'FunctionsError';
@@ -18,6 +19,7 @@ export class FunctionsError extends Error {
     | 'invalid_input'
     | 'not_json'
     | 'too_large'
+    | 'queue_full'
     | 'idempotency_mismatch'
     | 'run_not_found'
     | 'storage_failed';
@@ -49,7 +51,7 @@ export class RunFailedError extends Error {
 export interface EnqueueOptions {
   /** How long it waits at least; 400 days at most. */
   readonly delay?: Duration;
-  /** The time from which it is due; excludes `delay`. */
+  /** The time from which it is due, at most 400 days from now; excludes `delay`. */
   readonly runAt?: Date;
   /** 1 to 100, higher first; that of the function when absent. */
   readonly priority?: number;
@@ -125,6 +127,22 @@ export interface BatchOptions extends Omit<EnqueueOptions, 'unique' | 'idempoten
 /** How many runs of a batch are in each state. */
 export type BatchCounts = Readonly<Record<RunState, number>> & { readonly total: number };
 
+/**
+ * What keeps a run from starting: `scheduled`, it is due later; `behind`, others come first or all slots are taken; `limit` and `rate` of
+ * its function; `paused`; `no_process` runs the function, or none its `version`; `child`, a run that it has called. `held`: nothing, it
+ * is under way or has ended.
+ */
+export type WaitReason =
+  | 'scheduled'
+  | 'behind'
+  | 'limit'
+  | 'rate'
+  | 'paused'
+  | 'no_process'
+  | 'version'
+  | 'child'
+  | 'held';
+
 /** A run as it is now. */
 export interface RunRecord<Out = unknown> {
   readonly id: string;
@@ -153,6 +171,8 @@ export interface RunRecord<Out = unknown> {
 export interface RunFilter {
   readonly function?: string;
   readonly state?: RunState | readonly RunState[];
+  /** A key of its limits or rates, or the one of `unique`, `debounce` or `idempotencyKey`. */
+  readonly key?: string;
   readonly batch?: string;
   /** Name or code of the error. */
   readonly error?: string;
@@ -208,6 +228,11 @@ export interface Functions extends AsyncDisposable {
   schedule<In>(fn: FunctionDefinition<In, unknown>, cron: Cron<In> & { readonly id: string }): Promise<void>;
   /** Removes a schedule that `schedule` added; false when there is none. */
   unschedule(fn: { readonly name: string }, id: string): Promise<boolean>;
+  /**
+   * What a run waits for, by what is stored and by the limits in the code of this process. `held`: nothing keeps it waiting, since it is
+   * under way or has ended; the message says which.
+   */
+  explain(id: string): Promise<{ readonly reason: WaitReason; readonly message: string }>;
 }
 
 /** Options of `createFunctions`. */
@@ -290,6 +315,7 @@ export const retryTable: OptionTable<{ readonly rate?: number }> = {
 /** Throws a TypeError for options of an enqueue that are invalid, or of which one would have no effect. */
 export function checkEnqueue(
   options: EnqueueOptions,
+  now: Instant,
   caller = 'functions.enqueue',
   table: Partial<OptionTable<EnqueueOptions>> = enqueueTable,
 ): void {
@@ -300,6 +326,8 @@ export function checkEnqueue(
   };
   excluded('debounce', ['unique', 'delay', 'runAt', 'idempotencyKey']);
   excluded('delay', ['runAt']);
+  if (options.runAt !== undefined && options.runAt.getTime() - now > longestDelay)
+    throw new TypeError(`${caller}: runAt is at most 400 days from now`);
   const { wait = 0, max } = options.debounce ?? {};
   if (max !== undefined && milliseconds(max) < milliseconds(wait))
     throw new TypeError(`${caller}: debounce.max is at least wait: it bounds the time from the first call`);
@@ -311,6 +339,7 @@ export const filterTable: OptionTable<RunFilter> = {
     takes: `one or several of ${runStates.join(', ')}`,
     fits: (value) => [value].flat().every((state) => runStates.includes(state as RunState)),
   }),
+  key: optional(text),
   batch: optional(text),
   error: optional(text),
   meta: optional(mapOf(text)),

@@ -3,7 +3,7 @@ import { type FunctionPolicy, type Json, runsHere } from '../../functions/define
 import { hasEnded, runs, type StoredRun } from '../../functions/run.js';
 import { declared, launchesOf, type StoredSchedule, schedules } from '../../functions/schedule.js';
 import type { Transaction } from '../commit.js';
-import { newRun, putNewRun } from './stored-runs.js';
+import { countNew, newRun, putRun } from './stored-runs.js';
 /**
  * Stores the schedules of the code, and removes those that the code no longer has, unless a later version of the code has declared
  * them.
@@ -21,24 +21,40 @@ export function declareSchedules(tx: Transaction, policy: FunctionPolicy): void 
     if (stored !== undefined && JSON.stringify(stored) !== JSON.stringify(before)) tx.put(schedules, stored);
   }
 }
-/** Makes the runs of a schedule that is due, unless one of its runs is still under way, and moves it on. */
+
+/**
+ * Makes the runs of a schedule that is due, unless one of its runs is still under way or the queue is full, and moves it on.
+ */
 export function launchDue(tx: Transaction, policy: FunctionPolicy, schedule: StoredSchedule): void {
   const { launches, next } = launchesOf(schedule, tx.now);
-  let { lastRun } = schedule;
+  let { lastRun, waitingRun } = schedule;
   for (const dueAt of launches) {
-    const last = lastRun === undefined ? undefined : tx.get(runs, [lastRun])?.record;
-    if (schedule.overlap === 'skip' && last !== undefined && !hasEnded(last)) continue;
-    lastRun = tx.nextIndex();
+    const before = schedule.overlap === 'allow' ? [] : unfinishedLaunches(tx, [lastRun, waitingRun]);
+    if (before.length > (schedule.overlap === 'queue' ? 1 : 0)) continue;
+    if (countNew(tx, policy.name) !== undefined) continue;
+    const number = tx.nextIndex();
+    const [ahead] = before;
+    lastRun = ahead?.number ?? number;
+    waitingRun = ahead === undefined ? undefined : number;
     const limits = limitsOfLaunch(policy, schedule.input);
     const run: StoredRun = {
-      ...newRun(policy, schedule.input, { number: lastRun, now: tx.now, dueAt }),
+      ...newRun(policy, schedule.input, { number, now: tx.now, dueAt }),
       ...(limits.length === 0 ? {} : { limits }),
       schedule: schedule.id,
+      ...(ahead === undefined ? {} : { after: ahead.number }),
     };
-    putNewRun(tx, run, JSON.stringify(schedule.input ?? null).length);
+    putRun(tx, run, JSON.stringify(schedule.input ?? null).length);
   }
+  const { lastRun: _, waitingRun: __, ...rest } = schedule;
+  const last = { ...(lastRun === undefined ? {} : { lastRun }), ...(waitingRun === undefined ? {} : { waitingRun }) };
   if (next === undefined) tx.remove(schedules, [schedule.function, schedule.id]);
-  else tx.put(schedules, { ...schedule, dueAt: next, ...(lastRun === undefined ? {} : { lastRun }) });
+  else tx.put(schedules, { ...rest, dueAt: next, ...last });
+}
+
+/** The runs of a schedule that have not ended: of the last launch but one, if it waited for the one before, and of the last. */
+function unfinishedLaunches(tx: Transaction, numbers: readonly (number | undefined)[]): readonly StoredRun[] {
+  const launched = numbers.map((number) => (number === undefined ? undefined : tx.get(runs, [number])?.record));
+  return launched.filter((run) => run !== undefined).filter((run) => !hasEnded(run));
 }
 
 /** The counts of a launch. An input that the schema refuses, or checks only later, has none: its attempt says what is wrong. */

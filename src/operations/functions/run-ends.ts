@@ -2,7 +2,6 @@ import type { FunctionPolicy } from '../../functions/define-function.js';
 import {
   batches,
   cancelled,
-  functionCounts,
   groupOf,
   hasEnded,
   type Outcome,
@@ -15,7 +14,7 @@ import {
 import type { Transaction } from '../commit.js';
 import { type BatchCounts, batchId } from './functions-api.js';
 import { limitsOfLaunch } from './launches.js';
-import { newRun, putNewRun, viewOf } from './stored-runs.js';
+import { changeCounts, newRun, putRun, releaseNext, viewOf } from './stored-runs.js';
 
 /** The functions that this process knows, by name. */
 type Policies = ReadonlyMap<string, FunctionPolicy>;
@@ -24,7 +23,8 @@ type Policies = ReadonlyMap<string, FunctionPolicy>;
 function endIn(tx: Transaction, run: StoredRun, policies: Policies): void {
   tx.put(runs, run);
   if (!hasEnded(run)) return;
-  countEnded(tx, run, 1);
+  changeCounts(tx, run.function, { unfinished: -1, [groupOf(run)]: 1 });
+  releaseNext(tx, run);
   afterEnd(tx, run, policies);
 }
 
@@ -38,13 +38,6 @@ export function cancelIn(tx: Transaction, run: StoredRun, reason: string, polici
     if (called !== undefined) cancelIn(tx, called, reason, policies);
   }
   return changed;
-}
-
-export function countEnded(tx: Transaction, run: StoredRun, change: 1 | -1): void {
-  const { succeeded = 0, others = 0 } = tx.get(functionCounts, [run.function])?.record ?? {};
-  const counts = { succeeded, others };
-  counts[groupOf(run)] += change;
-  tx.put(functionCounts, { function: run.function, ...counts });
 }
 
 /**
@@ -96,7 +89,9 @@ export function putFollowUp(tx: Transaction, batch: StoredBatch, policies: Polic
   const run = newRun({ name, ...declared, ...policy }, input, { number, now: tx.now, dueAt: tx.now });
   // A process without its code cannot know its keys.
   const limits = policy === undefined ? [] : limitsOfLaunch(policy, input);
-  putNewRun(tx, limits.length === 0 ? run : { ...run, limits }, JSON.stringify(input).length);
+  // It is not refused: the batch has ended.
+  changeCounts(tx, name, { unfinished: 1 });
+  putRun(tx, limits.length === 0 ? run : { ...run, limits }, JSON.stringify(input).length);
   return true;
 }
 

@@ -7,22 +7,23 @@ import {
   afterAttempt,
   cancellation,
   cancelled,
+  comeDue,
   functionCounts,
   groupOf,
   hasEnded,
-  type KeptGroup,
   type Notes,
   pauses,
   processes,
   rateStates,
   runs,
   type StoredRun,
+  setBack,
   started,
 } from '../../functions/run.js';
 import { schedules } from '../../functions/schedule.js';
 import type { FunctionHost } from '../../ports/function-host.js';
 import type { ReadView } from '../../ports/storage.js';
-import { type Milliseconds, minute, second } from '../../shared/duration.js';
+import { day, type Milliseconds, minute, second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';
 import { commit, type Transaction } from '../commit.js';
@@ -32,7 +33,16 @@ import { type AttemptLoop, ownRun, StoredAttempts, unlessAborted } from './attem
 import { hostRowsOf, storageWith } from './enqueue.js';
 import { launchDue } from './launches.js';
 import { afterEnd } from './run-ends.js';
-import { batchSize, collect, inputOf, keptCountsOf, putLines, resultApart } from './stored-runs.js';
+import {
+  batchSize,
+  type Counts,
+  collect,
+  countsIn,
+  inputOf,
+  putLines,
+  releaseNext,
+  resultApart,
+} from './stored-runs.js';
 
 /** From an abort until a handler that does not end is given up. */
 const grace: Milliseconds = 5 * second;
@@ -103,6 +113,8 @@ interface Turn {
   hasCollected: boolean;
   /** The next time something is due, by the wall clock. */
   dueAt: Instant;
+  /** How far the wall clock was ahead of the monotonic one. */
+  ahead: Milliseconds;
   /** The next end or renewal of a lease, by the monotonic clock. */
   leaseAt: Milliseconds;
   /** Other processes of this machine that have runs, by which it is known when they die. */
@@ -129,6 +141,7 @@ const newTurn = (): Turn => ({
   isPartial: false,
   hasCollected: false,
   dueAt: Number.POSITIVE_INFINITY,
+  ahead: Number.NEGATIVE_INFINITY,
   leaseAt: Number.POSITIVE_INFINITY,
   heldUntil: undefined,
 });
@@ -179,6 +192,8 @@ export class RunLoop implements AttemptLoop {
   #accepts = true;
   /** The lease under which the runs under way here were checked last. */
   #heldUntil: Milliseconds | undefined;
+  /** How far the wall clock was ahead of the monotonic one in the last turn. */
+  #ahead: Milliseconds = Number.NEGATIVE_INFINITY;
   #collectedAt: Milliseconds = Number.NEGATIVE_INFINITY;
   /** Leases of processes on other timelines, and since when they have been the same. */
   readonly #foreign = new Map<string, { readonly leaseUntil: Milliseconds; readonly since: Milliseconds }>();
@@ -341,7 +356,9 @@ export class RunLoop implements AttemptLoop {
       if (turn.neighbours.length > 0) void this.#changeOfLife(turn.neighbours, over.signal).then(() => resolve());
       if (Number.isFinite(turn.dueAt)) void clock.sleepUntil(turn.dueAt, over.signal).then(() => resolve());
       const due = [...this.#underWay.values()].map((attempt) => this.#dueOf(attempt));
-      const at = Math.min(turn.leaseAt, this.#notesAt, ...due);
+      // Also when the wall clock is set back meanwhile: a turn sees it.
+      const dueAt = clock.monotonic() + turn.dueAt - clock.now();
+      const at = Math.min(turn.leaseAt, this.#notesAt, dueAt, ...due);
       this.#restsUntil = at;
       if (Number.isFinite(at)) void clock.sleep(at - clock.monotonic(), over.signal).then(() => resolve());
     });
@@ -547,6 +564,7 @@ export class RunLoop implements AttemptLoop {
   /** What a turn has decided happens once it is durable. */
   #follow(turn: Turn, free: number): void {
     const now = this.#context.clock.monotonic();
+    this.#ahead = turn.ahead;
     if (turn.hasCollected) this.#collectedAt = now;
     this.#heldUntil = turn.heldUntil ?? this.#heldUntil;
     for (const attempt of turn.lost) attempt.abort('lost', Number.POSITIVE_INFINITY);
@@ -614,7 +632,9 @@ export class RunLoop implements AttemptLoop {
   #put(tx: Transaction, turn: Turn, run: StoredRun): void {
     const kept = resultApart(tx, run);
     tx.put(runs, kept);
-    if (hasEnded(kept)) turn.ended.push(kept);
+    if (!hasEnded(kept)) return;
+    turn.ended.push(kept);
+    releaseNext(tx, kept);
   }
 
   /** Runs of processes that have died. */
@@ -622,7 +642,8 @@ export class RunLoop implements AttemptLoop {
     for (const { record: other } of tx.list(processes)) {
       if (other.id === this.process) continue;
       const life = this.#lifeOf(other.identity);
-      if (other.identity !== undefined && this.machine !== undefined) turn.neighbours.push(other.identity);
+      if (other.identity !== undefined && other.identity !== this.machine?.identity)
+        turn.neighbours.push(other.identity);
       // One whose event loop is blocked cannot renew its lease, and has its runs all the same.
       const until = this.#leaseEnd(tx, other) + (life === 'alive' ? longestBlock : 0);
       if (life !== 'dead' && until > tx.monotonic) {
@@ -636,7 +657,8 @@ export class RunLoop implements AttemptLoop {
         this.#put(tx, turn, afterAttempt(record, { type }, tx.now));
       }
       if (left.length === batchSize) turn.isPartial = true;
-      else {
+      // One that had no runs under way may be idle.
+      else if (left.length > 0 || life === 'dead' || other.until < tx.now - day) {
         tx.remove(processes, [other.id]);
         this.#foreign.delete(other.id);
       }
@@ -665,10 +687,20 @@ export class RunLoop implements AttemptLoop {
   #keepLease(tx: Transaction): Milliseconds {
     const known = tx.get(processes, [this.process])?.record.leaseUntil;
     if (known !== undefined && known - tx.monotonic > this.#leaseRenewal) return known;
-    const leaseUntil = tx.monotonic + this.#leaseTime;
+    return this.#putLease(tx, this.#leaseTime);
+  }
+
+  /** Says at the start which functions run here. Without a lease: nobody waits for its end. */
+  declare(tx: Transaction): void {
+    if (tx.get(processes, [this.process]) === undefined) this.#putLease(tx, 0);
+  }
+
+  #putLease(tx: Transaction, time: Milliseconds): Milliseconds {
+    const leaseUntil = tx.monotonic + time;
+    const functions = Object.fromEntries(this.#policies.map(({ name, version }) => [name, version]));
     const identity = this.machine?.identity;
     tx.put(processes, {
-      ...{ id: this.process, timeline: tx.timeline, leaseUntil },
+      ...{ id: this.process, timeline: tx.timeline, leaseUntil, until: tx.now + time, functions },
       ...(identity === undefined ? {} : { identity }),
     });
     return leaseUntil;
@@ -680,9 +712,14 @@ export class RunLoop implements AttemptLoop {
       const over = cancelled(record, 'expired', tx.now);
       if (over !== undefined) this.#put(tx, turn, { ...over, error: cancellation('expired') });
     }
-    const due = tx.list(runs, { index: 'due', to: [tx.now + 1], limit: batchSize });
-    for (const { record } of due) tx.put(runs, { ...record, state: 'queued' });
-    if (expired.length === batchSize || due.length === batchSize) turn.isPartial = true;
+    turn.ahead = tx.now - tx.monotonic;
+    // A wait that began later than now: the clock was set back.
+    const early = tx.list(runs, { index: 'waits', from: [tx.now + 1], limit: batchSize });
+    for (const { record } of early) tx.put(runs, setBack(record, tx.now, this.#ahead - turn.ahead));
+    if (early.length === batchSize) turn.ahead = this.#ahead;
+    const over = tx.list(runs, { index: 'due', to: [tx.now + 1], limit: batchSize });
+    for (const { record } of over) tx.put(runs, comeDue(record));
+    if ([expired, early, over].some(({ length }) => length === batchSize)) turn.isPartial = true;
     const next = [
       tx.list(runs, { index: 'expiring', limit: 1 })[0]?.record.expiresAt,
       tx.list(runs, { index: 'due', limit: 1 })[0]?.record.dueAt,
@@ -824,9 +861,10 @@ export class RunLoop implements AttemptLoop {
 
   /** Counts what has ended, and removes what is kept no longer. */
   #count(tx: Transaction, turn: Turn): void {
-    const touched = new Map<string, Record<KeptGroup, number>>();
+    const touched = new Map<string, Counts>();
     for (const run of turn.ended) {
-      const counts = touched.get(run.function) ?? keptCountsOf(tx, run.function);
+      const counts = touched.get(run.function) ?? countsIn(tx, run.function);
+      counts.unfinished -= 1;
       counts[groupOf(run)] += 1;
       touched.set(run.function, counts);
     }

@@ -2,8 +2,10 @@ import type { FunctionPolicy, Json } from '../../functions/define-function.js';
 import {
   batches,
   functionCounts,
+  hasEnded,
   type KeptGroup,
   keptFrom,
+  keysOf,
   type LogLine,
   latestLines,
   logs,
@@ -19,13 +21,52 @@ import {
 import type { ReadView } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
-import { batchId, type RunFilter, type RunRecord } from './functions-api.js';
+import { batchId, FunctionsError, type RunFilter, type RunRecord } from './functions-api.js';
 /** Rows that one write changes because of time: due, expired, collected, left by a dead process. */
 export const batchSize = 100;
 /** An input or result with more characters is stored apart from its run, which is written three times. */
 const longestInline = 512;
 /** Rows that one read or write of a bulk call looks at. */
 const bulkSize = 200;
+
+/** Runs of a function that have not ended, and ended ones that are kept. */
+export type Counts = Record<KeptGroup | 'unfinished', number>;
+
+export function countsIn(view: ReadView, name: string): Counts {
+  const { unfinished = 0, succeeded = 0, others = 0 } = view.get(functionCounts, [name])?.record ?? {};
+  return { unfinished, succeeded, others };
+}
+
+export function changeCounts(tx: Transaction, name: string, change: Partial<Counts>): void {
+  const counts = countsIn(tx, name);
+  for (const [group, by] of Object.entries(change)) counts[group as keyof Counts] += by;
+  tx.put(functionCounts, { function: name, ...counts });
+}
+
+/** Counts runs that the caller is about to store or to queue again; why they do not fit, after which nothing has changed. */
+export function countNew(tx: Transaction, name: string, more = 1): FunctionsError | undefined {
+  const { maximumUnfinished } = tx.settings.functions;
+  const counts = countsIn(tx, name);
+  const unfinished = counts.unfinished + more;
+  if (unfinished <= maximumUnfinished) {
+    tx.put(functionCounts, { function: name, unfinished, succeeded: counts.succeeded, others: counts.others });
+    return undefined;
+  }
+  return new FunctionsError(
+    'queue_full',
+    `${name} has ${counts.unfinished} runs that have not ended and takes at most ${maximumUnfinished}, so ${more} more do not fit: ` +
+      'wait until some have ended, or discard them',
+  );
+}
+
+/** The launch that waits for the end of this run begins. */
+export function releaseNext(tx: Transaction, { number, schedule }: StoredRun): void {
+  if (schedule === undefined) return;
+  for (const { record } of tx.list(runs, { index: 'after', prefix: [number] })) {
+    const { after: _, ...run } = record;
+    tx.put(runs, run);
+  }
+}
 
 /** Walks the runs that a filter selects, the latest first, a bounded number at a time. */
 export class Scan {
@@ -56,7 +97,13 @@ export class Scan {
 function isOfKind(run: StoredRun, filter: RunFilter, states: ReadonlySet<RunState> | undefined): boolean {
   if (filter.function !== undefined && run.function !== filter.function) return false;
   if (states !== undefined && !states.has(run.state)) return false;
+  if (filter.key !== undefined && !isOfKey(run, filter.key)) return false;
   return filter.error === undefined || run.error?.name === filter.error || run.error?.code === filter.error;
+}
+
+/** A key of its limits or rates, or one with which it was enqueued. */
+function isOfKey(run: StoredRun, key: string): boolean {
+  return keysOf(run).includes(key) || run.keys?.some((each) => each.key === key) === true;
 }
 
 function isWithin(run: StoredRun, { from, to, meta = {} }: RunFilter, batch: number | undefined): boolean {
@@ -97,13 +144,8 @@ export function recordOf(view: ReadView, run: StoredRun): RunRecord {
   };
 }
 
-export function keptCountsOf(view: ReadView, name: string): Record<KeptGroup, number> {
-  const { succeeded = 0, others = 0 } = view.get(functionCounts, [name])?.record ?? {};
-  return { succeeded, others };
-}
-
 /** Removes the ended runs that are too old or too many, one batch of each group; whether there may be more. */
-export function collect(tx: Transaction, policy: FunctionPolicy, counts: Record<KeptGroup, number>): boolean {
+export function collect(tx: Transaction, policy: FunctionPolicy, counts: Counts): boolean {
   let isPartial = false;
   for (const group of ['succeeded', 'others'] as const) {
     const { age, count } = policy.keep[group];
@@ -124,6 +166,7 @@ export function collect(tx: Transaction, policy: FunctionPolicy, counts: Record<
 /** Removes a run with all that belongs to it. Its counts are the caller's. */
 export function removeRun(tx: Transaction, run: StoredRun): void {
   tx.remove(runs, [run.number]);
+  if (!hasEnded(run)) releaseNext(tx, run);
   for (const kind of run.apart ?? []) tx.remove(values, [run.number, kind]);
   for (const { record } of tx.list(steps, { prefix: [run.number] })) tx.remove(steps, [record.run, record.name]);
   if (run.hasLog === true)
@@ -192,8 +235,8 @@ export function newRun(
   };
 }
 
-/** A new run as it is stored: a long input apart. */
-export function putNewRun(tx: Transaction, run: StoredRun, inputLength: number): void {
+/** A run as it is stored: a long input apart. */
+export function putRun(tx: Transaction, run: StoredRun, inputLength: number): void {
   const { input, ...rest } = run;
   const isLong = input !== undefined && inputLength > longestInline;
   if (isLong) tx.put(values, { run: run.number, kind: 'input', value: input });

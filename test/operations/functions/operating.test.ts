@@ -1,3 +1,4 @@
+import { errAsync } from 'neverthrow';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   type ManualClock,
@@ -7,7 +8,12 @@ import {
   rerunning,
   sequentialIds,
 } from '../../../adapters/memory/index.js';
-import { defineFunction, type FunctionDefinition, type Handler } from '../../../src/functions/define-function.js';
+import {
+  defineFunction,
+  type FunctionDefinition,
+  type Handler,
+  Snooze,
+} from '../../../src/functions/define-function.js';
 import { createEngine } from '../../../src/index.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
 import type { EnqueueOptions, Functions, FunctionsOptions } from '../../../src/operations/functions/functions-api.js';
@@ -36,10 +42,11 @@ const world = (storage: Storage = memoryStorage()): World => ({
 async function processOver(
   { clock, storage, ids }: World,
   definitions: readonly FunctionDefinition<never, unknown>[],
-  options: FunctionsOptions & { readonly starts?: boolean } = {},
+  options: FunctionsOptions & { readonly starts?: boolean; readonly maximumUnfinished?: number } = {},
 ): Promise<Functions> {
-  const engine = createEngine({ storage, clock, ids, delivery: recordingDelivery({ clock }) });
-  const { starts = true, ...rest } = options;
+  const { starts = true, maximumUnfinished, ...rest } = options;
+  const settings = maximumUnfinished === undefined ? {} : { functions: { maximumUnfinished } };
+  const engine = createEngine({ storage, clock, ids, delivery: recordingDelivery({ clock }) }, settings);
   const functions = createFunctions(engine, definitions, rest);
   opened.push(functions);
   if (starts) await functions.start();
@@ -522,5 +529,539 @@ describe('an idempotency key of a call that a unique key leads to an existing ru
     for (let at = 0; at < 100; at += 1) await call(at);
     await expect(call(100)).rejects.toMatchObject({ type: 'too_large' });
     expect((await call(99)).isNew).toBe(false);
+  });
+});
+
+describe('a full queue', () => {
+  const tooMany = async (call: Promise<unknown>): Promise<void> => {
+    const error = await call.catch((thrown: unknown) => thrown);
+    const message = expect.stringMatching(/work has \d runs that have not ended and takes at most 3/);
+    expect(error).toMatchObject({ type: 'queue_full', message });
+  };
+
+  test('refuses another run of the function, until one of them has ended', async () => {
+    const own = world();
+    const work = plain(({ n }, { signal }) => own.clock.sleep(n, signal));
+    const other = plain(() => undefined, { name: 'other' });
+    const functions = await processOver(own, [work, other], { maximumUnfinished: 3, concurrency: 2 });
+    await functions.enqueue(work, { n: minute });
+    await functions.enqueue(work, { n: hour });
+    await functions.enqueue(work, { n: 0 }, { delay: '2h', unique: 'a' });
+    await tooMany(functions.enqueue(work, { n: 1 }));
+    await tooMany(functions.enqueue(work, { n: 1 }, { delay: '1h' }));
+    await tooMany(functions.enqueueMany(work, [{ n: 1 }]));
+    await own.clock.settle();
+    expect(await functions.list()).toHaveLength(3);
+    expect((await functions.enqueue(work, { n: 1 }, { unique: 'a' })).isNew).toBe(false);
+    expect((await functions.enqueue(other, { n: 1 })).isNew).toBe(true);
+    await own.clock.advance(minute);
+    await tooMany(functions.enqueueMany(work, [{ n: 1 }, { n: 2 }]));
+    expect((await functions.enqueue(work, { n: hour })).isNew).toBe(true);
+    await tooMany(functions.enqueue(work, { n: 1 }));
+  });
+
+  test('counts exactly what has not ended, however it ends', async () => {
+    const own = world(rerunning(memoryStorage()));
+    const work = plain(
+      ({ n }) => {
+        if (n === 1) throw new Error('down');
+      },
+      { retry: { attempts: 1 } },
+    );
+    const functions = await processOver(own, [work], { maximumUnfinished: 3 });
+    /** How many more can be enqueued: they wait for an hour, and are removed. */
+    const room = async (): Promise<number> => {
+      const added = [];
+      for (;;) {
+        const run = await functions
+          .enqueue(work, { n: 0 }, { delay: '1h', meta: { added: 'yes' } })
+          .catch(() => undefined);
+        if (run === undefined) break;
+        added.push(run);
+      }
+      expect(await functions.discard({ meta: { added: 'yes' } })).toBe(added.length);
+      return added.length;
+    };
+    expect(await room()).toBe(3);
+    await functions.enqueueMany(work, [{ n: 0 }, { n: 1 }, { n: 0 }]);
+    await own.clock.settle();
+    expect(await room()).toBe(3);
+    await functions.pause(work);
+    expect(await functions.retry({ state: 'failed' })).toBe(1);
+    expect(await room()).toBe(2);
+    expect(await functions.cancel({ state: 'queued' })).toBe(1);
+    expect(await room()).toBe(3);
+    const run = await functions.enqueue(work, { n: 0 }, { ttl: '1m' });
+    await functions.enqueue(work, { n: 0 }, { debounce: { key: 'a', wait: '1m' } });
+    await functions.enqueue(work, { n: 0 }, { debounce: { key: 'a', wait: '1m' } });
+    expect(await room()).toBe(1);
+    expect(await run.cancel()).toBe(true);
+    expect(await run.cancel()).toBe(false);
+    expect(await room()).toBe(2);
+    await functions.resume(work);
+    await own.clock.advance(2 * minute);
+    expect(await room()).toBe(3);
+    await own.clock.advance(100 * hour);
+    expect(await room()).toBe(3);
+  });
+
+  test('makes no launches of its schedules, and a retry leaves the rest', async () => {
+    const own = world();
+    let isBroken = true;
+    const work = plain(
+      ({ n }, { signal }) => {
+        if (isBroken) throw new Error('down');
+        return own.clock.sleep(n, signal);
+      },
+      {
+        retry: { attempts: 1 },
+        cron: { schedule: '* * * * *', overlap: 'allow', input: { n: 0 } },
+      },
+    );
+    const functions = await processOver(own, [work], { maximumUnfinished: 3 });
+    await functions.enqueueMany(work, [{ n: hour }, { n: hour }, { n: hour }]);
+    await own.clock.settle();
+    isBroken = false;
+    await functions.enqueue(work, { n: hour });
+    await tooMany(functions.retry({ state: 'failed' }));
+    expect(await functions.list({ state: 'failed' })).toHaveLength(3);
+    await functions.enqueueMany(work, [{ n: hour }, { n: hour }]);
+    await own.clock.advance(10 * minute);
+    expect(await functions.list()).toHaveLength(6);
+  });
+});
+
+describe('explain', () => {
+  const never = (): Promise<never> => new Promise(() => undefined);
+  const declaredWork = (version = 1) => plain(() => undefined, { version });
+
+  test('a run that is due later, also between attempts', async () => {
+    const own = world();
+    const work = plain(() => {
+      throw new Error('the mail server is busy');
+    });
+    const functions = await processOver(own, [work]);
+    const delayed = await functions.enqueue(work, { n: 1 }, { delay: '1m' });
+    expect(await functions.explain(delayed.id)).toEqual({
+      reason: 'scheduled',
+      message: 'it is due at 2026-01-01T00:01:00.000Z',
+    });
+    const failed = await functions.enqueue(work, { n: 1 });
+    await own.clock.settle();
+    expect(await functions.explain(failed.id)).toEqual({
+      reason: 'scheduled',
+      message: 'it is due at 2026-01-01T00:00:01.000Z: attempt 1 failed (Error: the mail server is busy)',
+    });
+  });
+
+  test('a run behind others, when all slots are taken', async () => {
+    const own = world();
+    const work = plain(never);
+    const functions = await processOver(own, [work], { concurrency: 1 });
+    const first = await functions.enqueue(work, { n: 1 });
+    const next = await functions.enqueue(work, { n: 2 });
+    const last = await functions.enqueue(work, { n: 3 }, { priority: 1 });
+    await own.clock.advance(minute);
+    expect(await functions.explain(next.id)).toMatchObject({
+      reason: 'behind',
+      message: expect.stringContaining('it is next'),
+    });
+    expect(await functions.explain(last.id)).toMatchObject({
+      reason: 'behind',
+      message: expect.stringMatching(/^1 run of work comes first/),
+    });
+    expect(await functions.explain(first.id)).toMatchObject({
+      reason: 'held',
+      message: expect.stringMatching(/^it is under way in process .* since 2026-01-01T00:00:00.000Z, attempt 1$/),
+    });
+  });
+
+  test('a run that a limit or a rate keeps back', async () => {
+    const own = world();
+    const limited = keyed(never);
+    const paced = plain(() => undefined, { name: 'paced', rate: { limit: 1, per: '1m' } });
+    const functions = await processOver(own, [limited, paced]);
+    const runs = [];
+    for (let at = 0; at < 2; at += 1) {
+      runs.push(await functions.enqueue(limited, { key: 'a' }));
+      runs.push(await functions.enqueue(paced, { n: at }));
+    }
+    await own.clock.advance(10 * second);
+    expect(await functions.explain(runs[2]?.id ?? '')).toEqual({
+      reason: 'limit',
+      message: 'the limit of 1 at once is reached (sync:key=a)',
+    });
+    expect(await functions.explain(runs[3]?.id ?? '')).toEqual({
+      reason: 'rate',
+      message: 'the rate is used up until 2026-01-01T00:01:00.000Z (rate:paced:all)',
+    });
+    const elsewhere = await processOver(own, [], { starts: false });
+    expect(await elsewhere.explain(runs[2]?.id ?? '')).toMatchObject({
+      reason: 'behind',
+      message: expect.stringContaining('its limits are not known here'),
+    });
+  });
+
+  test('a run that is paused, with its function or its key', async () => {
+    const own = world();
+    const sync = keyed(never);
+    const functions = await processOver(own, [sync]);
+    await functions.pause(sync, 'a');
+    const run = await functions.enqueue(sync, { key: 'a' });
+    expect(await functions.explain(run.id)).toEqual({ reason: 'paused', message: "the key 'a' of sync is paused" });
+    await functions.pause(sync);
+    expect(await functions.explain(run.id)).toEqual({ reason: 'paused', message: 'sync is paused' });
+  });
+
+  test('a run that no process can take: none has the function, with a handler, in this version', async () => {
+    const own = world();
+    const caller = await processOver(own, [declaredWork(2)], { starts: false });
+    const run = await caller.enqueue(declaredWork(2), { n: 1 });
+    expect(await caller.explain(run.id)).toEqual({ reason: 'no_process', message: 'no process runs work' });
+    await processOver(own, [plain(() => undefined, { name: 'other' })]);
+    await processOver(own, [defineFunction<{ n: number }>({ name: 'work' })]);
+    expect(await caller.explain(run.id)).toMatchObject({ reason: 'no_process' });
+    const old = await processOver(own, [declaredWork(1)]);
+    await own.clock.advance(minute);
+    for (const functions of [old, caller])
+      expect(await functions.explain(run.id)).toEqual({
+        reason: 'version',
+        message: 'it needs version 2 of work or a later one, and the processes run version 1',
+      });
+    await old.stop();
+    expect(await caller.explain(run.id)).toMatchObject({ reason: 'no_process' });
+  });
+
+  test('a run whose processes were killed', async () => {
+    const own = world();
+    let isDead = false;
+    const dead = () => errAsync({ type: 'storage_failed', reason: 'closed', message: 'killed' } as const);
+    const storage: Storage = {
+      ...own.storage,
+      read: (work) => (isDead ? dead() : own.storage.read(work)),
+      write: (work) => (isDead ? dead() : own.storage.write(work)),
+    };
+    await processOver({ ...own, storage }, [declaredWork()]);
+    isDead = true;
+    const caller = await processOver(own, [declaredWork()], { starts: false });
+    await own.clock.advance(minute);
+    const run = await caller.enqueue(declaredWork(), { n: 1 });
+    expect(await caller.explain(run.id)).toMatchObject({ reason: 'behind' });
+    await own.clock.advance(minute);
+    expect(await caller.explain(run.id)).toEqual({
+      reason: 'no_process',
+      message: 'the processes that ran work have given no sign of life since 2026-01-01T00:00:00.000Z',
+    });
+    // An idle process is known for as long as it is there.
+    const heir = await processOver(own, [declaredWork()]);
+    await own.clock.advance(hour);
+    expect((await run.status()).state).toBe('succeeded');
+    await heir.pause(declaredWork());
+    const other = await caller.enqueue(declaredWork(), { n: 1 });
+    expect(await heir.explain(other.id)).toMatchObject({ reason: 'paused' });
+  });
+
+  test('a run that has ended, and one that is not there', async () => {
+    const own = world();
+    const work = declaredWork();
+    const functions = await processOver(own, [work]);
+    const run = await functions.enqueue(work, { n: 1 });
+    await run.result();
+    expect(await functions.explain(run.id)).toEqual({
+      reason: 'held',
+      message: 'it has ended (succeeded) at 2026-01-01T00:00:00.000Z and waits for nothing',
+    });
+    for (const id of ['work/999999', 'work', '', 7 as never])
+      await expect(functions.explain(id)).rejects.toMatchObject({ type: 'run_not_found' });
+  });
+
+  test('a run that runs alone because its process has died of it', async () => {
+    const own = world();
+    let isDead = false;
+    const dead = () => errAsync({ type: 'storage_failed', reason: 'closed', message: 'killed' } as const);
+    const storage: Storage = {
+      ...own.storage,
+      read: (work) => (isDead ? dead() : own.storage.read(work)),
+      write: (work) => (isDead ? dead() : own.storage.write(work)),
+    };
+    const work = plain(never);
+    const dying = await processOver({ ...own, storage }, [work]);
+    const runs = [await dying.enqueue(work, { n: 1 }), await dying.enqueue(work, { n: 2 })];
+    await own.clock.settle();
+    isDead = true;
+    const heir = await processOver(own, [work]);
+    await own.clock.advance(minute);
+    expect(await heir.explain(runs[1]?.id ?? '')).toEqual({
+      reason: 'behind',
+      message: 'a process ended while it ran, so it runs alone: another such run is under way',
+    });
+  });
+});
+
+describe('a launch while the run of the one before is under way, with overlap queue', () => {
+  /** Launches of each minute that take as long as `takes` says at their beginning; when they were due and when they began, in seconds. */
+  function minutely(own: World, takes: { time: number }) {
+    const begun: [number, number][] = [];
+    const work = defineFunction<void, void, void>(
+      { name: 'minutely', cron: { schedule: '* * * * *', overlap: 'queue' }, timeout: false },
+      async (_input, run) => {
+        begun.push([(run.dueAt.getTime() - began) / second, (own.clock.now() - began) / second]);
+        await own.clock.sleep(takes.time, run.signal);
+      },
+    );
+    return { begun, work };
+  }
+
+  test('waits for its end; one waits at most, further ones are not made', async () => {
+    const own = world();
+    const takes = { time: 210 * second };
+    const { begun, work } = minutely(own, takes);
+    const functions = await processOver(own, [work]);
+    await own.clock.advance(250 * second);
+    // Due at 60 and 120; those of 180 and 240 found one waiting.
+    expect(begun).toEqual([[60, 60]]);
+    const waiting = await functions.list({ state: 'queued' });
+    expect(waiting.map(({ dueAt }) => dueAt)).toEqual([new Date(began + 2 * minute)]);
+    expect(await functions.explain(waiting[0]?.id ?? '')).toMatchObject({
+      reason: 'behind',
+      message: expect.stringMatching(/^it waits for the end of minutely\/\d+, the launch before$/),
+    });
+    takes.time = 0;
+    await own.clock.advance(60 * second);
+    expect(begun).toEqual([
+      [60, 60],
+      [120, 270],
+      [300, 300],
+    ]);
+  });
+
+  test('begins when the one before is cancelled while it waits itself, or is discarded, from any process', async () => {
+    for (const end of ['cancel', 'discard'] as const) {
+      const own = world();
+      const { begun, work } = minutely(own, { time: 0 });
+      const functions = await processOver(own, [work]);
+      const caller = await processOver(own, [], { starts: false });
+      await functions.pause(work);
+      await own.clock.advance(130 * second);
+      const launched = await functions.list();
+      expect(launched).toHaveLength(2);
+      expect(await caller[end]({ to: launched[0]?.enqueuedAt as Date })).toBe(1);
+      await functions.resume(work);
+      await own.clock.settle();
+      expect(begun).toEqual([[120, 130]]);
+    }
+  });
+
+  test.each(['cancel', 'discard'] as const)(
+    'waits for the one under way also after a %s of the one between',
+    async (end) => {
+      const own = world();
+      const { begun, work } = minutely(own, { time: 1000 * second });
+      const functions = await processOver(own, [work]);
+      await own.clock.advance(130 * second);
+      expect(await functions[end]({ state: 'queued' })).toBe(1);
+      await own.clock.advance(200 * second);
+      expect(begun).toHaveLength(1);
+      expect((await functions.list({ state: 'queued' })).map(({ dueAt }) => dueAt)).toEqual([
+        new Date(began + 3 * minute),
+      ]);
+    },
+  );
+
+  test('waits between the attempts of the one before too, and survives the end of the process', async () => {
+    const own = world();
+    const begun: number[] = [];
+    const define = (isBroken: boolean) =>
+      defineFunction<void, void, void>(
+        {
+          name: 'minutely',
+          cron: { schedule: '* * * * *', overlap: 'queue' },
+          retry: { attempts: 2, backoff: ['3m'], jitter: 0 },
+        },
+        (_input, run) => {
+          begun.push((run.dueAt.getTime() - began) / second);
+          if (isBroken) throw new Error('down');
+        },
+      );
+    const first = await processOver(own, [define(true)]);
+    await own.clock.advance(150 * second);
+    expect(begun).toEqual([60]);
+    await first.stop();
+    await processOver(own, [define(false)]);
+    await own.clock.advance(89 * second);
+    expect(begun).toEqual([60]);
+    await own.clock.advance(second);
+    // The second attempt at 240, then the launch that waited, then that of 240.
+    expect(begun.slice(0, 3)).toEqual([60, 240, 120]);
+  });
+});
+
+test('schedules refuse an overlap that there is not', () => {
+  expect(() => defineFunction({ name: 'x', cron: { schedule: '* * * * *', overlap: 'cancel' as never } })).toThrow(
+    /overlap takes .*queue/,
+  );
+});
+
+test('a launch that was cancelled while it waited for the one before can be retried', async () => {
+  const own = world();
+  const work = defineFunction<void, void, void>(
+    { name: 'minutely', cron: { schedule: '* * * * *', overlap: 'queue' } },
+    (_input, { signal }) => own.clock.sleep(80 * second, signal),
+  );
+  const functions = await processOver(own, [work]);
+  await own.clock.advance(130 * second);
+  expect(await functions.cancel({ state: 'queued' })).toBe(1);
+  await own.clock.advance(15 * second);
+  expect(await functions.retry({ state: 'cancelled' })).toBe(1);
+  await own.clock.settle();
+  expect(await functions.list({ state: 'running' })).toHaveLength(1);
+});
+
+describe('a filter by key', () => {
+  test('selects runs by a key of a limit or rate, and by the key with which they were enqueued', async () => {
+    const own = world();
+    const sync = keyed(() => undefined, {
+      concurrency: [{ limit: 1, key: ({ key }: Keyed) => key }, { limit: 9 }],
+      rate: { limit: 1, per: '1s', key: ({ host = '' }: Keyed) => host, scope: 'hosts' },
+    });
+    const functions = await processOver(own, [sync], { starts: false });
+    const a = await functions.enqueue(sync, { key: 'a', host: 'x=y' });
+    const b = await functions.enqueue(sync, { key: 'b' }, { unique: 'u' });
+    const c = await functions.enqueue(sync, { key: 'c' }, { idempotencyKey: 'i' });
+    const d = await functions.enqueue(sync, { key: 'd' }, { debounce: { key: 'a', wait: '1m' } });
+    const of = async (key: string) => (await functions.list({ key })).map(({ id }) => id);
+    expect(await of('a')).toEqual([d.id, a.id]);
+    expect(await of('x=y')).toEqual([a.id]);
+    expect(await of('u')).toEqual([b.id]);
+    expect(await of('i')).toEqual([c.id]);
+    for (const key of ['y', 'sync:key', 'sync:key=a', 'none']) expect(await of(key)).toEqual([]);
+    expect(await functions.cancel({ key: 'c' })).toBe(1);
+    await expect(functions.list({ key: 7 as never })).rejects.toThrow(/key takes a string/);
+  });
+});
+
+describe('what is too much is refused', () => {
+  const far = new Date(began + 401 * 24 * hour);
+
+  test.each<[string, EnqueueOptions, RegExp]>([
+    ['a delay', { delay: '401d' }, /delay takes .* at most 400d/],
+    ['a time', { runAt: far }, /runAt is at most 400 days from now/],
+    ['a ttl', { ttl: '401d' }, /ttl takes .* at most 400d/],
+    ['the time of a unique key', { unique: { key: 'a', until: '401d' } }, /unique takes/],
+    ['a unique key', { unique: 'x'.repeat(257) }, /unique takes a key of 1 to 256/],
+    ['an idempotency key', { idempotencyKey: 'x'.repeat(257) }, /idempotencyKey takes a string of 1 to 256/],
+    [
+      'meta',
+      { meta: Object.fromEntries(Array.from({ length: 17 }, (_none, at) => [`m${at}`, ''])) },
+      /meta takes at most 16 entries/,
+    ],
+    ['a value of meta', { meta: { a: 'x'.repeat(257) } }, /meta takes .* at most 256/],
+    ['priority', { priority: 101 }, /priority takes a whole number from 1 to 100/],
+  ])('%s', async (_name, options, message) => {
+    const own = world();
+    const work = plain(() => undefined);
+    const functions = await processOver(own, [work], { starts: false });
+    await expect(functions.enqueue(work, { n: 1 }, options)).rejects.toThrow(message);
+    const { unique: _, idempotencyKey: __, ...many } = options;
+    if (Object.keys(many).length > 0)
+      await expect(functions.enqueueMany(work, [{ n: 1 }], many)).rejects.toThrow(message);
+    expect(await functions.list()).toEqual([]);
+  });
+
+  test('a timeout, inputs of a schedule, a key of a limit, and inputs at once', async () => {
+    const own = world();
+    expect(() => plain(() => undefined, { timeout: '8d' })).toThrow(/timeout takes .* at most 7d/);
+    const long = 'x'.repeat(1024 * 1024);
+    const text = (options: object) =>
+      defineFunction<string, string, void>({ name: 'text', ...options }, () => undefined);
+    expect(() => text({ cron: { schedule: '@daily', input: long } })).toThrow(/input takes JSON of at most/);
+    const functions = await processOver(own, [text({}), keyed(() => undefined)], { starts: false });
+    for (const input of [long, new Date(0) as never])
+      await expect(functions.schedule(text({}), { id: 'a', schedule: '@daily', input })).rejects.toThrow(
+        /input takes JSON/,
+      );
+    await expect(
+      functions.enqueue(
+        keyed(() => undefined),
+        { key: 'x'.repeat(257) },
+      ),
+    ).rejects.toThrow(/gives no key: the key of sync:key is a string of at most 256 characters/);
+    const many = Array.from({ length: 10_001 }, () => 'x');
+    await expect(functions.enqueueMany(text({}), many)).rejects.toThrow(/at most 10000/);
+  });
+});
+
+describe('a clock that is set back', () => {
+  /** Monotonic seconds until the condition holds, at most two hours. */
+  async function secondsUntil(own: World, condition: () => boolean): Promise<number> {
+    const from = own.clock.monotonic();
+    await own.clock.advanceUntil(condition, 2 * hour);
+    return (own.clock.monotonic() - from) / second;
+  }
+
+  test.each<[string, EnqueueOptions]>([
+    ['a delay', { delay: '10m' }],
+    ['a debounce', { debounce: { key: 'a', wait: '10m', max: '10m' } }],
+  ])('makes the wait of %s no longer', async (_name, options) => {
+    const own = world();
+    const { calls, handler } = noting(own);
+    const work = plain(handler);
+    const functions = await processOver(own, [work]);
+    await functions.enqueue(work, { n: 1 }, options);
+    await own.clock.advance(5 * minute);
+    await own.clock.step(-hour);
+    expect(await secondsUntil(own, () => calls.length > 0)).toBe(300);
+  });
+
+  test('makes the wait for another attempt, of a snooze and of a slow retry no longer', async () => {
+    const own = world();
+    let calls = 0;
+    const work = plain(
+      ({ n }) => {
+        calls += 1;
+        if (calls === 1) throw n === 1 ? new Error('down') : new Snooze('10m');
+      },
+      { retry: { attempts: 2, backoff: ['10m'], jitter: 0 } },
+    );
+    const functions = await processOver(own, [work]);
+    for (const n of [1, 2]) {
+      calls = 0;
+      await functions.enqueue(work, { n });
+      await own.clock.advance(5 * minute);
+      await own.clock.step(-hour);
+      expect(await secondsUntil(own, () => calls === 2)).toBe(300);
+    }
+    await functions.pause(work);
+    for (const n of [3, 4]) await (await functions.enqueue(work, { n })).cancel();
+    await functions.retry({ state: 'cancelled' }, { rate: 0.01 });
+    await functions.resume(work);
+    await own.clock.settle();
+    expect(calls).toBe(3);
+    await own.clock.step(-hour);
+    expect(await secondsUntil(own, () => calls === 4)).toBe(100);
+  });
+
+  test('before the start makes it begin again at most', async () => {
+    const own = world();
+    const { calls, handler } = noting(own);
+    const work = plain(handler);
+    const functions = await processOver(own, [work], { starts: false });
+    await functions.enqueue(work, { n: 1 }, { delay: '10m' });
+    await own.clock.step(-hour);
+    await functions.start();
+    await processOver(own, [work]);
+    expect(await secondsUntil(own, () => calls.length > 0)).toBe(600);
+  });
+
+  test('keeps the time of runAt', async () => {
+    const own = world();
+    const { calls, handler } = noting(own);
+    const work = plain(handler);
+    const functions = await processOver(own, [work]);
+    await functions.enqueue(work, { n: 1 }, { runAt: new Date(began + 10 * minute) });
+    await own.clock.advance(5 * minute);
+    await own.clock.step(-hour);
+    expect(await secondsUntil(own, () => calls.length > 0)).toBe(65 * 60);
+    expect(calls).toEqual([[{ n: 1 }, 600]]);
   });
 });
