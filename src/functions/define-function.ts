@@ -63,6 +63,11 @@ export interface FunctionOptions<In, Parsed> {
   readonly cron?: string | Cron<In> | readonly Cron<In>[];
   /** 1 to 100, higher first; 50 when absent. */
   readonly priority?: number;
+  /**
+   * The ID of a workspace that is notified of its runs: of failures for good and cancellations, of runs that are not started for ten
+   * minutes, and of the other triggers that its configurations ask for.
+   */
+  readonly notify?: string;
   /** How long ended runs are kept: 1 day when they succeeded, 30 days otherwise, and 10,000 of each. */
   readonly keep?: { readonly succeeded?: Keep; readonly others?: Keep };
 }
@@ -189,6 +194,8 @@ export interface FunctionPolicy {
   readonly limits: readonly LimitPolicy[];
   readonly rates: readonly RatePolicy[];
   readonly crons: readonly CronPolicy[];
+  /** The workspace that is notified of its runs. */
+  readonly notify: string | undefined;
   /** Absent: the function can be enqueued here and runs elsewhere. */
   readonly handler: Handler<unknown, unknown> | undefined;
 }
@@ -314,6 +321,9 @@ const optionTable: OptionTable<FunctionOptions<unknown, unknown>> = {
   rate: optional(oneOrMore(group(rateTable))),
   cron: optional({ ...oneOrMore(group(cronTable)), faultWithin: cronFault }),
   priority: optional(wholeFrom(1, 100)),
+  notify: optional(
+    textLike(/^[^\s/]{1,128}$/, 'the ID of a workspace: 1 to 128 characters without slashes and white space'),
+  ),
   keep: optional(group<NonNullable<FunctionOptions<unknown, unknown>['keep']>>({ succeeded: keep, others: keep })),
 };
 
@@ -359,7 +369,7 @@ export function defineFunction<In = void, Parsed = In, Out = void>(
 }
 
 function policyFrom(options: FunctionOptions<unknown, unknown>): Omit<FunctionPolicy, 'handler'> {
-  const { name, version = 1, input, migrate, timeout = 15 * minute, priority = 50, keep = {} } = options;
+  const { name, version = 1, input, migrate, timeout = 15 * minute, priority = 50, keep = {}, notify } = options;
   return {
     name,
     version,
@@ -371,6 +381,7 @@ function policyFrom(options: FunctionOptions<unknown, unknown>): Omit<FunctionPo
     keep: { succeeded: kept(keep.succeeded, day), others: kept(keep.others, 30 * day) },
     ...limitsFrom(options),
     crons: cronsFrom(options.cron),
+    notify,
   };
 }
 

@@ -50,6 +50,7 @@ import {
 } from './functions-api.js';
 import { declareSchedules } from './launches.js';
 import { RunLoop } from './run-loop.js';
+import { declareReports, warnOfWorkspace } from './run-reports.js';
 import { countEnded, countsOf, endIn, find, putNewRun, recordOf, removeRun, Scan, viewOf } from './stored-runs.js';
 
 const mostInputs = 10_000;
@@ -138,10 +139,11 @@ class EngineFunctions implements Functions {
   async #begin(): Promise<void> {
     await this.#stopping;
     if (this.#running !== undefined) return;
-    await this.#write(undefined, (tx) => {
+    const unheard = await this.#write(undefined, (tx) => {
       for (const policy of this.#policies.values()) declareSchedules(tx, policy);
-      return ok(undefined);
+      return ok(declareReports(tx, this.#policies.values()));
     });
+    for (const [name, workspace] of unheard) warnOfWorkspace(this.#engine, name, workspace);
     const over = new AbortController();
     const alive = setInterval(() => undefined, 2 ** 30);
     this.#running = { over, done: this.#loop.run(over.signal), alive };

@@ -27,7 +27,9 @@ import type { Key } from '../../shared/table.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { Attempt } from './attempt.js';
+import { type LateFunction, LateRuns, noteLaunch, ReportLog } from './late-runs.js';
 import { launchDue } from './launches.js';
+import { RunReports } from './run-reports.js';
 import { batchSize, collect, inputOf, keptCountsOf, resultApart } from './stored-runs.js';
 
 /** From an abort until a handler that does not end is given up. */
@@ -53,6 +55,10 @@ interface Turn {
   readonly lost: Attempt[];
   /** Runs that ended here after another process had taken them. */
   readonly taken: number[];
+  /** Functions that have become late. */
+  readonly late: LateFunction[];
+  /** Functions whose workspace does not exist. */
+  unheard: ReadonlyMap<string, string>;
   /** Whether more is due than one write takes. */
   isPartial: boolean;
   /** Nothing that is kept no longer was left. */
@@ -102,6 +108,8 @@ export class RunLoop {
   readonly #lastKey = new Map<string, string>();
   /** Indexes of the enqueues since the last turn that claimed their run in the same write. */
   readonly #claimedBy = new Set<number>();
+  readonly #lateRuns: LateRuns;
+  readonly #reportLog: ReportLog;
   #wake: (() => void) | undefined;
   /** Until when the loop rests unless something happens, by the monotonic clock. */
   #restsUntil: Milliseconds = Number.NEGATIVE_INFINITY;
@@ -120,10 +128,13 @@ export class RunLoop {
   ) {
     this.#context = context;
     this.#policyOf = policies;
+    this.#lateRuns = new LateRuns(policies);
+    this.#reportLog = new ReportLog(context);
     this.#policies = [...policies.values()].filter(({ handler }) => handler !== undefined);
     this.#concurrency = concurrency;
     this.#leaseTime = lease;
-    this.#leaseRenewal = (lease * 2) / 3;
+    // Whole milliseconds: a clock that counts in them would never reach a part of one.
+    this.#leaseRenewal = Math.floor((lease * 2) / 3);
     this.#onEnded = onEnded;
     this.process = context.ids.next('lease_owner');
   }
@@ -393,6 +404,7 @@ export class RunLoop {
     this.#isCaughtUp = turn.claimed.length < free && !turn.isPartial;
     for (const run of turn.ended) this.#onEnded(run.number, run);
     for (const number of turn.taken) this.#onEnded(number, undefined);
+    this.#reportLog.follow(turn);
   }
 
   #work(tx: Transaction, ends: readonly Ended[], free: number, adopts: boolean): Turn {
@@ -402,6 +414,8 @@ export class RunLoop {
       cancelling: [],
       lost: [],
       taken: [],
+      late: [],
+      unheard: new Map(),
       isPartial: false,
       hasCollected: false,
       dueAt: Number.POSITIVE_INFINITY,
@@ -414,7 +428,9 @@ export class RunLoop {
     this.#launch(tx, turn);
     const going = [...this.#underWay.values()].filter((attempt) => !attempt.hasEnded);
     if (adopts) this.#adopt(tx, turn, ends);
+    const adopted = turn.claimed.length;
     this.#claim(tx, turn, free, going);
+    this.#report(tx, turn, turn.claimed.slice(adopted));
     if (going.length + turn.claimed.length > 0) {
       const until = this.#keepLease(tx);
       // Whoever renewed it, this turn or an enqueue: it may have ended before.
@@ -426,6 +442,15 @@ export class RunLoop {
     }
     this.#count(tx, turn);
     return turn;
+  }
+
+  /** What workspaces are notified of is written with what it is about. */
+  #report(tx: Transaction, turn: Turn, begun: readonly Claimed[]): void {
+    const reports = RunReports.in(tx);
+    for (const run of turn.ended) reports.ended(run);
+    for (const { run } of begun) reports.started(run);
+    turn.dueAt = Math.min(turn.dueAt, reports.wait(), this.#lateRuns.check(tx, turn.late));
+    turn.unheard = reports.unheard;
   }
 
   /** An outcome counts for the start that is stored: of a run that was taken away, nothing is recorded. */
@@ -512,7 +537,9 @@ export class RunLoop {
     for (const policy of this.#policies) {
       const due = tx.list(schedules, { index: 'due', prefix: [policy.name], limit: batchSize });
       for (const { record: schedule } of due) {
-        if (schedule.dueAt <= tx.now && (schedule.version ?? 0) <= policy.version) launchDue(tx, policy, schedule);
+        if (schedule.dueAt > tx.now || (schedule.version ?? 0) > policy.version) continue;
+        noteLaunch(tx, schedule, turn.late);
+        launchDue(tx, policy, schedule);
       }
       const next = tx.list(schedules, { index: 'due', prefix: [policy.name], limit: 1 })[0]?.record.dueAt;
       if (next !== undefined && next > tx.now) turn.dueAt = Math.min(turn.dueAt, next);

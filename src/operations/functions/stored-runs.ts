@@ -19,6 +19,7 @@ import type { ReadView } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
 import type { BatchCounts, RunFilter, RunRecord } from './functions-api.js';
+import { RunReports } from './run-reports.js';
 
 /** Rows that one write changes because of time: due, expired, collected, left by a dead process. */
 export const batchSize = 100;
@@ -30,7 +31,9 @@ const bulkSize = 200;
 /** Stores a run that may have ended just now, outside of an attempt. */
 export function endIn(tx: Transaction, run: StoredRun): void {
   tx.put(runs, run);
-  if (hasEnded(run)) countEnded(tx, run, 1);
+  if (!hasEnded(run)) return;
+  countEnded(tx, run, 1);
+  RunReports.in(tx).ended(run);
 }
 
 export function countEnded(tx: Transaction, run: StoredRun, change: 1 | -1): void {
@@ -189,6 +192,7 @@ export function putNewRun(tx: Transaction, run: StoredRun, inputLength: number):
   const isLong = input !== undefined && inputLength > longestInline;
   if (isLong) tx.put(values, { run: run.number, kind: 'input', value: input });
   tx.put(runs, isLong ? { ...rest, apart: ['input'] } : run);
+  RunReports.in(tx).created(run);
 }
 
 /** The ID, the input and the result as a reader sees them. */
