@@ -72,7 +72,7 @@ export class LateRuns {
     reports.put({ function: name, version: 0, workspace: null, ...row, lateSince: oldest.since });
     const reason = this.#reasonOf(tx, name, oldest);
     late.push({ function: name, reason });
-    reports.late(subjectOf(name, oldest), reason);
+    reports.late(subjectOf(name, oldest), reason, { since: oldest.since, hasRun: oldest.run !== undefined });
   }
 
   /** Whether a run waits, or a function is known to be late: the next check may find a change. */
@@ -139,7 +139,8 @@ export function noteLaunch(tx: Transaction, schedule: StoredSchedule, late: Late
   if (wait < lateAfter || reports.of(schedule.function)?.lateSince !== undefined) return;
   const reason = `the launch of ${timeText(schedule.dueAt)} was not made for ${waitText(wait)}: no process was there`;
   late.push({ function: schedule.function, reason });
-  reports.late(subjectOf(schedule.function, { since: schedule.dueAt, schedule }), reason);
+  const since = schedule.dueAt;
+  reports.late(subjectOf(schedule.function, { since, schedule }), reason, { since, hasRun: false });
 }
 
 function note(waiting: Map<string, Waiting>, name: string, found: Waiting): void {

@@ -27,6 +27,7 @@ import type { Key } from '../../shared/table.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { Attempt } from './attempt.js';
+import { AttemptWatch } from './attempt-watch.js';
 import { type LateFunction, LateRuns, noteLaunch, ReportLog } from './late-runs.js';
 import { launchDue } from './launches.js';
 import { RunReports } from './run-reports.js';
@@ -110,6 +111,7 @@ export class RunLoop {
   readonly #claimedBy = new Set<number>();
   readonly #lateRuns: LateRuns;
   readonly #reportLog: ReportLog;
+  readonly #watch: AttemptWatch;
   #wake: (() => void) | undefined;
   /** Until when the loop rests unless something happens, by the monotonic clock. */
   #restsUntil: Milliseconds = Number.NEGATIVE_INFINITY;
@@ -130,6 +132,7 @@ export class RunLoop {
     this.#policyOf = policies;
     this.#lateRuns = new LateRuns(policies);
     this.#reportLog = new ReportLog(context);
+    this.#watch = new AttemptWatch(context);
     this.#policies = [...policies.values()].filter(({ handler }) => handler !== undefined);
     this.#concurrency = concurrency;
     this.#leaseTime = lease;
@@ -315,6 +318,7 @@ export class RunLoop {
 
   #note(attempt: Attempt, end: AttemptEnd): void {
     attempt.hasEnded = true;
+    this.#watch.ended(attempt.run, end);
     this.#ends.push({ attempt, end });
     this.#noted.all += 1;
     if (end.type === 'handed_back') this.#noted.handedBack += 1;
@@ -327,6 +331,7 @@ export class RunLoop {
     if (policy === undefined) return;
     const attempt = new Attempt(run, policy, this.#context.clock.monotonic());
     this.#underWay.set(run.number, attempt);
+    this.#watch.began(run);
     if (run.limits?.[0] !== undefined) this.#lastKey.set(run.function, run.limits[0]);
     this.#setAlarm(this.#dueOf(attempt));
     const tools = { finished: () => this.#finishedSteps(run), keep: this.#keepStep(attempt) };
@@ -430,7 +435,7 @@ export class RunLoop {
     if (adopts) this.#adopt(tx, turn, ends);
     const adopted = turn.claimed.length;
     this.#claim(tx, turn, free, going);
-    this.#report(tx, turn, turn.claimed.slice(adopted));
+    this.#report(tx, turn, adopted);
     if (going.length + turn.claimed.length > 0) {
       const until = this.#keepLease(tx);
       // Whoever renewed it, this turn or an enqueue: it may have ended before.
@@ -445,10 +450,13 @@ export class RunLoop {
   }
 
   /** What workspaces are notified of is written with what it is about. */
-  #report(tx: Transaction, turn: Turn, begun: readonly Claimed[]): void {
+  #report(tx: Transaction, turn: Turn, adopted: number): void {
     const reports = RunReports.in(tx);
     for (const run of turn.ended) reports.ended(run);
-    for (const { run } of begun) reports.started(run);
+    for (const [at, { run }] of turn.claimed.entries()) {
+      if (at < adopted) reports.resumed(run);
+      else reports.started(run);
+    }
     turn.dueAt = Math.min(turn.dueAt, reports.wait(), this.#lateRuns.check(tx, turn.late));
     turn.unheard = reports.unheard;
   }

@@ -100,16 +100,30 @@ export class RunReports {
 
   /** A run that may have been started in the same write. */
   created(run: StoredRun): void {
+    this.#tx.emit('function.enqueued', { function: run.function, runId: runId(run), dueAt: run.dueAt });
     this.#maySend('run:created', run, { status: 'pending', title: 'Run Created' });
     if (run.state === 'running') this.started(run);
   }
 
   started(run: StoredRun): void {
+    this.resumed(run);
     if (run.starts > 1) return;
     this.#maySend('run:applying', run, { status: 'applying', title: 'Run Applying' });
   }
 
+  /** A run whose start an earlier write has stored, and reported if it had to. */
+  resumed(run: StoredRun): void {
+    const { function: name, attempt, startedAt, dueAt } = run;
+    const waited = Math.max(0, (startedAt ?? dueAt) - dueAt);
+    this.#tx.emit('function.started', { function: name, runId: runId(run), attempt, waited });
+  }
+
   ended(run: StoredRun): void {
+    const { function: name, attempt, startedAt, endedAt, error } = run;
+    const took = startedAt === null || endedAt === null ? null : Math.max(0, endedAt - startedAt);
+    const outcome = run.state as Outcome;
+    const failure = outcome === 'succeeded' ? null : (error?.name ?? null);
+    this.#tx.emit('function.ended', { function: name, runId: runId(run), outcome, attempt, took, error: failure });
     if (run.state === 'succeeded') {
       const outcome = outcomeOf.succeeded;
       this.#maySend('run:completed', run, { status: 'applied', title: 'Run Applied', outcome });
@@ -137,7 +151,13 @@ export class RunReports {
   }
 
   /** A due run or launch of a function has waited for too long. */
-  late(subject: Subject, reason: string): void {
+  late(
+    subject: Subject,
+    reason: string,
+    { since, hasRun }: { readonly since: Instant; readonly hasRun: boolean },
+  ): void {
+    const id = hasRun ? subject.id : null;
+    this.#tx.emit('function.late', { function: subject.function, runId: id, since, reason });
     const row = this.#heard(subject.function);
     if (row === undefined) return;
     const message = `${subject.function}: ${reason}`;

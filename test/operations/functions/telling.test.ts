@@ -539,3 +539,122 @@ describe('runs that are not started', () => {
     expect(writes).toBeLessThan(60);
   });
 });
+
+describe('facts for listeners', () => {
+  const names = [
+    'function.enqueued',
+    'function.started',
+    'function.ended',
+    'function.late',
+    'function.blocked',
+  ] as const;
+  type Heard = { readonly name: string } & Readonly<Record<string, unknown>>;
+
+  function listen({ engine }: Process): Heard[] {
+    const heard: Heard[] = [];
+    for (const name of names) engine.events.on(name, (fact: object) => void heard.push({ name, ...fact }));
+    return heard;
+  }
+
+  test('follow a run from its enqueue over its attempts to its end', async () => {
+    const own = world();
+    const fn = work((n) => (n === 1 ? n : boom()), {
+      retry: { attempts: 2, backoff: 'fixed', delay: '10s', jitter: 0 },
+    });
+    const one = await startedOver(own, [fn]);
+    const heard = listen(one);
+    const good = await one.functions.enqueue(fn, 1, { delay: '1m' });
+    await own.clock.advance(minute);
+    const at = Date.UTC(2026, 0, 1, 0, 1);
+    const run = { function: 'work', runId: good.id };
+    expect(heard.splice(0)).toEqual([
+      { name: 'function.enqueued', ...run, dueAt: at },
+      { name: 'function.started', ...run, attempt: 1, waited: 0 },
+      { name: 'function.ended', ...run, outcome: 'succeeded', attempt: 1, took: 0, error: null },
+    ]);
+    await one.functions.enqueue(fn, 2);
+    await own.clock.advance(minute);
+    expect(heard.map(({ name, attempt, outcome, error }) => [name, attempt, outcome, error])).toEqual([
+      ['function.enqueued', undefined, undefined, undefined],
+      ['function.started', 1, undefined, undefined],
+      ['function.started', 2, undefined, undefined],
+      ['function.ended', 2, 'failed', 'Error'],
+    ]);
+  });
+
+  test('a run that waits for a slot says how long it waited; one that is cancelled never ran', async () => {
+    const own = world();
+    const fn = work((n) => own.clock.sleep(n, new AbortController().signal), { timeout: false });
+    const one = await startedOver(own, [fn], { concurrency: 1 });
+    const heard = listen(one);
+    await one.functions.enqueueMany(fn, [3000, 1000, 5]);
+    const late = await one.functions.enqueue(fn, 7, { delay: '1h' });
+    await late.cancel();
+    await own.clock.advance(minute);
+    const started = heard.filter(({ name }) => name === 'function.started').map(({ waited }) => waited);
+    expect(started).toEqual([0, 3000, 4000]);
+    const ended = heard.filter(({ name }) => name === 'function.ended').map(({ outcome, took }) => [outcome, took]);
+    expect(ended).toEqual([
+      ['cancelled', null],
+      ['succeeded', 3000],
+      ['succeeded', 1000],
+      ['succeeded', 5],
+    ]);
+  });
+
+  test('a late function without a workspace is a fact, too', async () => {
+    const own = world();
+    const fn = defineFunction<number>({ name: 'quiet' }, () => undefined);
+    const one = await startedOver(own, [fn]);
+    const heard = listen(one);
+    await one.functions.pause(fn);
+    const run = await one.functions.enqueue(fn, 1);
+    await own.clock.advance(hour);
+    expect(heard.filter(({ name }) => name === 'function.late')).toEqual([
+      {
+        name: 'function.late',
+        function: 'quiet',
+        runId: run.id,
+        since: Date.UTC(2026, 0, 1),
+        reason: 'the oldest due run has waited for 10 minutes: it is paused',
+      },
+    ]);
+  });
+
+  test.each([
+    ['and returns', (_n: number) => undefined],
+    ['and goes on', async (_n: number) => never()],
+  ])('name the run whose handler blocks the event loop %s', async (_name, then) => {
+    const own = world();
+    let skipped = 0;
+    // Time passes, and no sleeper wakes: so it is while JavaScript computes.
+    const clock: ManualClock = { ...own.clock, monotonic: () => own.clock.monotonic() + skipped };
+    const fn = work((n) => {
+      if (n === 1) skipped += 7 * second;
+      return then(n);
+    });
+    const one = await startedOver({ ...own, clock }, [fn]);
+    const heard = listen(one);
+    const run = await one.functions.enqueue(fn, 1);
+    await own.clock.advance(2 * second);
+    const blocked = heard.filter(({ name }) => name === 'function.blocked');
+    expect(blocked).toEqual([
+      { name: 'function.blocked', function: 'work', runId: run.id, seconds: expect.any(Number), candidates: 1 },
+    ]);
+    expect(blocked[0]?.['seconds']).toBeGreaterThanOrEqual(6.4);
+    expect(own.log).toContainEqual({
+      message: expect.stringMatching(/^The event loop was blocked while functions ran/),
+      fields: { seconds: expect.any(Number), runs: [run.id], candidates: 1 },
+    });
+  });
+
+  test('a handler that only takes long blocks nothing', async () => {
+    const own = world();
+    const fn = work(() => own.clock.sleep(hour, new AbortController().signal), { timeout: false });
+    const one = await startedOver(own, [fn]);
+    const heard = listen(one);
+    await one.functions.enqueue(fn, 1);
+    await own.clock.advance(2 * hour);
+    expect(heard.filter(({ name }) => name === 'function.blocked')).toEqual([]);
+  });
+});
