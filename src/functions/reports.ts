@@ -52,8 +52,8 @@ const sentAlone = 10;
 /** A run that ended otherwise than well, as far as its event needs it. */
 export type ReportedRun = Pick<
   StoredRun,
-  'function' | 'number' | 'state' | 'attempt' | 'interruptions' | 'enqueuedAt' | 'error'
-> & { readonly trace?: string };
+  'function' | 'number' | 'state' | 'attempt' | 'enqueuedAt' | 'error' | 'trace'
+>;
 
 /** The errors of a function that were sent and held back since it began to fail. */
 export interface ErrorGroup {
@@ -138,9 +138,10 @@ export function waitText(wait: Milliseconds): string {
 }
 
 export function reported(run: StoredRun): ReportedRun {
-  const { function: name, number, state, attempt, interruptions, enqueuedAt, error } = run;
+  const { function: name, number, state, attempt, enqueuedAt, error, trace } = run;
   return {
-    ...{ function: name, number, state, attempt, interruptions, enqueuedAt },
+    ...{ function: name, number, state, attempt, enqueuedAt },
+    ...(trace === undefined ? {} : { trace }),
     ...(error === undefined ? {} : { error: { name: error.name, message: firstLine(error), stack: '' } }),
   };
 }

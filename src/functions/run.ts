@@ -59,6 +59,8 @@ export interface StoredRun {
   readonly keys?: readonly StoredKey[];
   /** The counts that it belongs to, of limits and rates with a key: `scope=key`. The first one is its turn. */
   readonly limits?: readonly string[];
+  /** The trace of its enqueue, as a `traceparent`. */
+  readonly trace?: string;
   /** The schedule that launched it. */
   readonly schedule?: string;
   readonly error?: RunError;

@@ -18,7 +18,6 @@ const run = (number: number, more: Partial<ReportedRun> = {}): ReportedRun => ({
   number,
   state: 'failed',
   attempt: 5,
-  interruptions: 0,
   enqueuedAt: 0,
   error: { name: 'Error', message: 'no answer', stack: '' },
   ...more,

@@ -1,4 +1,6 @@
 import { type AttemptEnd, runId, type StoredRun } from '../../functions/run.js';
+import { functionLabels } from '../../metrics/function-labels.js';
+import type { TracedSpan } from '../../ports/tracer.js';
 import { type Milliseconds, second } from '../../shared/duration.js';
 import { type EngineContext, emit } from '../context/engine-context.js';
 
@@ -13,6 +15,7 @@ interface Watched {
   readonly run: StoredRun;
   /** By the monotonic clock. */
   readonly beganAt: Milliseconds;
+  readonly span: TracedSpan | undefined;
 }
 
 /**
@@ -21,6 +24,7 @@ interface Watched {
  */
 export class AttemptWatch {
   readonly #context: EngineContext;
+  readonly #label = functionLabels();
   readonly #underWay = new Map<number, Watched>();
   #isBeating = false;
   /** When the next beat is due, by the monotonic clock. */
@@ -32,17 +36,38 @@ export class AttemptWatch {
 
   began(run: StoredRun): void {
     const beganAt = this.#context.clock.monotonic();
-    this.#underWay.set(run.number, { run, beganAt });
+    this.#underWay.set(run.number, { run, beganAt, span: this.#spanOf(run) });
     if (this.#isBeating) return;
     this.#isBeating = true;
     this.#dueAt = beganAt + beat;
     void this.#beat();
   }
 
-  ended(run: StoredRun, _end: AttemptEnd): void {
+  ended(run: StoredRun, end: AttemptEnd): void {
     // A handler that blocks and then returns ends before the beat.
     this.#check(run.number);
+    const watched = this.#underWay.get(run.number);
     this.#underWay.delete(run.number);
+    if (watched === undefined) return;
+    const { clock, observer } = this.#context;
+    const took = (clock.monotonic() - watched.beganAt) / 1000;
+    observer.record('signalbox.function.attempt.duration', took, { function: this.#label(run.function) });
+    const failure = isFailure(end) ? { failure: end.error.name } : {};
+    watched.span?.end({ at: clock.now(), attributes: { 'signalbox.status': end.type }, ...failure });
+  }
+
+  #spanOf(run: StoredRun): TracedSpan | undefined {
+    return this.#context.tracer?.begin({
+      name: 'function attempt',
+      kind: 'internal',
+      parent: run.trace,
+      at: run.startedAt ?? this.#context.clock.now(),
+      attributes: {
+        'signalbox.function': run.function,
+        'signalbox.run': runId(run),
+        'signalbox.attempt': run.attempt,
+      },
+    });
   }
 
   async #beat(): Promise<void> {
@@ -79,5 +104,31 @@ export class AttemptWatch {
         seconds,
         candidates: candidates.length,
       });
+  }
+}
+
+const isFailure = (end: AttemptEnd): end is AttemptEnd & { readonly type: 'failed' | 'timed_out' } =>
+  end.type === 'failed' || end.type === 'timed_out';
+
+/** The span of an enqueue, which its runs are children of; undefined without a tracer. */
+export function beginEnqueue({ tracer, clock }: EngineContext, name: string, runs = 1): TracedSpan | undefined {
+  return tracer?.begin({
+    name: 'function enqueue',
+    kind: 'internal',
+    parent: tracer.active?.(),
+    at: clock.now(),
+    attributes: { 'signalbox.function': name, 'signalbox.runs': runs },
+  });
+}
+
+/** Ends a span with the work. */
+export async function inSpan<T>({ clock }: EngineContext, span: TracedSpan, work: () => Promise<T>): Promise<T> {
+  try {
+    const value = await work();
+    span.end({ at: clock.now() });
+    return value;
+  } catch (error) {
+    span.end({ at: clock.now(), failure: error instanceof Error ? error.name : 'unknown' });
+    throw error;
   }
 }

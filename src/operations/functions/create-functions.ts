@@ -25,9 +25,11 @@ import { checkArgument, checkOptions } from '../../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../../options/durations.js';
 import { optional } from '../../options/option-kinds.js';
 import type { ReadView } from '../../ports/storage.js';
+import type { TracedSpan } from '../../ports/tracer.js';
 import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { beginEnqueue, inSpan } from './attempt-watch.js';
 import { hostRowsOf, jsonOf, newRunOf, type Order, type Placed, parsedOf, place, storageWith } from './enqueue.js';
 import {
   type Batch,
@@ -50,8 +52,19 @@ import {
 } from './functions-api.js';
 import { declareSchedules } from './launches.js';
 import { RunLoop } from './run-loop.js';
-import { declareReports, warnOfWorkspace } from './run-reports.js';
-import { countEnded, countsOf, endIn, find, putNewRun, recordOf, removeRun, Scan, viewOf } from './stored-runs.js';
+import { countFromZero, declareReports, warnOfWorkspace } from './run-reports.js';
+import {
+  countEnded,
+  countsOf,
+  endIn,
+  find,
+  putNewRun,
+  recordOf,
+  removeRun,
+  Scan,
+  traced,
+  viewOf,
+} from './stored-runs.js';
 
 const mostInputs = 10_000;
 
@@ -72,7 +85,9 @@ export function createFunctions(
     }),
   });
   const { concurrency = 20, lease = 30 * second } = options;
-  return new EngineFunctions(engine, policiesOf(definitions), { concurrency, lease: milliseconds(lease) });
+  const policies = policiesOf(definitions);
+  countFromZero(engine, policies.keys());
+  return new EngineFunctions(engine, policies, { concurrency, lease: milliseconds(lease) });
 }
 
 function policiesOf(definitions: readonly unknown[]): ReadonlyMap<string, FunctionPolicy> {
@@ -176,9 +191,10 @@ class EngineFunctions implements Functions {
     const order = await this.#orderOf(fn, input);
     const isDue = options.delay === undefined && options.runAt === undefined;
     const reserved = isDue && this.#running !== undefined && this.#loop.reserve(order.policy.name);
+    const span = beginEnqueue(this.#engine, order.policy.name);
     let placed: Placed | undefined;
     try {
-      placed = await this.#write(options.alongside, (tx) =>
+      placed = await this.#writeIn(span, options.alongside, (tx) =>
         place(tx, order, options, reserved ? this.#loop : undefined),
       );
     } catch (error) {
@@ -202,12 +218,13 @@ class EngineFunctions implements Functions {
       throw new TypeError(`functions.enqueueMany: the inputs are a list of at most ${mostInputs}`);
     const orders: Order[] = [];
     for (const [at, input] of inputs.entries()) orders.push(await this.#orderOf(fn, input, `inputs[${at}]: `));
-    const enqueued = await this.#write(options.alongside, (tx) => {
+    const span = beginEnqueue(this.#engine, orders[0]?.policy.name ?? '', orders.length);
+    const enqueued = await this.#writeIn(span, options.alongside, (tx) => {
       const batch = tx.index;
       return ok({
         batch,
         runs: orders.map((order, at) => {
-          const run = { ...newRunOf(order, options, at === 0 ? batch : tx.nextIndex(), tx.now), batch };
+          const run = { ...traced(tx, newRunOf(order, options, at === 0 ? batch : tx.nextIndex(), tx.now)), batch };
           putNewRun(tx, run, order.text?.length ?? 0);
           return run;
         }),
@@ -483,6 +500,21 @@ class EngineFunctions implements Functions {
     const read = await this.#engine.storage.read(work);
     if (read.isErr()) throw storageFailure(read.error);
     return read.value;
+  }
+
+  /** A write in the trace of a span. */
+  #writeIn<T>(
+    span: TracedSpan | undefined,
+    rows: HostRows | undefined,
+    work: (tx: Transaction) => Result<T, FunctionsError>,
+  ): Promise<T> {
+    if (span === undefined) return this.#write(rows, work);
+    return inSpan(this.#engine, span, () =>
+      this.#write(rows, (tx) => {
+        tx.trace = span.traceparent ?? tx.trace;
+        return work(tx);
+      }),
+    );
   }
 
   async #write<T>(rows: HostRows | undefined, work: (tx: Transaction) => Result<T, FunctionsError>): Promise<T> {

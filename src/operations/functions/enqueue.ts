@@ -16,7 +16,7 @@ import type { Transaction } from '../commit.js';
 import { issuesText, valueFault } from './attempt.js';
 import { type EnqueueOptions, FunctionsError, type HostRows } from './functions-api.js';
 import type { RunLoop } from './run-loop.js';
-import { newRun, putNewRun, viewOf } from './stored-runs.js';
+import { newRun, putNewRun, traced, viewOf } from './stored-runs.js';
 
 /** A run to be enqueued, checked, without its number. */
 export interface Order {
@@ -107,7 +107,7 @@ export function place(
           ),
         );
   }
-  const fresh = newRunOf(order, options, tx.index, tx.now);
+  const fresh = traced(tx, newRunOf(order, options, tx.index, tx.now));
   const named = keys.length === 0 ? fresh : { ...fresh, keys: keys.map(({ kind, key }) => ({ kind, key })) };
   const run = loop === undefined ? named : loop.claim(tx, named);
   putNewRun(tx, run, order.text?.length ?? 0);

@@ -15,6 +15,7 @@ import { type Outcome, runId, type StoredRun } from '../../functions/run.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import type { RunOutcome } from '../../jobs/runs/run-outcome.js';
 import { outcomeWords } from '../../jobs/runs/run-outcome.js';
+import { functionLabels } from '../../metrics/function-labels.js';
 import { configurations } from '../../notifications/configurations/configuration.js';
 import type { RunEvent } from '../../notifications/events/event.js';
 import { isSubscribed } from '../../notifications/explain.js';
@@ -31,6 +32,7 @@ interface Subject {
   readonly id: string;
   readonly function: string;
   readonly createdAt: Instant;
+  readonly trace?: string | undefined;
 }
 
 interface Report {
@@ -240,7 +242,7 @@ export class RunReports {
       speculative: false,
       job: outcome === undefined ? job : { ...job, outcome: { name: outcome, text: outcomeWords[outcome] } },
     };
-    const environment = { now, ids, settings, trace: tx.trace };
+    const environment = { now, ids, settings, trace: subject.trace ?? tx.trace };
     const published = publishNotificationEvent(tx, environment, { ...event, workspaceId: row.workspace ?? '' });
     // The workspace exists, and there is no key that could be used twice.
     if (published.isErr()) return;
@@ -253,7 +255,16 @@ const subjectOf = (run: ReportedRun): Subject => ({
   id: runId(run),
   function: run.function,
   createdAt: run.enqueuedAt,
+  trace: run.trace,
 });
+
+/** Alerts on an increase miss the first run of a series that does not begin at zero. */
+export function countFromZero({ observer }: EngineContext, names: Iterable<string>): void {
+  const label = functionLabels();
+  for (const name of names)
+    for (const outcome of Object.keys(outcomeOf))
+      observer.count('signalbox.function.runs', 0, { function: label(name), outcome });
+}
 
 /** Stores the workspaces that the code names. Gives those that do not exist, by function. */
 export function declareReports(tx: Transaction, policies: Iterable<FunctionPolicy>): ReadonlyMap<string, string> {

@@ -186,6 +186,11 @@ export function newRun(
   };
 }
 
+/** A new run in the trace of its write. */
+export function traced(tx: Transaction, run: StoredRun): StoredRun {
+  return tx.trace === undefined ? run : { ...run, trace: tx.trace };
+}
+
 /** A new run as it is stored: a long input apart. */
 export function putNewRun(tx: Transaction, run: StoredRun, inputLength: number): void {
   const { input, ...rest } = run;

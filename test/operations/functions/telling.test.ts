@@ -7,16 +7,19 @@ import {
   recordingDelivery,
   sequentialIds,
 } from '../../../adapters/memory/index.js';
+import { prometheusObserver } from '../../../adapters/prometheus/index.js';
 import {
   defineFunction,
   type FunctionDefinition,
   type FunctionOptions,
 } from '../../../src/functions/define-function.js';
 import { functionReports } from '../../../src/functions/reports.js';
+import { runs } from '../../../src/functions/run.js';
 import {
   createEngine,
   createNotificationConfiguration,
   type Engine,
+  type EnginePorts,
   hostPrincipal,
   orThrow,
   putWorkspace,
@@ -24,8 +27,10 @@ import {
 import { events } from '../../../src/notifications/events/event.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
 import type { Functions, FunctionsOptions } from '../../../src/operations/functions/functions-api.js';
+import { readMetrics } from '../../../src/operations/store/read-metrics.js';
 import type { Logger } from '../../../src/ports/logger.js';
 import type { Storage } from '../../../src/ports/storage.js';
+import type { SpanEnd, SpanStart, Tracer } from '../../../src/ports/tracer.js';
 import { hour, minute, second } from '../../../src/shared/duration.js';
 
 const opened: { readonly functions: Functions; readonly engine: Engine }[] = [];
@@ -80,13 +85,18 @@ interface Process {
 
 type Definitions = readonly FunctionDefinition<never, unknown>[];
 
-function processOver(own: World, definitions: Definitions, options: FunctionsOptions = {}): Process {
+function processOver(
+  own: World,
+  definitions: Definitions,
+  options: FunctionsOptions = {},
+  ports: Pick<EnginePorts, 'observer' | 'tracer'> = {},
+): Process {
   const { clock, storage, ids, delivery, log } = own;
   const silent = (): void => undefined;
   const note = (fields: object, message: string): void => void log.push({ message, fields: { ...fields } });
   const logger: Logger = { debug: silent, info: silent, warn: note, error: note };
   const engine = createEngine(
-    { storage, clock, ids, delivery, logger },
+    { storage, clock, ids, delivery, logger, ...ports },
     { jobs: { runUrl: 'https://ci.example/{job}/{run}' } },
   );
   const functions = createFunctions(engine, definitions, options);
@@ -656,5 +666,168 @@ describe('facts for listeners', () => {
     await one.functions.enqueue(fn, 1);
     await own.clock.advance(2 * hour);
     expect(heard.filter(({ name }) => name === 'function.blocked')).toEqual([]);
+  });
+});
+
+describe('metrics', () => {
+  const textOf = async ({ engine }: Process): Promise<string> =>
+    (await readMetrics(engine, hostPrincipal, { format: 'prometheus' }))._unsafeUnwrap() as string;
+
+  test('count what ended, and measure waits and attempts, by function', async () => {
+    const own = world();
+    const fn = work((n) => (n < 0 ? boom() : own.clock.sleep(n, new AbortController().signal)), { timeout: false });
+    const one = processOver(own, [fn], { concurrency: 1 }, { observer: prometheusObserver() });
+    const ended = (outcome: string) => `signalbox_function_runs_total{function="work",outcome="${outcome}"}`;
+    expect(await textOf(one)).toContain(`${ended('failed')} 0\n`);
+    await one.functions.start();
+    await one.functions.enqueueMany(fn, [3000, 2000, -1]);
+    await (await one.functions.enqueue(fn, 1, { delay: '1h' })).cancel();
+    await own.clock.advance(minute);
+    const text = await textOf(one);
+    expect(text).toContain(`${ended('succeeded')} 2\n`);
+    expect(text).toContain(`${ended('failed')} 1\n`);
+    expect(text).toContain(`${ended('cancelled')} 1\n`);
+    expect(text).toContain('signalbox_function_attempt_lag_seconds_sum{function="work"} 8\n');
+    expect(text).toContain('signalbox_function_attempt_lag_seconds_count{function="work"} 3\n');
+    expect(text).toContain('signalbox_function_attempt_duration_seconds_sum{function="work"} 5\n');
+  });
+
+  test('show what is due and not started, and since when', async () => {
+    const own = world();
+    const [one, two] = [work(() => undefined), work(() => undefined, { name: 'other' })];
+    const waiting = processOver(own, [one, two], {}, { observer: prometheusObserver() });
+    await waiting.functions.enqueueMany(
+      one,
+      Array.from({ length: 300 }, (_, n) => n),
+    );
+    await own.clock.advance(90 * second);
+    await waiting.functions.enqueue(two, 1, { priority: 90 });
+    await own.clock.advance(30 * second);
+    await waiting.functions.enqueue(two, 1, { delay: '1h' });
+    const text = await textOf(waiting);
+    expect(text).toContain(
+      'signalbox_function_queued{function="other"} 1\nsignalbox_function_queued{function="work"} 300\n',
+    );
+    expect(text).toContain('signalbox_function_oldest_wait_seconds{function="other"} 30\n');
+    expect(text).toContain('signalbox_function_oldest_wait_seconds{function="work"} 120\n');
+  });
+
+  test('count at most ten thousand waiting runs of a function, and those of the next one all the same', async () => {
+    const own = world();
+    const [one, two] = [work(() => undefined), work(() => undefined, { name: 'yet-another' })];
+    const waiting = processOver(own, [one, two], {}, { observer: prometheusObserver() });
+    for (let part = 0; part < 2; part += 1)
+      await waiting.functions.enqueueMany(
+        one,
+        Array.from({ length: 6000 }, (_, n) => n),
+      );
+    await waiting.functions.enqueue(two, 1);
+    const text = await textOf(waiting);
+    expect(text).toContain('signalbox_function_queued{function="work"} 10000\n');
+    expect(text).toContain('signalbox_function_queued{function="yet-another"} 1\n');
+  });
+
+  test('distinguish a bounded number of functions', async () => {
+    const own = world();
+    const many = Array.from({ length: 250 }, (_, n) => work(() => undefined, { name: `f${n}` }));
+    const one = processOver(own, many, {}, { observer: prometheusObserver() });
+    await one.functions.start();
+    for (const fn of many) await one.functions.enqueue(fn, 1);
+    await own.clock.settle();
+    const names = new Set([...(await textOf(one)).matchAll(/runs_total\{function="(\w+)",/g)].map(([, name]) => name));
+    expect(names.size).toBe(201);
+    expect(await textOf(one)).toContain('signalbox_function_runs_total{function="_other",outcome="succeeded"} 50\n');
+  });
+});
+
+describe('spans', () => {
+  const host = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+  interface Recorded {
+    readonly start: SpanStart;
+    readonly traceparent: string;
+    end?: SpanEnd;
+  }
+
+  function recordingTracer(active?: string): { readonly tracer: Tracer; readonly spans: Recorded[] } {
+    const spans: Recorded[] = [];
+    const tracer: Tracer = {
+      active: () => active,
+      begin: (start) => {
+        const id = (spans.length + 1).toString(16).padStart(16, '0');
+        const span: Recorded = { start, traceparent: `${(start.parent ?? host).slice(0, 36)}${id}-01` };
+        spans.push(span);
+        return {
+          traceparent: span.traceparent,
+          end: (end = {}) => {
+            span.end = end;
+          },
+        };
+      },
+    };
+    return { tracer, spans };
+  }
+
+  test('of an enqueue and of each attempt are one trace, with the messages of the run', async () => {
+    const own = world();
+    const { tracer, spans } = recordingTracer(host);
+    const fn = work((n) => (n === 1 ? 1 : boom()), { retry: { attempts: 2 } });
+    const one = processOver(own, [fn], {}, { tracer });
+    await one.functions.start();
+    await team(one.engine, 'run:errored');
+    spans.length = 0;
+    const run = await one.functions.enqueue(fn, 2);
+    await own.clock.advance(minute);
+    expect(spans.map(({ start, end }) => [start.name, start.parent, start.attributes, end?.failure])).toEqual([
+      ['function enqueue', host, { 'signalbox.function': 'work', 'signalbox.runs': 1 }, undefined],
+      ...[1, 2].map((attempt) => [
+        'function attempt',
+        spans[0]?.traceparent,
+        { 'signalbox.function': 'work', 'signalbox.run': run.id, 'signalbox.attempt': attempt },
+        'Error',
+      ]),
+    ]);
+    for (const { end } of spans) expect(end?.at).toBeGreaterThan(0);
+    const [event] = (await own.storage.read((view) => view.list(events)))._unsafeUnwrap();
+    expect(event?.record.traceparent).toBe(spans[0]?.traceparent);
+  });
+
+  test('of runs that are enqueued together have one parent; without an active span the enqueue begins a trace', async () => {
+    const own = world();
+    const { tracer, spans } = recordingTracer();
+    const fn = work(() => undefined);
+    const one = processOver(own, [fn], {}, { tracer });
+    await one.functions.start();
+    await one.functions.enqueueMany(fn, [1, 2]);
+    await own.clock.settle();
+    expect(spans.map(({ start }) => [start.name, start.parent])).toEqual([
+      ['function enqueue', undefined],
+      ['function attempt', spans[0]?.traceparent],
+      ['function attempt', spans[0]?.traceparent],
+    ]);
+    expect(spans.map(({ end }) => end?.attributes?.['signalbox.status'])).toEqual([
+      undefined,
+      'succeeded',
+      'succeeded',
+    ]);
+  });
+
+  test('of an enqueue that is refused or whose store fails say so', async () => {
+    const own = world();
+    const { tracer, spans } = recordingTracer();
+    const { storage, kill } = mortal(own.storage);
+    const fn = work(() => undefined);
+    const one = processOver({ ...own, storage }, [fn], {}, { tracer });
+    kill();
+    await expect(one.functions.enqueue(fn, 1)).rejects.toThrow();
+    expect(spans.map(({ end }) => end?.failure)).toEqual(['FunctionsError']);
+  });
+
+  test('without a tracer the trace takes no room in a run', async () => {
+    const own = world();
+    const fn = work(() => undefined);
+    const one = processOver(own, [fn]);
+    await one.functions.enqueue(fn, 1);
+    const rows = await own.storage.read((view) => view.list(runs).map(({ record }) => record.trace));
+    expect(rows._unsafeUnwrap()).toEqual([undefined]);
   });
 });
