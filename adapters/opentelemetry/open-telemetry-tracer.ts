@@ -1,6 +1,7 @@
 import type {
   Attributes,
   Context,
+  context,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
@@ -14,7 +15,9 @@ import type { SpanStart, Tracer } from '../../src/ports/tracer.js';
 
 /** The part of the module `@opentelemetry/api` that is used. */
 export interface OpenTelemetryApi {
-  readonly trace: Pick<typeof trace, 'getTracer' | 'setSpanContext'>;
+  readonly trace: Pick<typeof trace, 'getTracer' | 'setSpanContext'> & Partial<Pick<typeof trace, 'getSpanContext'>>;
+  /** Without it an enqueue of a function begins a trace. */
+  readonly context?: Pick<typeof context, 'active'>;
   readonly ROOT_CONTEXT: typeof ROOT_CONTEXT;
   readonly SpanKind: typeof SpanKind;
   readonly SpanStatusCode: typeof SpanStatusCode;
@@ -30,7 +33,7 @@ export interface OpenTelemetryTracerSettings {
 
 /**
  * Creates OpenTelemetry spans for the work of the engine. The engine sets their parents, instead of the active context of the process,
- * because most parents are read from the store. The application's SDK decides which spans are kept and where they are exported.
+ * because most parents are read from the store; an enqueue of a function is a child of the active span. The application's SDK decides which spans are kept and where they are exported.
  */
 export function openTelemetryTracer(settings: OpenTelemetryTracerSettings): Tracer {
   checkOptions<OpenTelemetryTracerSettings>('openTelemetryTracer', settings, {
@@ -42,6 +45,12 @@ export function openTelemetryTracer(settings: OpenTelemetryTracerSettings): Trac
   const { SERVER: server, CLIENT: client, INTERNAL: internal } = api.SpanKind;
   const kinds = { server, client, internal } as const;
   return {
+    active: () => {
+      const now = api.context === undefined ? undefined : api.trace.getSpanContext?.(api.context.active());
+      if (now === undefined) return undefined;
+      const printed = printTraceparent({ traceId: now.traceId, spanId: now.spanId, flags: now.traceFlags });
+      return parseTraceparent(printed) === undefined ? undefined : printed;
+    },
     begin: ({ name, kind, parent, at, attributes }) => {
       const start = {
         kind: kinds[kind],

@@ -1,10 +1,11 @@
 import { parseCron } from '../jobs/periodic/cron-expression.js';
 import { timeZone } from '../jobs/periodic/time-zone.js';
-import { checkOptions, faultOf, type OptionKind, type OptionTable } from '../options/check-options.js';
+import { type OptionKind, type OptionTable, checkOptions, faultOf } from '../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../options/durations.js';
 import { callable, count, either, group, listOf, oneOf, optional, textLike } from '../options/option-kinds.js';
-import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
+import { type Milliseconds, day, hour, minute, second } from '../shared/duration.js';
 import { jsonFault, longestValue } from './json-fault.js';
+
 /** What an input, a result and the value of a step may be. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json | undefined };
 
@@ -66,6 +67,11 @@ export interface FunctionOptions<In, Parsed> {
   readonly cron?: string | Cron<In> | readonly Cron<In>[];
   /** 1 to 100, higher first; 50 when absent. */
   readonly priority?: number;
+  /**
+   * The ID of a workspace that is notified of its runs: of failures for good and cancellations, of runs that are not started for ten
+   * minutes, and of the other triggers that its configurations ask for.
+   */
+  readonly notify?: string;
   /** How long ended runs are kept: 1 day when they succeeded, 30 days otherwise, and 10,000 of each. */
   readonly keep?: { readonly succeeded?: Keep; readonly others?: Keep };
 }
@@ -225,6 +231,8 @@ export interface FunctionPolicy {
   readonly limits: readonly LimitPolicy[];
   readonly rates: readonly RatePolicy[];
   readonly crons: readonly CronPolicy[];
+  /** The workspace that is notified of its runs. */
+  readonly notify: string | undefined;
   /** Without a handler or a thread, the function can be enqueued here and runs elsewhere. */
   readonly handler: Handler<unknown, unknown> | undefined;
   readonly thread: URL | undefined;
@@ -359,6 +367,9 @@ const optionTable: OptionTable<FunctionOptions<unknown, unknown>> = {
   }),
   cron: optional({ ...oneOrMore(group(cronTable)), faultWithin: cronFault }),
   priority: optional(wholeFrom(1, 100)),
+  notify: optional(
+    textLike(/^[^\s/]{1,128}$/, 'the ID of a workspace: 1 to 128 characters without slashes and white space'),
+  ),
   keep: optional(group<NonNullable<FunctionOptions<unknown, unknown>['keep']>>({ succeeded: keep, others: keep })),
 };
 
@@ -406,7 +417,7 @@ export function defineFunction<In = void, Parsed = In, Out = void>(
 }
 
 function policyFrom(options: FunctionOptions<unknown, unknown>): Omit<FunctionPolicy, 'handler'> {
-  const { name, version = 1, input, migrate, timeout = 15 * minute, priority = 50, keep = {} } = options;
+  const { name, version = 1, input, migrate, timeout = 15 * minute, priority = 50, keep = {}, notify } = options;
   return {
     name,
     version,
@@ -420,6 +431,7 @@ function policyFrom(options: FunctionOptions<unknown, unknown>): Omit<FunctionPo
     keep: { succeeded: kept(keep.succeeded, day), others: kept(keep.others, 30 * day) },
     ...limitsFrom(options),
     crons: cronsFrom(options.cron),
+    notify,
   };
 }
 

@@ -1,8 +1,7 @@
-import { hour, type Milliseconds } from '../shared/duration.js';
-import type { Instant } from '../shared/instant.js';
+import { type Milliseconds, hour } from '../shared/duration.js';
+import { type Instant } from '../shared/instant.js';
 import { type Key, table } from '../shared/table.js';
-import type { Json } from './define-function.js';
-
+import { type Json } from './define-function.js';
 /** How a run ended. */
 export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'timed_out';
 
@@ -66,6 +65,8 @@ export interface StoredRun {
   readonly keys?: readonly StoredKey[];
   /** The counts that it belongs to, of limits and rates with a key: `scope=key`. The first one is its turn. */
   readonly limits?: readonly string[];
+  /** The trace of its enqueue, as a `traceparent`. */
+  readonly trace?: string;
   /** The schedule that launched it. */
   readonly schedule?: string;
   /** The launch before, for whose end it waits. */

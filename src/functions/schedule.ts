@@ -1,10 +1,9 @@
 import { nextMatch } from '../jobs/periodic/next-launch.js';
 import { timeZone, utc } from '../jobs/periodic/time-zone.js';
 import { minute } from '../shared/duration.js';
-import type { Instant } from '../shared/instant.js';
+import { type Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 import { type CronPolicy, type Json, parseSchedule } from './define-function.js';
-
 /** A schedule of a function, beside its next launch. */
 export interface StoredSchedule extends Omit<CronPolicy, 'input'> {
   readonly function: string;

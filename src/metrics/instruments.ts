@@ -1,3 +1,5 @@
+import { otherFunctions } from './function-labels.js';
+
 /** The metrics, in the conventions of OpenTelemetry: dotted names, seconds, units in braces for counted things. */
 export interface Instrument {
   /** A counter sums, a gauge has the last value, a histogram sorts values into buckets. */
@@ -5,7 +7,7 @@ export interface Instrument {
   /** `s` are seconds, `1` is dimensionless, words in braces name the counted things. */
   readonly unit: string;
   readonly description: string;
-  /** Names of its labels; their values come from closed sets. */
+  /** Names of its labels; their values come from closed sets, or are names of functions. */
   readonly labels: readonly string[];
   /** For a counter: the sets of labels that are exported at zero before anything is counted. */
   readonly initial?: readonly MetricLabels[];
@@ -81,6 +83,18 @@ export const instruments = {
     reason: ['registered', 'dispatched', 'launched'],
   }),
   'signalbox.loop.failures': counter('{failure}', 'Failures of background loops, which start again', { loop: loops }),
+  'signalbox.function.runs': counter('{run}', 'Runs of functions that ended, as recorded by this process', {
+    function: [otherFunctions],
+    outcome: ['succeeded', 'failed', 'cancelled', 'timed_out'],
+  }),
+  'signalbox.function.attempt.lag': seconds(
+    waitingSeconds,
+    'Time from the due time of a run of a function to the start of its attempt',
+    'function',
+  ),
+  'signalbox.function.attempt.duration': seconds(waitingSeconds, 'Duration of attempts of functions', 'function'),
+  'signalbox.function.queued': gauge('{run}', 'Runs of functions that are due and not started', 'function'),
+  'signalbox.function.oldest.wait': gauge('s', 'Time since the oldest due run of a function was due', 'function'),
   'signalbox.notification.events': counter('{event}', 'Notification events that were accepted'),
   'signalbox.notification.deliveries': counter('{delivery}', 'Deliveries that ended', {
     outcome: ['delivered', 'partly_delivered', 'dead', 'cancelled'],
@@ -115,7 +129,7 @@ export const instruments = {
 /** The name of one of the `instruments`. */
 export type MetricName = keyof typeof instruments;
 
-/** Label values come from closed sets; never an ID, a URL or a name. */
+/** Label values come from closed sets; never an ID, a URL or a name, except those of functions of the host's code. */
 export type MetricLabels = Readonly<Record<string, string>>;
 
 /** The measurements of one instrument with one set of labels. */

@@ -80,7 +80,11 @@ function obstaclesForAll(event: NotificationEvent, workspace: Workspace): Obstac
   return obstacles;
 }
 
-function isSubscribed(trigger: string, { triggers, options }: ExplainedConfiguration): boolean {
+/** Whether a configuration asks for events of a trigger, whatever else keeps them from it. */
+export function isSubscribed(
+  trigger: string,
+  { triggers, options }: Pick<ExplainedConfiguration, 'triggers' | 'options'>,
+): boolean {
   if (spellingOf(trigger, triggers) !== undefined) return true;
   const names = spellingsOf(trigger);
   return options?.eventTypes.some((pattern) => names.some((name) => globMatches(pattern, name))) ?? false;

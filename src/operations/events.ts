@@ -74,6 +74,29 @@ export interface EngineEvents {
     /** The trace that it belongs to. */
     traceparent: string | null;
   }) => void;
+  /** A run of a function was enqueued, by a call or by its schedule. `dueAt`: milliseconds since 1970. */
+  'function.enqueued': (fact: { function: string; runId: string; dueAt: number }) => void;
+  /** An attempt begins, in this process. `attempt` counts from 1; `waited`: milliseconds since it was due. */
+  'function.started': (fact: { function: string; runId: string; attempt: number; waited: number }) => void;
+  /** A run of a function has ended. `took`: milliseconds of the last attempt, null when there was none; `error`: the name of its error. */
+  'function.ended': (fact: {
+    function: string;
+    runId: string;
+    outcome: 'succeeded' | 'failed' | 'cancelled' | 'timed_out';
+    attempt: number;
+    took: number | null;
+    error: string | null;
+  }) => void;
+  /**
+   * A due run of a function has not been started for ten minutes, or a launch has not been made: once until that is over. `runId` is
+   * null when there is no run; `since`: milliseconds since 1970.
+   */
+  'function.late': (fact: { function: string; runId: string | null; since: number; reason: string }) => void;
+  /**
+   * The event loop of this process was blocked for more than five seconds while this run was under way. It is one of `candidates` runs
+   * that may have done it.
+   */
+  'function.blocked': (fact: { function: string; runId: string; seconds: number; candidates: number }) => void;
   /** A background loop threw an error; it is restarted after a second. */
   'loop.failed': (fact: { loop: string; message: string }) => void;
 }

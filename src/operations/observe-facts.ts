@@ -1,3 +1,4 @@
+import { functionLabels } from '../metrics/function-labels.js';
 import type { EngineContext } from './context/engine-context.js';
 
 /** Counts the facts that the engine emits, also before it is started and after it was stopped, because calls emit facts, too. */
@@ -14,6 +15,13 @@ export function observeFacts({ events, observer }: Pick<EngineContext, 'events' 
   events.on('notification.event', () => observer.count('signalbox.notification.events', 1, {}));
   events.on('notification.delivery', ({ outcome }) => {
     observer.count('signalbox.notification.deliveries', 1, { outcome });
+  });
+  const label = functionLabels();
+  events.on('function.ended', ({ function: name, outcome }) => {
+    observer.count('signalbox.function.runs', 1, { function: label(name), outcome });
+  });
+  events.on('function.started', ({ function: name, waited }) => {
+    observer.record('signalbox.function.attempt.lag', waited / 1000, { function: label(name) });
   });
   events.on('loop.failed', ({ loop }) => observer.count('signalbox.loop.failures', 1, { loop }));
 }

@@ -35,8 +35,13 @@ export interface TracedSpan {
   end(end?: SpanEnd): void;
 }
 
-/** Receives spans of requests, launches, evaluations, runs and delivery attempts. Its methods must not throw. */
+/** Receives spans of requests, launches, evaluations, runs, enqueues and attempts of functions, and delivery attempts. Its methods must not throw. */
 export interface Tracer {
   /** Begins a span; its creator ends it. */
   begin(start: SpanStart): TracedSpan;
+  /**
+   * The span that is active in the code of the host, as a `traceparent`: the parent of an enqueue. Absent, or undefined when there is
+   * none: the enqueue begins a trace.
+   */
+  active?(): string | undefined;
 }

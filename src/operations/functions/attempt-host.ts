@@ -9,8 +9,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import type { Attempt, AttemptHost, CallRequest } from './attempt.js';
 import { newRunOf, type Order, orderOf } from './enqueue.js';
 import { FunctionsError, notFound } from './functions-api.js';
-import { countNew, putRun } from './stored-runs.js';
-
+import { countNew, putNewRun } from './stored-runs.js';
 /** The loop, as attempts use it. */
 export interface AttemptLoop {
   /** Identifies the process in the rows. */
@@ -122,8 +121,9 @@ function putCalled(
   if (full !== undefined) return full;
   const number = tx.index;
   const run = newRunOf(order, {}, number, tx.now);
-  const owned = { ...run, parent: { run: parent.number, function: parent.function, step } };
-  putRun(tx, owned, order.text?.length ?? 0);
+  const trace = parent.trace === undefined ? {} : { trace: parent.trace };
+  const owned = { ...run, ...trace, parent: { run: parent.number, function: parent.function, step } };
+  putNewRun(tx, owned, order.text?.length ?? 0);
   tx.put(steps, { run: parent.number, name: step, called: { number, function: run.function } });
   return number;
 }

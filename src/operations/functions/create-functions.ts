@@ -32,10 +32,12 @@ import { type Duration, isDuration, milliseconds } from '../../options/durations
 import { optional } from '../../options/option-kinds.js';
 import type { FunctionHost } from '../../ports/function-host.js';
 import type { ReadView } from '../../ports/storage.js';
+import type { TracedSpan } from '../../ports/tracer.js';
 import { hour, second } from '../../shared/duration.js';
 import type { Key } from '../../shared/table.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { beginEnqueue, inSpan } from './attempt-watch.js';
 import {
   hostRowsOf,
   knownPolicy,
@@ -76,7 +78,8 @@ import {
 import { declareSchedules } from './launches.js';
 import { afterEnd, cancelIn, countsOf, putFollowUp, reopened } from './run-ends.js';
 import { type LoopLimits, RunLoop } from './run-loop.js';
-import { changeCounts, countNew, find, putRun, recordOf, removeRun, Scan, viewOf } from './stored-runs.js';
+import { countFromZero, declareReports, warnOfWorkspace } from './run-reports.js';
+import { changeCounts, countNew, find, putNewRun, recordOf, removeRun, Scan, traced, viewOf } from './stored-runs.js';
 
 const mostInputs = 10_000;
 
@@ -104,6 +107,7 @@ export function createFunctions(
         `createFunctions: ${name} runs in a thread, which only createFunctions of signalbox/functions has`,
       );
   const { concurrency = 20, lease = 30 * second } = options;
+  countFromZero(engine, policies.keys());
   return new EngineFunctions(engine, policies, { concurrency, lease: milliseconds(lease), machine });
 }
 
@@ -170,11 +174,12 @@ class EngineFunctions implements Functions {
   async #begin(): Promise<void> {
     await this.#stopping;
     if (this.#running !== undefined) return;
-    await this.#write(undefined, (tx) => {
+    const unheard = await this.#write(undefined, (tx) => {
       for (const policy of this.#policies.values()) declareSchedules(tx, policy);
       this.#loop.declare(tx);
-      return ok(undefined);
+      return ok(declareReports(tx, this.#policies.values()));
     });
+    for (const [name, workspace] of unheard) warnOfWorkspace(this.#engine, name, workspace);
     const over = new AbortController();
     const alive = setInterval(() => undefined, 2 ** 30);
     this.#running = { over, done: this.#loop.run(over.signal), alive };
@@ -207,9 +212,10 @@ class EngineFunctions implements Functions {
     const order = await orderOf(this.#policies, { fn, input });
     const isDue = options.delay === undefined && options.runAt === undefined && options.debounce === undefined;
     const reserved = isDue && this.#running !== undefined && this.#loop.reserve(order.policy.name);
+    const span = beginEnqueue(this.#engine, order.policy.name);
     let placed: Placed | undefined;
     try {
-      placed = await this.#write(options.alongside, (tx) =>
+      placed = await this.#writeIn(span, options.alongside, (tx) =>
         place(tx, order, options, reserved ? this.#loop : undefined),
       );
     } catch (error) {
@@ -235,14 +241,15 @@ class EngineFunctions implements Functions {
     for (const [at, input] of inputs.entries())
       orders.push(await orderOf(this.#policies, { fn, input }, `inputs[${at}]: `));
     const { name } = this.#known('functions.enqueueMany', fn);
-    const { batch, members } = await this.#write(options.alongside, (tx) => {
+    const span = beginEnqueue(this.#engine, name, orders.length);
+    const { batch, members } = await this.#writeIn(span, options.alongside, (tx) => {
       const full = orders.length === 0 ? undefined : countNew(tx, name, orders.length);
       if (full !== undefined) return err(full);
       const batch = newBatch(tx.index, orders.length, follower);
       const members = orders.map((order, at) => {
         const number = at === 0 ? batch.number : tx.nextIndex();
-        const run = { ...newRunOf(order, options, number, tx.now), batch: batch.number };
-        putRun(tx, run, order.text?.length ?? 0);
+        const run = { ...traced(tx, newRunOf(order, options, number, tx.now)), batch: batch.number };
+        putNewRun(tx, run, order.text?.length ?? 0);
         return run;
       });
       if (members.length > 0) tx.put(batches, batch);
@@ -581,6 +588,21 @@ class EngineFunctions implements Functions {
     const read = await this.#engine.storage.read(work);
     if (read.isErr()) throw storageFailure(read.error);
     return read.value;
+  }
+
+  /** A write in the trace of a span. */
+  #writeIn<T>(
+    span: TracedSpan | undefined,
+    rows: HostRows | undefined,
+    work: (tx: Transaction) => Result<T, FunctionsError>,
+  ): Promise<T> {
+    if (span === undefined) return this.#write(rows, work);
+    return inSpan(this.#engine, span, () =>
+      this.#write(rows, (tx) => {
+        tx.trace = span.traceparent ?? tx.trace;
+        return work(tx);
+      }),
+    );
   }
 
   async #write<T>(rows: HostRows | undefined, work: (tx: Transaction) => Result<T, FunctionsError>): Promise<T> {

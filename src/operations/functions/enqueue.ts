@@ -17,8 +17,7 @@ import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
 import { issuesText, valueFault } from './attempt.js';
 import { type EnqueueOptions, FunctionsError } from './functions-api.js';
-import { countNew, newRun, putRun, viewOf } from './stored-runs.js';
-
+import { countNew, newRun, putNewRun, putRun, traced, viewOf } from './stored-runs.js';
 /** A run to be enqueued, checked, without its number. */
 export interface Order {
   readonly policy: FunctionPolicy;
@@ -150,10 +149,10 @@ export function place(
   }
   const full = countNew(tx, order.policy.name);
   if (full !== undefined) return err(full);
-  const fresh = newRunOf(order, options, tx.index, tx.now);
+  const fresh = traced(tx, newRunOf(order, options, tx.index, tx.now));
   const named = keys.length === 0 ? fresh : { ...fresh, keys: keys.map(({ kind, key }) => ({ kind, key })) };
   const run = loop === undefined ? named : loop.claim(tx, named);
-  putRun(tx, run, order.text?.length ?? 0);
+  putNewRun(tx, run, order.text?.length ?? 0);
   for (const { kind, key, until } of keys)
     tx.put(runKeys, { kind, key, function: order.policy.name, run: run.number, until: until(tx.now) });
   return ok({ run, isNew: true });

@@ -3,7 +3,8 @@ import { type FunctionPolicy, type Json, runsHere } from '../../functions/define
 import { hasEnded, runs, type StoredRun } from '../../functions/run.js';
 import { declared, launchesOf, type StoredSchedule, schedules } from '../../functions/schedule.js';
 import type { Transaction } from '../commit.js';
-import { countNew, newRun, putRun } from './stored-runs.js';
+import { countNew, newRun, putNewRun } from './stored-runs.js';
+
 /**
  * Stores the schedules of the code, and removes those that the code no longer has, unless a later version of the code has declared
  * them.
@@ -43,7 +44,7 @@ export function launchDue(tx: Transaction, policy: FunctionPolicy, schedule: Sto
       schedule: schedule.id,
       ...(ahead === undefined ? {} : { after: ahead.number }),
     };
-    putRun(tx, run, JSON.stringify(schedule.input ?? null).length);
+    putNewRun(tx, run, JSON.stringify(schedule.input ?? null).length);
   }
   const { lastRun: _, waitingRun: __, ...rest } = schedule;
   const last = { ...(lastRun === undefined ? {} : { lastRun }), ...(waitingRun === undefined ? {} : { waitingRun }) };

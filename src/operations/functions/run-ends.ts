@@ -14,7 +14,8 @@ import {
 import type { Transaction } from '../commit.js';
 import { type BatchCounts, batchId } from './functions-api.js';
 import { limitsOfLaunch } from './launches.js';
-import { changeCounts, newRun, putRun, releaseNext, viewOf } from './stored-runs.js';
+import { RunReports } from './run-reports.js';
+import { changeCounts, newRun, putNewRun, releaseNext, viewOf } from './stored-runs.js';
 
 /** The functions that this process knows, by name. */
 type Policies = ReadonlyMap<string, FunctionPolicy>;
@@ -25,6 +26,7 @@ function endIn(tx: Transaction, run: StoredRun, policies: Policies): void {
   if (!hasEnded(run)) return;
   changeCounts(tx, run.function, { unfinished: -1, [groupOf(run)]: 1 });
   releaseNext(tx, run);
+  RunReports.in(tx).ended(run);
   afterEnd(tx, run, policies);
 }
 
@@ -91,7 +93,7 @@ export function putFollowUp(tx: Transaction, batch: StoredBatch, policies: Polic
   const limits = policy === undefined ? [] : limitsOfLaunch(policy, input);
   // It is not refused: the batch has ended.
   changeCounts(tx, name, { unfinished: 1 });
-  putRun(tx, limits.length === 0 ? run : { ...run, limits }, JSON.stringify(input).length);
+  putNewRun(tx, limits.length === 0 ? run : { ...run, limits }, JSON.stringify(input).length);
   return true;
 }
 

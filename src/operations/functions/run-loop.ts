@@ -30,9 +30,12 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { Attempt } from './attempt.js';
 import { type AttemptLoop, ownRun, StoredAttempts, unlessAborted } from './attempt-host.js';
+import { AttemptWatch } from './attempt-watch.js';
 import { hostRowsOf, storageWith } from './enqueue.js';
+import { type LateFunction, LateRuns, noteLaunch, ReportLog } from './late-runs.js';
 import { launchDue } from './launches.js';
 import { afterEnd } from './run-ends.js';
+import { RunReports } from './run-reports.js';
 import {
   batchSize,
   type Counts,
@@ -107,6 +110,10 @@ interface Turn {
   readonly taken: number[];
   /** Attempts that have a slot again. */
   readonly resumed: Resuming[];
+  /** Functions that have become late. */
+  readonly late: LateFunction[];
+  /** Functions whose workspace does not exist. */
+  unheard: ReadonlyMap<string, string>;
   /** Whether more is due than one write takes. */
   isPartial: boolean;
   /** Nothing that is kept no longer was left. */
@@ -137,6 +144,8 @@ const newTurn = (): Turn => ({
   lost: [],
   taken: [],
   resumed: [],
+  late: [],
+  unheard: new Map(),
   neighbours: [],
   isPartial: false,
   hasCollected: false,
@@ -201,6 +210,9 @@ export class RunLoop implements AttemptLoop {
   readonly #lastKey = new Map<string, string>();
   /** Indexes of the enqueues since the last turn that claimed their run in the same write. */
   readonly #claimedBy = new Set<number>();
+  readonly #lateRuns: LateRuns;
+  readonly #reportLog: ReportLog;
+  readonly #watch: AttemptWatch;
   #wake: (() => void) | undefined;
   /** Until when the loop rests unless something happens, by the monotonic clock. */
   #restsUntil: Milliseconds = Number.NEGATIVE_INFINITY;
@@ -219,10 +231,14 @@ export class RunLoop implements AttemptLoop {
   ) {
     this.#context = context;
     this.#policyOf = policies;
+    this.#lateRuns = new LateRuns(policies);
+    this.#reportLog = new ReportLog(context);
+    this.#watch = new AttemptWatch(context);
     this.#policies = [...policies.values()].filter(runsHere);
     this.#concurrency = concurrency;
     this.#leaseTime = lease;
-    this.#leaseRenewal = (lease * 2) / 3;
+    // Whole milliseconds: a clock that counts in them would never reach a part of one.
+    this.#leaseRenewal = Math.floor((lease * 2) / 3);
     this.#host = host;
     this.machine = machine;
     this.process = context.ids.next('lease_owner');
@@ -421,6 +437,7 @@ export class RunLoop implements AttemptLoop {
   #note(attempt: Attempt, end: AttemptEnd): void {
     attempt.hasEnded = true;
     this.#waiting.delete(attempt);
+    this.#watch.ended(attempt.run, end);
     this.#ends.push({ attempt, end });
     this.#endings.all += 1;
     if (end.type === 'handed_back') this.#endings.handedBack += 1;
@@ -433,6 +450,7 @@ export class RunLoop implements AttemptLoop {
     if (policy === undefined) return;
     const attempt = new Attempt(run, policy, this.#attempts);
     this.#underWay.set(run.number, attempt);
+    this.#watch.began(run);
     if (run.limits?.[0] !== undefined) this.#lastKey.set(run.function, run.limits[0]);
     this.#setAlarm(this.#dueOf(attempt));
     void attempt.perform(input).then((end) => {
@@ -448,6 +466,7 @@ export class RunLoop implements AttemptLoop {
       return;
     }
     attempt.hasEnded = true;
+    this.#watch.ended(attempt.run, end);
     const committed = this.#commitWith(attempt, end, attempt.rows).finally(() => this.#committing.delete(committed));
     this.#committing.add(committed);
   }
@@ -462,6 +481,7 @@ export class RunLoop implements AttemptLoop {
       const written = await commit(context, hostPrincipal, (tx): Result<Turn, { readonly message: string }> => {
         const turn = newTurn();
         this.#record(tx, turn, { attempt, end, notes });
+        for (const run of turn.ended) RunReports.in(tx).ended(run);
         this.#count(tx, turn);
         return turn.taken.length > 0 ? err({ message: taken }) : ok(turn);
       });
@@ -575,6 +595,7 @@ export class RunLoop implements AttemptLoop {
     this.#isCaughtUp = turn.claimed.length + turn.resumed.length < free && !turn.isPartial;
     for (const run of turn.ended) this.#host.ended(run.number, run);
     for (const number of turn.taken) this.#host.ended(number, undefined);
+    this.#reportLog.follow(turn);
   }
 
   /** What attempts under way have reported, once a second. */
@@ -595,7 +616,9 @@ export class RunLoop implements AttemptLoop {
     this.#launch(tx, turn);
     const going = [...this.#underWay.values()].filter((attempt) => !attempt.hasEnded);
     if (adopts) this.#adopt(tx, turn, ends);
+    const adopted = turn.claimed.length;
     this.#claim(tx, turn, free, going);
+    this.#report(tx, turn, adopted);
     if (going.length + turn.claimed.length > 0) {
       const until = this.#keepLease(tx);
       // Whoever renewed it, this turn or an enqueue: it may have ended before.
@@ -608,6 +631,18 @@ export class RunLoop implements AttemptLoop {
     }
     this.#count(tx, turn);
     return turn;
+  }
+
+  /** What workspaces are notified of is written with what it is about. */
+  #report(tx: Transaction, turn: Turn, adopted: number): void {
+    const reports = RunReports.in(tx);
+    for (const run of turn.ended) reports.ended(run);
+    for (const [at, { run }] of turn.claimed.entries()) {
+      if (at < adopted) reports.resumed(run);
+      else reports.started(run);
+    }
+    turn.dueAt = Math.min(turn.dueAt, reports.wait(), this.#lateRuns.check(tx, turn.late));
+    turn.unheard = reports.unheard;
   }
 
   /** An outcome counts for the start that is stored: of a run that was taken away, nothing is recorded. */
@@ -741,7 +776,9 @@ export class RunLoop implements AttemptLoop {
     for (const policy of this.#policies) {
       const due = tx.list(schedules, { index: 'due', prefix: [policy.name], limit: batchSize });
       for (const { record: schedule } of due) {
-        if (schedule.dueAt <= tx.now && (schedule.version ?? 0) <= policy.version) launchDue(tx, policy, schedule);
+        if (schedule.dueAt > tx.now || (schedule.version ?? 0) > policy.version) continue;
+        noteLaunch(tx, schedule, turn.late);
+        launchDue(tx, policy, schedule);
       }
       const next = tx.list(schedules, { index: 'due', prefix: [policy.name], limit: 1 })[0]?.record.dueAt;
       if (next !== undefined && next > tx.now) turn.dueAt = Math.min(turn.dueAt, next);

@@ -22,6 +22,7 @@ import type { ReadView } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
 import { batchId, FunctionsError, type RunFilter, type RunRecord } from './functions-api.js';
+import { RunReports } from './run-reports.js';
 /** Rows that one write changes because of time: due, expired, collected, left by a dead process. */
 export const batchSize = 100;
 /** An input or result with more characters is stored apart from its run, which is written three times. */
@@ -233,6 +234,17 @@ export function newRun(
     holder: null,
     ...(input === undefined ? {} : { input }),
   };
+}
+
+/** A new run in the trace of its write. */
+export function traced(tx: Transaction, run: StoredRun): StoredRun {
+  return tx.trace === undefined ? run : { ...run, trace: tx.trace };
+}
+
+/** A new run as it is stored, and reported. */
+export function putNewRun(tx: Transaction, run: StoredRun, inputLength: number): void {
+  putRun(tx, run, inputLength);
+  RunReports.in(tx).created(run);
 }
 
 /** A run as it is stored: a long input apart. */

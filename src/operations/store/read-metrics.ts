@@ -1,11 +1,16 @@
 import type { ResultAsync } from 'neverthrow';
+import { runs, type StoredRun } from '../../functions/run.js';
+import { functionLabels } from '../../metrics/function-labels.js';
 import { instruments, type Measured, type MetricFamily, type MetricName } from '../../metrics/instruments.js';
 import { prometheusText } from '../../metrics/prometheus-text.js';
-import type { StorageError } from '../../ports/storage.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
 import { blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { nodes } from '../../scheduler/node.js';
 import type { Steps } from '../../scheduler/steps.js';
+import type { Milliseconds } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
+import type { Key } from '../../shared/table.js';
 import { pagesOf } from '../books/pages.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readInTurns } from '../context/steps-in-turns.js';
@@ -38,7 +43,7 @@ export interface Metrics {
 
 /**
  * The state of the scheduler and the observer's measurements; with `prometheus` in its text format. It reveals nothing about
- * single jobs or destinations.
+ * single jobs or destinations, and has names of functions.
  */
 export function readMetrics(
   context: EngineContext,
@@ -71,7 +76,9 @@ function stateOf(context: EngineContext): ResultAsync<readonly MetricFamily[], S
       pending += page.length;
       yield;
     }
+    const queued = yield* queuedRuns(current);
     return [
+      ...queuedFigures(queued, context.clock.now()),
       figure('signalbox.store.index', index),
       figure('signalbox.queries.waiting', context.parked.size),
       figure('signalbox.nodes.ready', ready.size),
@@ -83,6 +90,67 @@ function stateOf(context: EngineContext): ResultAsync<readonly MetricFamily[], S
 
 /** Records counted in one step. */
 const size = 64;
+/** The most queued runs that are counted, of one function and of all. */
+const mostOfFunction = 10_000;
+const mostQueued = 100_000;
+
+/** The due runs of a function that have not been started. */
+interface Queued {
+  count: number;
+  oldest: Instant;
+}
+
+/** By function, as far as they are counted. */
+function* queuedRuns(current: () => ReadView): Steps<ReadonlyMap<string, Queued>> {
+  const found = new Map<string, Queued>();
+  let left = mostQueued;
+  for (const index of ['suspects', 'ready'] as const) {
+    let from: Key = [];
+    while (left > 0) {
+      const page = current().list(runs, { index, from, limit: size });
+      for (const { record } of page) note(found, record);
+      left -= page.length;
+      const last = page.at(-1)?.record;
+      if (last === undefined || page.length < size) break;
+      const isFull = (found.get(last.function)?.count ?? 0) >= mostOfFunction;
+      from = isFull ? [`${last.function}\u0000`] : after(last, index);
+      yield;
+    }
+  }
+  return found;
+}
+
+function note(found: Map<string, Queued>, { function: name, dueAt }: StoredRun): void {
+  const known = found.get(name);
+  if (known === undefined) found.set(name, { count: 1, oldest: dueAt });
+  else if (known.count < mostOfFunction) {
+    known.count += 1;
+    known.oldest = Math.min(known.oldest, dueAt);
+  }
+}
+
+/** The first key after a run. Its last part is the number of the run. */
+function after(run: StoredRun, index: 'suspects' | 'ready'): Key {
+  const key = runs.indexes[index]?.key(run) ?? [];
+  return [...key.slice(0, -1), run.number + 1];
+}
+
+function queuedFigures(queued: ReadonlyMap<string, Queued>, now: Instant): readonly MetricFamily[] {
+  const label = functionLabels();
+  const all = new Map<string, { count: number; wait: Milliseconds }>();
+  for (const [name, { count, oldest }] of queued) {
+    const { count: counted, wait } = all.get(label(name)) ?? { count: 0, wait: 0 };
+    all.set(label(name), { count: counted + count, wait: Math.max(wait, now - oldest) });
+  }
+  const each = [...all].map(([name, values]) => ({ labels: { function: name }, ...values }));
+  return [
+    { name: 'signalbox.function.queued', measured: each.map(({ labels, count: value }) => ({ labels, value })) },
+    {
+      name: 'signalbox.function.oldest.wait',
+      measured: each.map(({ labels, wait }) => ({ labels, value: wait / 1000 })),
+    },
+  ];
+}
 
 function figure(name: MetricName, value: number): MetricFamily {
   return { name, measured: [{ labels: {}, value }] };

@@ -186,3 +186,14 @@ describe('spans', () => {
     span.end({ failure: 'any' });
   });
 });
+
+it('the active span of the host is the parent of an enqueue', () => {
+  const span = { traceId, spanId: '00f067aa0ba902b7', traceFlags: 1 };
+  const now = api.trace.setSpanContext(api.ROOT_CONTEXT, span);
+  const context = { active: () => now };
+  expect(openTelemetryTracer({ api: { ...api, context } }).active?.()).toBe(incoming);
+  const none = { active: () => api.ROOT_CONTEXT };
+  expect(openTelemetryTracer({ api: { ...api, context: none } }).active?.()).toBeUndefined();
+  const { context: _, ...older } = api;
+  expect(openTelemetryTracer({ api: older }).active?.()).toBeUndefined();
+});

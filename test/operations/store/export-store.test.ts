@@ -30,7 +30,7 @@ const leftOut = [
   'relay_messages',
   'store_probes',
   'notification_hook_holds',
-  ...['runs', 'values', 'steps', 'keys', 'rates', 'pauses', 'processes', 'schedules', 'logs', 'batches'].map(
+  ...['runs', 'values', 'steps', 'keys', 'rates', 'pauses', 'processes', 'schedules', 'reports', 'logs', 'batches'].map(
     (part) => `function_${part}`,
   ),
   'functions',
