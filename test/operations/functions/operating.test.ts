@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { errAsync } from 'neverthrow';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
@@ -14,9 +15,15 @@ import {
   type Handler,
   Snooze,
 } from '../../../src/functions/define-function.js';
+import { functionCounts, hasEnded, runs, type StoredRun } from '../../../src/functions/run.js';
 import { createEngine } from '../../../src/index.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
-import type { EnqueueOptions, Functions, FunctionsOptions } from '../../../src/operations/functions/functions-api.js';
+import type {
+  EnqueueOptions,
+  Functions,
+  FunctionsError,
+  FunctionsOptions,
+} from '../../../src/operations/functions/functions-api.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { hour, minute, second } from '../../../src/shared/duration.js';
 
@@ -603,6 +610,81 @@ describe('a full queue', () => {
     expect(await room()).toBe(3);
     await own.clock.advance(100 * hour);
     expect(await room()).toBe(3);
+  });
+
+  test('has counted every run in the end, whatever was done with them', async () => {
+    const enqueued = fc.record({
+      n: fc.integer({ min: 0, max: 2 }),
+      options: fc.constantFrom<EnqueueOptions>(
+        {},
+        { delay: '90s' },
+        { ttl: '30s', delay: '1m' },
+        { unique: 'a', idempotencyKey: 'k' },
+        { unique: { key: 'a', until: 'ended' } },
+        { debounce: { key: 'd', wait: '20s', max: '1m' } },
+      ),
+    });
+    const filter = fc.constantFrom({}, { state: 'queued' }, { state: 'scheduled' }, { state: 'failed' }, { key: 'd' });
+    const step = fc.oneof(
+      enqueued.map(
+        ({ n, options }) =>
+          (functions: Functions, work: Work) =>
+            functions.enqueue(work, { n }, options),
+      ),
+      fc.constant((functions: Functions, work: Work) => functions.enqueueMany(work, [{ n: 0 }, { n: 1 }])),
+      filter.map((which) => (functions: Functions) => functions.cancel(which as object)),
+      filter.map((which) => (functions: Functions) => functions.discard(which as object)),
+      filter.map((which) => (functions: Functions) => functions.retry(which as object, { rate: 0.1 })),
+      fc.constant((functions: Functions, work: Work) => functions.pause(work)),
+      fc.constant((functions: Functions, work: Work) => functions.resume(work)),
+      fc.constantFrom(1, 15, 45).map(
+        (seconds) =>
+          (_functions: Functions, _work: Work, { clock }: World) =>
+            clock.advance(seconds * second),
+      ),
+    );
+    type Work = FunctionDefinition<{ n: number }, void>;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
+        const own = world();
+        const work: Work = defineFunction<{ n: number }, { n: number }, void>(
+          {
+            name: 'work',
+            retry: { attempts: 2, backoff: ['10s'], jitter: 0 },
+            cron: { schedule: '* * * * *', overlap: 'queue', input: { n: 2 } },
+            keep: { others: { count: 3 } },
+          },
+          async ({ n }, { signal }) => {
+            if (n === 1) throw new Error('down');
+            await own.clock.sleep(n * 40 * second, signal);
+          },
+        );
+        const functions = await processOver(own, [work], { maximumUnfinished: 6, concurrency: 2 });
+        for (const each of steps)
+          await each(functions, work, own).catch((error: unknown) => {
+            const refusals = ['queue_full', 'idempotency_mismatch'];
+            if (!refusals.includes((error as Partial<FunctionsError>).type ?? '')) throw error;
+          });
+        await own.clock.settle();
+        const [counted, stored] = await own.storage
+          .read((view) => {
+            const all = view.list(runs).map(({ record }) => record);
+            const count = (is: (run: StoredRun) => boolean) => all.filter(is).length;
+            const counts = {
+              function: 'work',
+              unfinished: count((run) => !hasEnded(run)),
+              succeeded: count((run) => run.state === 'succeeded'),
+              others: count((run) => hasEnded(run) && run.state !== 'succeeded'),
+            };
+            return [view.get(functionCounts, ['work'])?.record, counts] as const;
+          })
+          .unwrapOr([undefined, undefined]);
+        void functions.stop({ deadline: 0 });
+        expect(counted ?? { function: 'work', unfinished: 0, succeeded: 0, others: 0 }).toEqual(stored);
+        expect(stored?.unfinished).toBeLessThanOrEqual(6);
+      }),
+      { numRuns: 60 },
+    );
   });
 
   test('makes no launches of its schedules, and a retry leaves the rest', async () => {
