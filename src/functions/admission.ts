@@ -1,6 +1,7 @@
 import { type Instant } from '../shared/instant.js';
 import { type FunctionPolicy, type LimitPolicy, type RatePolicy } from './define-function.js';
 import { type FunctionPause, type RateState, type StoredRun, keysOf } from './run.js';
+
 /** The most characters of a key. */
 const longestKey = 256;
 

@@ -2,6 +2,7 @@ import { type Milliseconds, hour } from '../shared/duration.js';
 import { type Instant } from '../shared/instant.js';
 import { type Key, table } from '../shared/table.js';
 import { type Json } from './define-function.js';
+
 /** How a run ended. */
 export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'timed_out';
 

@@ -4,6 +4,7 @@ import { minute } from '../shared/duration.js';
 import { type Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 import { type CronPolicy, type Json, parseSchedule } from './define-function.js';
+
 /** A schedule of a function, beside its next launch. */
 export interface StoredSchedule extends Omit<CronPolicy, 'input'> {
   readonly function: string;

@@ -10,6 +10,7 @@ import type { Attempt, AttemptHost, CallRequest } from './attempt.js';
 import { newRunOf, type Order, orderOf } from './enqueue.js';
 import { FunctionsError, notFound } from './functions-api.js';
 import { countNew, putNewRun } from './stored-runs.js';
+
 /** The loop, as attempts use it. */
 export interface AttemptLoop {
   /** Identifies the process in the rows. */

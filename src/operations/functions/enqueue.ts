@@ -18,6 +18,7 @@ import type { Transaction } from '../commit.js';
 import { issuesText, valueFault } from './attempt.js';
 import { type EnqueueOptions, FunctionsError } from './functions-api.js';
 import { countNew, newRun, putNewRun, putRun, traced, viewOf } from './stored-runs.js';
+
 /** A run to be enqueued, checked, without its number. */
 export interface Order {
   readonly policy: FunctionPolicy;
@@ -132,6 +133,26 @@ export function place(
   loop: { claim(tx: Transaction, run: StoredRun): StoredRun } | undefined,
 ): Result<Placed, FunctionsError> {
   const keys = keysOf(options);
+  const known = placedBefore(tx, order, options, keys);
+  if (known !== undefined) return known;
+  const full = countNew(tx, order.policy.name);
+  if (full !== undefined) return err(full);
+  const fresh = traced(tx, newRunOf(order, options, tx.index, tx.now));
+  const named = keys.length === 0 ? fresh : { ...fresh, keys: keys.map(({ kind, key }) => ({ kind, key })) };
+  const run = loop === undefined ? named : loop.claim(tx, named);
+  putNewRun(tx, run, order.text?.length ?? 0);
+  for (const { kind, key, until } of keys)
+    tx.put(runKeys, { kind, key, function: order.policy.name, run: run.number, until: until(tx.now) });
+  return ok({ run, isNew: true });
+}
+
+/** The run that a key leads to; undefined when there is none. */
+function placedBefore(
+  tx: Transaction,
+  order: Order,
+  options: EnqueueOptions,
+  keys: readonly AskedKey[],
+): Result<Placed, FunctionsError> | undefined {
   const moved = options.debounce === undefined ? undefined : moveDebounced(tx, order, options, options.debounce);
   if (moved !== undefined) return ok({ run: moved, isNew: false });
   for (const asked of keys) {
@@ -147,15 +168,7 @@ export function place(
       ),
     );
   }
-  const full = countNew(tx, order.policy.name);
-  if (full !== undefined) return err(full);
-  const fresh = traced(tx, newRunOf(order, options, tx.index, tx.now));
-  const named = keys.length === 0 ? fresh : { ...fresh, keys: keys.map(({ kind, key }) => ({ kind, key })) };
-  const run = loop === undefined ? named : loop.claim(tx, named);
-  putNewRun(tx, run, order.text?.length ?? 0);
-  for (const { kind, key, until } of keys)
-    tx.put(runKeys, { kind, key, function: order.policy.name, run: run.number, until: until(tx.now) });
-  return ok({ run, isNew: true });
+  return undefined;
 }
 
 /** The most idempotency keys that lead to a run of a unique key. */

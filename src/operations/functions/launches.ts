@@ -2,9 +2,9 @@ import { hasKeys, limitNames } from '../../functions/admission.js';
 import { type FunctionPolicy, type Json, runsHere } from '../../functions/define-function.js';
 import { hasEnded, runs, type StoredRun } from '../../functions/run.js';
 import { declared, launchesOf, type StoredSchedule, schedules } from '../../functions/schedule.js';
+import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
 import { countNew, newRun, putNewRun } from './stored-runs.js';
-
 /**
  * Stores the schedules of the code, and removes those that the code no longer has, unless a later version of the code has declared
  * them.
@@ -37,19 +37,28 @@ export function launchDue(tx: Transaction, policy: FunctionPolicy, schedule: Sto
     const [ahead] = before;
     lastRun = ahead?.number ?? number;
     waitingRun = ahead === undefined ? undefined : number;
-    const limits = limitsOfLaunch(policy, schedule.input);
-    const run: StoredRun = {
-      ...newRun(policy, schedule.input, { number, now: tx.now, dueAt }),
-      ...(limits.length === 0 ? {} : { limits }),
-      schedule: schedule.id,
-      ...(ahead === undefined ? {} : { after: ahead.number }),
-    };
-    putNewRun(tx, run, JSON.stringify(schedule.input ?? null).length);
+    putLaunch(tx, policy, schedule, { number, dueAt, ahead });
   }
   const { lastRun: _, waitingRun: __, ...rest } = schedule;
   const last = { ...(lastRun === undefined ? {} : { lastRun }), ...(waitingRun === undefined ? {} : { waitingRun }) };
   if (next === undefined) tx.remove(schedules, [schedule.function, schedule.id]);
   else tx.put(schedules, { ...rest, dueAt: next, ...last });
+}
+
+function putLaunch(
+  tx: Transaction,
+  policy: FunctionPolicy,
+  { id, input }: StoredSchedule,
+  { number, dueAt, ahead }: { readonly number: number; readonly dueAt: Instant; readonly ahead: StoredRun | undefined },
+): void {
+  const limits = limitsOfLaunch(policy, input);
+  const run: StoredRun = {
+    ...newRun(policy, input, { number, now: tx.now, dueAt }),
+    ...(limits.length === 0 ? {} : { limits }),
+    schedule: id,
+    ...(ahead === undefined ? {} : { after: ahead.number }),
+  };
+  putNewRun(tx, run, JSON.stringify(input ?? null).length);
 }
 
 /** The runs of a schedule that have not ended: of the last launch but one, if it waited for the one before, and of the last. */

@@ -8,6 +8,7 @@ import {
   cancellation,
   cancelled,
   comeDue,
+  type FunctionProcess,
   functionCounts,
   groupOf,
   hasEnded,
@@ -677,26 +678,29 @@ export class RunLoop implements AttemptLoop {
     for (const { record: other } of tx.list(processes)) {
       if (other.id === this.process) continue;
       const life = this.#lifeOf(other.identity);
-      if (other.identity !== undefined && other.identity !== this.machine?.identity)
-        turn.neighbours.push(other.identity);
       // One whose event loop is blocked cannot renew its lease, and has its runs all the same.
       const until = this.#leaseEnd(tx, other) + (life === 'alive' ? longestBlock : 0);
-      if (life !== 'dead' && until > tx.monotonic) {
+      if (life === 'dead' || until <= tx.monotonic) this.#takeRunsOf(tx, turn, other, life === 'dead');
+      else {
         turn.leaseAt = Math.min(turn.leaseAt, until);
-        continue;
+        if (other.identity !== undefined && other.identity !== this.machine?.identity)
+          turn.neighbours.push(other.identity);
       }
-      const left = tx.list(runs, { index: 'live', prefix: [other.id], limit: batchSize });
-      for (const { record } of left) {
-        // One that only waited is not to blame.
-        const type = record.state === 'waiting' ? 'handed_back' : 'interrupted';
-        this.#put(tx, turn, afterAttempt(record, { type }, tx.now));
-      }
-      if (left.length === batchSize) turn.isPartial = true;
-      // One that had no runs under way may be idle.
-      else if (left.length > 0 || life === 'dead' || other.until < tx.now - day) {
-        tx.remove(processes, [other.id]);
-        this.#foreign.delete(other.id);
-      }
+    }
+  }
+
+  #takeRunsOf(tx: Transaction, turn: Turn, other: FunctionProcess, isDead: boolean): void {
+    const left = tx.list(runs, { index: 'live', prefix: [other.id], limit: batchSize });
+    for (const { record } of left) {
+      // One that only waited is not to blame.
+      const type = record.state === 'waiting' ? 'handed_back' : 'interrupted';
+      this.#put(tx, turn, afterAttempt(record, { type }, tx.now));
+    }
+    if (left.length === batchSize) turn.isPartial = true;
+    // One that had no runs under way may be idle.
+    else if (isDead || left.length > 0 || other.until < tx.now - day) {
+      tx.remove(processes, [other.id]);
+      this.#foreign.delete(other.id);
     }
   }
 
@@ -861,37 +865,22 @@ export class RunLoop implements AttemptLoop {
    * The first run of each key, beginning with the key after the last one that had a turn. Keys at their limit or rate, and paused
    * ones, are passed over.
    */
-  #ofKeys(
-    tx: Transaction,
-    policy: FunctionPolicy,
-    { index, limit, paused, admission }: Search,
-    mayTake: (run: StoredRun) => boolean,
-  ): StoredRun[] {
+  #ofKeys(tx: Transaction, policy: FunctionPolicy, search: Search, mayTake: (run: StoredRun) => boolean): StoredRun[] {
     const { name } = policy;
-    const ofKey = (head: StoredRun): StoredRun | undefined => {
-      const [key = ''] = head.limits ?? [];
-      if (paused.keyOf({ function: name, limits: [key] }) !== undefined) return undefined;
-      // Behind the first run may be others that another key, or a later version of the code, does not hold.
-      const run = mayTake(head) ? head : firstOf(tx, index, [name, key], { limit: 1, mayTake })[0];
-      return run === undefined || admission?.blockOf(policy, run) !== undefined ? undefined : run;
-    };
     const found: StoredRun[] = [];
     const began = this.#lastKey.get(name) ?? '';
-    let hasWrapped = false;
-    let after: Key = [name, began, 101];
-    while (found.length < limit) {
-      const [row] = tx.list(runs, { index, prefix: [name], from: after, limit: 1 });
-      const key = row?.record.limits?.[0] ?? '';
-      if (row === undefined || (hasWrapped && key > began)) {
-        if (hasWrapped) break;
-        hasWrapped = true;
-        after = [name];
-        continue;
+    const { index, limit } = search;
+    // Up to the last key, and then from the first one to where it began.
+    for (const hasWrapped of [false, true]) {
+      let after: Key = hasWrapped ? [name] : [name, began, 101];
+      while (found.length < limit) {
+        const [row] = tx.list(runs, { index, prefix: [name], from: after, limit: 1 });
+        const key = row?.record.limits?.[0] ?? '';
+        if (row === undefined || (hasWrapped && key > began)) break;
+        after = [name, key, 101];
+        const first = firstOfKey(tx, policy, row.record, { ...search, mayTake });
+        if (first !== undefined) found.push(first);
       }
-      after = [name, key, 101];
-      const first = ofKey(row.record);
-      if (first !== undefined) found.push(first);
-      if (hasWrapped && key === began) break;
     }
     return found;
   }
@@ -928,4 +917,19 @@ function firstOf(
     const found = rows.filter(mayTake);
     if (found.length >= limit || rows.length < most) return found.slice(0, limit);
   }
+}
+
+/** The first run of a key that may start, of which `head` is the first that is queued. */
+function firstOfKey(
+  view: ReadView,
+  policy: FunctionPolicy,
+  head: StoredRun,
+  { index, paused, admission, mayTake }: Search & { readonly mayTake: (run: StoredRun) => boolean },
+): StoredRun | undefined {
+  const { name } = policy;
+  const [key = ''] = head.limits ?? [];
+  if (paused.keyOf({ function: name, limits: [key] }) !== undefined) return undefined;
+  // Behind the first run may be others that another key, or a later version of the code, does not hold.
+  const run = mayTake(head) ? head : firstOf(view, index, [name, key], { limit: 1, mayTake })[0];
+  return run === undefined || admission?.blockOf(policy, run) !== undefined ? undefined : run;
 }

@@ -23,6 +23,7 @@ import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
 import { batchId, FunctionsError, type RunFilter, type RunRecord } from './functions-api.js';
 import { RunReports } from './run-reports.js';
+
 /** Rows that one write changes because of time: due, expired, collected, left by a dead process. */
 export const batchSize = 100;
 /** An input or result with more characters is stored apart from its run, which is written three times. */
