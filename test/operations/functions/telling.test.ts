@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { errAsync } from 'neverthrow';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
@@ -5,6 +6,7 @@ import {
   manualClock,
   memoryStorage,
   recordingDelivery,
+  rerunning,
   sequentialIds,
 } from '../../../adapters/memory/index.js';
 import { prometheusObserver } from '../../../adapters/prometheus/index.js';
@@ -381,6 +383,45 @@ describe('many failures', () => {
       'run:errored errored work, attempt 1: no answer (and 19 others since the last notification)',
     ]);
   });
+
+  test('are each sent or counted once, whichever processes die and however often the store runs its work', async () => {
+    const step = fc.record({
+      enqueued: fc.integer({ min: 0, max: 25 }),
+      wait: fc.constantFrom(0, 30 * second, 4 * minute, 6 * minute, hour),
+      kills: fc.boolean(),
+      cancels: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (walk) => {
+        const own = world();
+        const fn = work((n) => own.clock.sleep(n, new AbortController().signal).then(boom));
+        const { engine, functions: caller } = processOver(own, [fn]);
+        await team(engine, 'run:errored');
+        const begin = async () => {
+          const store = mortal(rerunning(own.storage, (write) => write % 3));
+          const { functions } = await startedOver({ ...own, storage: store.storage }, [fn], { lease: '3s' });
+          return { ...store, functions };
+        };
+        const living = [await begin(), await begin()];
+        for (const { enqueued, wait, kills, cancels } of walk) {
+          const sleeps = Array.from({ length: enqueued }, (_, n) => n * 300);
+          if (enqueued > 0) await caller.enqueueMany(fn, sleeps);
+          await own.clock.advance(wait);
+          if (cancels) await caller.cancel({ function: 'work', state: ['queued', 'running'] });
+          if (!kills) continue;
+          living.shift()?.kill();
+          living.push(await begin());
+        }
+        await own.clock.advance(hour);
+        const ended = await caller.list({ state: ['failed', 'cancelled'], limit: 10_000 });
+        const counted = (await reportsIn(own)).map((one) => Number(/and (\d+) others?/.exec(one)?.[1] ?? 0) + 1);
+        expect(counted.reduce((sum, count) => sum + count, 0)).toBe(ended.length);
+        expect(await caller.list({ state: ['queued', 'scheduled', 'running'] })).toEqual([]);
+        for (const { functions } of living) void functions.stop({ deadline: 0 });
+      }),
+      { numRuns: 12 },
+    );
+  }, 60_000);
 
   test('of other functions do not count', async () => {
     const own = world();

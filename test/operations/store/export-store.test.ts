@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { memoryStorage } from '../../../adapters/memory/index.js';
+import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
+import { steps } from '../../../src/functions/run.js';
+import { createFunctions, defineFunction } from '../../../src/functions.js';
 import {
+  createEngine,
   exportStore,
   hostPrincipal,
   type Principal,
@@ -30,10 +33,7 @@ const leftOut = [
   'relay_messages',
   'store_probes',
   'notification_hook_holds',
-  ...['runs', 'values', 'steps', 'keys', 'rates', 'pauses', 'processes', 'schedules', 'reports', 'logs', 'batches'].map(
-    (part) => `function_${part}`,
-  ),
-  'functions',
+  'function_processes',
 ];
 
 const clock = { now: () => Date.parse('2030-05-06T07:08:09Z') } as never;
@@ -139,6 +139,49 @@ describe('an export', () => {
     const nobody: Principal = { ...hostPrincipal, management: false };
     const refused = await exportStore(engine, nobody, () => () => undefined);
     expect(refused._unsafeUnwrapErr()).toEqual({ type: 'permission_denied' });
+  });
+
+  it('has runs of functions with all that belongs to them; what was under way runs again', async () => {
+    const { engine } = world();
+    const paid: number[] = [];
+    const work = defineFunction<{ n: number; text?: string }, { n: number; text?: string }, unknown>(
+      { name: 'work', rate: { limit: 100, per: '1s' } },
+      async ({ n, text }, run) => {
+        if (n < 3) await run.step('pay', () => void paid.push(n));
+        return n === 2 && engine === here ? new Promise(() => undefined) : (text ?? n);
+      },
+    );
+    const later = defineFunction({ name: 'later', cron: '0 2 * * *' }, () => undefined);
+    let here: unknown = engine;
+    const functions = createFunctions(engine, [work, later]);
+    await functions.start();
+    const text = 'x'.repeat(2000);
+    const ended = await functions.enqueue(work, { n: 1, text }, { idempotencyKey: 'one', meta: { a: 'b' } });
+    await ended.result();
+    const running = await functions.enqueue(work, { n: 2 });
+    await functions.schedule(later, { id: 'more', schedule: '0 3 * * *' });
+    await functions.pause(later);
+    const delayed = await functions.enqueue(work, { n: 3 }, { delay: '1h', unique: 'three' });
+    const paidRuns = () => engine.storage.read((view) => view.list(steps).length);
+    while ((await paidRuns())._unsafeUnwrap() < 2) await new Promise((resolve) => setImmediate(resolve));
+
+    const exported = await textOf(engine.storage);
+    here = undefined;
+    const clock = manualClock();
+    const ports = { storage: memoryStorage({ contents: contentsOf(exported) }), clock, ids: sequentialIds() };
+    const copied = createFunctions(createEngine({ ...ports, delivery: recordingDelivery({ clock }) }), [work, later]);
+    const statusOf = async (id: string) => (await copied.run(id))?.status();
+    expect(await statusOf(ended.id)).toEqual(await ended.status());
+    expect(await statusOf(running.id)).toMatchObject({ state: 'queued', attempt: 0, interruptions: 0 });
+    expect((await copied.enqueue(work, { n: 1, text }, { idempotencyKey: 'one' })).id).toBe(ended.id);
+    expect((await copied.enqueue(work, { n: 3 }, { unique: 'three' })).id).toBe(delayed.id);
+    await copied.start();
+    await clock.settle();
+    expect(await statusOf(running.id)).toMatchObject({ state: 'succeeded', result: 2, attempt: 1 });
+    expect(paid).toEqual([1, 2]);
+    expect(await copied.unschedule(later, 'more')).toBe(true);
+    void functions.stop({ deadline: 0 });
+    void copied.stop({ deadline: 0 });
   });
 
   it('has tables of any length whole', async () => {

@@ -40,7 +40,7 @@ export type ExportSink = (text: string) => void;
 /**
  * Writes one snapshot of the store in the form that `readStoreExport` and `testEngine({ from })` of `signalbox/testing` accept.
  * Returns the number of rows. Secrets are left out: tokens, variables, sources of jobs, URLs and signing secrets of destinations, and
- * addresses of users. Jobs are included with their environment and payloads. Management only.
+ * addresses of users. Jobs are included with their environment and payloads, runs of functions with their inputs and results. Management only.
  *
  * `open` is called when reading begins, and again at each restart; discard the output of earlier sinks then. The store is read
  * in one turn of the event loop: for a server with many records, run it in another process, as `signalbox export` does.
@@ -59,10 +59,10 @@ export function exportStore(
     const line = (value: ExportHeader | ExportedTableLine | ExportEnd): void => sink(`${JSON.stringify(value)}\n`);
     line({ signalboxExport: exportFormat, at, index: view.index });
     let rows = 0;
-    for (const { table, withoutSecrets } of exportedTables) {
+    for (const { table, exported } of exportedTables) {
       line({ table: table.name, index: view.tableIndex(table) });
       for (const row of rowsOf(view, table)) {
-        sink(rowLine(row, withoutSecrets));
+        sink(rowLine(row, exported));
         rows += 1;
       }
     }
@@ -71,8 +71,9 @@ export function exportStore(
   });
 }
 
-function rowLine(row: Row<unknown>, withoutSecrets: ExportedTable['withoutSecrets']): string {
-  const record = withoutSecrets === undefined ? row.text : JSON.stringify(withoutSecrets(row.record));
+function rowLine(row: Row<unknown>, exported: ExportedTable['exported']): string {
+  const changed = exported?.(row.record) ?? row.record;
+  const record = changed === row.record ? row.text : JSON.stringify(changed);
   return `{"createIndex":${row.createIndex},"modifyIndex":${row.modifyIndex},"record":${record}}\n`;
 }
 

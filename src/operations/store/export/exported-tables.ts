@@ -1,6 +1,21 @@
 import { policies } from '../../../access/policy-record.js';
 import { roles } from '../../../access/role-record.js';
 import { earlierRecords, noticeBatches } from '../../../events/event-records.js';
+import { functionReports } from '../../../functions/reports.js';
+import {
+  afterAttempt,
+  batches,
+  functionCounts,
+  logs,
+  pauses,
+  rateStates,
+  runKeys,
+  runs,
+  type StoredRun,
+  steps,
+  values,
+} from '../../../functions/run.js';
+import { schedules } from '../../../functions/schedule.js';
 import { jobs, jobVersions } from '../../../jobs/job-record.js';
 import { namespaces } from '../../../jobs/namespaces/namespace.js';
 import { dispatchRates, quotaUsages } from '../../../jobs/namespaces/quota-usage.js';
@@ -35,8 +50,8 @@ import type { Table } from '../../../shared/table.js';
 /** A table of an export, and the exported form of its records. */
 export interface ExportedTable {
   readonly table: Table<unknown>;
-  /** The record without its secrets; absent when it has none. */
-  readonly withoutSecrets?: (record: unknown) => unknown;
+  /** The record as it is exported, without its secrets; absent when all are exported as they are. */
+  readonly exported?: (record: unknown) => unknown;
 }
 
 /** A host name that never resolves. */
@@ -54,12 +69,18 @@ function configurationWithoutSecrets({ options, ...record }: NotificationConfigu
   };
 }
 
+/** The processes that run functions are not exported: what they had under way is queued, as if they had been stopped. */
+function runWithoutProcess(run: StoredRun): StoredRun {
+  if (run.holder === null) return run;
+  return afterAttempt(run, { type: 'handed_back' }, run.startedAt ?? run.enqueuedAt);
+}
+
 const userWithoutAddress = (user: User): User => ({ ...user, email: `${user.id}@${nowhere}` });
 
 /**
  * The tables of an export, in the order in which it has them. Left out: tokens and one-time tokens, variables, the sources of
  * jobs (`job_submissions`), the note of an interrupted encryption (`replaced_secrets`), waits of chat hooks (`notification_hook_holds`, by digests of URLs that an export does not have), and what
- * processes report each other through the store, and the runs and schedules of functions of the host.
+ * processes report each other through the store.
  */
 export const exportedTables: readonly ExportedTable[] = [
   { table: namespaces as Table<unknown> },
@@ -91,14 +112,25 @@ export const exportedTables: readonly ExportedTable[] = [
   { table: recoveries as Table<unknown> },
   {
     table: configurations as Table<unknown>,
-    withoutSecrets: configurationWithoutSecrets as (record: unknown) => unknown,
+    exported: configurationWithoutSecrets as (record: unknown) => unknown,
   },
   { table: timelines as Table<unknown> },
   { table: queues as Table<unknown> },
   { table: workspaces as Table<unknown> },
   { table: events as Table<unknown> },
   { table: eventTypes as Table<unknown> },
-  { table: users as Table<unknown>, withoutSecrets: userWithoutAddress as (record: unknown) => unknown },
+  { table: users as Table<unknown>, exported: userWithoutAddress as (record: unknown) => unknown },
+  { table: runs as Table<unknown>, exported: runWithoutProcess as (record: unknown) => unknown },
+  { table: values as Table<unknown> },
+  { table: steps as Table<unknown> },
+  { table: logs as Table<unknown> },
+  { table: batches as Table<unknown> },
+  { table: runKeys as Table<unknown> },
+  { table: functionCounts as Table<unknown> },
+  { table: rateStates as Table<unknown> },
+  { table: pauses as Table<unknown> },
+  { table: schedules as Table<unknown> },
+  { table: functionReports as Table<unknown> },
   { table: noticeBatches as Table<unknown> },
   { table: earlierRecords as Table<unknown> },
 ];
