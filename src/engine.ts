@@ -196,6 +196,7 @@ function contextOf(ports: EnginePorts, settings: Settings): EngineContext {
     agents: new NodeSwitch(),
     ownNodes: new Set(),
     functions: new Map(),
+    definitions: new Map(),
     accepted: new AcceptedEventsFeed(),
     cluster: new ClusterMemory(),
     turns: new Turns(),

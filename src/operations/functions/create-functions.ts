@@ -1,6 +1,7 @@
-import { err, ok, type Result } from 'neverthrow';
+import { err, ok, Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import { limitNames } from '../../functions/admission.js';
+import { declarationOf, declarations, replaces } from '../../functions/declaration.js';
 import {
   type Cron,
   checkCron,
@@ -21,9 +22,10 @@ import {
   type StoredRun,
 } from '../../functions/run.js';
 import { declared, schedules } from '../../functions/schedule.js';
+import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import { checkArgument, checkOptions } from '../../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../../options/durations.js';
-import { optional } from '../../options/option-kinds.js';
+import { optional, textLike } from '../../options/option-kinds.js';
 import type { ReadView } from '../../ports/storage.js';
 import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import { commit, type Transaction } from '../commit.js';
@@ -69,9 +71,17 @@ export function createFunctions(
       takes: 'milliseconds or a string such as 30s, from 100ms to 1h',
       fits: (value) => isDuration(value) && milliseconds(value) >= 100 && milliseconds(value) <= hour,
     }),
+    namespace: optional(textLike(/^[A-Za-z0-9-]{1,128}$/, 'at most 128 letters, digits and -')),
   });
-  const { concurrency = 20, lease = 30 * second } = options;
-  return new EngineFunctions(engine, policiesOf(definitions), { concurrency, lease: milliseconds(lease) });
+  const { concurrency = 20, lease = 30 * second, namespace = defaultNamespaceName } = options;
+  const limits = { concurrency, lease: milliseconds(lease), namespace };
+  const functions = new EngineFunctions(engine, policiesOf(definitions), limits);
+  for (const definition of definitions as readonly FunctionDefinition<unknown>[])
+    engine.definitions.set(definition.name, {
+      namespace,
+      enqueue: (input, settings: EnqueueOptions) => functions.enqueue(definition, input, settings),
+    });
+  return functions;
 }
 
 function policiesOf(definitions: readonly unknown[]): ReadonlyMap<string, FunctionPolicy> {
@@ -105,6 +115,9 @@ class EngineFunctions implements Functions {
   readonly #engine: EngineContext;
   readonly #loop: RunLoop;
   readonly #policies: ReadonlyMap<string, FunctionPolicy>;
+  readonly #namespace: string;
+  /** Names whose declarations are known to be stored. */
+  readonly #declared = new Set<string>();
   readonly #waiters = new Map<number, Set<(end: RunEnd) => void>>();
   #watching: Promise<void> | undefined;
   #running:
@@ -117,10 +130,11 @@ class EngineFunctions implements Functions {
   constructor(
     engine: EngineContext,
     policies: ReadonlyMap<string, FunctionPolicy>,
-    limits: { readonly concurrency: number; readonly lease: Milliseconds },
+    limits: { readonly concurrency: number; readonly lease: Milliseconds; readonly namespace: string },
   ) {
     this.#engine = engine;
     this.#policies = policies;
+    this.#namespace = limits.namespace;
     this.#loop = new RunLoop(engine, policies, limits, (number, run) => {
       if (run === undefined) this.#lookFor(number).catch((error: FunctionsError) => this.#settle(number, error));
       else this.#settle(number, run);
@@ -139,9 +153,11 @@ class EngineFunctions implements Functions {
     await this.#stopping;
     if (this.#running !== undefined) return;
     await this.#write(undefined, (tx) => {
-      for (const policy of this.#policies.values()) declareSchedules(tx, policy);
-      return ok(undefined);
+      const declared = Result.combine([...this.#policies.values()].map((policy) => this.#declare(tx, policy, true)));
+      if (declared.isOk()) for (const policy of this.#policies.values()) declareSchedules(tx, policy);
+      return declared;
     });
+    for (const name of this.#policies.keys()) this.#declared.add(name);
     const over = new AbortController();
     const alive = setInterval(() => undefined, 2 ** 30);
     this.#running = { over, done: this.#loop.run(over.signal), alive };
@@ -168,6 +184,26 @@ class EngineFunctions implements Functions {
     await this.stop();
   }
 
+  /**
+   * Stores the declaration of a function, so that any process knows it: at the start, or at its first enqueue here if the store has
+   * none. A name belongs to one namespace.
+   */
+  #declare(tx: Transaction, policy: FunctionPolicy, updates = false): Result<void, FunctionsError> {
+    if (!updates && this.#declared.has(policy.name)) return ok(undefined);
+    const known = tx.get(declarations, [policy.name])?.record;
+    if (known !== undefined && known.namespace !== this.#namespace)
+      return err(
+        new FunctionsError(
+          'permission_denied',
+          `the function ${policy.name} belongs to the namespace '${known.namespace}', and createFunctions declares it in ` +
+            `'${this.#namespace}': use that namespace, or another name`,
+        ),
+      );
+    const declared = declarationOf(policy, this.#namespace);
+    if (known === undefined || (updates && replaces(declared, known))) tx.put(declarations, declared);
+    return ok(undefined);
+  }
+
   async enqueue<In, Out>(fn: FunctionDefinition<In, Out>, ...args: EnqueueArgs<In>): Promise<Run<Out>> {
     const [input, options = {}] = args;
     checkOptions('functions.enqueue', options, enqueueTable);
@@ -177,8 +213,9 @@ class EngineFunctions implements Functions {
     let placed: Placed | undefined;
     try {
       placed = await this.#write(options.alongside, (tx) =>
-        place(tx, order, options, reserved ? this.#loop : undefined),
+        this.#declare(tx, order.policy).andThen(() => place(tx, order, options, reserved ? this.#loop : undefined)),
       );
+      this.#declared.add(order.policy.name);
     } catch (error) {
       if (reserved) this.#loop.begin(undefined, true);
       throw error;
@@ -202,14 +239,15 @@ class EngineFunctions implements Functions {
     for (const [at, input] of inputs.entries()) orders.push(await this.#orderOf(fn, input, `inputs[${at}]: `));
     const enqueued = await this.#write(options.alongside, (tx) => {
       const batch = tx.index;
-      return ok({
+      const [first] = orders;
+      return (first === undefined ? ok(undefined) : this.#declare(tx, first.policy)).map(() => ({
         batch,
         runs: orders.map((order, at) => {
           const run = { ...newRunOf(order, options, at === 0 ? batch : tx.nextIndex(), tx.now), batch };
           putNewRun(tx, run, order.text?.length ?? 0);
           return run;
         }),
-      });
+      }));
     });
     this.#loop.wake();
     return this.#batchOf(enqueued.batch, enqueued.runs);

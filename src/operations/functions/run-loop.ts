@@ -263,7 +263,7 @@ export class RunLoop {
     const { storage, turns } = this.#context;
     let index = seen;
     while (!signal.aborted) {
-      const changedAt = await storage.waitForChange([runs, processes], index, signal);
+      const changedAt = await storage.waitForChange([runs, processes, pauses, schedules], index, signal);
       // The enqueue, and a handler that ends at once, get their turn of the event loop first.
       await turns.next();
       if (changedAt !== index + 1 || !this.#claimedBy.delete(changedAt)) return;
