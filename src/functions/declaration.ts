@@ -15,8 +15,8 @@ export interface FunctionDeclaration extends DeclaredPolicy {
 /** The policy of a function that readers see. */
 interface DeclaredPolicy {
   readonly priority: number;
-  /** Of one attempt; null for none. */
-  readonly timeout: number | null;
+  /** Of one attempt; absent for none. */
+  readonly timeout?: number;
   readonly retry: {
     /** Calls of the handler, the first one included. */
     readonly attempts: number;
@@ -53,7 +53,7 @@ export function declarationOf(policy: FunctionPolicy, namespace: string): Functi
     version,
     hasHandler: handler !== undefined,
     priority,
-    timeout: Number.isFinite(timeout) ? timeout : null,
+    ...(Number.isFinite(timeout) ? { timeout } : {}),
     retry: { attempts, backoff: declaredBackoff(backoff), delay, factor, max, jitter },
     limits: policy.limits.map(declaredLimit),
     rates: policy.rates.map((rate) => ({

@@ -127,6 +127,7 @@ export const runs = table<StoredRun>(
       key: (run) => (hasEnded(run) ? [run.function, groupOf(run), keptFrom(run), run.number] : undefined),
       lazy: 128,
     },
+    by_function: { version: 1, key: ({ function: name, number }) => [name, number], lazy: 128 },
     batch: { version: 1, key: ({ batch, number }) => (batch === undefined ? undefined : [batch, number]) },
   },
   { numbered: true, grows: true },
@@ -158,10 +159,22 @@ interface RunKey extends StoredKey {
 export const runKeys = table<RunKey>('function_keys', ({ kind, function: name, key }) => [kind, name, key]);
 
 /** How many ended runs of a function are kept. */
-interface FunctionCounts {
+export interface EndedCounts extends Readonly<Record<KeptGroup, number>> {
+  /** Of the others, if any: the rest failed. */
+  readonly cancelled?: number;
+  readonly timed_out?: number;
+}
+interface FunctionCounts extends EndedCounts {
   readonly function: string;
-  readonly succeeded: number;
-  readonly others: number;
+}
+
+/** The counts with one run more, or one less. */
+export function counted(counts: EndedCounts, run: Pick<StoredRun, 'state'>, change: 1 | -1): EndedCounts {
+  const { state } = run;
+  const group = groupOf(run);
+  const after = { ...counts, [group]: counts[group] + change };
+  if (state !== 'cancelled' && state !== 'timed_out') return after;
+  return { ...after, [state]: Math.max(0, (counts[state] ?? 0) + change) };
 }
 export const functionCounts = table<FunctionCounts>('functions', ({ function: name }) => [name]);
 

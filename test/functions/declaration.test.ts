@@ -26,7 +26,6 @@ describe('the declaration of a function', () => {
       version: 3,
       hasHandler: true,
       priority: 50,
-      timeout: null,
       retry: { attempts: 3, backoff: [1000, 60_000], delay: 1000, factor: 5, max: 3_600_000, jitter: 0.2 },
       limits: [
         { limit: 20, scope: 'work:all', perKey: false },

@@ -11,16 +11,7 @@ import {
   type Json,
   policyOf,
 } from '../../functions/define-function.js';
-import {
-  cancelled,
-  hasEnded,
-  type Outcome,
-  pauses,
-  retried,
-  runId,
-  runs,
-  type StoredRun,
-} from '../../functions/run.js';
+import { cancelled, hasEnded, type Outcome, pauses, runId, runs, type StoredRun } from '../../functions/run.js';
 import { declared, schedules } from '../../functions/schedule.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import { checkArgument, checkOptions } from '../../options/check-options.js';
@@ -52,7 +43,18 @@ import {
 } from './functions-api.js';
 import { declareSchedules } from './launches.js';
 import { RunLoop } from './run-loop.js';
-import { countEnded, countsOf, endIn, find, putNewRun, recordOf, removeRun, Scan, viewOf } from './stored-runs.js';
+import {
+  countEnded,
+  countsOf,
+  endIn,
+  find,
+  putNewRun,
+  recordOf,
+  removeRun,
+  retryIn,
+  Scan,
+  viewOf,
+} from './stored-runs.js';
 
 const mostInputs = 10_000;
 
@@ -277,13 +279,7 @@ class EngineFunctions implements Functions {
   }
 
   retry(filter: RunFilter): Promise<number> {
-    return this.#change('retry', filter, (tx, run) => {
-      const changed = retried(run, tx.now);
-      if (changed === undefined) return false;
-      tx.put(runs, changed);
-      countEnded(tx, run, -1);
-      return true;
-    });
+    return this.#change('retry', filter, retryIn);
   }
 
   discard(filter: RunFilter): Promise<number> {

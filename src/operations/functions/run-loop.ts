@@ -7,10 +7,10 @@ import {
   afterAttempt,
   cancellation,
   cancelled,
+  counted,
+  type EndedCounts,
   functionCounts,
-  groupOf,
   hasEnded,
-  type KeptGroup,
   pauses,
   processes,
   rateStates,
@@ -28,7 +28,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { Attempt } from './attempt.js';
 import { launchDue } from './launches.js';
-import { batchSize, collect, inputOf, keptCountsOf, resultApart } from './stored-runs.js';
+import { batchSize, collect, endedCountsOf, inputOf, resultApart } from './stored-runs.js';
 
 /** From an abort until a handler that does not end is given up. */
 const grace: Milliseconds = 5 * second;
@@ -617,17 +617,15 @@ export class RunLoop {
 
   /** Counts what has ended, and removes what is kept no longer. */
   #count(tx: Transaction, turn: Turn): void {
-    const touched = new Map<string, Record<KeptGroup, number>>();
-    for (const run of turn.ended) {
-      const counts = touched.get(run.function) ?? keptCountsOf(tx, run.function);
-      counts[groupOf(run)] += 1;
-      touched.set(run.function, counts);
-    }
+    const touched = new Map<string, EndedCounts>();
+    for (const run of turn.ended)
+      touched.set(run.function, counted(touched.get(run.function) ?? endedCountsOf(tx, run.function), run, 1));
     const collects = touched.size > 0 && tx.monotonic - this.#collectedAt >= minute;
     for (const [name, counts] of touched) {
-      const policy = this.#policyOf.get(name);
-      if (collects && policy !== undefined && collect(tx, policy, counts)) turn.isPartial = true;
-      tx.put(functionCounts, { function: name, ...counts });
+      const policy = collects ? this.#policyOf.get(name) : undefined;
+      const left = policy === undefined ? { counts, isPartial: false } : collect(tx, policy, counts);
+      if (left.isPartial) turn.isPartial = true;
+      tx.put(functionCounts, { function: name, ...left.counts });
     }
     turn.hasCollected = collects && !turn.isPartial;
   }

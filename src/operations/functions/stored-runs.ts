@@ -1,12 +1,13 @@
 import type { FunctionPolicy, Json } from '../../functions/define-function.js';
 import {
+  counted,
+  type EndedCounts,
   functionCounts,
-  groupOf,
   hasEnded,
-  type KeptGroup,
   keptFrom,
   numberOf,
   type RunState,
+  retried,
   runId,
   runKeys,
   runStates,
@@ -17,6 +18,7 @@ import {
 } from '../../functions/run.js';
 import type { ReadView } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
+import type { Key } from '../../shared/table.js';
 import type { Transaction } from '../commit.js';
 import type { BatchCounts, RunFilter, RunRecord } from './functions-api.js';
 
@@ -33,10 +35,17 @@ export function endIn(tx: Transaction, run: StoredRun): void {
   if (hasEnded(run)) countEnded(tx, run, 1);
 }
 
+/** Queues a run again that ended otherwise than well; false for others. */
+export function retryIn(tx: Transaction, run: StoredRun): boolean {
+  const changed = retried(run, tx.now);
+  if (changed === undefined) return false;
+  tx.put(runs, changed);
+  countEnded(tx, run, -1);
+  return true;
+}
+
 export function countEnded(tx: Transaction, run: StoredRun, change: 1 | -1): void {
-  const { succeeded = 0, others = 0 } = tx.get(functionCounts, [run.function])?.record ?? {};
-  const counts = { succeeded, others };
-  counts[groupOf(run)] += change;
+  const counts = counted(endedCountsOf(tx, run.function), run, change);
   tx.put(functionCounts, { function: run.function, ...counts });
 }
 
@@ -44,22 +53,23 @@ export function countEnded(tx: Transaction, run: StoredRun, change: 1 | -1): voi
 export class Scan {
   isOver = false;
   readonly matches: (run: StoredRun) => boolean;
-  readonly #batch: number | undefined;
+  readonly #range: { readonly index?: string; readonly prefix?: Key };
   #before: number;
 
   constructor(filter: RunFilter) {
     const states = filter.state === undefined ? undefined : new Set([filter.state].flat());
     const batch = filter.batch === undefined ? undefined : Number(/^batch\/(\d{1,16})$/.exec(filter.batch)?.[1] ?? -1);
-    this.#batch = batch;
+    const name = filter.function;
+    if (batch !== undefined) this.#range = { index: 'batch', prefix: [batch] };
+    else this.#range = name === undefined ? {} : { index: 'by_function', prefix: [name] };
     this.#before = (filter.after === undefined ? undefined : numberOf(filter.after)) ?? Number.MAX_SAFE_INTEGER;
     this.matches = (run) => isOfKind(run, filter, states) && isWithin(run, filter, batch);
   }
 
   /** The matching ones of the next rows. */
   next(view: ReadView): StoredRun[] {
-    const within = this.#batch === undefined ? {} : { index: 'batch', prefix: [this.#batch] };
-    const to = this.#batch === undefined ? [this.#before] : [this.#batch, this.#before];
-    const rows = view.list(runs, { ...within, to, reverse: true, limit: bulkSize });
+    const to = [...(this.#range.prefix ?? []), this.#before];
+    const rows = view.list(runs, { ...this.#range, to, reverse: true, limit: bulkSize });
     this.#before = rows.at(-1)?.record.number ?? 0;
     this.isOver = rows.length < bulkSize;
     return rows.map(({ record }) => record).filter(this.matches);
@@ -113,13 +123,22 @@ export function countsOf(members: readonly StoredRun[]): BatchCounts {
   for (const { state } of members) counts[state] += 1;
   return { ...counts, total: members.length };
 }
-export function keptCountsOf(view: ReadView, name: string): Record<KeptGroup, number> {
-  const { succeeded = 0, others = 0 } = view.get(functionCounts, [name])?.record ?? {};
-  return { succeeded, others };
+export function endedCountsOf(view: ReadView, name: string): EndedCounts {
+  const { function: _, ...counts } = view.get(functionCounts, [name])?.record ?? {
+    function: name,
+    succeeded: 0,
+    others: 0,
+  };
+  return counts;
 }
 
-/** Removes the ended runs that are too old or too many, one batch of each group; whether there may be more. */
-export function collect(tx: Transaction, policy: FunctionPolicy, counts: Record<KeptGroup, number>): boolean {
+/** Removes the ended runs that are too old or too many, one batch of each group: the counts after it, and whether there may be more. */
+export function collect(
+  tx: Transaction,
+  policy: FunctionPolicy,
+  before: EndedCounts,
+): { readonly counts: EndedCounts; readonly isPartial: boolean } {
+  let counts = before;
   let isPartial = false;
   for (const group of ['succeeded', 'others'] as const) {
     const { age, count } = policy.keep[group];
@@ -130,11 +149,13 @@ export function collect(tx: Transaction, policy: FunctionPolicy, counts: Record<
       const from = keptFrom(record);
       return (at < tooMany && from <= tx.now) || from + age < tx.now;
     });
-    for (const { record } of removed) removeRun(tx, record);
-    counts[group] -= removed.length;
+    for (const { record } of removed) {
+      removeRun(tx, record);
+      counts = counted(counts, record, -1);
+    }
     if (removed.length === batchSize) isPartial = true;
   }
-  return isPartial;
+  return { counts, isPartial };
 }
 
 /** Removes a run with all that belongs to it. Its counts are the caller's. */
