@@ -30,7 +30,9 @@ const leftOut = [
   'relay_messages',
   'store_probes',
   'notification_hook_holds',
-  ...['runs', 'values', 'steps', 'keys', 'rates', 'pauses', 'processes', 'schedules', 'declarations'].map((part) => `function_${part}`),
+  ...['runs', 'values', 'steps', 'keys', 'rates', 'pauses', 'processes', 'schedules', 'declarations'].map(
+    (part) => `function_${part}`,
+  ),
   'functions',
 ];
 
