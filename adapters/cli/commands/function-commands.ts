@@ -29,12 +29,12 @@ interface Selecting {
 }
 
 function selectionFrom({ state, error, batch, meta, from, to }: Selecting) {
-  const entries = Object.entries(pairs('meta', meta)).map(([name, value]) => `${name}=${value}`);
+  const entries = pairs('meta', meta);
   return {
     ...(state.length === 0 ? {} : { state }),
     ...optional('error', error),
     ...optional('batch', batch),
-    ...(entries.length === 0 ? {} : { meta: entries }),
+    ...(meta.length === 0 ? {} : { meta: entries }),
     ...optional('from', timeOption('from', from)),
     ...optional('to', timeOption('to', to)),
   };
@@ -89,9 +89,11 @@ const runs = command({
   run: async (invocation) => {
     const { box, inNamespace, options, parameters, terminal } = invocation;
     const [name = ''] = parameters;
+    const { meta, ...selection } = selectionFrom(options);
     const read = box.functions.runs(name, {
       ...inNamespace,
-      ...selectionFrom(options),
+      ...selection,
+      ...(meta === undefined ? {} : { meta: options.meta }),
       ...optional('perPage', numberOption('per-page', options['per-page'])),
       ...optional('nextToken', options['page-token']),
     });

@@ -12,7 +12,15 @@ import { type AnswerForm, done, found, type Indexed, listSchema, type PageOf, pa
 import { read, write } from '../call.js';
 import { pageInputs } from '../common-inputs.js';
 import { inBody, inPath, inQueries, inQuery } from '../inputs.js';
-import { type JsonCodec, jsonDocument, jsonInstant, jsonInteger, jsonText, jsonTextMap } from '../json-codecs.js';
+import {
+  type JsonCodec,
+  jsonDocument,
+  jsonInstant,
+  jsonInteger,
+  jsonText,
+  jsonTextMap,
+  jsonTexts,
+} from '../json-codecs.js';
 import { instant, integer, text } from '../text-codecs.js';
 
 const name = inPath('function_name', text);
@@ -26,28 +34,10 @@ const jsonPeriod: JsonCodec<Duration> = {
 };
 
 /** One state, or several. */
-const jsonStates: JsonCodec<readonly string[]> = {
+const jsonStates: JsonCodec<string | readonly string[]> = {
   schema: () => ({ anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] }),
   expected: 'a state, or a list of states',
-  read: (value) => {
-    const states: readonly unknown[] = Array.isArray(value) ? value : [value];
-    return states.every((state) => typeof state === 'string') ? { value: states } : undefined;
-  },
-};
-
-/** Entries of `meta`, as `NAME=VALUE` each. */
-const jsonEntries: JsonCodec<readonly string[]> = {
-  schema: () => jsonTextMap.schema(),
-  expected: jsonTextMap.expected,
-  read: (value) => {
-    const map = jsonTextMap.read(value);
-    if (map === undefined || 'message' in map) return undefined;
-    return { value: Object.entries(map.value).map(([key, item]) => `${key}=${item}`) };
-  },
-  print: (entries) =>
-    Object.fromEntries(
-      entries.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
-    ),
+  read: (value) => (typeof value === 'string' ? { value } : jsonTexts.read(value)),
 };
 
 const jsonUnique: JsonCodec<NonNullable<EnqueueFunctionInput['unique']>> = jsonDocument(() => ({
@@ -66,7 +56,7 @@ const selection = {
   state: inBody('state', jsonStates),
   error: inBody('error', jsonText),
   batch: inBody('batch', jsonText),
-  meta: inBody('meta', jsonEntries),
+  meta: inBody('meta', jsonTextMap),
   from: inBody('from', jsonInstant),
   to: inBody('to', jsonInstant),
 } as const;

@@ -17,7 +17,7 @@ import type { Duration } from '../../options/durations.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { commit, type Transaction } from '../commit.js';
-import type { EngineContext } from '../context/engine-context.js';
+import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { createFunctions } from './create-functions.js';
 import { type EnqueueOptions, enqueueTable, type Functions, FunctionsError, type RunFilter } from './functions-api.js';
 import {
@@ -69,8 +69,8 @@ export function enqueueFunction(
   const options = runAt === undefined ? rest : { ...rest, runAt: new Date(runAt) };
   const fitting = checked('options', () => checkOptions('enqueue', options as EnqueueOptions, enqueueTable));
   if (fitting.isErr()) return errAsync(fitting.error);
-  const defined = context.definitions.get(name);
-  if (defined?.namespace !== namespace) return refusal(context, namespace, name);
+  const defined = context.definitions.get(definitionKey(namespace, name));
+  if (defined === undefined) return refusal(context, namespace, name);
   const enqueued = defined.enqueue(input, options).then(({ id, isNew }) => ({ id, isNew }));
   return ResultAsync.fromPromise(enqueued, (error) => enqueueError(context, { namespace, name }, error));
 }

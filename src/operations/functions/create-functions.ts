@@ -20,7 +20,7 @@ import { optional, textLike } from '../../options/option-kinds.js';
 import type { ReadView } from '../../ports/storage.js';
 import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import { commit, type Transaction } from '../commit.js';
-import type { EngineContext } from '../context/engine-context.js';
+import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { hostRowsOf, jsonOf, newRunOf, type Order, type Placed, parsedOf, place, storageWith } from './enqueue.js';
 import {
   type Batch,
@@ -79,8 +79,7 @@ export function createFunctions(
   const limits = { concurrency, lease: milliseconds(lease), namespace };
   const functions = new EngineFunctions(engine, policiesOf(definitions), limits);
   for (const definition of definitions as readonly FunctionDefinition<unknown>[])
-    engine.definitions.set(definition.name, {
-      namespace,
+    engine.definitions.set(definitionKey(namespace, definition.name), {
       enqueue: (input, settings: EnqueueOptions) => functions.enqueue(definition, input, settings),
     });
   return functions;

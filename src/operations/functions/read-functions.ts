@@ -111,22 +111,30 @@ export function listFunctions(
   const allowed = everywhere ? ok(undefined) : authorise(caller, namespace, ['read-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
   const sees = (name: string): boolean => allows(caller, name, ['read-job']);
+  const steps = function* (current: () => ReadView): Steps<Answer<Page<FunctionView>>> {
+    const view = current();
+    const scope = everywhere ? {} : { index: 'by_namespace', prefix: [namespace] };
+    const found = view.list(declarations, scope).map(({ record }) => record);
+    const visible = found.filter((record) => record.name.startsWith(prefix) && sees(record.namespace));
+    const page = readPage(
+      heldSource(visible, { nextToken }, ({ name }) => name),
+      perPage,
+    )._unsafeUnwrap();
+    const isHidden = everywhere && !someNamespace(view, sees);
+    const index = isHidden ? 0 : indexOf(view, shownTables);
+    const unfinished = new UnfinishedRuns(current);
+    const items: FunctionView[] = [];
+    for (const declared of page.items) {
+      items.push(functionView(current(), declared, unfinished));
+      yield;
+    }
+    return { index, value: { ...page, items } };
+  };
   const query = {
     key: () => JSON.stringify(['functions', everywhere ? caller : namespace, prefix, perPage, nextToken]),
     tables: shownTables,
-    run: (view: ReadView) => {
-      const scope = everywhere ? {} : { index: 'by_namespace', prefix: [namespace] };
-      const found = view.list(declarations, scope).map(({ record }) => record);
-      const visible = found.filter((record) => record.name.startsWith(prefix) && sees(record.namespace));
-      const page = readPage(
-        heldSource(visible, { nextToken }, ({ name }) => name),
-        perPage,
-      )._unsafeUnwrap();
-      const unfinished = new UnfinishedRuns(view);
-      const items = page.items.map((declared) => functionView(view, declared, unfinished));
-      const isHidden = everywhere && !someNamespace(view, sees);
-      return { index: isHidden ? 0 : indexOf(view, shownTables), value: { ...page, items } };
-    },
+    run: (view: ReadView) => finish(steps(() => view)),
+    steps,
   };
   return answerQuery(context, query, waiting);
 }
@@ -161,7 +169,7 @@ export function readFunction(
     tables: shownTables.map((table) => rowsUnder(table as typeof declarations, [name])),
     run: (view: ReadView) => {
       const declared = declaredIn(view, namespace, name);
-      const value = declared && functionView(view, declared, new UnfinishedRuns(view));
+      const value = declared && functionView(view, declared, new UnfinishedRuns(() => view));
       return { index: indexOf(view, shownTables), value };
     },
   };
@@ -176,17 +184,17 @@ export function declaredIn(view: ReadView, namespace: string, name: string): Fun
 
 /** How many runs have not ended. Scheduled and running ones, which no index has by function, are read once for a whole list. */
 class UnfinishedRuns {
-  readonly #view: ReadView;
+  readonly #current: () => ReadView;
   #others: ReadonlyMap<string, readonly RunState[]> | undefined;
   #hasMoreOthers = false;
 
-  constructor(view: ReadView) {
-    this.#view = view;
+  constructor(current: () => ReadView) {
+    this.#current = current;
   }
 
   of(name: string): { readonly counts: Partial<Record<RunState, number>>; readonly hasMore: boolean } {
     const queued = ['ready', 'suspects'].flatMap((index) =>
-      this.#view.list(runs, { index, prefix: [name], limit: mostCounted + 1 }),
+      this.#current().list(runs, { index, prefix: [name], limit: mostCounted + 1 }),
     );
     const others = this.#othersOf(name);
     const counts: Partial<Record<RunState, number>> = { queued: Math.min(queued.length, mostCounted) };
@@ -198,7 +206,7 @@ class UnfinishedRuns {
     if (this.#others === undefined) {
       const found = new Map<string, RunState[]>();
       for (const index of ['due', 'live']) {
-        const rows = this.#view.list(runs, { index, limit: mostCounted + 1 });
+        const rows = this.#current().list(runs, { index, limit: mostCounted + 1 });
         if (rows.length > mostCounted) this.#hasMoreOthers = true;
         for (const { record } of rows.slice(0, mostCounted)) {
           const states = found.get(record.function) ?? [];
@@ -242,19 +250,20 @@ function scheduleView(view: ReadView, stored: StoredSchedule): ScheduleView {
 /** Which runs of a function are listed: all members must hold. */
 export interface RunsSelection {
   /** One or several of the states. */
-  readonly state?: readonly string[];
+  readonly state?: string | readonly string[];
   /** The name or code of the error. */
   readonly error?: string;
   readonly batch?: string;
-  /** `NAME=VALUE` each. */
-  readonly meta?: readonly string[];
+  readonly meta?: Readonly<Record<string, string>>;
   /** Enqueued at this time or later, and before this time. */
   readonly from?: number;
   readonly to?: number;
 }
 
 /** Selects a page of runs. */
-export interface ListFunctionRunsInput extends FunctionReference, RunsSelection {
+export interface ListFunctionRunsInput extends FunctionReference, Omit<RunsSelection, 'meta'> {
+  /** `NAME=VALUE` each. */
+  readonly meta?: readonly string[];
   /** 100 when absent or 0; at most 1,000. */
   readonly perPage?: number;
   readonly nextToken?: string;
@@ -263,18 +272,12 @@ export interface ListFunctionRunsInput extends FunctionReference, RunsSelection 
 /** The filter of a selection, checked. */
 export function filterOf(name: string, selection: RunsSelection): Result<RunFilter, InvalidRequest> {
   const { state, error, batch, meta, from, to } = selection;
-  const entries = meta?.map((entry): readonly [string, string] => {
-    const end = entry.indexOf('=');
-    return [entry.slice(0, Math.max(0, end)), entry.slice(end + 1)];
-  });
-  if (meta?.some((entry) => !entry.includes('=')) === true)
-    return err({ type: 'invalid_request', field: 'meta', message: 'meta must have the form NAME=VALUE' });
   const filter = {
     function: name,
-    ...(state === undefined ? {} : { state: state as readonly RunState[] }),
+    ...(state === undefined ? {} : { state: state as RunState | readonly RunState[] }),
     ...(error === undefined ? {} : { error }),
     ...(batch === undefined ? {} : { batch }),
-    ...(entries === undefined ? {} : { meta: Object.fromEntries(entries) }),
+    ...(meta === undefined ? {} : { meta }),
     ...(from === undefined ? {} : { from: new Date(from) }),
     ...(to === undefined ? {} : { to: new Date(to) }),
   };
@@ -298,7 +301,7 @@ export function listFunctionRuns(
   input: ListFunctionRunsInput,
   waiting: Waiting = {},
 ): Read<Page<FunctionRunSummary> | undefined, InvalidRequest> {
-  const { name, perPage = 0, nextToken = '', ...selection } = input;
+  const { name, perPage = 0, nextToken = '', meta = [], ...selection } = input;
   const namespace = namespaceOf(input);
   const allowed = authorise(caller, namespace, ['read-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
@@ -307,7 +310,7 @@ export function listFunctionRuns(
   const start = nextToken === '' ? undefined : numberOf(nextToken);
   if (nextToken !== '' && start === undefined)
     return errAsync({ type: 'invalid_request', field: 'next_token', message: 'next_token is the ID of a run' });
-  const filter = filterOf(name, selection);
+  const filter = entriesOf(meta).andThen((entries) => filterOf(name, { ...selection, meta: entries }));
   if (filter.isErr()) return errAsync(filter.error);
   const { matches } = new Scan(filter.value);
   const size = perPage === 0 ? usualPage : perPage;
@@ -319,6 +322,14 @@ export function listFunctionRuns(
     steps,
   };
   return answerQuery(context, query, waiting);
+}
+
+function entriesOf(texts: readonly string[]): Result<Readonly<Record<string, string>>, InvalidRequest> {
+  const message = 'meta must have the form NAME=VALUE';
+  if (!texts.every((text) => text.includes('='))) return err({ type: 'invalid_request', field: 'meta', message });
+  return ok(
+    Object.fromEntries(texts.map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)])),
+  );
 }
 
 interface RunsWanted {

@@ -605,7 +605,7 @@ async function childJob(engine: Engine): Promise<void> {
 }
 
 async function waitingRun(engine: Engine): Promise<void> {
-  await engine.definitions.get('mail/send')?.enqueue({ n: 0 }, { delay: '1h', meta: { colour: 'red' } });
+  await engine.definitions.get('default/mail/send')?.enqueue({ n: 0 }, { delay: '1h', meta: { colour: 'red' } });
 }
 
 async function retriedRun(engine: Engine): Promise<void> {

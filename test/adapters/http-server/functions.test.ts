@@ -272,7 +272,7 @@ describe('functions over HTTP', () => {
 
   it('are enqueued only where they are defined', async () => {
     const request = requestFrom({ method: 'POST', target: '/v1/function/send-receipt/enqueue', body: '{}' });
-    engine.definitions.delete('send-receipt');
+    engine.definitions.delete('default/send-receipt');
     expect(await handler(request)).toMatchObject({ status: 409 });
     expect((await ask('POST', '/v1/function/unknown/enqueue')).status).toBe(404);
   });
@@ -369,7 +369,9 @@ it('the typed clients have the same answers, in process and over HTTP', async ()
     expect(run.value).toMatchObject({ id: enqueued.id, state: 'succeeded', result: 'sent' });
     const runs = (await box.functions.runs('mail/send/runs', { state: ['succeeded'], meta: ['a=b'] }))._unsafeUnwrap();
     expect(runs.value?.items[0]?.id).toBe(enqueued.id);
-    expect((await box.functions.cancel('send-receipt', { meta: ['a=b'] }))._unsafeUnwrap()).toEqual({ count: 0 });
+    expect((await box.functions.cancel('send-receipt', { state: 'queued', meta: { a: 'b' } }))._unsafeUnwrap()).toEqual(
+      { count: 0 },
+    );
     expect((await box.functions.enqueue('none'))._unsafeUnwrapErr().type).toBe('function_not_found');
   }
   expect((await remote.functions.list())._unsafeUnwrap().value).toEqual(
