@@ -17,6 +17,7 @@ import type { BackgroundLoop } from './operations/context/engine-context.js';
 import { deploymentActionBindings } from './operations/deployments/deployment-bindings.js';
 import { deploymentLoops } from './operations/deployments/index.js';
 import { clusterBindings } from './operations/events/cluster-bindings.js';
+import { functionBindings } from './operations/functions/function-bindings.js';
 import {
   allocationBindings,
   deploymentBindings,
@@ -83,6 +84,7 @@ export * from './operations/variables/index.js';
 /** The operation of every call of the interface. */
 export const bindings: { readonly [A in keyof Api]: Bindings<Api[A]> } = {
   jobs: { ...jobBindings, ...planBindings, ...periodicBindings, ...actionBindings, ...jobServiceBindings },
+  functions: functionBindings,
   evaluations: evaluationBindings,
   allocations: { ...allocationBindings, ...allocationCommandBindings, ...allocationServiceBindings },
   services: serviceBindings,

@@ -8,6 +8,7 @@ import type { CallInput } from './api/answers.js';
 import type { ErrorTag } from './api/errors.js';
 import { boundCalls, type CallName } from './bound-calls.js';
 import { type Client, clientOver } from './client/client.js';
+import { functionTables } from './functions/tables.js';
 import { type JobPolicy, policyLevels } from './jobs/admission/job-policy.js';
 import { jobTables } from './jobs/tables.js';
 import { loadOperations } from './load-operations.js';
@@ -126,6 +127,7 @@ const watchedTables: readonly TableName[] = [
   ...jobTables,
   ...schedulerTables,
   ...serviceTables,
+  ...functionTables,
 ];
 
 /**
@@ -196,6 +198,7 @@ function contextOf(ports: EnginePorts, settings: Settings): EngineContext {
     agents: new NodeSwitch(),
     ownNodes: new Set(),
     functions: new Map(),
+    definitions: new Map(),
     accepted: new AcceptedEventsFeed(),
     cluster: new ClusterMemory(),
     turns: new Turns(),

@@ -6,6 +6,7 @@
 
 export * from './public/access.js';
 export * from './public/engine.js';
+export * from './public/functions.js';
 export * from './public/jobs.js';
 export * from './public/nodes.js';
 export * from './public/notifications.js';

@@ -50,6 +50,8 @@ interface CallDefinition<
   readonly closeCodes?: Readonly<Partial<Record<ErrorTag, 1008 | 1011>>>;
   /** For a stream: the input flag that requests raw bytes. */
   readonly bytesWhen?: string;
+  /** For a list that is always answered in pages: the request gets one page also if it names no size. */
+  readonly alwaysPaged?: true;
   /** Content type of a stream of bytes; default `application/octet-stream`. */
   readonly contentType?: string;
   /** Content type of a stream of items; default `application/json`. */

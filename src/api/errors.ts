@@ -2,6 +2,7 @@ import type { AccessError } from '../access/errors.js';
 import type { ClaimRefused } from '../access/node-claim.js';
 import type { CommandRefused } from '../agent/link/node-command.js';
 import type { InvalidTopic } from '../events/subscription.js';
+import type { FunctionCallError } from '../functions/errors.js';
 import type { VersionBaseNotFound } from '../jobs/diff/diff-versions.js';
 import type { DecodeError } from '../jobs/document/decode-job.js';
 import type {
@@ -81,7 +82,8 @@ export type JobCallError =
   | DeploymentError
   | NodeNotFound
   | NodeRefused
-  | NodePoolError;
+  | NodePoolError
+  | FunctionCallError;
 
 /** Every error of the notification interface. */
 export type NotificationCallError = NotificationError | PermissionDenied | StorageError;

@@ -8,6 +8,7 @@ import { deploymentActionCalls } from './calls/deployment-calls.js';
 import { userCalls, workspaceCalls } from './calls/directory-calls.js';
 import { eventCalls, eventTypeCalls, recoveryCalls } from './calls/event-calls.js';
 import { fileCalls } from './calls/file-calls.js';
+import { functionCalls } from './calls/function-calls.js';
 import { jobCalls, poolJobCalls } from './calls/job-calls/index.js';
 import { jobControlCalls } from './calls/job-control-calls.js';
 import { maintenanceCalls } from './calls/maintenance-calls.js';
@@ -32,6 +33,7 @@ import { variableCalls } from './calls/variable-calls.js';
  */
 export const api = {
   jobs: { ...jobCalls, ...jobControlCalls, ...actionCalls, ...jobServiceCalls },
+  functions: functionCalls,
   evaluations: evaluationCalls,
   allocations: { ...allocationCalls, ...allocationCommandCalls, ...allocationServiceCalls },
   services: serviceCalls,

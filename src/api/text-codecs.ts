@@ -1,5 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { type Milliseconds, parseDurationNanos } from '../shared/duration.js';
+import { instantFromRfc3339, isoFromInstant } from '../shared/instant.js';
 import type { JsonSchema } from './json-schema.js';
 import { quoted } from './quoted.js';
 
@@ -191,6 +192,27 @@ export function duration(what: string): TextCodec<Milliseconds> {
         .mapErr((error) => `${what}: ${quoted(written)}: ${error.message}`),
     print: (milliseconds) => `${Math.round(milliseconds * 1000)}us`,
   };
+}
+
+/** An instant written as `2026-01-02T03:04:05Z`; the value is in milliseconds since 1970. */
+export const instant: TextCodec<number> = {
+  schema: { type: 'string', format: 'date-time' },
+  parse: (written, name) => {
+    const read = instantFromRfc3339(written);
+    return read === undefined
+      ? err(`"${name}" must be a time such as 2026-01-02T03:04:05Z, not ${quoted(written)}`)
+      : ok(read);
+  },
+  // An invalid time is printed as it is, so that the server refuses it.
+  print: (value) => (isMoment(value) ? isoFromInstant(value) : String(value)),
+  holds: 'instant',
+};
+
+/** The last time that a `Date` can hold, and the same time before 1970. */
+const furthest = 8.64e15;
+
+function isMoment(value: number): boolean {
+  return Math.abs(value) <= furthest;
 }
 
 /**

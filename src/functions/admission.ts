@@ -1,6 +1,6 @@
-import { type Instant } from '../shared/instant.js';
-import { type FunctionPolicy, type LimitPolicy, type RatePolicy } from './define-function.js';
-import { type FunctionPause, type RateState, type StoredRun, keysOf } from './run.js';
+import type { Instant } from '../shared/instant.js';
+import type { FunctionPolicy, LimitPolicy, RatePolicy } from './define-function.js';
+import { type FunctionPause, keysOf, type RateState, type StoredRun } from './run.js';
 
 /** The most characters of a key. */
 const longestKey = 256;

@@ -1,9 +1,9 @@
 import { parseCron } from '../jobs/periodic/cron-expression.js';
 import { timeZone } from '../jobs/periodic/time-zone.js';
-import { type OptionKind, type OptionTable, checkOptions, faultOf } from '../options/check-options.js';
+import { checkOptions, faultOf, type OptionKind, type OptionTable } from '../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../options/durations.js';
 import { callable, count, either, group, listOf, oneOf, optional, textLike } from '../options/option-kinds.js';
-import { type Milliseconds, day, hour, minute, second } from '../shared/duration.js';
+import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
 import { jsonFault, longestValue } from './json-fault.js';
 /** What an input, a result and the value of a step may be. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json | undefined };

@@ -1,7 +1,7 @@
 import { type Milliseconds, minute } from '../shared/duration.js';
-import { type Instant } from '../shared/instant.js';
+import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
-import { type RunError, type StoredRun, hasEnded } from './run.js';
+import { hasEnded, type RunError, type StoredRun } from './run.js';
 
 /*
  * What a workspace is told of the runs of a function (option `notify`):

@@ -1,6 +1,6 @@
 import { type Duration, isDuration, milliseconds } from '../options/durations.js';
-import { type Milliseconds } from '../shared/duration.js';
-import { type Instant } from '../shared/instant.js';
+import type { Milliseconds } from '../shared/duration.js';
+import type { Instant } from '../shared/instant.js';
 import { type FunctionPolicy, NonRetryableError, RetryAfterError } from './define-function.js';
 
 const longestWait: Milliseconds = 400 * 24 * 3_600_000;

@@ -1,7 +1,7 @@
-import { type Milliseconds, hour } from '../shared/duration.js';
-import { type Instant } from '../shared/instant.js';
+import { hour, type Milliseconds } from '../shared/duration.js';
+import type { Instant } from '../shared/instant.js';
 import { type Key, table } from '../shared/table.js';
-import { type Json } from './define-function.js';
+import type { Json } from './define-function.js';
 
 /** How a run ended. */
 export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'timed_out';
@@ -150,6 +150,7 @@ export const runs = table<StoredRun>(
       version: 1,
       key: ({ after, state, number }) => (after === undefined || ended.has(state) ? undefined : [after, number]),
     },
+    by_function: { version: 1, key: ({ function: name, number }) => [name, number], lazy: 128 },
     batch: { version: 1, key: ({ batch, number }) => (batch === undefined ? undefined : [batch, number]) },
   },
   { numbered: true, grows: true },
@@ -249,11 +250,23 @@ interface RunKey extends Pick<StoredKey, 'kind' | 'key'> {
 export const runKeys = table<RunKey>('function_keys', ({ kind, function: name, key }) => [kind, name, key]);
 
 /** How many runs of a function have not ended, and how many ended ones are kept. */
-interface FunctionCounts {
-  readonly function: string;
+export interface Counts extends Readonly<Record<KeptGroup, number>> {
   readonly unfinished: number;
-  readonly succeeded: number;
-  readonly others: number;
+  /** Of the others, if any: the rest failed. */
+  readonly cancelled?: number;
+  readonly timed_out?: number;
+}
+interface FunctionCounts extends Counts {
+  readonly function: string;
+}
+
+/** The counts with one ended run more, or one less. */
+export function counted(counts: Counts, run: Pick<StoredRun, 'state'>, change: 1 | -1): Counts {
+  const { state } = run;
+  const group = groupOf(run);
+  const after = { ...counts, [group]: counts[group] + change };
+  if (state !== 'cancelled' && state !== 'timed_out') return after;
+  return { ...after, [state]: Math.max(0, (counts[state] ?? 0) + change) };
 }
 export const functionCounts = table<FunctionCounts>('functions', ({ function: name }) => [name]);
 

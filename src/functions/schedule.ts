@@ -1,7 +1,7 @@
 import { nextMatch } from '../jobs/periodic/next-launch.js';
 import { timeZone, utc } from '../jobs/periodic/time-zone.js';
 import { minute } from '../shared/duration.js';
-import { type Instant } from '../shared/instant.js';
+import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 import { type CronPolicy, type Json, parseSchedule } from './define-function.js';
 

@@ -11,6 +11,7 @@ import { logCommands } from './allocations/log-commands.js';
 import { sendRequest } from './api-command.js';
 import { directoryCommands } from './directory-commands.js';
 import { eventCommands } from './event-commands.js';
+import { functionCommands } from './function-commands.js';
 import { jobCommands } from './jobs/job-commands.js';
 import { jobPartCommands } from './jobs/job-part-commands.js';
 import { jobStartCommands } from './jobs/job-start-commands.js';
@@ -40,6 +41,7 @@ export const commands: readonly Command[] = [
   ...jobStartCommands,
   ...jobPartCommands,
   restartJob,
+  ...functionCommands,
   ...deploymentCommands,
   ...allocationCommands,
   ...execCommands,

@@ -37,6 +37,8 @@ export function locator(routes: readonly Route[], { basePath, notificationsPath,
       ...['/v1/node/', '/v1/node/pool/', '/v1/deployment/', '/v1/namespace/', '/v1/scaling/policy/'],
       ...['/v1/acl/policy/', '/v1/acl/token/'],
     ],
+    // A function whose own name begins with `run/` and ends like a run is named by an escaped slash.
+    namePrefixes: [{ prefix: '/v1/function/run/', fits: (id) => /.\/\d{1,16}$/.test(id) }, { prefix: '/v1/function/' }],
   });
   const ofNotifications = routes.filter((route) => route.interface === 'notifications');
   const notifications = createRouter({ routes: ofNotifications, known: [], openPrefixes: [], widePrefixes: [] });

@@ -55,6 +55,21 @@ interface RouterParts {
   readonly openPrefixes: readonly string[];
   /** Path prefixes whose parameter matches the rest of a path that no other route matches, slashes included. */
   readonly widePrefixes: readonly string[];
+  /**
+   * Path prefixes whose parameter may contain slashes, escaped or raw, where a suffix is recognised by its raw slash: every name can be
+   * written. The first one counts whose `fits`, if any, holds for the decoded parameter.
+   */
+  readonly namePrefixes?: readonly NamePrefix[];
+}
+
+export interface NamePrefix {
+  readonly prefix: string;
+  readonly fits?: (name: string) => boolean;
+}
+
+/** The endpoints below a name prefix, by the last segment of the path; the empty one is that of the name alone. */
+interface NamedEndpoints extends NamePrefix {
+  readonly suffixes: Map<string, Endpoint>;
 }
 
 /** Suffixes after the first parameter of an open prefix, by their last segment. */
@@ -69,17 +84,20 @@ interface OpenEndpoints {
  * with slashes works both escaped and raw (job interface, routing). All other paths are matched segment by segment. An unmatched rest
  * below a wide prefix is the name of a nonexistent record.
  */
-export function createRouter({ routes, known, openPrefixes, widePrefixes }: RouterParts): Router {
+export function createRouter({ routes, known, openPrefixes, widePrefixes, namePrefixes = [] }: RouterParts): Router {
   const whole = new Map<string, Endpoint>();
   const open: readonly OpenEndpoints[] = openPrefixes.map((prefix) => ({ prefix, suffixes: new Map() }));
   const wide: { readonly prefix: string; readonly endpoint: Endpoint }[] = [];
+  const named: readonly NamedEndpoints[] = namePrefixes.map((each) => ({ ...each, suffixes: new Map() }));
   const root: Branch = emptyBranch();
   for (const endpoint of endpointsOf(routes, known)) {
     const { path } = endpoint;
     const below = open.find(({ prefix }) => path.startsWith(prefix + '{'));
-    const named = widePrefixes.find((prefix) => path.startsWith(prefix + '{') && path.endsWith('}'));
-    if (named !== undefined) wide.push({ prefix: named, endpoint });
+    const wideOne = widePrefixes.find((prefix) => path.startsWith(prefix + '{') && path.endsWith('}'));
+    if (wideOne !== undefined) wide.push({ prefix: wideOne, endpoint });
+    const ofName = named.find(({ prefix }) => path.startsWith(prefix + '{'));
     if (!path.includes('{')) whole.set(path, endpoint);
+    else if (ofName !== undefined) ofName.suffixes.set(path.slice(path.indexOf('}') + 2), endpoint);
     else if (below === undefined) plant(root, path.split('/'), endpoint);
     else {
       const suffix = path.slice(path.indexOf('}') + 1);
@@ -98,12 +116,32 @@ export function createRouter({ routes, known, openPrefixes, widePrefixes }: Rout
       const rest = decodePathText(path.slice(prefix.length));
       return rest.map((text) => matchSuffix(suffixes, method, text));
     }
+    for (const endpoints of named) {
+      const match = path.startsWith(endpoints.prefix) ? matchName(endpoints, method, path) : undefined;
+      if (match !== undefined) return match;
+    }
     const match = matchSegments(root, method, path);
     if (match.isErr() || match.value.type !== 'unknown_path') return match;
     const name = wide.find(({ prefix }) => path.startsWith(prefix) && path.length > prefix.length);
     if (name === undefined) return match;
     return decodePathText(path.slice(name.prefix.length)).map((text) => choose(name.endpoint, method, [text]));
   };
+}
+
+/** Undefined when the name is not of this kind. */
+function matchName(
+  { prefix, suffixes, fits }: NamedEndpoints,
+  method: string,
+  path: string,
+): Result<Match, BadInput> | undefined {
+  const rest = path.slice(prefix.length);
+  const slash = rest.lastIndexOf('/');
+  const suffix = slash > 0 ? rest.slice(slash + 1) : '';
+  const suffixed = suffix === '' ? undefined : suffixes.get(suffix);
+  const endpoint = suffixed ?? suffixes.get('');
+  const name = decodePathText(suffixed === undefined ? rest : rest.slice(0, slash));
+  if (endpoint === undefined || name.isErr()) return name.map(() => ({ type: 'unknown_path' }));
+  return fits === undefined || fits(name.value) ? ok(choose(endpoint, method, [name.value])) : undefined;
 }
 
 const noValues: readonly string[] = Object.freeze([]);

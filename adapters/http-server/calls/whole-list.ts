@@ -13,8 +13,9 @@ const pageLength = 1 << 18;
 const mostRows = 500;
 
 /** The first page, if the request is for a complete list; undefined for a single page or another kind of answer. */
-export function firstPageOf({ answer, inputs }: Call, input: CallInput, waits: boolean): CallInput | undefined {
-  if (answer.nextToken === undefined || !Object.hasOwn(inputs, 'perPage')) return undefined;
+export function firstPageOf(call: Call, input: CallInput, waits: boolean): CallInput | undefined {
+  const { answer, inputs, alwaysPaged = false } = call;
+  if (alwaysPaged || answer.nextToken === undefined || !Object.hasOwn(inputs, 'perPage')) return undefined;
   const { perPage } = input;
   return typeof perPage === 'number' && perPage > 0 ? undefined : { ...input, perPage: waits ? sharedRows : firstRows };
 }

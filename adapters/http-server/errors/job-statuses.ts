@@ -80,6 +80,9 @@ export const jobStatuses: { readonly [T in JobCallError['type']]: StatusOf<T> } 
   node_pool_in_use: 409,
   malformed_accessor: 400,
   invalid_variable: 400,
+  function_not_found: 404,
+  function_run_not_found: 404,
+  enqueue_refused: { otherwise: 400, not_defined: 409, mismatch: 409, full: 429 },
 };
 
 type Statuses = Readonly<Partial<Record<ErrorTag, Status>>>;

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../../src/api/json-schema.js';
 import { jobJsonSchema } from '../../../src/index.js';
+import { functionSchemas } from './function-schemas.js';
 import { jobSchemas } from './job-schemas.js';
 import { notificationSchemas } from './notification-schemas.js';
 
@@ -10,6 +11,7 @@ export function componentSchemas(): Readonly<Record<string, JsonSchema>> {
     ...(definitions as Readonly<Record<string, JsonSchema>>),
     SubmittedJob: root as JsonSchema,
     ...jobSchemas,
+    ...functionSchemas,
     ...notificationSchemas,
   };
 }

@@ -1,4 +1,3 @@
-import { err, ok } from 'neverthrow';
 import type { EventAttributes } from '../../notifications/events/event-attributes.js';
 import type { EventTypeInput } from '../../notifications/events/event-type.js';
 import type { Explanation } from '../../notifications/explain.js';
@@ -9,42 +8,19 @@ import type {
   RecoverableCount,
   RecoveryView,
 } from '../../operations/notifications/index.js';
-import { instantFromRfc3339, isoFromInstant } from '../../shared/instant.js';
 import { management, onWorkspace } from '../access.js';
 import { nothing, resource } from '../answers.js';
 import { notification } from '../call.js';
 import { numberedPage } from '../common-inputs.js';
 import { type DocumentShape, inDocument, inPath, inQuery } from '../inputs.js';
 import { namedSchema } from '../json-schema.js';
-import { quoted } from '../quoted.js';
-import { type TextCodec, text } from '../text-codecs.js';
+import { instant, text } from '../text-codecs.js';
 
 const ofWorkspace = '/workspaces/{workspace_id}';
 const workspaceId = inPath('workspace_id', text);
 const eventId = inPath('event_id', text);
 const recoveryId = inPath('recovery_id', text);
 const typeName = inPath('event_type', text);
-
-/** An instant written as `2026-01-02T03:04:05Z`; the value is in milliseconds since 1970. */
-const timestamp: TextCodec<number> = {
-  schema: { type: 'string', format: 'date-time' },
-  parse: (written, name) => {
-    const instant = instantFromRfc3339(written);
-    return instant === undefined
-      ? err(`"${name}" must be a time such as 2026-01-02T03:04:05Z, not ${quoted(written)}`)
-      : ok(instant);
-  },
-  // An invalid time is printed as it is, so that the server refuses it.
-  print: (instant) => (isMoment(instant) ? isoFromInstant(instant) : String(instant)),
-  holds: 'instant',
-};
-
-/** The last time that a `Date` can hold, and the same time before 1970. */
-const furthest = 8.64e15;
-
-function isMoment(instant: number): boolean {
-  return Math.abs(instant) <= furthest;
-}
 
 const eventDocument: DocumentShape = {
   types: ['notification-events', 'notification-event'],
@@ -71,8 +47,8 @@ export const eventCalls = {
         text,
         'Events with a delivery that is pending, delivered, partly_delivered, dead or cancelled',
       ),
-      since: inQuery('filter[since]', timestamp, 'Only events accepted at or after this time'),
-      until: inQuery('filter[until]', timestamp, 'Only events accepted before this time'),
+      since: inQuery('filter[since]', instant, 'Only events accepted at or after this time'),
+      until: inQuery('filter[until]', instant, 'Only events accepted before this time'),
       filter: inQuery('filter[expression]', text, 'A filter expression over the attributes of the events'),
     },
     errors: ['not_found', 'invalid_parameter'],

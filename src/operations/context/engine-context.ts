@@ -66,6 +66,8 @@ export interface EngineContext {
   readonly ownNodes: Set<string>;
   /** @internal The functions that runners in this process can run, by node. */
   readonly functions: Map<string, readonly string[]>;
+  /** @internal What `createFunctions` over this engine can enqueue, by `definitionKey`. */
+  readonly definitions: Map<string, DefinedFunction>;
   /** @internal Cached nodes and allocations. */
   readonly cluster: ClusterMemory;
   /** @internal Turns of the event loop for work in parts. */
@@ -82,6 +84,14 @@ export interface EngineContext {
    */
   readonly owner: string;
 }
+
+/** A function of the host that this process can enqueue: it has the schema of its input. */
+export interface DefinedFunction {
+  /** As `Functions.enqueue`, of which `options` are the `EnqueueOptions`. */
+  enqueue(input: unknown, options: object): Promise<{ readonly id: string; readonly isNew: boolean }>;
+}
+
+export const definitionKey = (namespace: string, name: string): string => `${namespace}/${name}`;
 
 /** A background loop: runs until the signal aborts, then resolves. It must tolerate a kill between any two steps. */
 export interface BackgroundLoop {

@@ -1,6 +1,7 @@
-import { err, ok, type Result } from 'neverthrow';
+import { err, ok, Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import { hasKeys } from '../../functions/admission.js';
+import { declarationOf, declarations, replaces } from '../../functions/declaration.js';
 import {
   type Cron,
   checkCron,
@@ -14,29 +15,28 @@ import {
   batches,
   cancellation,
   type FunctionPause,
-  groupOf,
   hasEnded,
   logs,
   type Outcome,
   openMembers,
   pauses,
-  retried,
   runId,
   runs,
   type StoredBatch,
   type StoredRun,
 } from '../../functions/run.js';
 import { declared, schedules } from '../../functions/schedule.js';
+import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import { checkArgument, checkOptions } from '../../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../../options/durations.js';
-import { optional } from '../../options/option-kinds.js';
+import { optional, textLike } from '../../options/option-kinds.js';
 import type { FunctionHost } from '../../ports/function-host.js';
 import type { ReadView } from '../../ports/storage.js';
 import type { TracedSpan } from '../../ports/tracer.js';
 import { hour, second } from '../../shared/duration.js';
 import type { Key } from '../../shared/table.js';
 import { commit, type Transaction } from '../commit.js';
-import type { EngineContext } from '../context/engine-context.js';
+import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { beginEnqueue, inSpan } from './attempt-watch.js';
 import {
   hostRowsOf,
@@ -47,7 +47,6 @@ import {
   type Placed,
   parsedOf,
   place,
-  reclaimKeys,
   storageWith,
 } from './enqueue.js';
 import { explainRun } from './explain.js';
@@ -60,6 +59,7 @@ import {
   checkEnqueue,
   delayKind,
   type EnqueueArgs,
+  type EnqueueOptions,
   type Functions,
   FunctionsError,
   type FunctionsOptions,
@@ -76,10 +76,21 @@ import {
   wholeFrom,
 } from './functions-api.js';
 import { declareSchedules } from './launches.js';
-import { afterEnd, cancelIn, countsOf, putFollowUp, reopened } from './run-ends.js';
+import { afterEnd, cancelIn, countsOf, putFollowUp, retryIn } from './run-ends.js';
 import { type LoopLimits, RunLoop } from './run-loop.js';
 import { countFromZero, declareReports, warnOfWorkspace } from './run-reports.js';
-import { changeCounts, countNew, find, putNewRun, recordOf, removeRun, Scan, traced, viewOf } from './stored-runs.js';
+import {
+  changeUnfinished,
+  countEnded,
+  countNew,
+  find,
+  putNewRun,
+  recordOf,
+  removeRun,
+  Scan,
+  traced,
+  viewOf,
+} from './stored-runs.js';
 
 const mostInputs = 10_000;
 
@@ -99,6 +110,7 @@ export function createFunctions(
       takes: 'milliseconds or a string such as 30s, from 100ms to 1h',
       fits: (value) => isDuration(value) && milliseconds(value) >= 100 && milliseconds(value) <= hour,
     }),
+    namespace: optional(textLike(/^[A-Za-z0-9-]{1,128}$/, 'at most 128 letters, digits and -')),
   });
   const policies = policiesOf(definitions);
   for (const { name, thread } of policies.values())
@@ -106,9 +118,15 @@ export function createFunctions(
       throw new TypeError(
         `createFunctions: ${name} runs in a thread, which only createFunctions of signalbox/functions has`,
       );
-  const { concurrency = 20, lease = 30 * second } = options;
+  const { concurrency = 20, lease = 30 * second, namespace = defaultNamespaceName } = options;
   countFromZero(engine, policies.keys());
-  return new EngineFunctions(engine, policies, { concurrency, lease: milliseconds(lease), machine });
+  const limits = { concurrency, lease: milliseconds(lease), machine, namespace };
+  const functions = new EngineFunctions(engine, policies, limits);
+  for (const definition of definitions as readonly FunctionDefinition<unknown>[])
+    engine.definitions.set(definitionKey(namespace, definition.name), {
+      enqueue: (input, settings: EnqueueOptions) => functions.enqueue(definition, input, settings),
+    });
+  return functions;
 }
 
 function policiesOf(definitions: readonly unknown[]): ReadonlyMap<string, FunctionPolicy> {
@@ -142,6 +160,9 @@ class EngineFunctions implements Functions {
   readonly #engine: EngineContext;
   readonly #loop: RunLoop;
   readonly #policies: ReadonlyMap<string, FunctionPolicy>;
+  readonly #namespace: string;
+  /** Names whose declarations are known to be stored. */
+  readonly #declared = new Set<string>();
   readonly #waiters = new Map<number, Set<(end: RunEnd) => void>>();
   #watching: Promise<void> | undefined;
   #running:
@@ -151,9 +172,14 @@ class EngineFunctions implements Functions {
   /** A stop that is under way: another start waits for it. */
   #stopping: Promise<Stopped> | undefined;
 
-  constructor(engine: EngineContext, policies: ReadonlyMap<string, FunctionPolicy>, limits: LoopLimits) {
+  constructor(
+    engine: EngineContext,
+    policies: ReadonlyMap<string, FunctionPolicy>,
+    limits: LoopLimits & { readonly namespace: string },
+  ) {
     this.#engine = engine;
     this.#policies = policies;
+    this.#namespace = limits.namespace;
     this.#loop = new RunLoop(engine, policies, limits, {
       ended: (number, run) => {
         if (run === undefined) this.#lookFor(number).catch((error: FunctionsError) => this.#settle(number, error));
@@ -175,10 +201,14 @@ class EngineFunctions implements Functions {
     await this.#stopping;
     if (this.#running !== undefined) return;
     const unheard = await this.#write(undefined, (tx) => {
-      for (const policy of this.#policies.values()) declareSchedules(tx, policy);
-      this.#loop.declare(tx);
-      return ok(declareReports(tx, this.#policies.values()));
+      const declared = Result.combine([...this.#policies.values()].map((policy) => this.#declare(tx, policy, true)));
+      return declared.map(() => {
+        for (const policy of this.#policies.values()) declareSchedules(tx, policy);
+        this.#loop.declare(tx);
+        return declareReports(tx, this.#policies.values());
+      });
     });
+    for (const name of this.#policies.keys()) this.#declared.add(name);
     for (const [name, workspace] of unheard) warnOfWorkspace(this.#engine, name, workspace);
     const over = new AbortController();
     const alive = setInterval(() => undefined, 2 ** 30);
@@ -206,6 +236,26 @@ class EngineFunctions implements Functions {
     await this.stop();
   }
 
+  /**
+   * Stores the declaration of a function, so that any process knows it: at the start, or at its first enqueue here if the store has
+   * none. A name belongs to one namespace.
+   */
+  #declare(tx: Transaction, policy: FunctionPolicy, updates = false): Result<void, FunctionsError> {
+    if (!updates && this.#declared.has(policy.name)) return ok(undefined);
+    const known = tx.get(declarations, [policy.name])?.record;
+    if (known !== undefined && known.namespace !== this.#namespace)
+      return err(
+        new FunctionsError(
+          'permission_denied',
+          `the function ${policy.name} belongs to the namespace '${known.namespace}', and createFunctions declares it in ` +
+            `'${this.#namespace}': use that namespace, or another name`,
+        ),
+      );
+    const declared = declarationOf(policy, this.#namespace);
+    if (known === undefined || (updates && replaces(declared, known))) tx.put(declarations, declared);
+    return ok(undefined);
+  }
+
   async enqueue<In, Out>(fn: FunctionDefinition<In, Out>, ...args: EnqueueArgs<In>): Promise<Run<Out>> {
     const [input, options = {}] = args;
     checkEnqueue(options, this.#engine.clock.now());
@@ -216,8 +266,9 @@ class EngineFunctions implements Functions {
     let placed: Placed | undefined;
     try {
       placed = await this.#writeIn(span, options.alongside, (tx) =>
-        place(tx, order, options, reserved ? this.#loop : undefined),
+        this.#declare(tx, order.policy).andThen(() => place(tx, order, options, reserved ? this.#loop : undefined)),
       );
+      this.#declared.add(order.policy.name);
     } catch (error) {
       if (reserved) this.#loop.begin(undefined, true);
       throw error;
@@ -240,10 +291,12 @@ class EngineFunctions implements Functions {
     const orders: Order[] = [];
     for (const [at, input] of inputs.entries())
       orders.push(await orderOf(this.#policies, { fn, input }, `inputs[${at}]: `));
-    const { name } = this.#known('functions.enqueueMany', fn);
-    const span = beginEnqueue(this.#engine, name, orders.length);
+    const policy = this.#known('functions.enqueueMany', fn);
+    const span = beginEnqueue(this.#engine, policy.name, orders.length);
     const { batch, members } = await this.#writeIn(span, options.alongside, (tx) => {
-      const full = orders.length === 0 ? undefined : countNew(tx, name, orders.length);
+      const declared = this.#declare(tx, policy);
+      if (declared.isErr()) return err(declared.error);
+      const full = orders.length === 0 ? undefined : countNew(tx, policy.name, orders.length);
       if (full !== undefined) return err(full);
       const batch = newBatch(tx.index, orders.length, follower);
       const members = orders.map((order, at) => {
@@ -289,24 +342,19 @@ class EngineFunctions implements Functions {
     checkOptions('functions.retry', options, retryTable);
     const { rate = Number.POSITIVE_INFINITY } = options;
     const from = this.#engine.clock.now();
-    return this.#change('retry', filter, (tx, run, before) => {
-      const changed = retried(run, tx.now, Math.max(tx.now, Math.round(from + (before * second) / rate)));
-      if (changed === undefined || !reclaimKeys(tx, run)) return false;
-      const full = countNew(tx, run.function);
-      if (full !== undefined) return full;
-      tx.put(runs, changed);
-      changeCounts(tx, run.function, { [groupOf(run)]: -1 });
-      reopened(tx, run);
-      return true;
-    });
+    return this.#change('retry', filter, (tx, run, before) =>
+      retryIn(tx, run, Math.round(from + (before * second) / rate)),
+    );
   }
 
   discard(filter: RunFilter): Promise<number> {
     return this.#change('discard', filter, (tx, run) => {
       if (run.holder !== null) return false;
-      changeCounts(tx, run.function, { [hasEnded(run) ? groupOf(run) : 'unfinished']: -1 });
-      if (!hasEnded(run))
+      if (hasEnded(run)) countEnded(tx, run, -1);
+      else {
+        changeUnfinished(tx, run.function, -1);
         afterEnd(tx, { ...run, state: 'cancelled', error: cancellation('discarded') }, this.#policies);
+      }
       removeRun(tx, run);
       return true;
     });

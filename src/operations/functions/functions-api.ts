@@ -22,10 +22,11 @@ export class FunctionsError extends Error {
     | 'queue_full'
     | 'idempotency_mismatch'
     | 'run_not_found'
+    | 'permission_denied'
     | 'storage_failed';
 
-  constructor(type: FunctionsError['type'], message: string) {
-    super(message);
+  constructor(type: FunctionsError['type'], message: string, options?: ErrorOptions) {
+    super(message, options);
     this.type = type;
   }
 }
@@ -244,6 +245,8 @@ export interface FunctionsOptions {
    * loop is blocked for longer loses its runs.
    */
   readonly lease?: Duration;
+  /** Whose rights count for the functions when they are called over the interface; `default` when absent. */
+  readonly namespace?: string;
 }
 
 export const wholeFrom = (least: number, most: number) => ({
@@ -352,6 +355,7 @@ export const filterTable: OptionTable<RunFilter> = {
 export const notFound = (id: string): FunctionsError =>
   new FunctionsError('run_not_found', `there is no run ${id}: it may have been removed`);
 
-export function storageFailure({ reason, message }: StorageError): FunctionsError {
-  return new FunctionsError('storage_failed', `the store failed (${reason}): ${message}`);
+export function storageFailure(cause: StorageError): FunctionsError {
+  const { reason, message } = cause;
+  return new FunctionsError('storage_failed', `the store failed (${reason}): ${message}`, { cause });
 }

@@ -2,20 +2,22 @@ import type { FunctionPolicy } from '../../functions/define-function.js';
 import {
   batches,
   cancelled,
-  groupOf,
   hasEnded,
   type Outcome,
   openMembers,
+  retried,
   runs,
   type StoredBatch,
   type StoredRun,
   steps,
 } from '../../functions/run.js';
+import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
-import { type BatchCounts, batchId } from './functions-api.js';
+import { reclaimKeys } from './enqueue.js';
+import { type BatchCounts, batchId, type FunctionsError } from './functions-api.js';
 import { limitsOfLaunch } from './launches.js';
 import { RunReports } from './run-reports.js';
-import { changeCounts, newRun, putNewRun, releaseNext, viewOf } from './stored-runs.js';
+import { changeUnfinished, countEnded, countNew, newRun, putNewRun, releaseNext, viewOf } from './stored-runs.js';
 
 /** The functions that this process knows, by name. */
 type Policies = ReadonlyMap<string, FunctionPolicy>;
@@ -24,7 +26,8 @@ type Policies = ReadonlyMap<string, FunctionPolicy>;
 function endIn(tx: Transaction, run: StoredRun, policies: Policies): void {
   tx.put(runs, run);
   if (!hasEnded(run)) return;
-  changeCounts(tx, run.function, { unfinished: -1, [groupOf(run)]: 1 });
+  changeUnfinished(tx, run.function, -1);
+  countEnded(tx, run, 1);
   releaseNext(tx, run);
   RunReports.in(tx).ended(run);
   afterEnd(tx, run, policies);
@@ -56,8 +59,20 @@ export function afterEnd(tx: Transaction, run: StoredRun, policies: Policies): b
   return isOver && putFollowUp(tx, counted, policies);
 }
 
+/** Queues a run again that ended otherwise than well, unless a newer one has its key; false for others. `at`: when it is due. */
+export function retryIn(tx: Transaction, run: StoredRun, at: Instant): boolean | FunctionsError {
+  const changed = retried(run, tx.now, Math.max(tx.now, at));
+  if (changed === undefined || !reclaimKeys(tx, run)) return false;
+  const full = countNew(tx, run.function);
+  if (full !== undefined) return full;
+  tx.put(runs, changed);
+  countEnded(tx, run, -1);
+  reopened(tx, run);
+  return true;
+}
+
 /** An ended run is queued again: it counts as unfinished, and what it has called in vain is called again. */
-export function reopened(tx: Transaction, run: StoredRun): void {
+function reopened(tx: Transaction, run: StoredRun): void {
   for (const { record } of tx.list(steps, { prefix: [run.number] })) {
     const outcome = record.called?.outcome;
     if (outcome !== undefined && outcome !== 'succeeded') tx.remove(steps, [run.number, record.name]);
@@ -92,7 +107,7 @@ export function putFollowUp(tx: Transaction, batch: StoredBatch, policies: Polic
   // A process without its code cannot know its keys.
   const limits = policy === undefined ? [] : limitsOfLaunch(policy, input);
   // It is not refused: the batch has ended.
-  changeCounts(tx, name, { unfinished: 1 });
+  changeUnfinished(tx, name, 1);
   putNewRun(tx, limits.length === 0 ? run : { ...run, limits }, JSON.stringify(input).length);
   return true;
 }

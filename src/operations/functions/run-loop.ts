@@ -5,12 +5,13 @@ import { type FunctionPolicy, type HostRows, type Json, runsHere } from '../../f
 import {
   type AttemptEnd,
   afterAttempt,
+  type Counts,
   cancellation,
   cancelled,
   comeDue,
+  counted,
   type FunctionProcess,
   functionCounts,
-  groupOf,
   hasEnded,
   type Notes,
   pauses,
@@ -37,16 +38,7 @@ import { type LateFunction, LateRuns, noteLaunch, ReportLog } from './late-runs.
 import { launchDue } from './launches.js';
 import { afterEnd } from './run-ends.js';
 import { RunReports } from './run-reports.js';
-import {
-  batchSize,
-  type Counts,
-  collect,
-  countsIn,
-  inputOf,
-  putLines,
-  releaseNext,
-  resultApart,
-} from './stored-runs.js';
+import { batchSize, collect, countsIn, inputOf, putLines, releaseNext, resultApart } from './stored-runs.js';
 
 /** From an abort until a handler that does not end is given up. */
 const grace: Milliseconds = 5 * second;
@@ -890,15 +882,14 @@ export class RunLoop implements AttemptLoop {
     const touched = new Map<string, Counts>();
     for (const run of turn.ended) {
       const counts = touched.get(run.function) ?? countsIn(tx, run.function);
-      counts.unfinished -= 1;
-      counts[groupOf(run)] += 1;
-      touched.set(run.function, counts);
+      touched.set(run.function, counted({ ...counts, unfinished: counts.unfinished - 1 }, run, 1));
     }
     const collects = touched.size > 0 && tx.monotonic - this.#collectedAt >= minute;
     for (const [name, counts] of touched) {
-      const policy = this.#policyOf.get(name);
-      if (collects && policy !== undefined && collect(tx, policy, counts)) turn.isPartial = true;
-      tx.put(functionCounts, { function: name, ...counts });
+      const policy = collects ? this.#policyOf.get(name) : undefined;
+      const left = policy === undefined ? { counts, isPartial: false } : collect(tx, policy, counts);
+      if (left.isPartial) turn.isPartial = true;
+      tx.put(functionCounts, { function: name, ...left.counts });
     }
     for (const run of turn.ended) if (afterEnd(tx, run, this.#policyOf)) turn.isPartial = true;
     turn.hasCollected = collects && !turn.isPartial;

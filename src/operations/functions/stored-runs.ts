@@ -1,9 +1,10 @@
 import type { FunctionPolicy, Json } from '../../functions/define-function.js';
 import {
   batches,
+  type Counts,
+  counted,
   functionCounts,
   hasEnded,
-  type KeptGroup,
   keptFrom,
   keysOf,
   type LogLine,
@@ -20,6 +21,7 @@ import {
 } from '../../functions/run.js';
 import type { ReadView } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
+import type { Key } from '../../shared/table.js';
 import type { Transaction } from '../commit.js';
 import { batchId, FunctionsError, type RunFilter, type RunRecord } from './functions-api.js';
 import { RunReports } from './run-reports.js';
@@ -31,18 +33,21 @@ const longestInline = 512;
 /** Rows that one read or write of a bulk call looks at. */
 const bulkSize = 200;
 
-/** Runs of a function that have not ended, and ended ones that are kept. */
-export type Counts = Record<KeptGroup | 'unfinished', number>;
-
 export function countsIn(view: ReadView, name: string): Counts {
-  const { unfinished = 0, succeeded = 0, others = 0 } = view.get(functionCounts, [name])?.record ?? {};
-  return { unfinished, succeeded, others };
+  const { function: _, ...counts } = view.get(functionCounts, [name])?.record ?? { function: name, ...nothing };
+  return counts;
 }
 
-export function changeCounts(tx: Transaction, name: string, change: Partial<Counts>): void {
+const nothing: Counts = { unfinished: 0, succeeded: 0, others: 0 };
+
+export function changeUnfinished(tx: Transaction, name: string, by: number): void {
   const counts = countsIn(tx, name);
-  for (const [group, by] of Object.entries(change)) counts[group as keyof Counts] += by;
-  tx.put(functionCounts, { function: name, ...counts });
+  tx.put(functionCounts, { function: name, ...counts, unfinished: counts.unfinished + by });
+}
+
+/** Counts an ended run more, or one less. */
+export function countEnded(tx: Transaction, run: StoredRun, change: 1 | -1): void {
+  tx.put(functionCounts, { function: run.function, ...counted(countsIn(tx, run.function), run, change) });
 }
 
 /** Counts runs that the caller is about to store or to queue again; why they do not fit, after which nothing has changed. */
@@ -51,7 +56,7 @@ export function countNew(tx: Transaction, name: string, more = 1): FunctionsErro
   const counts = countsIn(tx, name);
   const unfinished = counts.unfinished + more;
   if (unfinished <= maximumUnfinished) {
-    tx.put(functionCounts, { function: name, unfinished, succeeded: counts.succeeded, others: counts.others });
+    tx.put(functionCounts, { function: name, ...counts, unfinished });
     return undefined;
   }
   return new FunctionsError(
@@ -74,22 +79,23 @@ export function releaseNext(tx: Transaction, { number, schedule }: StoredRun): v
 export class Scan {
   isOver = false;
   readonly matches: (run: StoredRun) => boolean;
-  readonly #batch: number | undefined;
+  readonly #range: { readonly index?: string; readonly prefix?: Key };
   #before: number;
 
   constructor(filter: RunFilter) {
     const states = filter.state === undefined ? undefined : new Set([filter.state].flat());
     const batch = filter.batch === undefined ? undefined : Number(/^batch\/(\d{1,16})$/.exec(filter.batch)?.[1] ?? -1);
-    this.#batch = batch;
+    const name = filter.function;
+    if (batch !== undefined) this.#range = { index: 'batch', prefix: [batch] };
+    else this.#range = name === undefined ? {} : { index: 'by_function', prefix: [name] };
     this.#before = (filter.after === undefined ? undefined : numberOf(filter.after)) ?? Number.MAX_SAFE_INTEGER;
     this.matches = (run) => isOfKind(run, filter, states) && isWithin(run, filter, batch);
   }
 
   /** The matching ones of the next rows. */
   next(view: ReadView): StoredRun[] {
-    const within = this.#batch === undefined ? {} : { index: 'batch', prefix: [this.#batch] };
-    const to = this.#batch === undefined ? [this.#before] : [this.#batch, this.#before];
-    const rows = view.list(runs, { ...within, to, reverse: true, limit: bulkSize });
+    const to = [...(this.#range.prefix ?? []), this.#before];
+    const rows = view.list(runs, { ...this.#range, to, reverse: true, limit: bulkSize });
     this.#before = rows.at(-1)?.record.number ?? 0;
     this.isOver = rows.length < bulkSize;
     return rows.map(({ record }) => record).filter(this.matches);
@@ -146,8 +152,13 @@ export function recordOf(view: ReadView, run: StoredRun): RunRecord {
   };
 }
 
-/** Removes the ended runs that are too old or too many, one batch of each group; whether there may be more. */
-export function collect(tx: Transaction, policy: FunctionPolicy, counts: Counts): boolean {
+/** Removes the ended runs that are too old or too many, one batch of each group: the counts after it, and whether there may be more. */
+export function collect(
+  tx: Transaction,
+  policy: FunctionPolicy,
+  before: Counts,
+): { readonly counts: Counts; readonly isPartial: boolean } {
+  let counts = before;
   let isPartial = false;
   for (const group of ['succeeded', 'others'] as const) {
     const { age, count } = policy.keep[group];
@@ -158,11 +169,13 @@ export function collect(tx: Transaction, policy: FunctionPolicy, counts: Counts)
       const from = keptFrom(record);
       return (at < tooMany && from <= tx.now) || from + age < tx.now;
     });
-    for (const { record } of removed) removeRun(tx, record);
-    counts[group] -= removed.length;
+    for (const { record } of removed) {
+      removeRun(tx, record);
+      counts = counted(counts, record, -1);
+    }
     if (removed.length === batchSize) isPartial = true;
   }
-  return isPartial;
+  return { counts, isPartial };
 }
 
 /** Removes a run with all that belongs to it. Its counts are the caller's. */

@@ -5,6 +5,9 @@ import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { accessTables } from '../../../src/access/tables.js';
 import { tokens } from '../../../src/access/tokens.js';
+import { defineFunction } from '../../../src/functions/define-function.js';
+import { runKeys } from '../../../src/functions/run.js';
+import { functionTables } from '../../../src/functions/tables.js';
 import {
   type Engine,
   hostPrincipal,
@@ -26,6 +29,7 @@ import {
 import { jobs } from '../../../src/jobs/job-record.js';
 import { jobTables } from '../../../src/jobs/tables.js';
 import { notificationTables } from '../../../src/notifications/tables.js';
+import { createFunctions } from '../../../src/operations/functions/create-functions.js';
 import { setSchedulerConfiguration } from '../../../src/operations/nodes/index.js';
 import type { ReadView } from '../../../src/ports/storage.js';
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';
@@ -191,7 +195,43 @@ const lockedVariable = async (engine: Engine): Promise<void> => {
 };
 const ownLock = { beside: { Lock: { ID: 'own' } }, prepare: lockedVariable };
 
+const laterOrNever = pair('2020-01-01T00:00:00Z', '2030-01-01T00:00:00Z');
+/** Pairs of the filters of runs; the sample runs have no batch. */
+const selecting = { batch: pair(undefined, 'batch/9'), from: laterOrNever, to: laterOrNever };
+const withWaitingRun = (given: Pair): Pair => ({ ...given, prepare: waitingRun });
+
 const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
+  'functions.list': { per_page: pair('0', '1', { prepare: otherFunction }), next_token: pair('', 'zzz') },
+  'functions.runs': {
+    ...selecting,
+    state: pair('failed', 'succeeded'),
+    error: pair('Error', 'Other'),
+    meta: pair('colour=red', 'colour=blue'),
+    next_token: pair('', 'mail/send/1'),
+  },
+  'functions.enqueue': {
+    input: pair({ n: 1 }, { n: 2 }),
+    delay: pair('1h', 7_200_000),
+    runAt: pair('2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z', { beside: { delay: undefined } }),
+    priority: pair(1, 2),
+    meta: pair({ a: 'b' }, { a: 'c' }),
+    ttl: pair('1h', '2h'),
+    idempotencyKey: pair('a', 'b'),
+    unique: pair('a', { key: 'b', until: 'ended' }),
+  },
+  'functions.cancel': {
+    ...Object.fromEntries(Object.entries(selecting).map(([name, given]) => [name, withWaitingRun(given)])),
+    state: withWaitingRun(pair(['scheduled'], ['running'])),
+    error: withWaitingRun(pair(undefined, 'Other')),
+    meta: withWaitingRun(pair({ colour: 'red' }, { colour: 'blue' })),
+  },
+  'functions.retry': {
+    ...selecting,
+    state: pair('failed', 'cancelled'),
+    error: pair('Error', 'Other'),
+    meta: pair({ colour: 'red' }, { colour: 'blue' }),
+  },
+  'functions.cancelRun': { reason: pair('one', 'other', { prepare: retriedRun }) },
   'variables.list': {
     filter: pair('', 'Path == "x"'),
     per_page: pair('0', '1', { prepare: twoVariables }),
@@ -564,6 +604,19 @@ async function childJob(engine: Engine): Promise<void> {
   });
 }
 
+async function waitingRun(engine: Engine): Promise<void> {
+  await engine.definitions.get('default/mail/send')?.enqueue({ n: 0 }, { delay: '1h', meta: { colour: 'red' } });
+}
+
+async function retriedRun(engine: Engine): Promise<void> {
+  await engine.as(hostPrincipal).functions.retryRun(pathValues['function_run_id'] ?? '');
+}
+
+async function otherFunction(engine: Engine): Promise<void> {
+  const other = defineFunction({ name: 'other' });
+  await createFunctions(engine, [other]).enqueue(other);
+}
+
 function runningAllocation(engine: Engine): Promise<void> {
   return report(engine, 'running');
 }
@@ -635,7 +688,15 @@ async function outcome(route: Route, name: string, where: 'query' | 'body', give
 
 /** Everything that is stored. */
 function textOfStore(view: ReadView): string {
-  return [...accessTables, ...variableTables, ...jobTables, ...schedulerTables, ...notificationTables]
+  return [
+    ...accessTables,
+    ...variableTables,
+    ...jobTables,
+    ...schedulerTables,
+    ...notificationTables,
+    ...functionTables,
+    runKeys,
+  ]
     .map(
       (table) =>
         `${table.name}: ${view

@@ -9,6 +9,7 @@ import {
 import { HostMeter } from '../../../adapters/runner/commands/host-usage.js';
 import type { CommandOutput, CommandPerformer, NodeCommand } from '../../../src/agent/link/node-command.js';
 import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
+import { defineFunction } from '../../../src/functions/define-function.js';
 import {
   createEngine,
   createNotificationConfiguration,
@@ -38,6 +39,7 @@ import {
   tagJobVersion,
   tokenAuthenticator,
 } from '../../../src/index.js';
+import { createFunctions } from '../../../src/operations/functions/create-functions.js';
 import { setSchedulerConfiguration } from '../../../src/operations/nodes/index.js';
 import type { Storage, WriteView } from '../../../src/ports/storage.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../../src/services/service-registration.js';
@@ -80,10 +82,27 @@ export async function filledEngine(settings: SettingsOverrides = {}, logger?: Lo
   const storage = memoryStorage(contents === undefined ? {} : { contents });
   const engine = engineOn(manualClock(contents?.at), settings, logger, storage, sequentialIds({ after: 1000 }));
   engine.agents.attach(nodeId, answeringNode);
+  createFunctions(engine, [sampleFunction]);
   return engine;
 }
 
 const nodeId = '00000000-0000-4000-8000-00000000000a';
+
+/** A function whose runs have a step, and fail for an odd number. */
+const sampleFunction = defineFunction<{ n: number }, { n: number }, { n: number }>(
+  {
+    name: 'mail/send',
+    concurrency: 5,
+    rate: { limit: 100, per: '1m' },
+    cron: '0 3 1 1 *',
+    retry: { attempts: 1 },
+  },
+  async ({ n }, run) => {
+    await run.step('look up', () => n);
+    if (n % 2 === 1) throw new Error('odd');
+    return { n };
+  },
+);
 
 async function filledStore(settings: SettingsOverrides): Promise<StoreContents> {
   const clock = manualClock();
@@ -170,6 +189,14 @@ async function fill(engine: Engine, clock: ManualClock): Promise<void> {
   await rememberToken(engine, token._unsafeUnwrap().SecretID);
   await putEventType(engine, hostPrincipal, { name: 'order.created' });
   const recovery = await startBulkRedelivery(engine, hostPrincipal, { workspaceId: 'ws-1', since: 0 });
+  const functions = createFunctions(engine, [sampleFunction]);
+  for (const n of [0, 1]) await functions.enqueue(sampleFunction, { n }, { meta: { colour: 'red' } });
+  await functions.start();
+  await clock.settle();
+  await functions.stop();
+  const [failed] = await functions.list({ state: 'failed' });
+  pathValues['function_name'] = sampleFunction.name;
+  pathValues['function_run_id'] = failed?.id ?? '';
   engine.start();
   // Until all that the start set off has come to rest: how far it gets must not depend on who waits for what.
   await clock.settle();

@@ -1,6 +1,7 @@
 import { policies } from '../../../access/policy-record.js';
 import { roles } from '../../../access/role-record.js';
 import { earlierRecords, noticeBatches } from '../../../events/event-records.js';
+import { declarations } from '../../../functions/declaration.js';
 import { functionReports } from '../../../functions/reports.js';
 import {
   afterAttempt,
@@ -127,6 +128,7 @@ export const exportedTables: readonly ExportedTable[] = [
   { table: batches as Table<unknown> },
   { table: runKeys as Table<unknown> },
   { table: functionCounts as Table<unknown> },
+  { table: declarations as Table<unknown> },
   { table: rateStates as Table<unknown> },
   { table: pauses as Table<unknown> },
   { table: schedules as Table<unknown> },

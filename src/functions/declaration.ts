@@ -1,0 +1,86 @@
+import { milliseconds } from '../options/durations.js';
+import { table } from '../shared/table.js';
+import { type CronPolicy, type FunctionPolicy, type LimitPolicy, type RatePolicy, runsHere } from './define-function.js';
+
+/** A function as the code of a process declares it, for readers in any process: its policy, and no code. Times are in milliseconds. */
+export interface FunctionDeclaration extends DeclaredPolicy {
+  readonly name: string;
+  /** Whose rights count for the function and its runs. */
+  readonly namespace: string;
+  readonly version: number;
+  /** Whether the declaring process has a handler. Those without one only enqueue, and know nothing of the policy. */
+  readonly hasHandler: boolean;
+}
+
+/** The policy of a function that readers see. */
+interface DeclaredPolicy {
+  readonly priority: number;
+  /** Of one attempt; absent for none. */
+  readonly timeout?: number;
+  readonly retry: {
+    /** Calls of the handler, the first one included. */
+    readonly attempts: number;
+    /** `function`: computed by code. A list: the wait after each attempt. */
+    readonly backoff: 'exponential' | 'fixed' | 'function' | readonly number[];
+    readonly delay: number;
+    readonly factor: number;
+    readonly max: number;
+    readonly jitter: number;
+  };
+  readonly limits: readonly DeclaredLimit[];
+  readonly rates: readonly (DeclaredLimit & { readonly per: number; readonly burst: number })[];
+  readonly crons: readonly Omit<CronPolicy, 'input'>[];
+  readonly keep: FunctionPolicy['keep'];
+}
+
+interface DeclaredLimit {
+  readonly limit: number;
+  readonly scope: string;
+  /** Whether each key is counted separately. */
+  readonly perKey: boolean;
+}
+
+export const declarations = table<FunctionDeclaration>('function_declarations', ({ name }) => [name], {
+  by_namespace: { version: 1, key: ({ namespace, name }) => [namespace, name] },
+});
+
+export function declarationOf(policy: FunctionPolicy, namespace: string): FunctionDeclaration {
+  const { name, version, priority, timeout, keep } = policy;
+  const { backoff, attempts, delay, factor, max, jitter } = policy.retry;
+  return {
+    name,
+    namespace,
+    version,
+    hasHandler: runsHere(policy),
+    priority,
+    ...(Number.isFinite(timeout) ? { timeout } : {}),
+    retry: { attempts, backoff: declaredBackoff(backoff), delay, factor, max, jitter },
+    limits: policy.limits.map(declaredLimit),
+    rates: policy.rates.map((rate) => ({
+      ...declaredLimit({ ...rate, scope: rate.scope.replace(/^rate:/, '') }),
+      per: rate.per,
+      burst: rate.burst,
+    })),
+    crons: policy.crons.map(({ input: _, ...cron }) => cron),
+    keep,
+  };
+}
+
+function declaredBackoff(backoff: FunctionPolicy['retry']['backoff']): FunctionDeclaration['retry']['backoff'] {
+  if (typeof backoff === 'function') return 'function';
+  return typeof backoff === 'string' ? backoff : backoff.map(milliseconds);
+}
+
+function declaredLimit({ limit, scope, key }: LimitPolicy | RatePolicy): DeclaredLimit {
+  return { limit, scope, perKey: key !== undefined };
+}
+
+/**
+ * Whether a declaration replaces the stored one: that of a later version of the code, and among equal ones the last. One without a
+ * handler never replaces one with a handler.
+ */
+export function replaces(declared: FunctionDeclaration, known: FunctionDeclaration | undefined): boolean {
+  if (known === undefined) return true;
+  if (declared.hasHandler !== known.hasHandler) return declared.hasHandler;
+  return declared.version >= known.version && JSON.stringify(declared) !== JSON.stringify(known);
+}

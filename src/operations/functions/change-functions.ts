@@ -1,0 +1,285 @@
+import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
+import type { Capability } from '../../access/capability.js';
+import type { Principal } from '../../access/principal.js';
+import type { Json } from '../../functions/define-function.js';
+import {
+  type EnqueueRefused,
+  type FunctionNotFound,
+  type FunctionRunNotFound,
+  functionNotFound,
+  functionRunNotFound,
+} from '../../functions/errors.js';
+import { pauses } from '../../functions/run.js';
+import type { InvalidRequest } from '../../jobs/errors.js';
+import { namespaceOf } from '../../jobs/job-reference.js';
+import { checkOptions } from '../../options/check-options.js';
+import type { Duration } from '../../options/durations.js';
+import type { StorageError } from '../../ports/storage.js';
+import { authorise, type PermissionDenied } from '../authorise.js';
+import { commit, type Transaction } from '../commit.js';
+import { definitionKey, type EngineContext } from '../context/engine-context.js';
+import { createFunctions } from './create-functions.js';
+import { type EnqueueOptions, enqueueTable, type Functions, FunctionsError, type RunFilter } from './functions-api.js';
+import {
+  checked,
+  declaredIn,
+  type FunctionReference,
+  type FunctionRunReference,
+  filterOf,
+  type RunsSelection,
+  runIn,
+} from './read-functions.js';
+import { retryIn } from './run-ends.js';
+
+/** A change of a function or of its runs by a caller with rights. */
+type Change<T, E = never> = ResultAsync<T, PermissionDenied | FunctionNotFound | StorageError | E>;
+
+/** Enqueues a run by the name of its function. */
+export interface EnqueueFunctionInput extends FunctionReference {
+  readonly input?: Json;
+  readonly delay?: Duration;
+  /** Milliseconds since 1970. */
+  readonly runAt?: number;
+  readonly priority?: number;
+  readonly meta?: Readonly<Record<string, string>>;
+  readonly ttl?: Duration;
+  readonly idempotencyKey?: string;
+  readonly unique?: EnqueueOptions['unique'];
+}
+
+/** The run that an enqueue gave. */
+export interface EnqueuedRun {
+  readonly id: string;
+  /** False when a key led to an existing run. */
+  readonly isNew: boolean;
+}
+
+/**
+ * Enqueues a run of a function that this process defines: the schema of its definition checks the input. Needs `dispatch-job`.
+ */
+export function enqueueFunction(
+  context: EngineContext,
+  caller: Principal,
+  given: EnqueueFunctionInput,
+): Change<EnqueuedRun, EnqueueRefused | InvalidRequest> {
+  const { namespace: _, name, input, runAt, ...rest } = given;
+  const namespace = namespaceOf(given);
+  const allowed = authorise(caller, namespace, ['dispatch-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  const options = runAt === undefined ? rest : { ...rest, runAt: new Date(runAt) };
+  const fitting = checked('options', () => checkOptions('enqueue', options as EnqueueOptions, enqueueTable));
+  if (fitting.isErr()) return errAsync(fitting.error);
+  const defined = context.definitions.get(definitionKey(namespace, name));
+  if (defined === undefined) return refusal(context, namespace, name);
+  const enqueued = defined.enqueue(input, options).then(({ id, isNew }) => ({ id, isNew }));
+  return ResultAsync.fromPromise(enqueued, (error) => enqueueError(context, { namespace, name }, error));
+}
+
+/** Why a function that this process does not define is not enqueued. */
+function refusal(
+  context: EngineContext,
+  namespace: string,
+  name: string,
+): ResultAsync<never, FunctionNotFound | EnqueueRefused | StorageError> {
+  const message =
+    `this server has no definition of ${name}, so it cannot check the input: ` +
+    'send the request to a server that passes the definition to createFunctions';
+  return context.storage
+    .read((view) => declaredIn(view, namespace, name))
+    .andThen((declared) =>
+      err(
+        declared === undefined
+          ? functionNotFound(namespace, name)
+          : ({ type: 'enqueue_refused', reason: 'not_defined', message } as const),
+      ),
+    );
+}
+
+function enqueueError(
+  { logger }: EngineContext,
+  { namespace, name }: Required<FunctionReference>,
+  error: unknown,
+): EnqueueRefused | FunctionNotFound | StorageError {
+  if (!(error instanceof FunctionsError)) {
+    logger.error({ function: name, error: error instanceof Error ? error.message : 'unknown' }, 'A schema threw');
+    return { type: 'enqueue_refused', reason: 'input', message: `the schema of ${name} cannot check this input` };
+  }
+  const { message } = error;
+  switch (error.type) {
+    case 'storage_failed':
+      return storageError(error);
+    case 'permission_denied':
+    case 'run_not_found':
+      return functionNotFound(namespace, name);
+    case 'queue_full':
+      return { type: 'enqueue_refused', reason: 'full', message };
+    case 'idempotency_mismatch':
+      return { type: 'enqueue_refused', reason: 'mismatch', message };
+    case 'invalid_input':
+    case 'not_json':
+    case 'too_large':
+      return { type: 'enqueue_refused', reason: 'input', message };
+  }
+}
+
+function storageError({ cause, message }: FunctionsError): StorageError {
+  return (cause as StorageError | undefined) ?? { type: 'storage_failed', reason: 'io', message };
+}
+
+/** How many runs a call has changed. */
+export interface ChangedRuns {
+  readonly count: number;
+}
+
+/** Runs of one function. */
+export interface SelectedRuns extends FunctionReference, RunsSelection {}
+
+/** Cancels the runs of a function that match, in bounded writes. Needs `submit-job`. */
+export function cancelFunctionRuns(
+  context: EngineContext,
+  caller: Principal,
+  selected: SelectedRuns,
+): Change<ChangedRuns, InvalidRequest | EnqueueRefused> {
+  return changeRuns(context, caller, selected, (functions, filter) => functions.cancel(filter));
+}
+
+/** Queues the runs of a function again that match and ended otherwise than well, in bounded writes. Needs `submit-job`. */
+export function retryFunctionRuns(
+  context: EngineContext,
+  caller: Principal,
+  selected: SelectedRuns,
+): Change<ChangedRuns, InvalidRequest | EnqueueRefused> {
+  return changeRuns(context, caller, selected, (functions, filter) => functions.retry(filter));
+}
+
+function changeRuns(
+  context: EngineContext,
+  caller: Principal,
+  { namespace: given = '', name, ...selection }: SelectedRuns,
+  change: (functions: Functions, filter: RunFilter) => Promise<number>,
+): Change<ChangedRuns, InvalidRequest | EnqueueRefused> {
+  const namespace = namespaceOf({ namespace: given });
+  const allowed = authorise(caller, namespace, ['submit-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  const filter = filterOf(name, selection);
+  if (filter.isErr()) return errAsync(filter.error);
+  return context.storage
+    .read((view) => declaredIn(view, namespace, name))
+    .andThen((declared) => (declared === undefined ? err(functionNotFound(namespace, name)) : ok(undefined)))
+    .andThen(() =>
+      ResultAsync.fromPromise(change(functionsOver(context), filter.value), (error) => {
+        if (!(error instanceof FunctionsError)) throw error;
+        if (error.type !== 'queue_full') return storageError(error);
+        return { type: 'enqueue_refused', reason: 'full', message: error.message } as const;
+      }),
+    )
+    .map((count) => ({ count }));
+}
+
+const stores = new WeakMap<object, Functions>();
+
+/** What changes runs of any function, whichever process defines it. */
+function functionsOver(context: EngineContext): Functions {
+  const known = stores.get(context.definitions) ?? createFunctions(context, []);
+  stores.set(context.definitions, known);
+  return known;
+}
+
+/** Whether a run was changed. */
+export interface ChangedRun {
+  /** False when nothing was to be done: it had ended, or ended well. */
+  readonly isChanged: boolean;
+}
+
+/** Cancels one run. Needs `submit-job`. */
+export function cancelFunctionRun(
+  context: EngineContext,
+  caller: Principal,
+  { reason = 'the run was cancelled', ...reference }: FunctionRunReference & { readonly reason?: string },
+): Change<ChangedRun, FunctionRunNotFound | InvalidRequest> {
+  if (reason.length > 1024)
+    return errAsync({ type: 'invalid_request', field: 'reason', message: 'reason has at most 1024 characters' });
+  const { id } = reference;
+  return ofRun(context, caller, reference).andThen(() =>
+    ResultAsync.fromPromise(
+      functionsOver(context)
+        .run(id)
+        .then((run) => run?.cancel(reason) ?? false),
+      (error) => {
+        if (error instanceof FunctionsError) return storageError(error);
+        throw error;
+      },
+    ).map((isChanged) => ({ isChanged })),
+  );
+}
+
+/** Checks rights, and that the run is there. */
+function ofRun(
+  context: EngineContext,
+  caller: Principal,
+  reference: FunctionRunReference,
+): ResultAsync<void, PermissionDenied | FunctionRunNotFound | StorageError> {
+  const namespace = namespaceOf(reference);
+  const allowed = authorise(caller, namespace, ['submit-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return context.storage
+    .read((view) => runIn(view, namespace, reference.id) !== undefined)
+    .andThen((isThere) => (isThere ? ok(undefined) : err(functionRunNotFound(reference.id))));
+}
+
+/** Queues one run again, if it ended otherwise than well: with its ID, all attempts and its finished steps. Needs `submit-job`. */
+export function retryFunctionRun(
+  context: EngineContext,
+  caller: Principal,
+  reference: FunctionRunReference,
+): Change<ChangedRun, FunctionRunNotFound | EnqueueRefused> {
+  const namespace = namespaceOf(reference);
+  const allowed = authorise(caller, namespace, ['submit-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return commit(context, caller, (tx): Result<ChangedRun, FunctionRunNotFound | EnqueueRefused> => {
+    const run = runIn(tx, namespace, reference.id);
+    if (run === undefined) return err(functionRunNotFound(reference.id));
+    const retried = retryIn(tx, run, tx.now);
+    return typeof retried === 'boolean'
+      ? ok({ isChanged: retried })
+      : err({ type: 'enqueue_refused', reason: 'full', message: retried.message });
+  }).map(({ value }) => value);
+}
+
+/** Lets no run of a function begin, in any process; those under way end. Needs `submit-job`. */
+export function pauseFunction(
+  context: EngineContext,
+  caller: Principal,
+  reference: FunctionReference,
+): Change<{ readonly index: number }> {
+  return changeFunction(context, caller, reference, (tx) => {
+    if (tx.get(pauses, [reference.name]) === undefined) tx.put(pauses, { function: reference.name });
+  });
+}
+
+/** Lets runs of a function begin again. Needs `submit-job`. */
+export function resumeFunction(
+  context: EngineContext,
+  caller: Principal,
+  reference: FunctionReference,
+): Change<{ readonly index: number }> {
+  return changeFunction(context, caller, reference, (tx) => void tx.remove(pauses, [reference.name]));
+}
+
+const changing: readonly Capability[] = ['submit-job'];
+
+function changeFunction(
+  context: EngineContext,
+  caller: Principal,
+  reference: FunctionReference,
+  change: (tx: Transaction) => void,
+): Change<{ readonly index: number }> {
+  const namespace = namespaceOf(reference);
+  const allowed = authorise(caller, namespace, changing);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return commit(context, caller, (tx): Result<void, FunctionNotFound> => {
+    if (declaredIn(tx, namespace, reference.name) === undefined)
+      return err(functionNotFound(namespace, reference.name));
+    return ok(change(tx));
+  }).map(({ index }) => ({ index }));
+}

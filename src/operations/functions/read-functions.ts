@@ -1,0 +1,419 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { allows, everyNamespace } from '../../access/allows.js';
+import type { Principal } from '../../access/principal.js';
+import { declarations, type FunctionDeclaration } from '../../functions/declaration.js';
+import type { Json } from '../../functions/define-function.js';
+import {
+  functionCounts,
+  numberOf,
+  pauses,
+  type RunError,
+  type RunState,
+  runId,
+  runStates,
+  runs,
+  type StoredRun,
+  steps,
+} from '../../functions/run.js';
+import { type StoredSchedule, schedules } from '../../functions/schedule.js';
+import type { InvalidRequest } from '../../jobs/errors.js';
+import { namespaceOf } from '../../jobs/job-reference.js';
+import { checkOptions } from '../../options/check-options.js';
+import type { ReadView, StorageError, TableName } from '../../ports/storage.js';
+import { type Page, pageInSteps, readPage, type Source, takesAll } from '../../queries/page.js';
+import { finish, type Steps } from '../../scheduler/steps.js';
+import { isoFromInstant } from '../../shared/instant.js';
+import { authorise, type PermissionDenied } from '../authorise.js';
+import { someNamespace } from '../books/namespace-rows.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { heldSource } from '../listing/keyed-source.js';
+import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import type { Answer } from '../waiting/parked-queries.js';
+import { rowsUnder } from '../waiting/watched-rows.js';
+import { filterTable, type RunFilter } from './functions-api.js';
+import { countsIn, find, recordOf, Scan } from './stored-runs.js';
+
+/** The most unfinished runs of one state that are counted for a function. */
+const mostCounted = 10_000;
+const usualPage = 100;
+const longestPage = 1000;
+
+/** A function as readers see it: its declaration, its schedules, and how many runs are in each state. Durations are in milliseconds. */
+export interface FunctionView extends Omit<FunctionDeclaration, 'crons'> {
+  /** No run begins while it is paused. */
+  readonly isPaused: boolean;
+  readonly schedules: readonly ScheduleView[];
+  readonly counts: Readonly<Record<RunState, number>>;
+  /** Whether a state has more unfinished runs than are counted, 10,000. */
+  readonly hasMore: boolean;
+}
+
+/** A schedule of a function with its launches. */
+export interface ScheduleView {
+  readonly id: string;
+  readonly schedule: string;
+  readonly timeZone: string;
+  readonly missed: StoredSchedule['missed'];
+  readonly overlap: StoredSchedule['overlap'];
+  /** Whether the code declares it; otherwise it was added as data. */
+  readonly isDeclared: boolean;
+  readonly nextLaunch: string;
+  /** The time and the run of the last launch, while the run is kept. */
+  readonly lastLaunch?: string;
+  readonly lastRun?: string;
+}
+
+/** A run as lists have it. */
+export interface FunctionRunSummary {
+  readonly id: string;
+  readonly function: string;
+  readonly version: number;
+  readonly state: RunState;
+  readonly priority: number;
+  readonly attempt: number;
+  readonly interruptions: number;
+  readonly enqueuedAt: string;
+  readonly dueAt: string;
+  readonly startedAt?: string;
+  readonly endedAt?: string;
+  readonly batch?: string;
+  readonly meta: Readonly<Record<string, string>>;
+  readonly error?: Omit<RunError, 'stack'> & { readonly stack?: string };
+}
+
+/** A run with its values, and the names of its finished steps. */
+export interface FunctionRunView extends FunctionRunSummary {
+  readonly input?: Json;
+  readonly result?: Json;
+  readonly steps: readonly string[];
+}
+
+type Read<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;
+
+/** What selects a page of functions. */
+export interface ListFunctionsInput {
+  /** `default` when absent; `*` means all that the caller may read. */
+  readonly namespace?: string;
+  readonly prefix?: string;
+  readonly perPage?: number;
+  readonly nextToken?: string;
+}
+
+/** The functions of a namespace, by name. Needs `read-job`. */
+export function listFunctions(
+  context: EngineContext,
+  caller: Principal,
+  { prefix = '', perPage = 0, nextToken = '', ...input }: ListFunctionsInput,
+  waiting: Waiting = {},
+): Read<Page<FunctionView>> {
+  const namespace = namespaceOf(input);
+  const everywhere = namespace === everyNamespace;
+  const allowed = everywhere ? ok(undefined) : authorise(caller, namespace, ['read-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  const sees = (name: string): boolean => allows(caller, name, ['read-job']);
+  const steps = function* (current: () => ReadView): Steps<Answer<Page<FunctionView>>> {
+    const view = current();
+    const scope = everywhere ? {} : { index: 'by_namespace', prefix: [namespace] };
+    const found = view.list(declarations, scope).map(({ record }) => record);
+    const visible = found.filter((record) => record.name.startsWith(prefix) && sees(record.namespace));
+    const page = readPage(
+      heldSource(visible, { nextToken }, ({ name }) => name),
+      perPage,
+    )._unsafeUnwrap();
+    const isHidden = everywhere && !someNamespace(view, sees);
+    const index = isHidden ? 0 : indexOf(view, shownTables);
+    const unfinished = new UnfinishedRuns(current);
+    const items: FunctionView[] = [];
+    for (const declared of page.items) {
+      items.push(functionView(current(), declared, unfinished));
+      yield;
+    }
+    return { index, value: { ...page, items } };
+  };
+  const query = {
+    key: () => JSON.stringify(['functions', everywhere ? caller : namespace, prefix, perPage, nextToken]),
+    tables: shownTables,
+    run: (view: ReadView) => finish(steps(() => view)),
+    steps,
+  };
+  return answerQuery(context, query, waiting);
+}
+
+/** The tables that end the wait for a function: not each run, which would end it at once. */
+const shownTables: readonly TableName[] = [declarations, pauses, schedules, functionCounts];
+
+function indexOf(view: ReadView, tables: readonly TableName[]): number {
+  return Math.max(...tables.map((table) => view.tableIndex(table)));
+}
+
+/** Identifies a function for a caller. */
+export interface FunctionReference {
+  /** `default` when absent. */
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** One function; undefined when the namespace has none of that name. Needs `read-job`. */
+export function readFunction(
+  context: EngineContext,
+  caller: Principal,
+  input: FunctionReference,
+  waiting: Waiting = {},
+): Read<FunctionView | undefined> {
+  const namespace = namespaceOf(input);
+  const { name } = input;
+  const allowed = authorise(caller, namespace, ['read-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  const query = {
+    key: () => JSON.stringify(['function', namespace, name]),
+    tables: shownTables.map((table) => rowsUnder(table as typeof declarations, [name])),
+    run: (view: ReadView) => {
+      const declared = declaredIn(view, namespace, name);
+      const value = declared && functionView(view, declared, new UnfinishedRuns(() => view));
+      return { index: indexOf(view, shownTables), value };
+    },
+  };
+  return answerQuery(context, query, waiting);
+}
+
+/** The declaration of a function, if it is of the namespace. */
+export function declaredIn(view: ReadView, namespace: string, name: string): FunctionDeclaration | undefined {
+  const declared = view.get(declarations, [name])?.record;
+  return declared?.namespace === namespace ? declared : undefined;
+}
+
+/** How many runs have not ended. Scheduled and running ones, which no index has by function, are read once for a whole list. */
+class UnfinishedRuns {
+  readonly #current: () => ReadView;
+  #others: ReadonlyMap<string, readonly RunState[]> | undefined;
+  #hasMoreOthers = false;
+
+  constructor(current: () => ReadView) {
+    this.#current = current;
+  }
+
+  of(name: string): { readonly counts: Partial<Record<RunState, number>>; readonly hasMore: boolean } {
+    const queued = ['ready', 'suspects'].flatMap((index) =>
+      this.#current().list(runs, { index, prefix: [name], limit: mostCounted + 1 }),
+    );
+    const others = this.#othersOf(name);
+    const counts: Partial<Record<RunState, number>> = { queued: Math.min(queued.length, mostCounted) };
+    for (const state of others) counts[state] = (counts[state] ?? 0) + 1;
+    return { counts, hasMore: queued.length > mostCounted || this.#hasMoreOthers };
+  }
+
+  #othersOf(name: string): readonly RunState[] {
+    if (this.#others === undefined) {
+      const found = new Map<string, RunState[]>();
+      for (const index of ['due', 'live']) {
+        const rows = this.#current().list(runs, { index, limit: mostCounted + 1 });
+        if (rows.length > mostCounted) this.#hasMoreOthers = true;
+        for (const { record } of rows.slice(0, mostCounted)) {
+          const states = found.get(record.function) ?? [];
+          states.push(record.state);
+          found.set(record.function, states);
+        }
+      }
+      this.#others = found;
+    }
+    return this.#others.get(name) ?? [];
+  }
+}
+
+function functionView(view: ReadView, declared: FunctionDeclaration, unfinished: UnfinishedRuns): FunctionView {
+  const { crons: _, ...shown } = declared;
+  const { name } = declared;
+  const { succeeded, others, cancelled = 0, timed_out = 0 } = countsIn(view, name);
+  const { counts, hasMore } = unfinished.of(name);
+  const none = Object.fromEntries(runStates.map((state) => [state, 0])) as Record<RunState, number>;
+  const failed = others - cancelled - timed_out;
+  return {
+    ...shown,
+    isPaused: view.get(pauses, [name]) !== undefined,
+    schedules: view.list(schedules, { prefix: [name] }).map(({ record }) => scheduleView(view, record)),
+    counts: { ...none, ...counts, succeeded, failed, cancelled, timed_out },
+    hasMore,
+  };
+}
+
+function scheduleView(view: ReadView, stored: StoredSchedule): ScheduleView {
+  const { id, schedule, timeZone, missed, overlap, version, dueAt, lastRun } = stored;
+  const last = lastRun === undefined ? undefined : view.get(runs, [lastRun])?.record;
+  return {
+    ...{ id, schedule, timeZone, missed, overlap },
+    isDeclared: version !== null,
+    nextLaunch: isoFromInstant(dueAt),
+    ...(last === undefined ? {} : { lastLaunch: isoFromInstant(last.enqueuedAt), lastRun: runId(last) }),
+  };
+}
+
+/** Which runs of a function are listed: all members must hold. */
+export interface RunsSelection {
+  /** One or several of the states. */
+  readonly state?: string | readonly string[];
+  /** The name or code of the error. */
+  readonly error?: string;
+  readonly batch?: string;
+  readonly meta?: Readonly<Record<string, string>>;
+  /** Enqueued at this time or later, and before this time. */
+  readonly from?: number;
+  readonly to?: number;
+}
+
+/** Selects a page of runs. */
+export interface ListFunctionRunsInput extends FunctionReference, Omit<RunsSelection, 'meta'> {
+  /** `NAME=VALUE` each. */
+  readonly meta?: readonly string[];
+  /** 100 when absent or 0; at most 1,000. */
+  readonly perPage?: number;
+  readonly nextToken?: string;
+}
+
+/** The filter of a selection, checked. */
+export function filterOf(name: string, selection: RunsSelection): Result<RunFilter, InvalidRequest> {
+  const { state, error, batch, meta, from, to } = selection;
+  const filter = {
+    function: name,
+    ...(state === undefined ? {} : { state: state as RunState | readonly RunState[] }),
+    ...(error === undefined ? {} : { error }),
+    ...(batch === undefined ? {} : { batch }),
+    ...(meta === undefined ? {} : { meta }),
+    ...(from === undefined ? {} : { from: new Date(from) }),
+    ...(to === undefined ? {} : { to: new Date(to) }),
+  };
+  return checked('filter', () => checkOptions('runs', filter, filterTable)).map(() => filter);
+}
+
+/** The refusal of what options do not take. */
+export function checked(field: string, check: () => void): Result<void, InvalidRequest> {
+  try {
+    return ok(check());
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return err({ type: 'invalid_request', field, message: error.message });
+  }
+}
+
+/** The runs of a function, the latest first; undefined when the namespace has none of that name. Needs `read-job`. */
+export function listFunctionRuns(
+  context: EngineContext,
+  caller: Principal,
+  input: ListFunctionRunsInput,
+  waiting: Waiting = {},
+): Read<Page<FunctionRunSummary> | undefined, InvalidRequest> {
+  const { name, perPage = 0, nextToken = '', meta = [], ...selection } = input;
+  const namespace = namespaceOf(input);
+  const allowed = authorise(caller, namespace, ['read-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  if (perPage < 0 || perPage > longestPage)
+    return errAsync({ type: 'invalid_request', field: 'per_page', message: `per_page is from 0 to ${longestPage}` });
+  const start = nextToken === '' ? undefined : numberOf(nextToken);
+  if (nextToken !== '' && start === undefined)
+    return errAsync({ type: 'invalid_request', field: 'next_token', message: 'next_token is the ID of a run' });
+  const filter = entriesOf(meta).andThen((entries) => filterOf(name, { ...selection, meta: entries }));
+  if (filter.isErr()) return errAsync(filter.error);
+  const { matches } = new Scan(filter.value);
+  const size = perPage === 0 ? usualPage : perPage;
+  const steps = (current: () => ReadView) => runsInSteps(current, { namespace, name, matches, start, size });
+  const query = {
+    key: () => JSON.stringify(['function-runs', namespace, filter.value, start, size]),
+    tables: [rowsUnder(runs, [name], 'by_function'), rowsUnder(declarations, [name])],
+    run: (view: ReadView) => finish(steps(() => view)),
+    steps,
+  };
+  return answerQuery(context, query, waiting);
+}
+
+function entriesOf(texts: readonly string[]): Result<Readonly<Record<string, string>>, InvalidRequest> {
+  const message = 'meta must have the form NAME=VALUE';
+  if (!texts.every((text) => text.includes('='))) return err({ type: 'invalid_request', field: 'meta', message });
+  return ok(
+    Object.fromEntries(texts.map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)])),
+  );
+}
+
+interface RunsWanted {
+  readonly namespace: string;
+  readonly name: string;
+  readonly matches: (run: StoredRun) => boolean;
+  /** The number of the first run of the page. */
+  readonly start: number | undefined;
+  readonly size: number;
+}
+
+function* runsInSteps(
+  current: () => ReadView,
+  { namespace, name, matches, start, size }: RunsWanted,
+): Steps<Answer<Page<FunctionRunSummary> | undefined>> {
+  const index = indexOf(current(), [runs, declarations]);
+  if (declaredIn(current(), namespace, name) === undefined) return { index, value: undefined };
+  const source: Source<StoredRun> = {
+    slice: (last, limit) => {
+      const before = last?.number ?? (start ?? Number.MAX_SAFE_INTEGER - 1) + 1;
+      const range = { index: 'by_function', prefix: [name], to: [name, before], reverse: true };
+      const rows = current().list(runs, limit === undefined ? range : { ...range, limit });
+      return rows.map(({ record }) => record);
+    },
+    accept: matches,
+    token: runId,
+  };
+  const page = yield* pageInSteps(() => source, { perPage: size, filter: takesAll, show: summaryOf(current) });
+  return { index, value: page._unsafeUnwrap() };
+}
+
+function summaryOf(current: () => ReadView): (run: StoredRun) => FunctionRunSummary {
+  return ({ apart: _, input: __, result: ___, ...run }) => {
+    const { input: ____, result: _____, ...shown } = viewOfRecord(current(), run);
+    if (shown.error === undefined) return shown;
+    const { stack: ______, ...error } = shown.error;
+    return { ...shown, error };
+  };
+}
+
+/** The record of a run as JSON: absent members instead of null, times as strings. */
+function viewOfRecord(view: ReadView, run: StoredRun): Omit<FunctionRunView, 'steps'> {
+  const entries = Object.entries(recordOf(view, run)).flatMap(([name, value]): [string, unknown][] => {
+    if (name === 'input' || name === 'result') return value === undefined ? [] : [[name, value]];
+    if (value === null || value === undefined) return [];
+    return [[name, value instanceof Date ? value.toISOString() : value]];
+  });
+  return Object.fromEntries(entries) as unknown as Omit<FunctionRunView, 'steps'>;
+}
+
+/** Identifies a run for a caller. */
+export interface FunctionRunReference {
+  /** That of the function; `default` when absent. */
+  readonly namespace?: string;
+  readonly id: string;
+}
+
+/** The run, if its function is of the namespace. */
+export function runIn(view: ReadView, namespace: string, id: string): StoredRun | undefined {
+  const run = find(view, id);
+  return run !== undefined && declaredIn(view, namespace, run.function) !== undefined ? run : undefined;
+}
+
+/** One run; undefined when the namespace has none. Needs `read-job`. */
+export function readFunctionRun(
+  context: EngineContext,
+  caller: Principal,
+  input: FunctionRunReference,
+  waiting: Waiting = {},
+): Read<FunctionRunView | undefined> {
+  const namespace = namespaceOf(input);
+  const { id } = input;
+  const allowed = authorise(caller, namespace, ['read-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  const number = numberOf(id) ?? -1;
+  const query = {
+    key: () => JSON.stringify(['function-run', namespace, id]),
+    tables: [rowsUnder(runs, [number]), rowsUnder(steps, [number])],
+    run: (view: ReadView) => {
+      const run = runIn(view, namespace, id);
+      const named = run === undefined ? [] : view.list(steps, { prefix: [run.number] });
+      const value = run && { ...viewOfRecord(view, run), steps: named.map(({ record }) => record.name) };
+      return { index: indexOf(view, [runs, steps]), value };
+    },
+  };
+  return answerQuery(context, query, waiting);
+}

@@ -1,0 +1,15 @@
+/* Functions of the service as callers of the interface see them; `signalbox/functions` declares and runs them. */
+
+export type { FunctionDeclaration } from '../functions/declaration.js';
+export type {
+  EnqueueRefused,
+  FunctionCallError,
+  FunctionNotFound,
+  FunctionRunNotFound,
+} from '../functions/errors.js';
+export type {
+  FunctionRunSummary,
+  FunctionRunView,
+  FunctionView,
+  ScheduleView,
+} from '../operations/functions/read-functions.js';
