@@ -13,16 +13,14 @@ import {
 } from '../../functions/reports.js';
 import { type Outcome, runId, type StoredRun } from '../../functions/run.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
-import type { RunOutcome } from '../../jobs/runs/run-outcome.js';
-import { outcomeWords } from '../../jobs/runs/run-outcome.js';
+import { outcomeWords, type RunOutcome } from '../../jobs/runs/run-outcome.js';
 import { functionLabels } from '../../metrics/function-labels.js';
 import { configurations } from '../../notifications/configurations/configuration.js';
 import type { RunEvent } from '../../notifications/events/event.js';
 import { isSubscribed } from '../../notifications/explain.js';
 import { runUrl } from '../../notifications/payloads/links.js';
 import { workspaces } from '../../notifications/workspace.js';
-import type { Instant } from '../../shared/instant.js';
-import { isoFromInstant } from '../../shared/instant.js';
+import { type Instant, isoFromInstant } from '../../shared/instant.js';
 import { publishNotificationEvent } from '../books/publish-notification-event.js';
 import type { Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -158,7 +156,8 @@ export class RunReports {
     for (const { record: row } of this.#tx.list(functionReports, { index: 'held', to: [now + 1], limit: mostEvents })) {
       const { group, sends } = afterWait(row.errors ?? { sent: 0, sentAt: now, held: 0 }, now);
       this.put({ ...row, errors: group });
-      if (sends !== undefined && row.workspace !== null) this.#error(row, sends.run, sends.others);
+      const heard = this.#heard(row.function);
+      if (sends !== undefined && heard !== undefined) this.#error(heard, sends.run, sends.others);
     }
     const [next] = this.#tx.list(functionReports, { index: 'held', limit: 1 });
     const errors = next?.record.errors;
