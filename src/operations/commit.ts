@@ -50,6 +50,10 @@ export interface Transaction extends WriteView {
   readonly actor: string | undefined;
   /** Emits a fact once this write is durable; a failed write emits none. */
   emit<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void;
+  /** Whether anybody listens to a fact: for facts that are so frequent that making them in vain costs. */
+  hears(name: keyof EngineEvents): boolean;
+  /** The instance of this class that belongs to this run of the work, made at its first use. */
+  part<T extends object>(kind: new (tx: Transaction) => T): T;
 }
 
 /**
@@ -191,6 +195,8 @@ class CommitTransaction implements Transaction {
   readonly #view: WriteView;
   readonly #context: EngineContext;
   readonly #generated: GeneratedValues;
+  /** Few; a list is the fastest. */
+  #parts: object[] | undefined;
 
   constructor(
     context: EngineContext,
@@ -278,5 +284,18 @@ class CommitTransaction implements Transaction {
 
   emit<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void {
     this.facts.push({ name, fact } as Fact);
+  }
+
+  hears(name: keyof EngineEvents): boolean {
+    const { events, feed } = this.#context;
+    return feed.hasReaders || events.listenerCount(name) > 0;
+  }
+
+  part<T extends object>(kind: new (tx: Transaction) => T): T {
+    this.#parts ??= [];
+    for (const part of this.#parts) if (part instanceof kind) return part;
+    const part = new kind(this);
+    this.#parts.push(part);
+    return part;
   }
 }

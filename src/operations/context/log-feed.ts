@@ -57,6 +57,10 @@ export class LogFeed implements Logger {
     this.#emit('error', fields, message);
   }
 
+  get hasReaders(): boolean {
+    return this.#readers.size > 0;
+  }
+
   /** Emits a fact to the readers of the monitor, not to the host's log. Costs nothing without readers. */
   trace(fields: unknown, message: string): void {
     if (this.#readers.size === 0) return;

@@ -78,7 +78,8 @@ export class LateRuns {
   /** Whether a run waits, or a function is known to be late: the next check may find a change. */
   #mayChange(tx: Transaction): boolean {
     const hasWaiting = ['ready', 'suspects'].some((index) => tx.list(runs, { index, limit: 1 }).length > 0);
-    return hasWaiting || tx.list(functionReports, { index: 'late', limit: 1 }).length > 0;
+    if (hasWaiting || tx.tableIndex(functionReports) <= 1) return hasWaiting;
+    return tx.list(functionReports, { index: 'late', limit: 1 }).length > 0;
   }
 
   /** The oldest run of each function, from the first run of each of its keys and priorities; whether that is all of them. */

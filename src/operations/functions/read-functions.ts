@@ -305,15 +305,12 @@ export function listFunctionRuns(
   const namespace = namespaceOf(input);
   const allowed = authorise(caller, namespace, ['read-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
-  if (perPage < 0 || perPage > longestPage)
-    return errAsync({ type: 'invalid_request', field: 'per_page', message: `per_page is from 0 to ${longestPage}` });
-  const start = nextToken === '' ? undefined : numberOf(nextToken);
-  if (nextToken !== '' && start === undefined)
-    return errAsync({ type: 'invalid_request', field: 'next_token', message: 'next_token is the ID of a run' });
+  const page = pageFrom(perPage, nextToken);
+  if (page.isErr()) return errAsync(page.error);
+  const { start, size } = page.value;
   const filter = entriesOf(meta).andThen((entries) => filterOf(name, { ...selection, meta: entries }));
   if (filter.isErr()) return errAsync(filter.error);
   const { matches } = new Scan(filter.value);
-  const size = perPage === 0 ? usualPage : perPage;
   const steps = (current: () => ReadView) => runsInSteps(current, { namespace, name, matches, start, size });
   const query = {
     key: () => JSON.stringify(['function-runs', namespace, filter.value, start, size]),
@@ -322,6 +319,19 @@ export function listFunctionRuns(
     steps,
   };
   return answerQuery(context, query, waiting);
+}
+
+/** `start`: the number of the first run. */
+function pageFrom(
+  perPage: number,
+  nextToken: string,
+): Result<{ readonly start: number | undefined; readonly size: number }, InvalidRequest> {
+  if (perPage < 0 || perPage > longestPage)
+    return err({ type: 'invalid_request', field: 'per_page', message: `per_page is from 0 to ${longestPage}` });
+  const start = nextToken === '' ? undefined : numberOf(nextToken);
+  if (nextToken !== '' && start === undefined)
+    return err({ type: 'invalid_request', field: 'next_token', message: 'next_token is the ID of a run' });
+  return ok({ start, size: perPage === 0 ? usualPage : perPage });
 }
 
 function entriesOf(texts: readonly string[]): Result<Readonly<Record<string, string>>, InvalidRequest> {

@@ -48,32 +48,38 @@ const outcomeOf: Readonly<Record<Outcome, RunOutcome>> = {
   timed_out: 'timed_out',
 };
 
-const inTransaction = new WeakMap<Transaction, RunReports>();
+const reportOf = {
+  created: { status: 'pending', title: 'Run Created' },
+  applying: { status: 'applying', title: 'Run Applying' },
+  completed: { status: 'applied', title: 'Run Applied', outcome: outcomeOf.succeeded },
+} as const;
+
+const noneUnheard: ReadonlyMap<string, string> = new Map();
 
 /** What the runs of one write report to workspaces: their events are durable with the change that they are about, or not at all. */
 export class RunReports {
   /** Functions whose workspace does not exist, with its ID. */
-  readonly unheard = new Map<string, string>();
+  unheard: ReadonlyMap<string, string> = noneUnheard;
   readonly #tx: Transaction;
-  readonly #rows = new Map<string, FunctionReports | undefined>();
-  /** The triggers that a workspace asks for, and those that it does not. */
-  readonly #asked = new Map<string, boolean>();
+  // Made when they are needed: most writes report nothing.
+  #rows: Map<string, FunctionReports | undefined> | undefined;
+  /** Workspaces that exist, triggers that a workspace asks for, and those that it does not. */
+  #known: Map<string, boolean> | undefined;
   #events = 0;
 
-  private constructor(tx: Transaction) {
+  constructor(tx: Transaction) {
     this.#tx = tx;
   }
 
   static in(tx: Transaction): RunReports {
-    const known = inTransaction.get(tx);
-    if (known !== undefined) return known;
-    const reports = new RunReports(tx);
-    inTransaction.set(tx, reports);
-    return reports;
+    return tx.part(RunReports);
   }
 
   /** What is stored about a function; undefined when it never had a workspace and was never late. */
   of(name: string): FunctionReports | undefined {
+    // A table that was never written has no rows.
+    if (this.#rows === undefined && this.#tx.tableIndex(functionReports) <= 1) return undefined;
+    this.#rows ??= new Map();
     if (this.#rows.has(name)) return this.#rows.get(name);
     const row = this.#tx.get(functionReports, [name])?.record;
     this.#rows.set(name, row);
@@ -81,6 +87,7 @@ export class RunReports {
   }
 
   put(row: FunctionReports): void {
+    this.#rows ??= new Map();
     this.#rows.set(row.function, row);
     this.#tx.put(functionReports, row);
   }
@@ -94,40 +101,38 @@ export class RunReports {
     const known = this.of(name);
     const isOurs = known === undefined || version >= known.version;
     const workspace = notify ?? null;
-    if (runsHere(policy) && isOurs && workspace !== (known?.workspace ?? null))
-      this.put({ ...known, function: name, version, workspace });
+    const isSame =
+      known === undefined ? workspace === null : known.workspace === workspace && known.version === version;
+    if (runsHere(policy) && isOurs && !isSame) this.put({ ...known, function: name, version, workspace });
     return notify === undefined || this.#exists(notify) ? undefined : notify;
   }
 
   /** A run that may have been started in the same write. */
   created(run: StoredRun): void {
-    this.#tx.emit('function.enqueued', { function: run.function, runId: runId(run), dueAt: run.dueAt });
-    this.#maySend('run:created', run, { status: 'pending', title: 'Run Created' });
+    if (this.#tx.hears('function.enqueued'))
+      this.#tx.emit('function.enqueued', { function: run.function, runId: runId(run), dueAt: run.dueAt });
+    this.#maySend('run:created', run, reportOf.created);
     if (run.state === 'running') this.started(run);
   }
 
   started(run: StoredRun): void {
     this.resumed(run);
     if (run.starts > 1) return;
-    this.#maySend('run:applying', run, { status: 'applying', title: 'Run Applying' });
+    this.#maySend('run:applying', run, reportOf.applying);
   }
 
   /** A run whose start an earlier write has stored, and reported if it had to. */
   resumed(run: StoredRun): void {
+    if (!this.#tx.hears('function.started')) return;
     const { function: name, attempt, startedAt, dueAt } = run;
     const waited = Math.max(0, (startedAt ?? dueAt) - dueAt);
     this.#tx.emit('function.started', { function: name, runId: runId(run), attempt, waited });
   }
 
   ended(run: StoredRun): void {
-    const { function: name, attempt, startedAt, endedAt, error } = run;
-    const took = startedAt === null || endedAt === null ? null : Math.max(0, endedAt - startedAt);
-    const outcome = run.state as Outcome;
-    const failure = outcome === 'succeeded' ? null : (error?.name ?? null);
-    this.#tx.emit('function.ended', { function: name, runId: runId(run), outcome, attempt, took, error: failure });
+    if (this.#tx.hears('function.ended')) this.#emitEnd(run);
     if (run.state === 'succeeded') {
-      const outcome = outcomeOf.succeeded;
-      this.#maySend('run:completed', run, { status: 'applied', title: 'Run Applied', outcome });
+      this.#maySend('run:completed', run, reportOf.completed);
       return;
     }
     const row = this.#heard(run.function);
@@ -137,6 +142,14 @@ export class RunReports {
     if (sends !== undefined) this.#error(row, sends.run, sends.others);
   }
 
+  #emitEnd(run: StoredRun): void {
+    const { function: name, attempt, startedAt, endedAt, error } = run;
+    const took = startedAt === null || endedAt === null ? null : Math.max(0, endedAt - startedAt);
+    const outcome = run.state as Outcome;
+    const failure = outcome === 'succeeded' ? null : (error?.name ?? null);
+    this.#tx.emit('function.ended', { function: name, runId: runId(run), outcome, attempt, took, error: failure });
+  }
+
   /** Sends what was held back and whose time has come. Gives when the next one has. */
   wait(): Instant {
     const { now } = this.#tx;
@@ -144,7 +157,8 @@ export class RunReports {
     for (const { record: row } of this.#tx.list(functionReports, { index: 'held', to: [now + 1], limit: mostEvents })) {
       const { group, sends } = afterWait(row.errors ?? { sent: 0, sentAt: now, held: 0 }, now);
       this.put({ ...row, errors: group });
-      if (sends !== undefined && row.workspace !== null) this.#error(row, sends.run, sends.others);
+      const heard = this.#heard(row.function);
+      if (sends !== undefined && heard !== undefined) this.#error(heard, sends.run, sends.others);
     }
     const [next] = this.#tx.list(functionReports, { index: 'held', limit: 1 });
     const errors = next?.record.errors;
@@ -195,7 +209,7 @@ export class RunReports {
     const row = this.of(name);
     if (row === undefined || row.workspace === null) return undefined;
     if (this.#exists(row.workspace)) return row;
-    this.unheard.set(name, row.workspace);
+    this.unheard = new Map([...this.unheard, [name, row.workspace]]);
     return undefined;
   }
 
@@ -212,10 +226,11 @@ export class RunReports {
   }
 
   #memo(key: string, read: () => boolean): boolean {
-    const known = this.#asked.get(key);
+    this.#known ??= new Map();
+    const known = this.#known.get(key);
     if (known !== undefined) return known;
     const fresh = read();
-    this.#asked.set(key, fresh);
+    this.#known.set(key, fresh);
     return fresh;
   }
 

@@ -25,6 +25,7 @@ import {
   hostPrincipal,
   orThrow,
   putWorkspace,
+  removeWorkspace,
 } from '../../../src/index.js';
 import { events } from '../../../src/notifications/events/event.js';
 import { createFunctions } from '../../../src/operations/functions/create-functions.js';
@@ -419,9 +420,30 @@ describe('many failures', () => {
         expect(await caller.list({ state: ['queued', 'scheduled', 'running'] })).toEqual([]);
         for (const { functions } of living) void functions.stop({ deadline: 0 });
       }),
-      { numRuns: 12 },
+      { numRuns: 6 },
     );
   }, 60_000);
+
+  test('that were held back for a workspace that is gone by then are in the log', async () => {
+    const own = world();
+    const fn = work(boom);
+    const { engine, functions } = await startedOver(own, [fn]);
+    await team(engine, 'run:errored');
+    await functions.enqueueMany(
+      fn,
+      Array.from({ length: 12 }, (_, n) => n),
+    );
+    await own.clock.settle();
+    await orThrow(removeWorkspace(engine, hostPrincipal, { workspaceId: 'ws-shop' }));
+    own.log.length = 0;
+    await own.clock.advance(hour);
+    expect(own.log).toEqual([
+      {
+        message: expect.stringContaining('its workspace does not exist'),
+        fields: { function: 'work', workspace: 'ws-shop' },
+      },
+    ]);
+  });
 
   test('of other functions do not count', async () => {
     const own = world();
