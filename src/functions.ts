@@ -25,6 +25,7 @@ export {
   type StandardSchema,
 } from './functions/define-function.js';
 export type { Outcome, RunError, RunState } from './functions/run.js';
+export { type CallFunctionOptions, callFunction, type FunctionCall } from './operations/functions/call-function.js';
 export { createFunctions } from './operations/functions/create-functions.js';
 export {
   type Batch,

@@ -1,3 +1,4 @@
+export { type CallFunctionOptions, callFunction, type FunctionCall } from '../../src/functions.js';
 export * from '../memory/index.js';
 export { functionDriver, type TaskFunction } from '../runner/index.js';
 export type { Behaviour, SimulatedAgents } from './simulated-agents.js';

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { createFunctions, type Duration, type Functions } from '../functions/index.js';
 import {
   type Allocation,
   agentPorts,
@@ -13,6 +12,7 @@ import {
 import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
 import { isDuration, milliseconds } from '../../src/options/durations.js';
 import { anything, callable, either, instant, mapOf, optional, text } from '../../src/options/option-kinds.js';
+import { createFunctions, type Duration, type Functions } from '../functions/index.js';
 import {
   type AnswerScript,
   type ManualClock,

@@ -5,6 +5,7 @@ import { type Duration, isDuration, milliseconds } from '../options/durations.js
 import { callable, count, either, group, listOf, oneOf, optional, textLike } from '../options/option-kinds.js';
 import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
 import { jsonFault, longestValue } from './json-fault.js';
+
 /** What an input, a result and the value of a step may be. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json | undefined };
 

@@ -409,7 +409,8 @@ class EngineFunctions implements Functions {
         );
       const owner = { function: policy.name, version: null };
       const stored = declared(cronPolicyOf(cron as Cron<unknown>), owner, known, tx.now);
-      if (stored !== undefined) tx.put(schedules, stored);
+      if (stored === undefined) return err(neverDue(policy.name, cron.schedule));
+      tx.put(schedules, stored);
       return ok(undefined);
     });
     this.#loop.wake();
@@ -662,6 +663,13 @@ class EngineFunctions implements Functions {
     if (own?.thrown !== undefined) throw own.thrown.error;
     throw written.error instanceof FunctionsError ? written.error : storageFailure(written.error);
   }
+}
+
+function neverDue(name: string, schedule: string): FunctionsError {
+  return new FunctionsError(
+    'invalid_input',
+    `the schedule ${JSON.stringify(schedule)} of ${name} has no launch after now`,
+  );
 }
 
 function newBatch(number: number, total: number, follower: FunctionPolicy | undefined): StoredBatch {

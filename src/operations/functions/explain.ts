@@ -7,8 +7,10 @@ import {
   processes,
   rateStates,
   readyKey,
+  runId,
   runs,
   type StoredRun,
+  steps,
 } from '../../functions/run.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ReadView } from '../../ports/storage.js';
@@ -51,8 +53,14 @@ export function explainRun(
     return { reason: 'scheduled', message: `it is due at ${time(run.dueAt)}${why}` };
   }
   if (run.state !== 'queued' && run.state !== 'scheduled')
-    return { reason: 'child', message: 'it waits for the end of a run that it has called' };
+    return { reason: 'child', message: `it waits for ${calledBy(view, run).join(', ') || 'a run that it has called'}` };
   return new Waiting(view, run, policy, clock).explain();
+}
+
+/** The runs that a run has called and that have not ended. */
+function calledBy(view: ReadView, { number }: StoredRun): readonly string[] {
+  const called = view.list(steps, { prefix: [number] }).flatMap(({ record }) => record.called ?? []);
+  return called.filter(({ outcome }) => outcome === undefined).map(runId);
 }
 
 /** A run that is due. */

@@ -12,6 +12,7 @@ import { callable, group, mapOf, optional, text } from '../../options/option-kin
 import type { StorageError } from '../../ports/storage.js';
 import { day } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
+
 /** Why a call of `Functions` was refused. */
 export class FunctionsError extends Error {
   override readonly name = 'FunctionsError';

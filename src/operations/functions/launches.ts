@@ -5,6 +5,7 @@ import { declared, launchesOf, type StoredSchedule, schedules } from '../../func
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
 import { countNew, newRun, putNewRun } from './stored-runs.js';
+
 /**
  * Stores the schedules of the code, and removes those that the code no longer has, unless a later version of the code has declared
  * them.
@@ -19,7 +20,9 @@ export function declareSchedules(tx: Transaction, policy: FunctionPolicy): void 
     const before = known.find(({ id }) => id === cron.id);
     const owner = { function: policy.name, version: policy.version };
     const stored = declared(cron, owner, before, tx.now);
-    if (stored !== undefined && JSON.stringify(stored) !== JSON.stringify(before)) tx.put(schedules, stored);
+    // A schedule that is never due again launches nothing, neither does the one that it replaces.
+    if (stored === undefined) tx.remove(schedules, [policy.name, cron.id]);
+    else if (JSON.stringify(stored) !== JSON.stringify(before)) tx.put(schedules, stored);
   }
 }
 

@@ -966,6 +966,18 @@ describe('waiting for a result', () => {
 });
 
 describe('schedules', () => {
+  test('that are never due are refused, and replace what was declared before', async () => {
+    const own = world();
+    const report = (schedule: string) => defineFunction({ name: 'report', cron: schedule }, () => undefined);
+    const before = await processOver(own, [report('0 0 * * *')]);
+    await before.stop();
+    const after = await processOver(own, [report('0 0 30 2 *')]);
+    await own.clock.advance(3 * day);
+    expect(await after.list()).toEqual([]);
+    const scheduled = after.schedule(report('0 0 * * *'), { id: 'never', schedule: '0 0 30 2 *' });
+    await expect(scheduled).rejects.toThrow('has no launch after now');
+  });
+
   const nightly = (launches: Date[], options: object, handler: Handler<void, unknown> = () => undefined) =>
     defineFunction<void, void, unknown>({ name: 'nightly', ...options }, (input, run) => {
       launches.push(run.dueAt);

@@ -200,7 +200,9 @@ describe('a call', () => {
     const run = await functions.enqueue(parent);
     await own.clock.settle();
     expect((await run.status()).state).toBe('waiting');
-    expect((await functions.list({ function: 'slow' }))[0]?.state).toBe('running');
+    const [called] = await functions.list({ function: 'slow' });
+    expect(called?.state).toBe('running');
+    expect(await functions.explain(run.id)).toEqual({ reason: 'child', message: `it waits for ${called?.id}` });
     goOn();
     expect(await run.result()).toBe('done');
   });
