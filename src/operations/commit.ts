@@ -40,6 +40,8 @@ export interface Transaction extends WriteView {
   readonly settings: Settings;
   /** The host's requirements on jobs. */
   readonly policies: readonly JobPolicy[];
+  /** The secrets that no message may contain, and the key of the stored ones. */
+  readonly sealing: Pick<EngineContext, 'cipher' | 'secrets'>;
   /** The caller; the host itself for background loops. */
   readonly caller: Principal;
   /** The trace of the written records, as a valid `traceparent`: the caller's, unless the work sets another one. */
@@ -187,6 +189,7 @@ class CommitTransaction implements Transaction {
   jobsChangedAt: number | undefined;
   readonly settings: Settings;
   readonly policies: readonly JobPolicy[];
+  readonly sealing: Pick<EngineContext, 'cipher' | 'secrets'>;
   readonly stopwatch: () => number;
   /** Evaluations created within a trace. */
   readonly traced: TracedEvaluation[] = [];
@@ -206,6 +209,7 @@ class CommitTransaction implements Transaction {
   ) {
     this.settings = context.settings;
     this.policies = context.policies;
+    this.sealing = context;
     this.#context = context;
     this.#view = view;
     this.#generated = generated;

@@ -35,9 +35,9 @@ export interface RunNotification {
   readonly run_updated_at: string | null;
   /** The name of the person who changed the state; null when no person did. */
   readonly run_updated_by: string | null;
-  /** The job, for the run of a job. */
+  /** The job, for the run of a job; the function, for that of a function. */
   readonly run_job?: { readonly namespace: string; readonly id: string };
-  /** How the run of a job ended. */
+  /** How the run of a job or function ended. */
   readonly run_outcome?: NonNullable<RunOfJob['outcome']>['name'];
   /** Present for failed runs of jobs only. */
   readonly run_failure?: {

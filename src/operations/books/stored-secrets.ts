@@ -28,7 +28,7 @@ export function encryptOptions(context: EngineContext, options: DeliveryOptions)
 
 /** The options with decrypted secrets. */
 export function decryptOptions(
-  context: EngineContext,
+  context: Pick<EngineContext, 'cipher'>,
   stored: StoredDeliveryOptions | undefined,
 ): Result<DeliveryOptions, CipherError> {
   if (stored === undefined) return ok(noDeliveryOptions);
@@ -41,9 +41,18 @@ export function decryptOptions(
 }
 
 /** The decrypted secret. Fails when the host no longer provides its key. */
-export function decryptSecret(context: EngineContext, stored: StoredSecret): Result<string, CipherError>;
-export function decryptSecret(context: EngineContext, stored: StoredSecret | null): Result<string | null, CipherError>;
-export function decryptSecret(context: EngineContext, stored: StoredSecret | null): Result<string | null, CipherError> {
+export function decryptSecret(
+  context: Pick<EngineContext, 'cipher'>,
+  stored: StoredSecret,
+): Result<string, CipherError>;
+export function decryptSecret(
+  context: Pick<EngineContext, 'cipher'>,
+  stored: StoredSecret | null,
+): Result<string | null, CipherError>;
+export function decryptSecret(
+  context: Pick<EngineContext, 'cipher'>,
+  stored: StoredSecret | null,
+): Result<string | null, CipherError> {
   if (stored === null) return ok(null);
   if ('plain' in stored) return ok(stored.plain);
   if (context.cipher !== undefined) return context.cipher.open(stored.sealed);

@@ -21,6 +21,7 @@ import { isSubscribed } from '../../notifications/explain.js';
 import { runUrl } from '../../notifications/payloads/links.js';
 import { workspaces } from '../../notifications/workspace.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
+import { withoutSecretsOf } from '../books/known-secrets.js';
 import { publishNotificationEvent } from '../books/publish-notification-event.js';
 import type { Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -185,7 +186,7 @@ export class RunReports {
       trigger: 'run:errored',
       status: isCancelled ? 'canceled' : 'errored',
       title: isCancelled ? 'Run Canceled' : 'Run Errored',
-      message: messageOf(run, others),
+      message: withoutSecretsOf(this.#tx.sealing, this.#tx, row.workspace ?? undefined, messageOf(run, others)),
       outcome: outcomeOf[run.state as Outcome],
     });
   }

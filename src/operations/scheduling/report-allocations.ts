@@ -16,6 +16,7 @@ import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { followDeployments } from '../books/deployments/follow-deployments.js';
 import { applyJobConsequences } from '../books/jobs/job-consequences.js';
 import { readAllocationJob, readJobRow } from '../books/jobs/job-rows.js';
+import { withoutKnownSecrets } from '../books/known-secrets.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
 import { putAllocation } from '../books/scheduling/put-allocation.js';
 import { putEvaluation } from '../books/scheduling/put-evaluation.js';
@@ -23,7 +24,6 @@ import { registerServices } from '../books/service-rows.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { cancelFollowUps, withoutWait } from './cancel-follow-ups.js';
-import { withoutKnownSecrets } from './known-secrets.js';
 import { forgetEnded } from './node-assignments.js';
 import { isAgentOf } from './node-ownership.js';
 

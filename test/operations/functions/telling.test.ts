@@ -24,6 +24,7 @@ import {
   type EnginePorts,
   hostPrincipal,
   orThrow,
+  putToken,
   putWorkspace,
   removeWorkspace,
 } from '../../../src/index.js';
@@ -92,7 +93,7 @@ function processOver(
   own: World,
   definitions: Definitions,
   options: FunctionsOptions = {},
-  ports: Pick<EnginePorts, 'observer' | 'tracer'> = {},
+  ports: Pick<EnginePorts, 'observer' | 'tracer' | 'secrets'> = {},
 ): Process {
   const { clock, storage, ids, delivery, log } = own;
   const silent = (): void => undefined;
@@ -120,6 +121,7 @@ async function team(engine: Engine, ...triggers: readonly string[]): Promise<voi
     name: 'team',
     destinationType: 'generic',
     url: 'https://hooks.example.net/',
+    token: 'T0KEN-of-hook',
     triggers,
     enabled: true,
   };
@@ -286,6 +288,24 @@ describe('a workspace that a function notifies', () => {
     expect(await reportsIn(own)).toEqual([
       'run:errored errored work, attempt 1: the process ended 3 times while it ran',
     ]);
+  });
+
+  test('gets no secrets of the host and of its destinations, and no tokens, that an error contains', async () => {
+    const own = world();
+    const fn = work((n) => {
+      throw new Error(thrown[n]);
+    });
+    const { engine, functions } = processOver(own, [fn], {}, { secrets: ['host-S3CRET'] });
+    await team(engine, 'run:errored');
+    const token = await orThrow(putToken(engine, hostPrincipal, { name: 't', management: true }));
+    const thrown = ['refused host-S3CRET', `401 for ${token.secret}`, 'signed with T0KEN-of-hook'];
+    await functions.start();
+    for (const n of thrown.keys()) await functions.enqueue(fn, n);
+    await own.clock.settle();
+    const sent = (await reportsIn(own)).join('\n');
+    expect(sent).toContain('refused [redacted]');
+    expect(sent).toContain('401 for [redacted]');
+    for (const secret of ['S3CRET', token.secret, 'T0KEN-of-hook']) expect(sent).not.toContain(secret);
   });
 
   test('of a run that times out for good hears that', async () => {

@@ -7,21 +7,32 @@ import { extraHeaders, noDeliveryOptions } from '../../notifications/delivery/de
 import { type Secrets, secretsSentTo, withoutSecrets } from '../../notifications/delivery/redact.js';
 import type { ReadView } from '../../ports/storage.js';
 import type { Allocation } from '../../scheduler/allocation.js';
-import { secretHash } from '../books/secret-hash.js';
-import { decryptOptions, decryptSecret } from '../books/stored-secrets.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { secretHash } from './secret-hash.js';
+import { decryptOptions, decryptSecret } from './stored-secrets.js';
+
+/** What is needed to know the secrets of a store. */
+export type SecretsContext = Pick<EngineContext, 'cipher' | 'secrets'>;
 
 /**
- * The output of a task as alerts may show it: without the tokens of callers and agents, without the secrets of the host, and without those of
- * the destinations in the workspace that hears of the job. The node has already removed the values of the task's variables.
+ * The output of a task as alerts may show it; see `withoutSecretsOf`. The node has already removed the values of the task's variables.
  */
 export function withoutKnownSecrets(
-  context: EngineContext,
+  context: SecretsContext,
   view: ReadView,
   { Namespace, JobID }: Pick<Allocation, 'Namespace' | 'JobID'>,
   output: string,
 ): string {
-  const workspaceId = view.get(jobRuns, [Namespace, JobID])?.record.workspaceId;
+  return withoutSecretsOf(context, view, view.get(jobRuns, [Namespace, JobID])?.record.workspaceId, output);
+}
+
+/** A string without the tokens of callers and agents, the secrets of the host, and those of the destinations in the workspace that gets it. */
+export function withoutSecretsOf(
+  context: SecretsContext,
+  view: ReadView,
+  workspaceId: string | undefined,
+  output: string,
+): string {
   const rows =
     workspaceId === undefined ? [] : view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
   const sent = rows.map(({ record }) => secretsOfDestination(context, record));
@@ -34,7 +45,7 @@ export function withoutKnownSecrets(
 
 /** A secret whose key is missing is left out: it cannot be sent either. */
 function secretsOfDestination(
-  context: EngineContext,
+  context: SecretsContext,
   { url, token, retiredTokens, options }: NotificationConfiguration,
 ) {
   const opened = decryptOptions(context, options).unwrapOr(noDeliveryOptions);
