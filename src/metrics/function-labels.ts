@@ -1,5 +1,5 @@
 /** The most functions that measurements distinguish. Names come from code, and may all the same be many. */
-export const mostFunctions = 200;
+const mostFunctions = 200;
 
 /** The label of functions beyond the bound. */
 export const otherFunctions = '_other';

@@ -12,7 +12,7 @@ import { secretHash } from './secret-hash.js';
 import { decryptOptions, decryptSecret } from './stored-secrets.js';
 
 /** What is needed to know the secrets of a store. */
-export type SecretsContext = Pick<EngineContext, 'cipher' | 'secrets'>;
+type SecretsContext = Pick<EngineContext, 'cipher' | 'secrets'>;
 
 /**
  * The output of a task as alerts may show it; see `withoutSecretsOf`. The node has already removed the values of the task's variables.
