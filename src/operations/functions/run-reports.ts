@@ -1,3 +1,4 @@
+import { declarations } from '../../functions/declaration.js';
 import { type FunctionPolicy, runsHere } from '../../functions/define-function.js';
 import {
   afterError,
@@ -235,11 +236,15 @@ export class RunReports {
     return fresh;
   }
 
+  #namespaceOf(name: string): string {
+    return this.#tx.get(declarations, [name])?.record.namespace ?? defaultNamespaceName;
+  }
+
   #publish(row: FunctionReports, subject: Subject, report: Report): void {
     const tx = this.#tx;
     const { now, ids, settings } = tx;
     const { trigger, status, title, message, outcome } = report;
-    const job = { namespace: defaultNamespaceName, id: subject.function };
+    const job = { namespace: this.#namespaceOf(subject.function), id: subject.function };
     const link = { ...job, jobId: job.id, runId: subject.id };
     this.#events += 1;
     const event: RunEvent = {
