@@ -1,6 +1,12 @@
 import { milliseconds } from '../options/durations.js';
 import { table } from '../shared/table.js';
-import { type CronPolicy, type FunctionPolicy, type LimitPolicy, type RatePolicy, runsHere } from './define-function.js';
+import {
+  type CronPolicy,
+  type FunctionPolicy,
+  type LimitPolicy,
+  type RatePolicy,
+  runsHere,
+} from './define-function.js';
 
 /** A function as the code of a process declares it, for readers in any process: its policy, and no code. Times are in milliseconds. */
 export interface FunctionDeclaration extends DeclaredPolicy {
