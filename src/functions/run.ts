@@ -150,6 +150,10 @@ export const runs = table<StoredRun>(
       version: 1,
       key: ({ after, state, number }) => (after === undefined || ended.has(state) ? undefined : [after, number]),
     },
+    waiting: {
+      version: 1,
+      key: ({ state, function: name, number }) => (state === 'waiting' ? [name, number] : undefined),
+    },
     by_function: { version: 1, key: ({ function: name, number }) => [name, number], lazy: 128 },
     batch: { version: 1, key: ({ batch, number }) => (batch === undefined ? undefined : [batch, number]) },
   },

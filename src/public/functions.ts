@@ -8,8 +8,10 @@ export type {
   FunctionRunNotFound,
 } from '../functions/errors.js';
 export type {
+  FunctionLogLine,
   FunctionRunSummary,
   FunctionRunView,
   FunctionView,
+  RunExplanation,
   ScheduleView,
 } from '../operations/functions/read-functions.js';

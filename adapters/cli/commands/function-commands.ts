@@ -13,6 +13,7 @@ import { print } from './print.js';
 const selecting = {
   state: { type: 'list', value: 'STATE', summary: 'only runs in this state, may be repeated' },
   error: { type: 'text', value: 'NAME', summary: 'only runs whose error has this name or code' },
+  key: { type: 'text', value: 'KEY', summary: 'only runs with this key of a limit, a rate or an enqueue' },
   batch: { type: 'text', value: 'ID', summary: 'only runs of this batch' },
   meta: { type: 'list', value: 'KEY=VALUE', summary: 'only runs with this meta value, may be repeated' },
   from: { type: 'text', value: 'TIME', summary: 'only runs that were enqueued at this time or later' },
@@ -22,17 +23,19 @@ const selecting = {
 interface Selecting {
   readonly state: readonly string[];
   readonly error: string | undefined;
+  readonly key: string | undefined;
   readonly batch: string | undefined;
   readonly meta: readonly string[];
   readonly from: string | undefined;
   readonly to: string | undefined;
 }
 
-function selectionFrom({ state, error, batch, meta, from, to }: Selecting) {
+function selectionFrom({ state, error, key, batch, meta, from, to }: Selecting) {
   const entries = pairs('meta', meta);
   return {
     ...(state.length === 0 ? {} : { state }),
     ...optional('error', error),
+    ...optional('key', key),
     ...optional('batch', batch),
     ...(meta.length === 0 ? {} : { meta: entries }),
     ...optional('from', timeOption('from', from)),
@@ -120,7 +123,11 @@ const status = command({
     const [target = ''] = parameters;
     if (isRunId(target)) {
       const { value } = await orThrow(box.functions.run(target, inNamespace));
-      if (value !== undefined) return print(invocation, value, runText);
+      if (value !== undefined) {
+        const waits =
+          value.endedAt === undefined ? await orThrow(box.functions.explain(target, inNamespace)) : undefined;
+        return print(invocation, value, (run) => runText(run, waits?.message));
+      }
     }
     const what = isRunId(target) ? `run ${target}` : `function ${target}`;
     return print(invocation, await existing(box.functions.read(target, inNamespace), what), functionText);
@@ -136,6 +143,7 @@ function functionText(shown: FunctionView): string {
     Namespace: shown.namespace,
     Version: shown.version,
     Status: shown.isPaused ? 'paused' : 'active',
+    'Paused keys': shown.pausedKeys.join(', '),
     Priority: shown.priority,
     Timeout: shown.timeout === undefined ? 'none' : `${shown.timeout / 1000}s`,
     Attempts: retry.attempts,
@@ -154,11 +162,12 @@ function functionText(shown: FunctionView): string {
   return `${head}\n${tableOf(['Schedule', 'Cron', 'Time zone', 'Next launch', 'Last launch', 'Last run'], rows, '')}`;
 }
 
-function runText(run: FunctionRunView): string {
+function runText(run: FunctionRunView, waits: string | undefined): string {
   const { error } = run;
   const head = facts({
     ID: run.id,
     State: run.state,
+    'Waits because': waits,
     Attempt: run.attempt,
     Interruptions: run.interruptions === 0 ? undefined : run.interruptions,
     Priority: run.priority,
@@ -177,6 +186,20 @@ function runText(run: FunctionRunView): string {
   });
   return error?.stack === undefined || error.stack === '' ? head : `${head}\n${error.stack}\n`;
 }
+
+const log = command({
+  words: 'function log',
+  parameters: 'RUN',
+  summary: 'print what the attempts of a run have logged',
+  options: {},
+  run: async (invocation) => {
+    const [id = ''] = invocation.parameters;
+    const lines = await orThrow(invocation.box.functions.log(id, invocation.inNamespace));
+    return print(invocation, lines, () =>
+      lines.map(({ at, level, text }) => `${shownTime(at)} ${level} ${inOneLine(text)}\n`).join(''),
+    );
+  },
+});
 
 const enqueue = command({
   words: 'function enqueue',
@@ -303,10 +326,11 @@ const pause = command({
   words: 'function pause',
   parameters: 'FUNCTION',
   summary: 'let no run of a function begin, in any process; those under way end',
-  options: {},
+  options: { key: { type: 'text', value: 'KEY', summary: 'only runs with this key of a limit or rate' } },
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
-    const answer = await orThrow(invocation.box.functions.pause(name, invocation.inNamespace));
+    const input = { ...invocation.inNamespace, ...optional('key', invocation.options.key) };
+    const answer = await orThrow(invocation.box.functions.pause(name, input));
     return print(invocation, answer, () => `${name} is paused\n`);
   },
 });
@@ -315,12 +339,13 @@ const resume = command({
   words: 'function resume',
   parameters: 'FUNCTION',
   summary: 'let runs of a paused function begin again',
-  options: {},
+  options: { key: { type: 'text', value: 'KEY', summary: 'only runs with this key of a limit or rate' } },
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
-    const answer = await orThrow(invocation.box.functions.resume(name, invocation.inNamespace));
+    const input = { ...invocation.inNamespace, ...optional('key', invocation.options.key) };
+    const answer = await orThrow(invocation.box.functions.resume(name, input));
     return print(invocation, answer, () => `${name} is resumed\n`);
   },
 });
 
-export const functionCommands: readonly Command[] = [list, runs, status, enqueue, cancel, retry, pause, resume];
+export const functionCommands: readonly Command[] = [list, runs, status, log, enqueue, cancel, retry, pause, resume];

@@ -5,10 +5,26 @@ import type {
   EnqueuedRun,
   EnqueueFunctionInput,
 } from '../../operations/functions/change-functions.js';
-import type { FunctionRunSummary, FunctionRunView, FunctionView } from '../../operations/functions/read-functions.js';
+import type {
+  FunctionLogLine,
+  FunctionRunSummary,
+  FunctionRunView,
+  FunctionView,
+  RunExplanation,
+} from '../../operations/functions/read-functions.js';
 import type { Duration } from '../../options/durations.js';
 import { inNamespace } from '../access.js';
-import { type AnswerForm, done, found, type Indexed, listSchema, type PageOf, page, written } from '../answers.js';
+import {
+  type AnswerForm,
+  computed,
+  done,
+  found,
+  type Indexed,
+  listSchema,
+  type PageOf,
+  page,
+  written,
+} from '../answers.js';
 import { read, write } from '../call.js';
 import { pageInputs } from '../common-inputs.js';
 import { inBody, inPath, inQueries, inQuery } from '../inputs.js';
@@ -51,9 +67,17 @@ const jsonUnique: JsonCodec<NonNullable<EnqueueFunctionInput['unique']>> = jsonD
   ],
 }));
 
+const period = { type: ['string', 'number'] };
+const jsonDebounce: JsonCodec<NonNullable<EnqueueFunctionInput['debounce']>> = jsonDocument(() => ({
+  type: 'object',
+  properties: { key: { type: 'string' }, wait: period, max: period },
+  required: ['key', 'wait'],
+}));
+
 /** Which runs a bulk call changes; all of the function when absent. */
 const selection = {
   state: inBody('state', jsonStates),
+  key: inBody('key', jsonText),
   error: inBody('error', jsonText),
   batch: inBody('batch', jsonText),
   meta: inBody('meta', jsonTextMap),
@@ -112,6 +136,11 @@ export const functionCalls = {
     inputs: {
       name,
       state: inQueries('state', 'Only runs in this state; may be repeated'),
+      key: inQuery(
+        'key',
+        text,
+        'Only runs with this key of a limit, a rate, `unique`, `debounce` or an idempotency key',
+      ),
       error: inQuery('error', text, 'Only runs whose error has this name or code'),
       batch: inQuery('batch', text, 'Only runs of this batch'),
       meta: inQueries('meta', 'Only runs with this entry, `NAME=VALUE`; may be repeated'),
@@ -137,6 +166,30 @@ export const functionCalls = {
     absent: noRun,
   }),
 
+  /** What a run waits for. */
+  explain: write({
+    methods: ['GET'],
+    path: '/v1/function/run/{function_run_id}/explain',
+    access: inNamespace('read-job'),
+    summary: 'What a run waits for, and how that ends',
+    args: ['id'],
+    inputs: { id: runId },
+    errors: ['function_run_not_found'],
+    answer: computed<RunExplanation>('FunctionRunExplanation'),
+  }),
+
+  /** What the handler of a run has logged. */
+  log: write({
+    methods: ['GET'],
+    path: '/v1/function/run/{function_run_id}/log',
+    access: inNamespace('read-logs'),
+    summary: 'The last 64 KiB that the attempts of a run have logged, the oldest line first',
+    args: ['id'],
+    inputs: { id: runId },
+    errors: ['function_run_not_found'],
+    answer: { ...computed<readonly FunctionLogLine[]>('FunctionLogLine'), schema: listSchema('FunctionLogLine') },
+  }),
+
   /** Enqueues a run of a function that the server defines. */
   enqueue: write({
     path: '/v1/function/{function_name}/enqueue',
@@ -156,6 +209,7 @@ export const functionCalls = {
       ttl: inBody('ttl', jsonPeriod),
       idempotencyKey: inBody('idempotencyKey', jsonText),
       unique: inBody('unique', jsonUnique),
+      debounce: inBody('debounce', jsonDebounce),
     },
     errors: ['function_not_found', 'enqueue_refused', 'invalid_request'],
     answer: written<EnqueuedRun>('EnqueuedFunctionRun', { id: 'id', isNew: 'isNew' }),
@@ -190,11 +244,12 @@ export const functionCalls = {
   pause: write({
     path: '/v1/function/{function_name}/pause',
     access: inNamespace('submit-job'),
-    summary: 'Lets no run of a function begin, in any process; those under way end',
+    summary: 'Lets no run of a function begin, or none with the key, in any process; those under way end',
     args: ['name'],
-    inputs: { name },
-    errors: ['function_not_found'],
+    inputs: { name, key: inBody('key', jsonText) },
+    errors: ['function_not_found', 'invalid_request'],
     answer: done(),
+    optionalBody: true,
   }),
 
   /** Lets runs of a paused function begin again. */
@@ -203,9 +258,10 @@ export const functionCalls = {
     access: inNamespace('submit-job'),
     summary: 'Lets runs of a paused function begin again',
     args: ['name'],
-    inputs: { name },
-    errors: ['function_not_found'],
+    inputs: { name, key: inBody('key', jsonText) },
+    errors: ['function_not_found', 'invalid_request'],
     answer: done(),
+    optionalBody: true,
   }),
 
   /** Cancels one run. */

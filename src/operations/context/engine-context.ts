@@ -1,3 +1,4 @@
+import type { FunctionPolicy } from '../../functions/define-function.js';
 import type { JobPolicy } from '../../jobs/admission/job-policy.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { Clock } from '../../ports/clock.js';
@@ -87,6 +88,7 @@ export interface EngineContext {
 
 /** A function of the host that this process can enqueue: it has the schema of its input. */
 export interface DefinedFunction {
+  readonly policy: FunctionPolicy;
   /** As `Functions.enqueue`, of which `options` are the `EnqueueOptions`. */
   enqueue(input: unknown, options: object): Promise<{ readonly id: string; readonly isNew: boolean }>;
 }

@@ -1,5 +1,4 @@
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
-import type { Capability } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import type { Json } from '../../functions/define-function.js';
 import {
@@ -9,17 +8,16 @@ import {
   functionNotFound,
   functionRunNotFound,
 } from '../../functions/errors.js';
-import { pauses } from '../../functions/run.js';
+import { type FunctionPause, pauses } from '../../functions/run.js';
 import type { InvalidRequest } from '../../jobs/errors.js';
 import { namespaceOf } from '../../jobs/job-reference.js';
-import { checkOptions } from '../../options/check-options.js';
 import type { Duration } from '../../options/durations.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { createFunctions } from './create-functions.js';
-import { type EnqueueOptions, enqueueTable, type Functions, FunctionsError, type RunFilter } from './functions-api.js';
+import { checkEnqueue, type EnqueueOptions, type Functions, FunctionsError, type RunFilter } from './functions-api.js';
 import {
   checked,
   declaredIn,
@@ -45,6 +43,7 @@ export interface EnqueueFunctionInput extends FunctionReference {
   readonly ttl?: Duration;
   readonly idempotencyKey?: string;
   readonly unique?: EnqueueOptions['unique'];
+  readonly debounce?: EnqueueOptions['debounce'];
 }
 
 /** The run that an enqueue gave. */
@@ -67,7 +66,7 @@ export function enqueueFunction(
   const allowed = authorise(caller, namespace, ['dispatch-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
   const options = runAt === undefined ? rest : { ...rest, runAt: new Date(runAt) };
-  const fitting = checked('options', () => checkOptions('enqueue', options as EnqueueOptions, enqueueTable));
+  const fitting = checked('options', () => checkEnqueue(options as EnqueueOptions, context.clock.now(), 'enqueue'));
   if (fitting.isErr()) return errAsync(fitting.error);
   const defined = context.definitions.get(definitionKey(namespace, name));
   if (defined === undefined) return refusal(context, namespace, name);
@@ -246,40 +245,52 @@ export function retryFunctionRun(
   }).map(({ value }) => value);
 }
 
-/** Lets no run of a function begin, in any process; those under way end. Needs `submit-job`. */
+/** A function, or the runs of one key of its limits and rates. */
+export interface PauseInput extends FunctionReference {
+  readonly key?: string;
+}
+
+/** Lets no run of a function begin, or none with the key, in any process; those under way end. Needs `submit-job`. */
 export function pauseFunction(
   context: EngineContext,
   caller: Principal,
-  reference: FunctionReference,
-): Change<{ readonly index: number }> {
-  return changeFunction(context, caller, reference, (tx) => {
-    if (tx.get(pauses, [reference.name]) === undefined) tx.put(pauses, { function: reference.name });
+  input: PauseInput,
+): Change<{ readonly index: number }, InvalidRequest> {
+  return changePause(context, caller, input, (tx, pause) => {
+    if (tx.get(pauses, pauses.key(pause)) === undefined) tx.put(pauses, pause);
   });
 }
 
-/** Lets runs of a function begin again. Needs `submit-job`. */
+/** Lets runs of a function, or of the key, begin again. Needs `submit-job`. */
 export function resumeFunction(
   context: EngineContext,
   caller: Principal,
-  reference: FunctionReference,
-): Change<{ readonly index: number }> {
-  return changeFunction(context, caller, reference, (tx) => void tx.remove(pauses, [reference.name]));
+  input: PauseInput,
+): Change<{ readonly index: number }, InvalidRequest> {
+  return changePause(context, caller, input, (tx, pause) => void tx.remove(pauses, pauses.key(pause)));
 }
 
-const changing: readonly Capability[] = ['submit-job'];
-
-function changeFunction(
+function changePause(
   context: EngineContext,
   caller: Principal,
-  reference: FunctionReference,
-  change: (tx: Transaction) => void,
-): Change<{ readonly index: number }> {
-  const namespace = namespaceOf(reference);
-  const allowed = authorise(caller, namespace, changing);
+  { name, key, ...input }: PauseInput,
+  change: (tx: Transaction, pause: FunctionPause) => void,
+): Change<{ readonly index: number }, InvalidRequest> {
+  const namespace = namespaceOf(input);
+  const allowed = authorise(caller, namespace, ['submit-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
-  return commit(context, caller, (tx): Result<void, FunctionNotFound> => {
-    if (declaredIn(tx, namespace, reference.name) === undefined)
-      return err(functionNotFound(namespace, reference.name));
-    return ok(change(tx));
+  return commit(context, caller, (tx): Result<void, FunctionNotFound | InvalidRequest> => {
+    const declared = declaredIn(tx, namespace, name);
+    if (declared === undefined) return err(functionNotFound(namespace, name));
+    const hasKeys = [...declared.limits, ...declared.rates].some(({ perKey }) => perKey);
+    if (key !== undefined && (!hasKeys || key.length > 256))
+      return err({
+        type: 'invalid_request',
+        field: 'key',
+        message: hasKeys
+          ? 'key has at most 256 characters'
+          : `${name} has no limit or rate with a key: leave the key out`,
+      });
+    return ok(change(tx, key === undefined ? { function: name } : { function: name, key }));
   }).map(({ index }) => ({ index }));
 }

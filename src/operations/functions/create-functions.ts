@@ -124,6 +124,7 @@ export function createFunctions(
   const functions = new EngineFunctions(engine, policies, limits);
   for (const definition of definitions as readonly FunctionDefinition<unknown>[])
     engine.definitions.set(definitionKey(namespace, definition.name), {
+      policy: policies.get(definition.name) as FunctionPolicy,
       enqueue: (input, settings: EnqueueOptions) => functions.enqueue(definition, input, settings),
     });
   return functions;

@@ -9,7 +9,14 @@ import {
   retryFunctionRun,
   retryFunctionRuns,
 } from './change-functions.js';
-import { listFunctionRuns, listFunctions, readFunction, readFunctionRun } from './read-functions.js';
+import {
+  explainFunctionRun,
+  listFunctionRuns,
+  listFunctions,
+  readFunction,
+  readFunctionRun,
+  readFunctionRunLog,
+} from './read-functions.js';
 
 /** The operations of the calls of functions. */
 export const functionBindings: Bindings<typeof functionCalls> = {
@@ -17,6 +24,8 @@ export const functionBindings: Bindings<typeof functionCalls> = {
   read: (context, caller, input, { waiting }) => readFunction(context, caller, input, waiting),
   runs: (context, caller, input, { waiting }) => listFunctionRuns(context, caller, input, waiting),
   run: (context, caller, input, { waiting }) => readFunctionRun(context, caller, input, waiting),
+  explain: (context, caller, input) => explainFunctionRun(context, caller, input),
+  log: (context, caller, input) => readFunctionRunLog(context, caller, input),
   enqueue: (context, caller, { region: _, ...input }) => enqueueFunction(context, caller, input),
   cancel: (context, caller, input) => cancelFunctionRuns(context, caller, input),
   retry: (context, caller, input) => retryFunctionRuns(context, caller, input),

@@ -1,10 +1,13 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../access/allows.js';
+import type { Capability } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import { declarations, type FunctionDeclaration } from '../../functions/declaration.js';
 import type { Json } from '../../functions/define-function.js';
+import { type FunctionRunNotFound, functionRunNotFound } from '../../functions/errors.js';
 import {
   functionCounts,
+  logs,
   numberOf,
   pauses,
   type RunError,
@@ -25,15 +28,16 @@ import { finish, type Steps } from '../../scheduler/steps.js';
 import { isoFromInstant } from '../../shared/instant.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { someNamespace } from '../books/namespace-rows.js';
-import type { EngineContext } from '../context/engine-context.js';
+import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { heldSource } from '../listing/keyed-source.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { rowsUnder } from '../waiting/watched-rows.js';
-import { filterTable, type RunFilter } from './functions-api.js';
+import { explainRun } from './explain.js';
+import { filterTable, type RunFilter, type WaitReason } from './functions-api.js';
 import { countsIn, find, recordOf, Scan } from './stored-runs.js';
 
-/** The most unfinished runs of one state that are counted for a function. */
+/** The most runs of one state, of all functions, that are read to count them. */
 const mostCounted = 10_000;
 const usualPage = 100;
 const longestPage = 1000;
@@ -42,9 +46,11 @@ const longestPage = 1000;
 export interface FunctionView extends Omit<FunctionDeclaration, 'crons'> {
   /** No run begins while it is paused. */
   readonly isPaused: boolean;
+  /** Keys of its limits and rates that are paused. */
+  readonly pausedKeys: readonly string[];
   readonly schedules: readonly ScheduleView[];
   readonly counts: Readonly<Record<RunState, number>>;
-  /** Whether a state has more unfinished runs than are counted, 10,000. */
+  /** Whether more than 10,000 runs of all functions are scheduled, running or waiting: the rest of them counts as queued. */
   readonly hasMore: boolean;
 }
 
@@ -77,6 +83,10 @@ export interface FunctionRunSummary {
   readonly startedAt?: string;
   readonly endedAt?: string;
   readonly batch?: string;
+  /** The run that called it. */
+  readonly parent?: string;
+  /** The last value that its handler reported. */
+  readonly progress?: Json;
   readonly meta: Readonly<Record<string, string>>;
   readonly error?: Omit<RunError, 'stack'> & { readonly stack?: string };
 }
@@ -182,32 +192,33 @@ export function declaredIn(view: ReadView, namespace: string, name: string): Fun
   return declared?.namespace === namespace ? declared : undefined;
 }
 
-/** How many runs have not ended. Scheduled and running ones, which no index has by function, are read once for a whole list. */
+/** How many unfinished runs are in each state. Those that no index has by function are read once for a whole list. */
 class UnfinishedRuns {
   readonly #current: () => ReadView;
   #others: ReadonlyMap<string, readonly RunState[]> | undefined;
-  #hasMoreOthers = false;
+  #hasMore = false;
 
   constructor(current: () => ReadView) {
     this.#current = current;
   }
 
-  of(name: string): { readonly counts: Partial<Record<RunState, number>>; readonly hasMore: boolean } {
-    const queued = ['ready', 'suspects'].flatMap((index) =>
-      this.#current().list(runs, { index, prefix: [name], limit: mostCounted + 1 }),
-    );
+  of(
+    name: string,
+    unfinished: number,
+  ): { readonly counts: Partial<Record<RunState, number>>; readonly hasMore: boolean } {
     const others = this.#othersOf(name);
-    const counts: Partial<Record<RunState, number>> = { queued: Math.min(queued.length, mostCounted) };
+    const counts: Partial<Record<RunState, number>> = { queued: Math.max(0, unfinished - others.length) };
     for (const state of others) counts[state] = (counts[state] ?? 0) + 1;
-    return { counts, hasMore: queued.length > mostCounted || this.#hasMoreOthers };
+    return { counts, hasMore: this.#hasMore };
   }
 
+  /** The states of the runs that are not queued. */
   #othersOf(name: string): readonly RunState[] {
     if (this.#others === undefined) {
       const found = new Map<string, RunState[]>();
-      for (const index of ['due', 'live']) {
+      for (const index of ['due', 'live', 'waiting']) {
         const rows = this.#current().list(runs, { index, limit: mostCounted + 1 });
-        if (rows.length > mostCounted) this.#hasMoreOthers = true;
+        if (rows.length > mostCounted) this.#hasMore = true;
         for (const { record } of rows.slice(0, mostCounted)) {
           const states = found.get(record.function) ?? [];
           states.push(record.state);
@@ -223,13 +234,16 @@ class UnfinishedRuns {
 function functionView(view: ReadView, declared: FunctionDeclaration, unfinished: UnfinishedRuns): FunctionView {
   const { crons: _, ...shown } = declared;
   const { name } = declared;
-  const { succeeded, others, cancelled = 0, timed_out = 0 } = countsIn(view, name);
-  const { counts, hasMore } = unfinished.of(name);
+  const stored = countsIn(view, name);
+  const { succeeded, others, cancelled = 0, timed_out = 0 } = stored;
+  const paused = view.list(pauses, { prefix: [name] }).map(({ record }) => record);
+  const { counts, hasMore } = unfinished.of(name, stored.unfinished);
   const none = Object.fromEntries(runStates.map((state) => [state, 0])) as Record<RunState, number>;
   const failed = others - cancelled - timed_out;
   return {
     ...shown,
-    isPaused: view.get(pauses, [name]) !== undefined,
+    isPaused: paused.some(({ key }) => key === undefined),
+    pausedKeys: paused.flatMap(({ key }) => (key === undefined ? [] : [key])),
     schedules: view.list(schedules, { prefix: [name] }).map(({ record }) => scheduleView(view, record)),
     counts: { ...none, ...counts, succeeded, failed, cancelled, timed_out },
     hasMore,
@@ -251,6 +265,8 @@ function scheduleView(view: ReadView, stored: StoredSchedule): ScheduleView {
 export interface RunsSelection {
   /** One or several of the states. */
   readonly state?: string | readonly string[];
+  /** A key of its limits or rates, or the one of `unique`, `debounce` or `idempotencyKey`. */
+  readonly key?: string;
   /** The name or code of the error. */
   readonly error?: string;
   readonly batch?: string;
@@ -271,10 +287,11 @@ export interface ListFunctionRunsInput extends FunctionReference, Omit<RunsSelec
 
 /** The filter of a selection, checked. */
 export function filterOf(name: string, selection: RunsSelection): Result<RunFilter, InvalidRequest> {
-  const { state, error, batch, meta, from, to } = selection;
+  const { state, key, error, batch, meta, from, to } = selection;
   const filter = {
     function: name,
     ...(state === undefined ? {} : { state: state as RunState | readonly RunState[] }),
+    ...(key === undefined ? {} : { key }),
     ...(error === undefined ? {} : { error }),
     ...(batch === undefined ? {} : { batch }),
     ...(meta === undefined ? {} : { meta }),
@@ -383,7 +400,7 @@ function summaryOf(current: () => ReadView): (run: StoredRun) => FunctionRunSumm
 /** The record of a run as JSON: absent members instead of null, times as strings. */
 function viewOfRecord(view: ReadView, run: StoredRun): Omit<FunctionRunView, 'steps'> {
   const entries = Object.entries(recordOf(view, run)).flatMap(([name, value]): [string, unknown][] => {
-    if (name === 'input' || name === 'result') return value === undefined ? [] : [[name, value]];
+    if (name === 'input' || name === 'result' || name === 'progress') return value === undefined ? [] : [[name, value]];
     if (value === null || value === undefined) return [];
     return [[name, value instanceof Date ? value.toISOString() : value]];
   });
@@ -426,4 +443,60 @@ export function readFunctionRun(
     },
   };
   return answerQuery(context, query, waiting);
+}
+
+/** What a run waits for. Needs `read-job`. */
+export function explainFunctionRun(
+  context: EngineContext,
+  caller: Principal,
+  input: FunctionRunReference,
+): ResultAsync<RunExplanation, PermissionDenied | FunctionRunNotFound | StorageError> {
+  return ofRun(context, { caller, capability: 'read-job' }, input, (view, run) => {
+    const defined = context.definitions.get(definitionKey(namespaceOf(input), run.function));
+    return explainRun(view, run, defined?.policy, context.clock);
+  });
+}
+
+/** Why a run does not begin, or that it waits for nothing. */
+export interface RunExplanation {
+  readonly reason: WaitReason;
+  readonly message: string;
+}
+
+/** A line that a handler has logged. */
+export interface FunctionLogLine {
+  readonly at: string;
+  readonly level: 'info' | 'error';
+  readonly text: string;
+}
+
+/** The last 64 KiB of what the attempts of a run have logged. Needs `read-logs`. */
+export function readFunctionRunLog(
+  context: EngineContext,
+  caller: Principal,
+  input: FunctionRunReference,
+): ResultAsync<readonly FunctionLogLine[], PermissionDenied | FunctionRunNotFound | StorageError> {
+  return ofRun(context, { caller, capability: 'read-logs' }, input, (view, run) =>
+    view
+      .list(logs, { prefix: [run.number] })
+      .flatMap(({ record }) => record.lines)
+      .map(({ at, level, text }) => ({ at: isoFromInstant(at), level, text })),
+  );
+}
+
+function ofRun<T>(
+  context: EngineContext,
+  { caller, capability }: { readonly caller: Principal; readonly capability: Capability },
+  input: FunctionRunReference,
+  show: (view: ReadView, run: StoredRun) => T,
+): ResultAsync<T, PermissionDenied | FunctionRunNotFound | StorageError> {
+  const namespace = namespaceOf(input);
+  const allowed = authorise(caller, namespace, [capability]);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return context.storage
+    .read((view): Result<T, FunctionRunNotFound> => {
+      const run = runIn(view, namespace, input.id);
+      return run === undefined ? err(functionRunNotFound(input.id)) : ok(show(view, run));
+    })
+    .andThen((found) => found);
 }

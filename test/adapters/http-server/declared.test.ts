@@ -197,7 +197,12 @@ const ownLock = { beside: { Lock: { ID: 'own' } }, prepare: lockedVariable };
 
 const laterOrNever = pair('2020-01-01T00:00:00Z', '2030-01-01T00:00:00Z');
 /** Pairs of the filters of runs; the sample runs have no batch. */
-const selecting = { batch: pair(undefined, 'batch/9'), from: laterOrNever, to: laterOrNever };
+const selecting = {
+  batch: pair(undefined, 'batch/9'),
+  key: pair(undefined, 'none'),
+  from: laterOrNever,
+  to: laterOrNever,
+};
 const withWaitingRun = (given: Pair): Pair => ({ ...given, prepare: waitingRun });
 
 const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
@@ -218,6 +223,11 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     ttl: pair('1h', '2h'),
     idempotencyKey: pair('a', 'b'),
     unique: pair('a', { key: 'b', until: 'ended' }),
+    debounce: pair(
+      { key: 'a', wait: '1m' },
+      { key: 'b', wait: 60_000 },
+      { beside: { delay: undefined, unique: undefined } },
+    ),
   },
   'functions.cancel': {
     ...Object.fromEntries(Object.entries(selecting).map(([name, given]) => [name, withWaitingRun(given)])),
@@ -231,6 +241,8 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     error: pair('Error', 'Other'),
     meta: pair({ colour: 'red' }, { colour: 'blue' }),
   },
+  'functions.pause': { key: pair(undefined, 'none', { bodied: true }) },
+  'functions.resume': { key: pair(undefined, 'none', { bodied: true }) },
   'functions.cancelRun': { reason: pair('one', 'other', { prepare: retriedRun }) },
   'variables.list': {
     filter: pair('', 'Path == "x"'),

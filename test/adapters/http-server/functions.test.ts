@@ -19,14 +19,19 @@ const receipt = defineFunction(
   },
   async ({ to, order }, run) => {
     await run.step('look up', () => order);
+    run.log.info(`order ${order}`);
     if (to.endsWith('.invalid')) throw Object.assign(new Error('no such host'), { code: 'ENOTFOUND' });
     return { messageId: order };
   },
 );
+const keyed = defineFunction<{ account: string }, { account: string }, void>(
+  { name: 'sync', concurrency: { limit: 1, key: ({ account }) => account } },
+  () => undefined,
+);
 const nested = defineFunction<void, void, string>({ name: 'mail/send/runs', cron: '0 3 * * *' }, () => 'sent');
 const early = defineFunction<void, void, string>({ name: 'run', concurrency: 1 }, () => 'ran');
 const like = defineFunction<void, void, string>({ name: 'run/x/5' }, () => 'ran');
-const all: readonly FunctionDefinition<never, unknown>[] = [receipt, nested, early, like];
+const all: readonly FunctionDefinition<never, unknown>[] = [receipt, nested, early, like, keyed];
 
 const caller = (capabilities: readonly string[], namespace = 'default'): Principal =>
   ({
@@ -54,6 +59,7 @@ afterEach(() => void functions.stop({ deadline: 0 }));
 const callers: Readonly<Record<string, Principal>> = {
   host: hostPrincipal,
   reader: caller(['read-job']),
+  logReader: caller(['read-logs']),
   dispatcher: caller(['dispatch-job']),
   submitter: caller(['submit-job']),
   elsewhere: caller(['read-job', 'dispatch-job', 'submit-job'], 'shop'),
@@ -88,6 +94,7 @@ describe('functions over HTTP', () => {
       'run',
       'run/x/5',
       'send-receipt',
+      'sync',
     ]);
     expect(json[0]).toMatchObject({
       namespace: 'default',
@@ -106,6 +113,7 @@ describe('functions over HTTP', () => {
       rates: [],
       keep: { succeeded: { age: 86_400_000, count: 10_000 }, others: { age: 2_592_000_000, count: 10_000 } },
       isPaused: false,
+      pausedKeys: [],
       schedules: [],
       counts: { scheduled: 0, queued: 0, running: 0, waiting: 0, succeeded: 0, failed: 0, cancelled: 0, timed_out: 0 },
       hasMore: false,
@@ -207,6 +215,44 @@ describe('functions over HTTP', () => {
     expect((await ask('PUT', '/v1/function/run/resume')).status).toBe(200);
     await clock.settle();
     expect((await ask('GET', `/v1/function/run/${json.id}`)).json.state).toBe('succeeded');
+  });
+
+  it('are paused for one key, and say what a run waits for', async () => {
+    expect((await ask('POST', '/v1/function/sync/pause', { key: 'a' })).status).toBe(200);
+    expect((await ask('GET', '/v1/function/sync')).json).toMatchObject({ isPaused: false, pausedKeys: ['a'] });
+    const enqueue = async (account: string) =>
+      (await ask('POST', '/v1/function/sync/enqueue', { input: { account } })).json.id as string;
+    const [held, free] = [await enqueue('a'), await enqueue('b')];
+    await clock.settle();
+    expect((await ask('GET', `/v1/function/run/${free}`)).json.state).toBe('succeeded');
+    expect((await ask('GET', `/v1/function/run/${held}/explain`)).json).toMatchObject({ reason: 'paused' });
+    expect((await ask('GET', '/v1/function/sync/runs?key=a')).json).toHaveLength(1);
+    expect((await ask('POST', '/v1/function/sync/cancel', { key: 'b' })).json).toEqual({ count: 0 });
+    expect((await ask('POST', '/v1/function/sync/resume', { key: 'a' })).status).toBe(200);
+    await clock.settle();
+    expect((await ask('GET', `/v1/function/run/${held}`)).json.state).toBe('succeeded');
+    expect(await ask('POST', '/v1/function/run/pause', { key: 'a' })).toMatchObject({ status: 400 });
+    expect((await ask('GET', '/v1/function/run/none/5/explain')).status).toBe(404);
+  });
+
+  it('are debounced, and show what their runs have logged to those who may read logs', async () => {
+    const debounce = { key: 'k', wait: '10s' };
+    const enqueue = (order: number) =>
+      ask('POST', '/v1/function/send-receipt/enqueue', { input: { to: 'a@b.example', order }, debounce });
+    const first = await enqueue(1);
+    expect((await enqueue(2)).json).toEqual({ id: first.json.id, isNew: false });
+    await clock.advance(11_000);
+    const target = `/v1/function/run/${first.json.id}/log`;
+    expect((await ask('GET', target)).json).toEqual([
+      { at: '2026-01-01T00:00:10.000Z', level: 'info', text: 'order 2' },
+    ]);
+    expect((await ask('GET', target, undefined, 'reader')).status).toBe(403);
+    expect((await ask('GET', target, undefined, 'logReader')).status).toBe(200);
+    expect((await ask('GET', '/v1/function/run/send-receipt/999/log')).status).toBe(404);
+    expect(await ask('POST', '/v1/function/send-receipt/enqueue', { debounce, delay: '1s' })).toMatchObject({
+      status: 400,
+      text: expect.stringContaining('debounce excludes delay'),
+    });
   });
 
   it('have runs that are cancelled and retried, one or all that match', async () => {
@@ -326,7 +372,7 @@ describe('functions over HTTP', () => {
         ),
       ];
       for (const target of reads) expect((await ask('GET', target)).status, target).toBeLessThan(500);
-      for (const name of ['delay', 'runAt', 'priority', 'meta', 'ttl', 'idempotencyKey', 'unique']) {
+      for (const name of ['delay', 'runAt', 'priority', 'meta', 'ttl', 'idempotencyKey', 'unique', 'debounce']) {
         const { status, text: message } = await ask('POST', '/v1/function/send-receipt/enqueue', { [name]: value });
         expect(status, `${name} ${JSON.stringify(value)}: ${message}`).toBe(400);
       }
@@ -367,6 +413,8 @@ it('the typed clients have the same answers, in process and over HTTP', async ()
     await clock.settle();
     const run = (await box.functions.run(enqueued.id))._unsafeUnwrap();
     expect(run.value).toMatchObject({ id: enqueued.id, state: 'succeeded', result: 'sent' });
+    expect((await box.functions.explain(enqueued.id))._unsafeUnwrap().reason).toBe('held');
+    expect((await box.functions.log('none/5'))._unsafeUnwrapErr().type).toBe('function_run_not_found');
     const runs = (await box.functions.runs('mail/send/runs', { state: ['succeeded'], meta: ['a=b'] }))._unsafeUnwrap();
     expect(runs.value?.items[0]?.id).toBe(enqueued.id);
     expect((await box.functions.cancel('send-receipt', { state: 'queued', meta: { a: 'b' } }))._unsafeUnwrap()).toEqual(

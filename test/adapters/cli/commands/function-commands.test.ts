@@ -17,6 +17,7 @@ const send = defineFunction(
   { name: 'send', input: z.object({ to: z.string() }), retry: { attempts: 1 }, concurrency: 20 },
   async ({ to }, run) => {
     await run.step('look up', () => to);
+    run.log.info(`to ${to}`);
     if (to === '') throw Object.assign(new Error('nobody\u001b[31m'), { code: 'ENOBODY' });
     return { sent: to };
   },
@@ -70,6 +71,7 @@ describe('functions', () => {
     expect((await run('status', id)).out).toMatch(
       /State += scheduled\n(?:.|\n)*Priority += 60\n(?:.|\n)*Meta += a=b\n(?:.|\n)*Input += \{"to":"ada"\}/,
     );
+    expect((await run('status', id)).out).toMatch(/Waits because += it is due at/);
     const waited = await given({ files: { '-': '{"to": "bob"}' } }, 'enqueue', '--wait', 'send', '-');
     expect(waited).toMatchObject({ code: 0, out: '{\n  "sent": "bob"\n}\n' });
     expect(await run('enqueue', '--wait', 'reports/nightly')).toMatchObject({ code: 0, out: '"done"\n' });
@@ -83,6 +85,8 @@ describe('functions', () => {
     expect(first.error).toMatch(/^next page: --page-token send\/\d+\n$/);
     expect((await run('runs', 'send', '--meta', 'a=b', '-json')).out).toContain(id);
     expect((await run('runs', 'send', '--to', '2020-01-01')).out).toBe('no runs\n');
+    const [last] = JSON.parse((await run('runs', '-json', 'send', '--state', 'succeeded')).out) as { id: string }[];
+    expect((await run('log', last?.id ?? '')).out).toMatch(/^\d{4}-.* UTC info to bob\n$/);
   });
 
   it('have runs that are cancelled and retried', async () => {
@@ -115,6 +119,8 @@ describe('functions', () => {
     [['runs', 'send', '--meta', 'x'], 2, 'KEY=VALUE'],
     [['cancel', 'send', '--all', '--reason', 'x'], 2, '--reason is for one RUN'],
     [['retry', 'send/999'], 1, 'there is no run'],
+    [['log', 'send/999'], 1, 'there is no run "send/999"'],
+    [['pause', 'send', '--key', 'a'], 1, 'no limit or rate with a key'],
     [['pause', 'none'], 1, 'there is no function'],
   ])('%j fails with exit code %d: %s', async (words, code, message) => {
     expect(await run(...words)).toMatchObject({ code, error: expect.stringContaining(message) });
