@@ -42,6 +42,7 @@ export {
   type SchemaResult,
   Snooze,
   type StandardSchema,
+  type WaitReason,
 } from '../../src/functions.js';
 
 /**

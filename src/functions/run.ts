@@ -93,9 +93,8 @@ const ended: ReadonlySet<RunState> = new Set(outcomes);
 export const hasEnded = ({ state }: Pick<StoredRun, 'state'>): boolean => ended.has(state);
 
 /** The group of ended runs that a bound of `keep` counts. */
-export type KeptGroup = 'succeeded' | 'others';
-export const groupOf = ({ state }: Pick<StoredRun, 'state'>): KeptGroup =>
-  state === 'succeeded' ? 'succeeded' : 'others';
+type KeptGroup = 'succeeded' | 'others';
+const groupOf = ({ state }: Pick<StoredRun, 'state'>): KeptGroup => (state === 'succeeded' ? 'succeeded' : 'others');
 
 /** The time from which the age of a kept run counts: a result stays at least as long as the idempotency key that leads to it. */
 export function keptFrom({ endedAt, enqueuedAt, keys = [] }: StoredRun): Instant {

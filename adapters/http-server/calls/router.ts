@@ -62,7 +62,7 @@ interface RouterParts {
   readonly namePrefixes?: readonly NamePrefix[];
 }
 
-export interface NamePrefix {
+interface NamePrefix {
   readonly prefix: string;
   readonly fits?: (name: string) => boolean;
 }

@@ -87,7 +87,7 @@ export interface EngineContext {
 }
 
 /** A function of the host that this process can enqueue: it has the schema of its input. */
-export interface DefinedFunction {
+interface DefinedFunction {
   readonly policy: FunctionPolicy;
   /** As `Functions.enqueue`, of which `options` are the `EnqueueOptions`. */
   enqueue(input: unknown, options: object): Promise<{ readonly id: string; readonly isNew: boolean }>;

@@ -131,7 +131,7 @@ export interface ChangedRuns {
 }
 
 /** Runs of one function. */
-export interface SelectedRuns extends FunctionReference, RunsSelection {}
+interface SelectedRuns extends FunctionReference, RunsSelection {}
 
 /** Cancels the runs of a function that match, in bounded writes. Needs `submit-job`. */
 export function cancelFunctionRuns(

@@ -101,7 +101,7 @@ export interface FunctionRunView extends FunctionRunSummary {
 type Read<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;
 
 /** What selects a page of functions. */
-export interface ListFunctionsInput {
+interface ListFunctionsInput {
   /** `default` when absent; `*` means all that the caller may read. */
   readonly namespace?: string;
   readonly prefix?: string;
@@ -277,7 +277,7 @@ export interface RunsSelection {
 }
 
 /** Selects a page of runs. */
-export interface ListFunctionRunsInput extends FunctionReference, Omit<RunsSelection, 'meta'> {
+interface ListFunctionRunsInput extends FunctionReference, Omit<RunsSelection, 'meta'> {
   /** `NAME=VALUE` each. */
   readonly meta?: readonly string[];
   /** 100 when absent or 0; at most 1,000. */
