@@ -145,6 +145,8 @@ export function inThread(module: URL, definitions: readonly { readonly name: str
     // One that has failed otherwise than by its handler is at its end, and one that was aborted may go on working.
     if (ended.isUsable && !run.signal.aborted) keep(module.href, thread);
     else void thread.worker.terminate();
+    // A thread that was ended has no error of its own: the attempt says why it was aborted.
+    if (!ended.isUsable && run.signal.aborted) return undefined;
     if (ended.error !== undefined) throw ended.error;
     return ended.value;
   };

@@ -242,8 +242,8 @@ export interface FunctionsOptions {
   /** Runs at once in this process; 20 when absent. */
   readonly concurrency?: number;
   /**
-   * How long after its process has died a run is taken over; 30 seconds when absent, at least 100 ms. A process whose event
-   * loop is blocked for longer loses its runs.
+   * How long after the last sign of life of a process its runs are taken over; 30 seconds when absent, at least 100 ms. On one Linux
+   * machine, runs of a dead process are taken at once, and one whose event loop is blocked keeps them for 15 minutes longer.
    */
   readonly lease?: Duration;
   /** Whose rights count for the functions when they are called over the interface; `default` when absent. */
