@@ -36,7 +36,7 @@ type FromThread =
   | { readonly type: 'call'; readonly id: number; readonly name: string; readonly fn: string; readonly input: unknown };
 
 /**
- * The program of a thread: loads the module once, and calls its default export for one attempt after the other. A text, because a file
+ * The program of a thread: loads the module once, and calls its default export for one attempt after the other. In the source, because a file
  * would not be found when the host is bundled.
  */
 const program = `
@@ -142,10 +142,10 @@ export function inThread(module: URL, definitions: readonly { readonly name: str
     const thread = taken(module.href);
     const ended = await attemptIn(thread, { input, run, definitions });
     thread.listener = undefined;
-    // One that has failed otherwise than by its handler is at its end, and one that was aborted may go on working.
+    // One that has failed otherwise than by its handler is at its end, and one that was aborted may continue to work.
     if (ended.isUsable && !run.signal.aborted) keep(module.href, thread);
     else void thread.worker.terminate();
-    // A thread that was ended has no error of its own: the attempt says why it was aborted.
+    // A thread that was ended has no error: the attempt says why it was aborted.
     if (!ended.isUsable && run.signal.aborted) return undefined;
     if (ended.error !== undefined) throw ended.error;
     return ended.value;

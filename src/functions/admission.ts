@@ -81,7 +81,7 @@ export class Admission {
     return this.#rates.values();
   }
 
-  /** Counts a run that goes on after a wait; false when a limit keeps it back. */
+  /** Counts a run that continues after a wait; false when a limit keeps it back. */
   readmits(policy: FunctionPolicy, run: StoredRun): boolean {
     if (this.#isFull(policy, run)) return false;
     this.#count(run);

@@ -4,7 +4,7 @@ import { table } from '../shared/table.js';
 import { hasEnded, type RunError, type StoredRun } from './run.js';
 
 /*
- * What a workspace is told of the runs of a function (option `notify`):
+ * What a workspace hears of the runs of a function (option `notify`):
  *
  *   what happened                                    event                 status
  *   enqueued                                         run:created           pending

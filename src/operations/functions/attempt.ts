@@ -51,7 +51,7 @@ export interface AttemptHost {
   keep(attempt: Attempt, name: string, value: Json | undefined): Promise<void>;
   /** Notes are to be stored. */
   noted(attempt: Attempt): void;
-  /** Calls a run, or goes on waiting for the one that was called before; resolves when it has ended. */
+  /** Calls a run, or continues to wait for the one that was called before; resolves when it has ended. */
   call(attempt: Attempt, name: string, called: StoredStep | undefined, request: CallRequest): Promise<StoredStep>;
   /** Why outcomes cannot be stored with rows of the host; undefined when they can. */
   readonly commitFault: string | undefined;

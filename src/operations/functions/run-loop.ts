@@ -62,7 +62,7 @@ interface Noted {
   readonly notes: Notes;
 }
 
-/** An attempt whose called runs have ended: it goes on when it has a slot. */
+/** An attempt whose called runs have ended: it continues when it has a slot. */
 interface Resuming {
   readonly attempt: Attempt;
   readonly goOn: () => void;
@@ -376,7 +376,7 @@ export class RunLoop implements AttemptLoop {
     over.abort('over');
   }
 
-  /** Resolves when another process of this machine is no longer alive, or one that was stopped goes on. */
+  /** Resolves when another process of this machine is no longer alive, or one that was stopped continues. */
   async #changeOfLife(neighbours: readonly string[], signal: AbortSignal): Promise<void> {
     const lives = (): string => neighbours.map((each) => this.#lifeOf(each)).join(' ');
     const before = lives();
@@ -464,7 +464,7 @@ export class RunLoop implements AttemptLoop {
     this.#committing.add(committed);
   }
 
-  /** Records an outcome together with rows of the host, in a write of its own: they may be refused. */
+  /** Records an outcome together with rows of the host, in a separate write: they may be refused. */
   async #commitWith(attempt: Attempt, end: AttemptEnd, rows: HostRows): Promise<void> {
     const { storage, clock, logger } = this.#context;
     const notes = attempt.takeNotes();
@@ -807,7 +807,7 @@ export class RunLoop implements AttemptLoop {
     turn.dueAt = Math.min(turn.dueAt, admission?.until ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Attempts whose calls have ended go on before anything new starts. */
+  /** Attempts whose calls have ended continue before anything new starts. */
   #resume(tx: Transaction, turn: Turn, room: number, admission: Admission | undefined): void {
     for (const each of this.#resuming) {
       if (turn.resumed.length >= room) break;
