@@ -273,6 +273,27 @@ void testEngine({ functions: {} }).then(async (world) => { console.log(world.run
     expect(run(process.execPath, [join('built', 'service.mjs')], folder)).toBe('1 2 3\n');
   }, 120_000);
 
+  it('runs the functions of a strict TypeScript service', () => {
+    for (const name of ['better-sqlite3', 'bindings', 'file-uri-to-path'])
+      symlinkSync(join(process.cwd(), 'node_modules', name), join(folder, 'node_modules', name));
+    for (const name of ['functions.mts', 'resize.mts'])
+      copyFileSync(join(import.meta.dirname, 'service', name), join(folder, name));
+    const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck'];
+    const flags = [
+      '--module',
+      'nodenext',
+      '--target',
+      'es2023',
+      '--lib',
+      'es2023,esnext.disposable',
+      '--outDir',
+      'built',
+    ];
+    run(process.execPath, [compiler, ...strict, ...flags, ...typesOfNode(), 'functions.mts', 'resize.mts'], folder);
+    const printed = run(process.execPath, [join('built', 'functions.mjs'), join(folder, 'functions.sqlite')], folder);
+    expect(printed).toBe('ships a-17, 3 of 3, ships b\n');
+  }, 120_000);
+
   it('keeps the names of functions in stack traces', () => {
     const program = `import { orThrow, err } from 'signalbox'; try { orThrow(err({ type: 'x', message: 'y' })); } catch (error) { console.log(error.stack); }`;
     const trace = run(process.execPath, ['--input-type=module', '-e', program], folder);
