@@ -34,7 +34,10 @@ export default async function handler({ what, value }, run) {
     case 'spin':
       for (;;);
     case 'wait':
-      await new Promise((resolve) => run.signal.addEventListener('abort', resolve));
+      await new Promise((resolve) => {
+        if (run.signal.aborted) resolve();
+        else run.signal.addEventListener('abort', resolve);
+      });
       throw run.signal.reason;
     case 'exit':
       return process.exit(3);
