@@ -153,6 +153,10 @@ function withNotes(run: StoredRun, { progress, lines }: Notes): StoredRun {
   return { ...run, ...(progress === undefined ? {} : { progress }), ...(lines.length === 0 ? {} : { hasLog: true }) };
 }
 
+/** A row that cannot be worked with must not end the process. */
+const failureOf = (thrown: unknown): Result<never, { readonly message: string }> =>
+  err({ message: thrown instanceof Error ? thrown.message : 'unknown' });
+
 /** Another process has the run, or an earlier try has recorded its outcome. */
 const taken = 'taken';
 
@@ -477,16 +481,18 @@ export class RunLoop implements AttemptLoop {
         for (const run of turn.ended) RunReports.in(tx).ended(run);
         this.#count(tx, turn);
         return turn.taken.length > 0 ? err({ message: taken }) : ok(turn);
-      });
+      }).then((result) => result, failureOf);
       if (written.isOk()) return this.#committed(attempt, written.value.value.ended[0]);
       if (own.thrown !== undefined) {
+        attempt.returnNotes(notes);
         this.#note(attempt, attempt.failure(own.thrown.error));
         return;
       }
       // An earlier try may have recorded it: whoever waits reads what is stored.
       if (written.error.message === taken) return this.#committed(attempt, undefined);
       logger.error({ error: written.error.message }, 'An outcome with rows of the host cannot be recorded');
-      if ('reason' in written.error && written.error.reason === 'closed') return;
+      // A stop does not wait for a store that fails: the run is taken again.
+      if (!this.#accepts || ('reason' in written.error && written.error.reason === 'closed')) return;
       await clock.sleep(second, new AbortController().signal);
     }
   }
@@ -552,11 +558,7 @@ export class RunLoop implements AttemptLoop {
     this.#reserved += free;
     const written = await commit<Turn, never>(this.#context, hostPrincipal, (tx) =>
       ok(this.#work(tx, { ends, noted, free, adopts })),
-    ).then(
-      (result) => result,
-      // A row that cannot be worked with must not end the process.
-      (thrown: unknown) => err({ message: thrown instanceof Error ? thrown.message : 'unknown' }),
-    );
+    ).then((result) => result, failureOf);
     this.#reserved -= free;
     this.#announceEnd();
     if (written.isErr()) {

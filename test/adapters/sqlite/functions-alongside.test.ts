@@ -1,9 +1,10 @@
+import { errAsync } from 'neverthrow';
 import { expect, test } from 'vitest';
-import { recordingDelivery } from '../../../adapters/memory/index.js';
+import { manualClock, recordingDelivery } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
-import { createFunctions, defineFunction } from '../../../src/functions.js';
-import { createEngine } from '../../../src/index.js';
+import { createFunctions, defineFunction, type HostRows } from '../../../src/functions.js';
+import { createEngine, type Storage } from '../../../src/index.js';
 import { fileOpener } from './sqlite-files.js';
 
 const openFile = fileOpener();
@@ -70,4 +71,50 @@ test('an outcome and its rows are stored together or not at all, and a refused r
   await Promise.all(many.runs.map((run) => run.result()));
   expect(handle.prepare('SELECT count(*) AS n FROM paid').all()).toEqual([{ n: 101 }]);
   expect(await functions.stop()).toMatchObject({ handedBack: 0 });
+});
+
+test('an outcome with rows waits for a store that fails, and a stop does not wait for it', async () => {
+  const handle = openFile(':memory:', false);
+  handle.exec('CREATE TABLE paid (id TEXT PRIMARY KEY)');
+  const storage = (await sqliteStorage(handle))._unsafeUnwrap();
+  let isFailing = true;
+  const failing = {
+    read: storage.read.bind(storage),
+    write: storage.write.bind(storage),
+    waitForChange: storage.waitForChange.bind(storage),
+    close: storage.close.bind(storage),
+    alongside: (rows: HostRows): Storage => {
+      const own = storage.alongside(rows);
+      return {
+        ...failing,
+        write: (work) =>
+          isFailing
+            ? errAsync({ type: 'storage_failed', reason: 'io', message: 'the disk is full' } as const)
+            : own.write(work),
+      };
+    },
+  };
+  const clock = manualClock();
+  const engine = createEngine({ storage: failing, clock, ids: randomIds(), delivery: recordingDelivery({ clock }) });
+  const pay = defineFunction<string, string, string>({ name: 'pay' }, (id, run) => {
+    run.log.info(`pays ${id}`);
+    return run.commit(`paid ${id}`, (sql) => sql.run('INSERT INTO paid (id) VALUES (?)', id));
+  });
+  await using functions = createFunctions(engine, [pay]);
+  await functions.start();
+  const run = await functions.enqueue(pay, 'a');
+  await clock.advance(3000);
+  expect((await run.status()).state).toBe('running');
+  isFailing = false;
+  await clock.advance(2000);
+  expect(await run.result()).toBe('paid a');
+  expect((await run.log()).map(({ text }) => text)).toEqual(['pays a']);
+  isFailing = true;
+  const other = await functions.enqueue(pay, 'b');
+  await clock.settle();
+  const stopped = functions.stop({ deadline: 0 });
+  await clock.advance(5000);
+  await stopped;
+  expect((await other.status()).state).toBe('running');
+  expect(handle.prepare('SELECT id FROM paid').all()).toEqual([{ id: 'a' }]);
 });
