@@ -26,6 +26,11 @@ const engineKinds: readonly (readonly [key: string, kind: Kind, summary: string]
     numberKind(0, 1_000_000),
     'transactions whose events are kept for streams that begin at an earlier index; 0 disables the event stream',
   ],
+  [
+    'functions.maximumUnfinished',
+    numberKind(1, 100_000_000),
+    'runs of a function that have not ended: one more is refused',
+  ],
   ['jobs.region', region, 'name of the region of this server'],
   [
     'jobs.runUrl',
