@@ -1,4 +1,6 @@
 import type { ResultAsync } from 'neverthrow';
+import { allowsArea } from '../../access/allows.js';
+import type { Principal } from '../../access/principal.js';
 import { runs, type StoredRun } from '../../functions/run.js';
 import { functionLabels } from '../../metrics/function-labels.js';
 import { instruments, type Measured, type MetricFamily, type MetricName } from '../../metrics/instruments.js';
@@ -43,21 +45,23 @@ export interface Metrics {
 
 /**
  * The state of the scheduler and the observer's measurements; with `prometheus` in its text format. It reveals nothing about
- * single jobs or destinations, and has names of functions.
+ * single jobs or destinations. What is measured by function has the names of functions: it needs `agent { policy = "read" }`.
  */
 export function readMetrics(
   context: EngineContext,
-  _caller: unknown,
+  caller: Principal,
   { format }: { readonly format?: 'json' | 'prometheus' | undefined },
 ): ResultAsync<Metrics | string, StorageError> {
-  return stateOf(context).map((state) => {
-    const families = [...state, ...(context.observer.families?.() ?? [])];
+  const seesFunctions = allowsArea(caller, 'agent', 'read');
+  return stateOf(context, seesFunctions).map((state) => {
+    const measured = [...state, ...(context.observer.families?.() ?? [])];
+    const families = measured.filter(({ name }) => seesFunctions || !name.startsWith('signalbox.function.'));
     return format === 'prometheus' ? prometheusText(families) : metricsFrom(families, context.clock.now());
   });
 }
 
 /** The gauges that are read on request. */
-function stateOf(context: EngineContext): ResultAsync<readonly MetricFamily[], StorageError> {
+function stateOf(context: EngineContext, withFunctions: boolean): ResultAsync<readonly MetricFamily[], StorageError> {
   return readInTurns(context, function* (current): Steps<readonly MetricFamily[]> {
     const { index } = current();
     const ready = new Set<string>();
@@ -76,7 +80,7 @@ function stateOf(context: EngineContext): ResultAsync<readonly MetricFamily[], S
       pending += page.length;
       yield;
     }
-    const queued = yield* queuedRuns(current);
+    const queued = withFunctions ? yield* queuedRuns(current) : new Map<string, Queued>();
     return [
       ...queuedFigures(queued, context.clock.now()),
       figure('signalbox.store.index', index),

@@ -18,6 +18,7 @@ import {
 import { functionReports } from '../../../src/functions/reports.js';
 import { runs } from '../../../src/functions/run.js';
 import {
+  anonymousPrincipal,
   createEngine,
   createNotificationConfiguration,
   type Engine,
@@ -773,6 +774,19 @@ describe('metrics', () => {
     expect(text).toContain('signalbox_function_attempt_lag_seconds_sum{function="work"} 8\n');
     expect(text).toContain('signalbox_function_attempt_lag_seconds_count{function="work"} 3\n');
     expect(text).toContain('signalbox_function_attempt_duration_seconds_sum{function="work"} 5\n');
+  });
+
+  test('name no function to callers who may not read agents', async () => {
+    const own = world();
+    const waiting = processOver(own, [work(() => undefined)], {}, { observer: prometheusObserver() });
+    await waiting.functions.enqueue(
+      work(() => undefined),
+      1,
+    );
+    const text = (await readMetrics(waiting.engine, anonymousPrincipal, { format: 'prometheus' }))._unsafeUnwrap();
+    expect(text).toContain('signalbox_store_index');
+    expect(text).not.toContain('signalbox_function');
+    expect(await textOf(waiting)).toContain('signalbox_function_queued{function="work"} 1');
   });
 
   test('show what is due and not started, and since when', async () => {
