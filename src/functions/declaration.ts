@@ -1,12 +1,6 @@
 import { milliseconds } from '../options/durations.js';
 import { table } from '../shared/table.js';
-import {
-  type CronPolicy,
-  type FunctionPolicy,
-  type LimitPolicy,
-  type RatePolicy,
-  runsHere,
-} from './define-function.js';
+import { type FunctionPolicy, type LimitPolicy, type RatePolicy, runsHere } from './define-function.js';
 
 /** A function as the code of a process declares it, for readers in any process: its policy, and no code. Times are in milliseconds. */
 export interface FunctionDeclaration extends DeclaredPolicy {
@@ -19,7 +13,7 @@ export interface FunctionDeclaration extends DeclaredPolicy {
 }
 
 /** The policy of a function that readers see. */
-interface DeclaredPolicy {
+export interface DeclaredPolicy {
   readonly priority: number;
   /** Of one attempt; absent for none. */
   readonly timeout?: number;
@@ -35,11 +29,27 @@ interface DeclaredPolicy {
   };
   readonly limits: readonly DeclaredLimit[];
   readonly rates: readonly (DeclaredLimit & { readonly per: number; readonly burst: number })[];
-  readonly crons: readonly Omit<CronPolicy, 'input'>[];
-  readonly keep: FunctionPolicy['keep'];
+  readonly crons: readonly DeclaredCron[];
+  readonly keep: { readonly succeeded: DeclaredKeep; readonly others: DeclaredKeep };
 }
 
-interface DeclaredLimit {
+/** A schedule of the code, without its input. */
+export interface DeclaredCron {
+  readonly id: string;
+  readonly schedule: string;
+  readonly timeZone: string;
+  readonly missed: 'skip' | 'once' | 'all';
+  readonly overlap: 'allow' | 'skip' | 'queue';
+}
+
+/** Bounds of the ended runs that are kept. `age` in milliseconds. */
+export interface DeclaredKeep {
+  readonly age: number;
+  readonly count: number;
+}
+
+/** A limit or rate. */
+export interface DeclaredLimit {
   readonly limit: number;
   readonly scope: string;
   /** Whether each key is counted separately. */

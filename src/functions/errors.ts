@@ -23,6 +23,7 @@ export interface EnqueueRefused {
   readonly message: string;
 }
 
+/** What calls of the interface about functions may answer, beside what all calls may. */
 export type FunctionCallError = FunctionNotFound | FunctionRunNotFound | EnqueueRefused;
 
 export function functionNotFound(namespace: string, name: string): FunctionNotFound {

@@ -246,7 +246,7 @@ export function retryFunctionRun(
 }
 
 /** A function, or the runs of one key of its limits and rates. */
-export interface PauseInput extends FunctionReference {
+interface PauseInput extends FunctionReference {
   readonly key?: string;
 }
 

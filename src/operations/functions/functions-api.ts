@@ -270,7 +270,7 @@ const key = {
 const isUntil = (value: unknown): boolean =>
   value === undefined || value === 'started' || value === 'ended' || delayKind.fits(value);
 
-export const enqueueTable: OptionTable<EnqueueOptions> = {
+const enqueueTable: OptionTable<EnqueueOptions> = {
   delay: optional(delayKind),
   runAt: optional(date),
   priority: optional(wholeFrom(1, 100)),

@@ -59,8 +59,8 @@ export interface ScheduleView {
   readonly id: string;
   readonly schedule: string;
   readonly timeZone: string;
-  readonly missed: StoredSchedule['missed'];
-  readonly overlap: StoredSchedule['overlap'];
+  readonly missed: 'skip' | 'once' | 'all';
+  readonly overlap: 'allow' | 'skip' | 'queue';
   /** Whether the code declares it; otherwise it was added as data. */
   readonly isDeclared: boolean;
   readonly nextLaunch: string;
