@@ -36,10 +36,11 @@ export function stopAll(): void {
 export async function processOver(
   { clock, storage, ids }: World,
   definitions: readonly FunctionDefinition<never, unknown>[],
-  options: FunctionsOptions & { readonly starts?: boolean } = {},
+  options: FunctionsOptions & { readonly starts?: boolean; readonly maximumUnfinished?: number } = {},
 ): Promise<Functions> {
-  const engine = createEngine({ storage, clock, ids, delivery: recordingDelivery({ clock }) });
-  const { starts = true, ...rest } = options;
+  const { starts = true, maximumUnfinished, ...rest } = options;
+  const settings = maximumUnfinished === undefined ? {} : { functions: { maximumUnfinished } };
+  const engine = createEngine({ storage, clock, ids, delivery: recordingDelivery({ clock }) }, settings);
   const functions = createFunctions(engine, definitions, rest);
   opened.push(functions);
   if (starts) await functions.start();

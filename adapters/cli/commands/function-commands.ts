@@ -322,30 +322,22 @@ const retry = command({
   },
 });
 
-const pause = command({
-  words: 'function pause',
-  parameters: 'FUNCTION',
-  summary: 'let no run of a function begin, in any process; those under way end',
-  options: { key: { type: 'text', value: 'KEY', summary: 'only runs with this key of a limit or rate' } },
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
-    const input = { ...invocation.inNamespace, ...optional('key', invocation.options.key) };
-    const answer = await orThrow(invocation.box.functions.pause(name, input));
-    return print(invocation, answer, () => `${name} is paused\n`);
-  },
-});
+/** Pause and resume: of a function, or of one key of its limits. */
+const switching = (act: 'pause' | 'resume', summary: string) =>
+  command({
+    words: `function ${act}`,
+    parameters: 'FUNCTION',
+    summary,
+    options: { key: { type: 'text', value: 'KEY', summary: 'only runs with this key of a limit or rate' } },
+    run: async (invocation) => {
+      const [name = ''] = invocation.parameters;
+      const input = { ...invocation.inNamespace, ...optional('key', invocation.options.key) };
+      const answer = await orThrow(invocation.box.functions[act](name, input));
+      return print(invocation, answer, () => `${name} is ${act}d\n`);
+    },
+  });
 
-const resume = command({
-  words: 'function resume',
-  parameters: 'FUNCTION',
-  summary: 'let runs of a paused function begin again',
-  options: { key: { type: 'text', value: 'KEY', summary: 'only runs with this key of a limit or rate' } },
-  run: async (invocation) => {
-    const [name = ''] = invocation.parameters;
-    const input = { ...invocation.inNamespace, ...optional('key', invocation.options.key) };
-    const answer = await orThrow(invocation.box.functions.resume(name, input));
-    return print(invocation, answer, () => `${name} is resumed\n`);
-  },
-});
+const pause = switching('pause', 'let no run of a function begin, in any process; those under way end');
+const resume = switching('resume', 'let runs of a paused function begin again');
 
 export const functionCommands: readonly Command[] = [list, runs, status, log, enqueue, cancel, retry, pause, resume];

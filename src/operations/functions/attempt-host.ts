@@ -21,7 +21,7 @@ export interface AttemptLoop {
   waits(attempt: Attempt): void;
   /** A call has ended; resolves when the attempt has a slot again. */
   resume(attempt: Attempt): Promise<void>;
-  /** A call has come to nothing. */
+  /** A call has failed before its run ended, or the run has ended. */
   goesOn(attempt: Attempt): void;
   untilEnded(number: number): Promise<unknown>;
 }

@@ -655,8 +655,8 @@ export class RunLoop implements AttemptLoop {
     const stored = ownRun(tx, attempt, this.process);
     if (stored === undefined) return;
     putLines(tx, stored, notes.lines);
-    const told = withNotes(stored, notes);
-    if (told !== stored) tx.put(runs, told);
+    const noted = withNotes(stored, notes);
+    if (noted !== stored) tx.put(runs, noted);
   }
 
   #put(tx: Transaction, turn: Turn, run: StoredRun): void {

@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { errAsync } from 'neverthrow';
 import { afterEach, describe, expect, test } from 'vitest';
-import {
-  type ManualClock,
-  manualClock,
-  memoryStorage,
-  recordingDelivery,
-  rerunning,
-  sequentialIds,
-} from '../../../adapters/memory/index.js';
+import { memoryStorage, rerunning } from '../../../adapters/memory/index.js';
 import {
   defineFunction,
   type FunctionDefinition,
@@ -16,49 +9,15 @@ import {
   Snooze,
 } from '../../../src/functions/define-function.js';
 import { functionCounts, hasEnded, runs, type StoredRun } from '../../../src/functions/run.js';
-import { createEngine } from '../../../src/index.js';
-import { createFunctions } from '../../../src/operations/functions/create-functions.js';
-import type {
-  EnqueueOptions,
-  Functions,
-  FunctionsError,
-  FunctionsOptions,
-} from '../../../src/operations/functions/functions-api.js';
+import type { EnqueueOptions, Functions, FunctionsError } from '../../../src/operations/functions/functions-api.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { hour, minute, second } from '../../../src/shared/duration.js';
+import { processOver, stopAll, type World, world } from '../../support/function-processes.js';
 
-const opened: Functions[] = [];
-afterEach(async () => {
-  for (const functions of opened.splice(0)) void functions.stop({ deadline: 0 });
-});
+afterEach(stopAll);
 
-interface World {
-  readonly clock: ManualClock;
-  readonly storage: Storage;
-  readonly ids: ReturnType<typeof sequentialIds>;
-}
-
+/** The beginning of a test. */
 const began = Date.UTC(2026, 0, 1);
-const world = (storage: Storage = memoryStorage()): World => ({
-  clock: manualClock(began),
-  storage,
-  ids: sequentialIds(),
-});
-
-/** A separate process over a store. */
-async function processOver(
-  { clock, storage, ids }: World,
-  definitions: readonly FunctionDefinition<never, unknown>[],
-  options: FunctionsOptions & { readonly starts?: boolean; readonly maximumUnfinished?: number } = {},
-): Promise<Functions> {
-  const { starts = true, maximumUnfinished, ...rest } = options;
-  const settings = maximumUnfinished === undefined ? {} : { functions: { maximumUnfinished } };
-  const engine = createEngine({ storage, clock, ids, delivery: recordingDelivery({ clock }) }, settings);
-  const functions = createFunctions(engine, definitions, rest);
-  opened.push(functions);
-  if (starts) await functions.start();
-  return functions;
-}
 
 const plain = <Out>(handler: Handler<{ n: number }, Out>, options: object = {}) =>
   defineFunction<{ n: number }, { n: number }, Out>({ name: 'work', ...options }, handler);

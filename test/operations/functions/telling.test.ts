@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { errAsync } from 'neverthrow';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   type ManualClock,
@@ -37,6 +36,7 @@ import type { Logger } from '../../../src/ports/logger.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import type { SpanEnd, SpanStart, Tracer } from '../../../src/ports/tracer.js';
 import { hour, minute, second } from '../../../src/shared/duration.js';
+import { mortal } from '../../support/function-processes.js';
 
 const opened: { readonly functions: Functions; readonly engine: Engine }[] = [];
 afterEach(async () => {
@@ -63,23 +63,6 @@ function world(): World {
     ids: sequentialIds(),
     delivery: recordingDelivery({ clock }),
     log: [],
-  };
-}
-
-/** A store of a process that can be killed: from then on nothing that it does reaches it. */
-function mortal(storage: Storage): { readonly storage: Storage; readonly kill: () => void } {
-  let isDead = false;
-  const dead = () => errAsync({ type: 'storage_failed', reason: 'closed', message: 'killed' } as const);
-  return {
-    storage: {
-      read: (read) => (isDead ? dead() : storage.read(read)),
-      write: (write) => (isDead ? dead() : storage.write(write)),
-      waitForChange: (tables, after, signal) => storage.waitForChange(tables, after, signal),
-      close: () => storage.close(),
-    },
-    kill: () => {
-      isDead = true;
-    },
   };
 }
 
