@@ -1,3 +1,4 @@
+import type { Hold } from '../../queue/hold.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { type Key, table } from '../../shared/table.js';
@@ -104,8 +105,8 @@ export function isUnfinished(state: DeliveryState): state is WaitingState | Behi
   return state.type === 'waiting' || state.type === 'behind' || state.type === 'manual';
 }
 
-/** One event on its way to one configuration. */
-export interface Delivery {
+/** One event on its way to one configuration. While an attempt is under way it has a holder. */
+export interface Delivery extends Hold {
   readonly configurationId: string;
   /** The event's sequence number; with the configuration it identifies the delivery. */
   readonly sequence: number;
@@ -131,19 +132,19 @@ export interface Delivery {
 }
 
 /**
- * The deliveries with at least one transition. Before that a delivery is derived from its event (`freshDelivery`)
- * and has no row: accepting an event writes one row for any number of destinations. Indexes hold unfinished and failed
- * deliveries only, so that a delivery that succeeds at once is a single small write.
+ * One row for each event and configuration, written with the event. Indexes hold unfinished and failed deliveries only.
  */
 export const deliveries = table<Delivery>(
   'notification_deliveries',
   deliveryKey,
   {
-    /** By due time, earliest first. */
+    /** What nobody works on, by due time; before them all, under `true`, what somebody works on. */
     due: {
-      version: 1,
-      key: ({ configurationId, state, sequence }) =>
-        'dueAt' in state ? [configurationId, state.dueAt, sequence] : undefined,
+      version: 2,
+      key: ({ configurationId, state, sequence, holder }) => {
+        if (holder !== undefined) return [true, configurationId, sequence];
+        return 'dueAt' in state ? [configurationId, state.dueAt, sequence] : undefined;
+      },
     },
     /** Unfinished deliveries, in order of acceptance. */
     unfinished: {
@@ -167,6 +168,9 @@ export const deliveries = table<Delivery>(
   },
   { grows: true },
 );
+
+/** The name of their queue in the rows of processes. */
+export const queueName = 'deliveries';
 
 export function deliveryKey({ configurationId, sequence }: Pick<Delivery, 'configurationId' | 'sequence'>): Key {
   return [configurationId, sequence];

@@ -30,6 +30,8 @@ const leftOut = [
   'relay_messages',
   'store_probes',
   'notification_hook_holds',
+  'queue_processes',
+  'queue_rates',
   ...['runs', 'values', 'steps', 'keys', 'rates', 'pauses', 'processes', 'schedules'].map((part) => `function_${part}`),
   'functions',
 ];
