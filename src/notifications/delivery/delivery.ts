@@ -138,24 +138,27 @@ export const deliveries = table<Delivery>(
   'notification_deliveries',
   deliveryKey,
   {
-    /** What nobody works on, by due time; before them all, under `true`, what somebody works on. */
+    /** What nobody works on, by due time; before them all, under `true`, what somebody works on, by run. That is in no other index. */
     due: {
       version: 2,
-      key: ({ configurationId, state, sequence, holder }) => {
-        if (holder !== undefined) return [true, configurationId, sequence];
+      key: ({ configurationId, state, sequence, holder, orderKey }) => {
+        if (holder !== undefined) return [true, configurationId, orderKey ?? '', sequence];
         return 'dueAt' in state ? [configurationId, state.dueAt, sequence] : undefined;
       },
     },
-    /** Unfinished deliveries, in order of acceptance. */
+    /** Unfinished deliveries that nobody works on, in order of acceptance. */
     unfinished: {
-      version: 1,
-      key: ({ configurationId, state, sequence }) => (isUnfinished(state) ? [configurationId, sequence] : undefined),
+      version: 2,
+      key: ({ configurationId, state, sequence, holder }) =>
+        holder === undefined && isUnfinished(state) ? [configurationId, sequence] : undefined,
     },
-    /** Unfinished deliveries by run; in each run, only the first is not `behind`. */
+    /** The same by run; in each run, at most the first is not `behind`. */
     unfinished_of_run: {
-      version: 1,
-      key: ({ configurationId, state, orderKey, sequence }) =>
-        orderKey !== null && isInOrder(state) ? [configurationId, orderKey, sequence] : undefined,
+      version: 2,
+      key: ({ configurationId, state, orderKey, sequence, holder }) =>
+        holder === undefined && orderKey !== null && isInOrder(state)
+          ? [configurationId, orderKey, sequence]
+          : undefined,
     },
     /** Failed deliveries, for the log's filter and for recovery. */
     failed: {

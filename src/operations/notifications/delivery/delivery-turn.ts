@@ -8,7 +8,6 @@ import {
 } from '../../../notifications/delivery/delivery.js';
 import { freshDelivery, positionOf } from '../../../notifications/delivery/fresh-delivery.js';
 import { type Outcome, outcomeOf } from '../../../notifications/delivery/merge-outcome.js';
-import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import { events, firstSequenceOf, type StoredEvent } from '../../../notifications/events/event.js';
 import { hookHolds } from '../../../notifications/queue/hook-hold.js';
 import { admits, blockedUntil, inOrderOfDue, type QueueTime, timeLeft } from '../../../notifications/queue/lane.js';
@@ -23,7 +22,7 @@ import { processes } from '../../../queue/process.js';
 import { storedRates } from '../../../queue/token-bucket.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { Key } from '../../../shared/table.js';
-import { addDelivery, firstOfRun, releaseNext } from '../../books/delivery-rows.js';
+import { addDelivery, releaseNext, underWayOf } from '../../books/delivery-rows.js';
 import type { Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import {
@@ -200,7 +199,7 @@ export class DeliveryTurn {
     const { configurationId: id } = queue;
     const { now } = this.time;
     const limit = destination.route.concurrency ?? this.memory.limitOf(id).limit;
-    const running = this.#running(id, limit);
+    const running = this.#running(id);
     const gate = admits(queue, now);
     const most = Math.max(1, limit - running) + 1;
     const urgent = this.#due({ from: [id], to: [id, 1], limit: most });
@@ -247,13 +246,13 @@ export class DeliveryTurn {
   }
 
   /** Attempts under way, also those of other processes. */
-  #running(id: string, limit: number): number {
+  #running(id: string): number {
     const own = this.memory.running.get(id) ?? 0;
     this.#isAlone ??= this.tx
       .list(processes, { prefix: [queueName] })
       .every(({ record }) => record.id === this.#process);
     if (this.#isAlone) return own;
-    return Math.max(own, this.tx.list(deliveries, { index: 'due', prefix: [true, id], limit }).length);
+    return Math.max(own, underWayOf(this.tx, id).length);
   }
 
   #isUnderWay(id: string): boolean {
@@ -268,7 +267,7 @@ export class DeliveryTurn {
     const rows = this.tx.list(deliveries, { index: 'unfinished', prefix: [id], limit: window });
     for (const { record } of rows) {
       const isOld = timeLeft(record.createdAt, this.time, this.memory.rules) <= 0;
-      if (isOld && record.holder === undefined && record.state.type !== 'manual') this.#expired(record);
+      if (isOld && record.state.type !== 'manual') this.#expired(record);
     }
     if (rows.length === window) this.again.add(id);
   }
@@ -358,7 +357,8 @@ export class DeliveryTurn {
   }
 
   #isEmpty(id: string): boolean {
-    return this.tx.list(deliveries, { index: 'unfinished', prefix: [id], limit: 1 }).length === 0;
+    const waiting = this.tx.list(deliveries, { index: 'unfinished', prefix: [id], limit: 1 });
+    return waiting.length === 0 && !this.#isUnderWay(id);
   }
 
   /** Writes when a queue needs a turn, unless that is known, and with `counts` how many deliveries wait. */
@@ -403,13 +403,12 @@ export class DeliveryTurn {
     const { configurationId: id } = queue;
     const range = { from: [id], to: [id, through + 1], limit: this.memory.rules.window };
     const rows = this.tx.list(deliveries, { index: 'unfinished', ...range }).map(({ record }) => record);
-    const waiting = rows.filter(({ holder }) => holder === undefined);
-    for (const delivery of waiting) this.#put(outcomeOf(delivery, { type: 'cancelled', at, reason }));
-    if (waiting.length > 0) {
+    for (const delivery of rows) this.#put(outcomeOf(delivery, { type: 'cancelled', at, reason }));
+    if (rows.length > 0) {
       this.again.add(id);
       return undefined;
     }
-    if (rows.length > 0) {
+    if (underWayOf(this.tx, id).some(({ sequence }) => sequence <= through)) {
       this.notes.set(id, { until: Number.POSITIVE_INFINITY, why: 'time', idleSince: null });
       return undefined;
     }
@@ -447,13 +446,7 @@ export class DeliveryTurn {
 function addMissing(view: WriteView, event: StoredEvent, configurationId: string, ordered: boolean): void {
   const position = positionOf(event, configurationId);
   if (position < 0 || view.get(deliveries, [configurationId, event.sequence]) !== undefined) return;
-  const delivery = freshDelivery(event, position, ordered);
-  for (const later of firstOfRun(view, delivery)) {
-    if (later.sequence < delivery.sequence) break;
-    const behind = transitionDelivery(later.state, { type: 'put_behind' });
-    if (behind.isOk()) view.put(deliveries, { ...later, state: behind.value });
-  }
-  addDelivery(view, delivery);
+  addDelivery(view, freshDelivery(event, position, ordered));
 }
 
 /** Index of the last change of what destinations are made of. */

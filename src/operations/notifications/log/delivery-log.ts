@@ -8,6 +8,7 @@ import { type RecoverableOutcome, recoverableOutcome } from '../../../notificati
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import { type QueueRecord, queues } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
+import { underWayOf } from '../../books/delivery-rows.js';
 
 /* The delivery log of one configuration. */
 
@@ -54,9 +55,17 @@ export function* unfinishedDeliveries(
   owner: LogOwner,
   below = Number.MAX_SAFE_INTEGER,
 ): Generator<Delivery> {
+  const held = underWayOf(view, owner.configurationId)
+    .filter(({ sequence, state }) => sequence < below && isUnfinished(state))
+    .sort((a, b) => a.sequence - b.sequence);
   for (const row of rowsBelow(view, owner, below, 'unfinished')) {
+    for (let last = held.at(-1); last !== undefined && last.sequence > row.sequence; last = held.at(-1)) {
+      held.pop();
+      if (isUnfinished(currentState(last, owner.queue).state)) yield last;
+    }
     if (isUnfinished(currentState(row, owner.queue).state)) yield row;
   }
+  for (const row of held.reverse()) if (isUnfinished(currentState(row, owner.queue).state)) yield row;
 }
 
 /** The delivery as a caller sees it: a delivery that is being cancelled counts as cancelled since the decision. */
