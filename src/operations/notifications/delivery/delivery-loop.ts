@@ -205,7 +205,7 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
             const begun = claimed(delivery, this.loop.process);
             tx.put(deliveries, begun);
             reservation.take(id, destination.route);
-            items.push({ delivery: begun, event, destination, isFollowed: false });
+            items.push({ delivery: begun, claimedAt: tx.index, event, destination, isFollowed: false });
           }
         }
         if (items.length > 0) this.loop.keepLease(tx, tx);

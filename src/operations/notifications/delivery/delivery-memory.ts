@@ -12,8 +12,9 @@ import type { Destination, DestinationRoute, OpenDestination } from './load-dest
 
 /** A delivery that this process attempts. */
 export interface DeliveryItem {
-  /** As it was claimed. */
+  /** As it was claimed, by the write with this index. */
   readonly delivery: Delivery;
+  readonly claimedAt: number;
   /** Null when it is not stored any more, or not needed. */
   readonly event: StoredEvent | null;
   readonly destination: OpenDestination;

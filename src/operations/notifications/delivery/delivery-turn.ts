@@ -109,11 +109,11 @@ export class DeliveryTurn {
 
   /** Rows that a write whose answer was lost has claimed for this process. */
   adopt(known: ReadonlySet<string>): void {
-    for (const { record } of this.tx.list(deliveries, { index: 'due', prefix: [true] })) {
+    for (const { record, modifyIndex } of this.tx.list(deliveries, { index: 'due', prefix: [true] })) {
       if (record.holder !== this.#process || known.has(itemKey({ delivery: record }))) continue;
       const destination = this.destinationOf(record.configurationId);
       if (destination.type === 'closed') this.free(record);
-      else this.#begin(record, destination);
+      else this.#begin(record, destination, modifyIndex);
     }
   }
 
@@ -309,17 +309,17 @@ export class DeliveryTurn {
       if (destination === undefined) continue;
       const begun = claimed(candidate, this.#process);
       tx.put(deliveries, begun);
-      this.#begin(begun, destination);
+      this.#begin(begun, destination, tx.index);
     }
     for (const [key, { tokens, at }] of chosen.rates) tx.put(storedRates, { key, tokens, at });
     for (const found of lanes) this.#note(found, chosen);
   }
 
-  #begin(delivery: Delivery, destination: OpenDestination): void {
+  #begin(delivery: Delivery, destination: OpenDestination, claimedAt: number): void {
     const isRead = delivery.body === undefined || destination.type === 'email';
     const event = isRead ? (this.tx.get(events, [delivery.sequence])?.record ?? null) : null;
     this.#reservation.take(delivery.configurationId, destination.route);
-    this.claimed.push({ delivery, event, destination, isFollowed: delivery.orderKey !== null });
+    this.claimed.push({ delivery, claimedAt, event, destination, isFollowed: delivery.orderKey !== null });
   }
 
   /** When the configuration needs a turn again, in memory and in its row. */

@@ -87,8 +87,10 @@ function recordEnd(
 ): { readonly outcome: Outcome; readonly isOurs: boolean } {
   const { tx } = turn;
   const { delivery } = item;
-  const stored = tx.get(deliveries, deliveryKey(delivery))?.record;
+  const row = tx.get(deliveries, deliveryKey(delivery));
   const concluded = conclude(turn, delivery, end);
+  // Most rows are as they were claimed, and need not be parsed.
+  const stored = row?.modifyIndex === item.claimedAt ? delivery : row?.record;
   if (stored === undefined) return { outcome: concluded, isOurs: false };
   const isOurs = isSameStart(stored, delivery);
   const merged = mergeOutcome(stored, concluded, isOurs);
