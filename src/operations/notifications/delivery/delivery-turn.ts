@@ -41,7 +41,7 @@ const mostLooked = 512;
 /** Sorts after every ID. */
 const afterAll = '\u{10ffff}';
 /** The least time between two counts of a backlog. */
-const countEvery = 250;
+const countEvery = 1000;
 /** A smaller backlog is not recorded. */
 const leastBacklog = 64;
 /** The last part of a key of the index `due` for redeliveries, first attempts and retries: due at 0, at 1, and later. */
@@ -380,8 +380,9 @@ export class DeliveryTurn {
     counted.set(id, this.time.now);
     const { from, span } = this.tx.settings.notifications.pressure;
     const range = { from: [id, 1], to: [id, retriesFrom], limit: from + span + leastBacklog };
+    const isSmall = this.tx.list(deliveries, { index: 'due', ...range, limit: leastBacklog }).length < leastBacklog;
+    if (isSmall) return 0;
     const count = this.tx.list(deliveries, { index: 'due', ...range }).length;
-    if (count < leastBacklog) return 0;
     return Math.abs(count - before) < Math.max(16, count / 8) ? before : count;
   }
 
