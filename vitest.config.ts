@@ -15,7 +15,7 @@ const shared = [
     'notifications',
     'operations',
   ],
-  ...['options', 'properties', 'queries', 'replay', 'scheduler', 'shared', 'templates', 'versions', 'client'],
+  ...['options', 'properties', 'queries', 'queue', 'replay', 'scheduler', 'shared', 'templates', 'versions', 'client'],
   ...['cli', 'http-server', 'memory', 'node', 'opentelemetry', 'prometheus', 'runner', 'smtp', 'undici'].map(
     (adapter) => `adapters/${adapter}`,
   ),

@@ -89,11 +89,11 @@ export interface Settings {
       /** Time of one whole attempt, with its response. */
       readonly totalTimeout: Milliseconds;
       /**
-       * An engine's lease on a configuration's queue; it renews at half time. After a crash
+       * An engine's lease on the deliveries that it attempts; it renews at half time. After a crash
        * another engine takes over when the lease has expired. Attempts may take longer.
        */
       readonly lease: Milliseconds;
-      /** The most deliveries of one configuration in memory, separately for first attempts and retries. */
+      /** The most deliveries of one configuration that one write cancels or ends by their age. */
       readonly window: number;
       /**
        * Least time between two writes of outcomes, so that many are stored together. When a process is killed, deliveries that
@@ -104,7 +104,7 @@ export interface Settings {
       readonly recordBatch: number;
       /** A delivery of this age ends, whatever delayed it. Longer waits of the schedule are cut. */
       readonly maximumAge: Milliseconds;
-      /** How long an engine keeps an idle queue before others may take it. */
+      /** How long an engine remembers that a configuration has nothing due, before its queue is written as idle. */
       readonly linger: Milliseconds;
       /** The most concurrent attempts. */
       readonly concurrency: number;

@@ -1,3 +1,6 @@
+import { processes } from '../queue/process.js';
+import { timelines } from '../queue/timeline.js';
+import { storedRates } from '../queue/token-bucket.js';
 import type { TableName } from '../shared/table.js';
 import { configurations } from './configurations/configuration.js';
 import { deliveries } from './delivery/delivery.js';
@@ -6,7 +9,6 @@ import { events } from './events/event.js';
 import { eventTypes } from './events/event-type.js';
 import { hookHolds } from './queue/hook-hold.js';
 import { queues } from './queue/queue-record.js';
-import { timelines } from './queue/timeline.js';
 import { users } from './user.js';
 import { workspaces } from './workspace.js';
 
@@ -20,6 +22,8 @@ export const notificationTables: readonly TableName[] = [
   queues,
   hookHolds,
   timelines,
+  processes,
+  storedRates,
   eventTypes,
   recoveries,
 ];

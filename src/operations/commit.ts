@@ -16,7 +16,7 @@ import type { Key, Table } from '../shared/table.js';
 import { rehearsalOver } from '../storage/views.js';
 import { followQuotas } from './books/jobs/quota-sums.js';
 import { type Changes, changedJobs, noteChange, writeNotices } from './books/write-notices.js';
-import { type AcceptedEvents, AcceptedEventsNote } from './context/accepted-events.js';
+import { AcceptedEventsNote, type AcceptedWrite } from './context/accepted-events.js';
 import { type EngineContext, emit } from './context/engine-context.js';
 import { GeneratedValues } from './context/generated-values.js';
 import { type SteppedWork, steppedWork } from './context/steps-in-turns.js';
@@ -85,7 +85,8 @@ export function commit<T, E>(
 ): ResultAsync<Written<T>, E | StorageError> {
   const generated = new GeneratedValues(context);
   let facts: readonly Fact[] = [];
-  let accepted: AcceptedEvents | undefined;
+  let accepted: AcceptedWrite | undefined;
+  let indexes: ReturnType<AcceptedEventsNote['indexes']>;
   let traced: readonly TracedEvaluation[] = [];
   let noted: NotedView | undefined;
   const write = context.storage.write((base) => {
@@ -96,7 +97,9 @@ export function commit<T, E>(
     if (result.isOk()) follow(tx, view);
     facts = tx.facts;
     traced = tx.traced;
-    accepted = result.isOk() ? tx.accepted?.finish(view) : undefined;
+    if (tx.accepted !== undefined) accepted ??= context.accepted.open();
+    accepted?.claim(tx, result.isOk() ? (tx.accepted?.events(view) ?? []) : []);
+    indexes = tx.accepted?.indexes(view);
     return result;
   });
   // One step for both outcomes: every operation waits for it.
@@ -104,7 +107,8 @@ export function commit<T, E>(
     const written = await write;
     if (written.isOk() && written.value.changed && noted !== undefined)
       context.parked.written({ from: noted.from, to: written.value.index, changes: noted.changes });
-    if (written.isOk() && accepted !== undefined) context.accepted.emit(accepted);
+    if (written.isOk()) accepted?.settled(indexes);
+    else accepted?.failed();
     if (written.isOk()) for (const note of traced) context.traces.remember(note.evaluationId, note);
     if (written.isOk()) for (const { name, fact } of facts) emit(context, name, ...([fact] as FactOf<typeof name>));
     else if (isStoreFailure(written.error)) context.outages.lastAt = context.clock.monotonic();

@@ -23,6 +23,7 @@ const pure = [
   'variables',
   'metrics',
   'functions',
+  'queue',
 ];
 /** What each may import of the others. */
 const mayUse: Readonly<Record<string, readonly string[]>> = {
@@ -31,7 +32,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
   versions: ['shared'],
   storage: ['shared', 'ports'],
   hcl: ['shared'],
-  notifications: ['shared', 'filter', 'json-schema'],
+  notifications: ['shared', 'filter', 'json-schema', 'queue'],
   jobs: ['shared', 'hcl', 'versions', 'templates'],
   access: ['shared', 'hcl', 'options'],
   variables: ['shared'],
@@ -44,6 +45,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
   events: ['shared', 'access', 'jobs', 'scheduler', 'services'],
   queries: ['shared', 'filter', 'jobs'],
   metrics: [],
+  queue: ['shared'],
   functions: ['shared', 'options', 'jobs'],
 };
 const core = [...pure, 'ports', 'operations', 'api', 'client', 'channels', 'public'];
@@ -69,6 +71,7 @@ const commonOperations = [
   'listing',
   'books',
   'node-commands',
+  'queue',
   'authorise.ts',
   'binding.ts',
   'commit.ts',

@@ -11,14 +11,9 @@ import { nextAttemptAt, parseRetryAfter } from '../../src/notifications/delivery
 import { transitionDelivery } from '../../src/notifications/delivery/transition-delivery.js';
 import { eventFromAttributes } from '../../src/notifications/events/event-attributes.js';
 import { notificationForRunStatus } from '../../src/notifications/events/run-status.js';
-import {
-  afterFailure,
-  afterSuccess,
-  breakerAllows,
-  closedBreaker,
-} from '../../src/notifications/queue/circuit-breaker.js';
-import { fullBucket, takeToken } from '../../src/notifications/queue/token-bucket.js';
 import { signBody, standardSignature } from '../../src/notifications/signature.js';
+import { afterFailure, afterSuccess, breakerAllows, closedBreaker } from '../../src/queue/circuit-breaker.js';
+import { fullBucket, takeToken } from '../../src/queue/token-bucket.js';
 
 test('signatures of the known answers', () => {
   expect(signBody('tökén', '{"message":"Größe ✓"}')).toBe(

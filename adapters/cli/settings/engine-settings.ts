@@ -75,7 +75,7 @@ const engineKinds: readonly (readonly [key: string, kind: Kind, summary: string]
   [
     'notifications.delivery.window',
     numberKind(1, 100_000),
-    'maximum deliveries of one configuration in memory, separately for first attempts and retries',
+    'maximum deliveries of one configuration that one write cancels or ends by their age',
   ],
   ['notifications.delivery.recordWithin', wait, 'minimum time between two writes of outcomes'],
   [
@@ -84,7 +84,7 @@ const engineKinds: readonly (readonly [key: string, kind: Kind, summary: string]
     'outcomes are stored without further delay when this many are waiting',
   ],
   ['notifications.delivery.maximumAge', span, 'maximum age of a delivery; then it ends'],
-  ['notifications.delivery.linger', wait, 'how long a process keeps an idle queue'],
+  ['notifications.delivery.linger', wait, 'how long a process remembers that a configuration has nothing due'],
   ['notifications.delivery.concurrency', numberKind(1, 10_000), 'maximum concurrent attempts'],
   [
     'notifications.delivery.concurrencyPerDestination',

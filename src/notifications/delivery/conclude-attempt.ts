@@ -2,6 +2,7 @@ import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { type Failure, isOfDestination } from './classify-failure.js';
 import { type Attempt, acceptedOf, type Delivery, type RecipientResult, withAttempt } from './delivery.js';
+import type { Outcome } from './merge-outcome.js';
 import { nextAttemptAt, type RetrySchedules, waitsFor } from './retry-schedule.js';
 import { type DeliveryEvent, transitionDelivery } from './transition-delivery.js';
 
@@ -36,20 +37,13 @@ interface AttemptEnd {
   readonly timeLeft: Milliseconds;
 }
 
-interface ConcludedAttempt {
-  readonly event: DeliveryEvent;
-  readonly attempt: Omit<Attempt, 'number'>;
-  /** The delivery with the attempt in its log. */
-  readonly after: Delivery;
-}
-
 /** Decides the effect of an attempt on its delivery. */
 export function concludeAttempt(
   delivery: Delivery,
   report: AttemptReport,
   rules: AttemptRules,
   end: AttemptEnd,
-): ConcludedAttempt {
+): Outcome {
   const attempt = { ...report.attempt, manual: delivery.state.type === 'manual' };
   const event = eventOf(delivery, report, rules, end);
   const state = transitionDelivery(delivery.state, event).unwrapOr(delivery.state);
@@ -63,7 +57,7 @@ export function concludeAttempt(
     ...(recipients === null ? {} : { recipients }),
     ...(body === null ? {} : { body }),
   };
-  return { event, attempt, after };
+  return { before: delivery, event, attempt, after };
 }
 
 function eventOf(delivery: Delivery, report: AttemptReport, rules: AttemptRules, end: AttemptEnd): DeliveryEvent {

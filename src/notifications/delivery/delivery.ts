@@ -1,3 +1,4 @@
+import type { Hold } from '../../queue/hold.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { type Key, table } from '../../shared/table.js';
@@ -104,8 +105,8 @@ export function isUnfinished(state: DeliveryState): state is WaitingState | Behi
   return state.type === 'waiting' || state.type === 'behind' || state.type === 'manual';
 }
 
-/** One event on its way to one configuration. */
-export interface Delivery {
+/** One event on its way to one configuration. While an attempt is under way it has a holder. */
+export interface Delivery extends Hold {
   readonly configurationId: string;
   /** The event's sequence number; with the configuration it identifies the delivery. */
   readonly sequence: number;
@@ -131,30 +132,33 @@ export interface Delivery {
 }
 
 /**
- * The deliveries with at least one transition. Before that a delivery is derived from its event (`freshDelivery`)
- * and has no row: accepting an event writes one row for any number of destinations. Indexes hold unfinished and failed
- * deliveries only, so that a delivery that succeeds at once is a single small write.
+ * One row for each event and configuration, written with the event. Indexes hold unfinished and failed deliveries only.
  */
 export const deliveries = table<Delivery>(
   'notification_deliveries',
   deliveryKey,
   {
-    /** By due time, earliest first. */
+    /** What nobody works on, by due time; before them all, under `true`, what somebody works on, by run. That is in no other index. */
     due: {
-      version: 1,
-      key: ({ configurationId, state, sequence }) =>
-        'dueAt' in state ? [configurationId, state.dueAt, sequence] : undefined,
+      version: 2,
+      key: ({ configurationId, state, sequence, holder, orderKey }) => {
+        if (holder !== undefined) return [true, configurationId, orderKey ?? '', sequence];
+        return 'dueAt' in state ? [configurationId, state.dueAt, sequence] : undefined;
+      },
     },
-    /** Unfinished deliveries, in order of acceptance. */
+    /** Unfinished deliveries that nobody works on, in order of acceptance. */
     unfinished: {
-      version: 1,
-      key: ({ configurationId, state, sequence }) => (isUnfinished(state) ? [configurationId, sequence] : undefined),
+      version: 2,
+      key: ({ configurationId, state, sequence, holder }) =>
+        holder === undefined && isUnfinished(state) ? [configurationId, sequence] : undefined,
     },
-    /** Unfinished deliveries by run; in each run, only the first is not `behind`. */
+    /** The same by run; in each run, at most the first is not `behind`. */
     unfinished_of_run: {
-      version: 1,
-      key: ({ configurationId, state, orderKey, sequence }) =>
-        orderKey !== null && isInOrder(state) ? [configurationId, orderKey, sequence] : undefined,
+      version: 2,
+      key: ({ configurationId, state, orderKey, sequence, holder }) =>
+        holder === undefined && orderKey !== null && isInOrder(state)
+          ? [configurationId, orderKey, sequence]
+          : undefined,
     },
     /** Failed deliveries, for the log's filter and for recovery. */
     failed: {
@@ -167,6 +171,9 @@ export const deliveries = table<Delivery>(
   },
   { grows: true },
 );
+
+/** The name of their queue in the rows of processes. */
+export const queueName = 'deliveries';
 
 export function deliveryKey({ configurationId, sequence }: Pick<Delivery, 'configurationId' | 'sequence'>): Key {
   return [configurationId, sequence];

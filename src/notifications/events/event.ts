@@ -198,16 +198,6 @@ export function firstSequenceOf(writeIndex: number): number {
   return writeIndex * eventsPerWrite;
 }
 
-/** The highest sequence that a store can hold whose last write has this index. */
-export function lastSequenceOf(writeIndex: number): number {
-  return (writeIndex + 1) * eventsPerWrite - 1;
-}
-
-/** The number of writes between two sequences: an upper bound of the events, unless one write had several. */
-export function writesBetween(from: number, to: number): number {
-  return Math.max(0, Math.floor((to - from) / eventsPerWrite));
-}
-
 /** Notifications with the same key keep their order at a destination: those of one run, or of one order key. Null for events without an order. */
 export function orderKeyOf(event: NotificationEvent): string | null {
   if (event.kind === 'run') return event.runId;

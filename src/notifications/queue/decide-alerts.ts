@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../../shared/duration.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
+import { isGivenUp, type Outcome } from '../delivery/merge-outcome.js';
 import type { AlertType } from '../events/alert-type.js';
-import { type HeldQueue, isGivenUp, type Outcome } from './held-queue.js';
 import type { QueueRecord } from './queue-record.js';
 
 export interface Alert {
@@ -12,7 +12,7 @@ export interface Alert {
 
 /** The alerts of a write to the configuration's owner, and the row that records them. */
 export function decideAlerts(
-  queue: HeldQueue,
+  outcomes: readonly Outcome[],
   row: QueueRecord,
   { now, after, autoDisabled }: { readonly now: Instant; readonly after: Milliseconds; readonly autoDisabled: boolean },
 ): { readonly alerts: readonly Alert[]; readonly row: QueueRecord } {
@@ -29,7 +29,7 @@ export function decideAlerts(
       data: { ...about, tone: 'success', failed_since: isoFromInstant(alertedSince) },
     });
   }
-  const lastFailure = queue.outcomes.findLast(({ attempt }) => attempt?.failure)?.attempt?.failure;
+  const lastFailure = outcomes.findLast(({ attempt }) => attempt?.failure)?.attempt?.failure;
   if (failingSince !== null && alertedSince === undefined && lastFailure && now - failingSince >= after) {
     next = { ...row, alertedSince: failingSince };
     alerts.push({
@@ -44,7 +44,7 @@ export function decideAlerts(
       },
     });
   }
-  alerts.push(...alertsOfGivenUp(queue.outcomes.filter(isReported), configurationId));
+  alerts.push(...alertsOfGivenUp(outcomes.filter(isReported), configurationId));
   if (autoDisabled) {
     alerts.push({
       type: 'signalbox.configuration.disabled',
@@ -61,7 +61,7 @@ function isReported(outcome: Outcome): boolean {
 }
 
 /** One alert for all deliveries given up in one write. */
-function alertsOfGivenUp(dead: HeldQueue['outcomes'], configurationId: string): Alert[] {
+function alertsOfGivenUp(dead: readonly Outcome[], configurationId: string): Alert[] {
   const [first] = dead;
   if (first === undefined) return [];
   return [

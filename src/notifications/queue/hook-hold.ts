@@ -8,7 +8,7 @@ import type { AttemptReport } from '../delivery/conclude-attempt.js';
  * A chat hook that asked for a pause. It has a separate row, because several configurations, in any workspace, and
  * several processes may use the hook.
  */
-export interface HookHold {
+interface HookHold {
   /** A digest of the URL, which is a secret. */
   readonly hook: string;
   /** In queue time. */

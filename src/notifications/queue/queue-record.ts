@@ -1,14 +1,9 @@
+import type { Breaker } from '../../queue/circuit-breaker.js';
+import { closedBreaker } from '../../queue/circuit-breaker.js';
 import type { Instant } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
 import type { FailureClass } from '../delivery/classify-failure.js';
 import type { CancelReason } from '../delivery/delivery.js';
-import { type Breaker, closedBreaker } from './circuit-breaker.js';
-
-/** The holder of a queue's lease, and the end of the lease. */
-interface QueueLease {
-  readonly owner: string;
-  readonly until: Instant;
-}
 
 /** A failure on the sender's side, proxy or transform, that keeps attempts from the destination. */
 export interface Blockage {
@@ -18,29 +13,25 @@ export interface Blockage {
 }
 
 /** A cancellation of all unfinished deliveries up to a sequence. */
-export interface Cancellation {
+interface Cancellation {
   readonly through: number;
   readonly at: Instant;
   readonly reason: CancelReason;
 }
 
 /**
- * The stored queue of one configuration's unfinished deliveries. It exists as long as the configuration, and
- * then until nothing is unfinished. Only one engine at a time holds its lease, and order, circuit breaker and a slow destination
- * do not affect other queues.
+ * What the deliveries of one configuration have in common. It exists as long as the configuration, and then until nothing is
+ * unfinished. Times are queue time.
  */
 export interface QueueRecord {
   readonly configurationId: string;
   readonly workspaceId: string;
-  /** Every delivery up to this sequence has a row or is finished; later ones are derived from the events. */
-  readonly position: number;
-  /** When it next needs an engine while it has no lease; null when nothing is unfinished, or only a user can continue it. */
+  /** Nothing of it needs a turn before; null when nothing is unfinished. */
   readonly wakeAt: Instant | null;
-  readonly lease: QueueLease | null;
   readonly breaker: Breaker;
   /** First failure since the last success. */
   readonly failingSince: Instant | null;
-  /** What blocks it (the stored name differs from `blockage` in memory); absent when not blocked. */
+  /** What blocks it; absent when not blocked. */
   readonly hindered?: Blockage;
   /** Must be carried out before anything is sent. */
   readonly cancellation: Cancellation | null;
@@ -48,44 +39,64 @@ export interface QueueRecord {
   readonly pausedAt?: Instant;
   /** The `failingSince` that was reported in an alert; absent when no alert is open. */
   readonly alertedSince?: Instant;
-  /** Approximate number of deliveries waiting for their first attempt at the last write; absent when small. See `backlogOf`. */
+  /** The number of deliveries that waited for their first attempt at the last count; absent when small. */
   readonly backlog?: number;
+  /** Written by a version whose deliveries had no row before their first attempt: those after it have none yet. */
+  readonly position?: number;
+  /** The same: who worked on it. */
+  readonly lease?: { readonly owner: string; readonly until: Instant } | null;
 }
 
 export const queues = table<QueueRecord>('notification_queues', (queue) => [queue.configurationId], {
-  /** By wake-up time; for a leased queue, by the end of its lease. */
   by_wake: {
-    version: 1,
-    key: ({ wakeAt, lease }) => (lease !== null ? [lease.until] : wakeAt !== null ? [wakeAt] : undefined),
+    version: 2,
+    key: (queue) => {
+      if (hasOldDeliveries(queue)) return [0, queue.configurationId];
+      return queue.wakeAt === null ? undefined : [queue.wakeAt, queue.configurationId];
+    },
   },
 });
 
-/** The queue of a new configuration; it gets events after `position` only. */
-export function newQueue(configurationId: string, workspaceId: string, position: number): QueueRecord {
+/** Whether some of its deliveries may have no row yet. */
+export function hasOldDeliveries({ position, lease = null, wakeAt }: QueueRecord): boolean {
+  return position !== undefined && (lease !== null || wakeAt !== null);
+}
+
+/** Whether nothing holds back a delivery that is due. */
+export function sendsAtOnce(queue: QueueRecord): boolean {
+  const { breaker, pausedAt, cancellation } = queue;
+  return breaker.type === 'closed' && pausedAt === undefined && cancellation === null && !hasOldDeliveries(queue);
+}
+
+/** The queue of a new configuration. */
+export function newQueue(configurationId: string, workspaceId: string): QueueRecord {
   return {
     configurationId,
     workspaceId,
-    position,
     wakeAt: null,
-    lease: null,
     breaker: closedBreaker,
     failingSince: null,
     cancellation: null,
   };
 }
 
+/** The queue all of whose deliveries have rows. */
+export function withRowsOnly({ position: _, lease: __, ...queue }: QueueRecord): QueueRecord {
+  return queue;
+}
+
 /** A wake-up time that is always in the past. */
 const atOnce: Instant = 0;
 
 /**
- * The queue after a delivery was added to it: it needs an engine now, or when its breaker allows an attempt; a paused one when the
- * delivery expires, at `endsAt`. Returns the same object if no write is needed, because it is leased or has an earlier wake-up
- * time.
+ * The queue after a delivery was added to it: it needs a turn now, or when its breaker allows an attempt; a paused one when the
+ * delivery expires, at `endsAt`. Returns the same object if no write is needed.
  */
 export function afterArrival(queue: QueueRecord, endsAt: Instant): QueueRecord {
-  if (queue.lease !== null) return queue;
+  if (hasOldDeliveries(queue)) return queue;
   const wakeAt = arrivalWakes(queue, endsAt);
-  return queue.wakeAt !== null && queue.wakeAt <= wakeAt ? queue : { ...queue, wakeAt };
+  if (queue.wakeAt !== null && queue.wakeAt <= wakeAt) return queue;
+  return { ...withRowsOnly(queue), wakeAt };
 }
 
 function arrivalWakes({ breaker, pausedAt }: QueueRecord, endsAt: Instant): Instant {
@@ -93,20 +104,9 @@ function arrivalWakes({ breaker, pausedAt }: QueueRecord, endsAt: Instant): Inst
   return breaker.type === 'open' ? breaker.until : atOnce;
 }
 
-/**
- * Whether all events after its position are for other queues, and can be skipped: an event for this queue would have woken it, or is
- * known to the lease holder.
- */
-export function hasNothingNew({ lease, wakeAt }: QueueRecord): boolean {
-  return lease === null && wakeAt === null;
-}
-
-/**
- * The queue after its rows were changed by an operation that does not have the lease. Always write it: the new row shows the
- * lease holder that its data is out of date.
- */
+/** The queue after its rows, or what it says itself, were changed by an operation: it needs a turn. */
 export function touched(queue: QueueRecord): QueueRecord {
-  return { ...queue, wakeAt: atOnce };
+  return { ...(hasOldDeliveries(queue) ? queue : withRowsOnly(queue)), wakeAt: atOnce };
 }
 
 /** The queue after another request showed that its destination works: a verification, an enabling, a redelivery. */

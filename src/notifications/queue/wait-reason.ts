@@ -7,12 +7,14 @@ export const waitReasons = ['paused', 'retry', 'breaker', 'order', 'rate', 'queu
 /** One of `waitReasons`. */
 export type WaitReason = (typeof waitReasons)[number];
 
-/** The rate limit of a destination. */
+/** The rate limit of a destination, and who works on deliveries. */
 export interface Pace {
   /** Attempts per second; 0 means unlimited. */
   readonly rate: number;
   /** The end of the pause that its hook asked for, in queue time; null without one. */
   readonly heldUntil: Instant | null;
+  /** Until when an engine is known to work on deliveries, in queue time; null when none is. */
+  readonly servedUntil: Instant | null;
 }
 
 /**
@@ -24,7 +26,7 @@ export interface Pace {
  * * `order`: an earlier notification of its run is not finished.
  * * `rate`: the destination's rate limit, with others before it; with `until`, its hook asked for a pause until then.
  * * `queue`: others are before it, and an engine is working on them.
- * * `engine`: no engine works on its queue; with `until`, one may when the lease of the last one ends.
+ * * `engine`: no engine works on deliveries; with `until`, one may when the lease of the last one ends.
  *
  * Null for a delivery that has ended or is being cancelled.
  */
@@ -39,7 +41,7 @@ export function waitOf(
   if (queue.cancellation !== null && sequence <= queue.cancellation.through) return null;
   if (queue.pausedAt !== undefined && state.type !== 'manual') return { reason: 'paused', until: null };
   if (state.type === 'behind') return { reason: 'order', until: null };
-  return timedWait(state, queue, pace, now) ?? queuedWait(queue, pace.rate, now);
+  return timedWait(state, queue, pace, now) ?? queuedWait(pace, now);
 }
 
 type Wait = NonNullable<ReturnType<typeof waitOf>>;
@@ -66,8 +68,7 @@ function scheduledWait(
   return attempted > 0 && dueAt > now ? { reason: 'retry', until: dueAt } : null;
 }
 
-function queuedWait({ lease }: QueueRecord, rate: number, now: Instant): Wait {
-  if (lease === null) return { reason: 'engine', until: null };
-  if (lease.until <= now) return { reason: 'engine', until: lease.until };
+function queuedWait({ rate, servedUntil }: Pace, now: Instant): Wait {
+  if (servedUntil === null || servedUntil <= now) return { reason: 'engine', until: servedUntil };
   return { reason: rate > 0 ? 'rate' : 'queue', until: null };
 }

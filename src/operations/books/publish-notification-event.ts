@@ -1,6 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import { configurations, type NotificationConfiguration } from '../../notifications/configurations/configuration.js';
 import { deliveryIdOf, eventIdOf } from '../../notifications/delivery/delivery-id.js';
+import { freshDelivery } from '../../notifications/delivery/fresh-delivery.js';
 import type { Conflict } from '../../notifications/errors.js';
 import {
   events,
@@ -18,6 +19,7 @@ import type { Ids } from '../../ports/ids.js';
 import type { ReadView, WriteView } from '../../ports/storage.js';
 import type { Settings } from '../../settings.js';
 import type { Instant } from '../../shared/instant.js';
+import { addDelivery } from './delivery-rows.js';
 import { firstSequenceIn } from './earlier-workspace.js';
 
 /** An event and its workspace. */
@@ -62,9 +64,8 @@ interface PublishEnvironment {
 }
 
 /**
- * Writes the event with the list of its configurations inside the caller's transaction: the cause of the event
- * and its notifications become durable together or not at all. One row for any number of configurations; queues without
- * a lease are woken.
+ * Writes the event and a delivery for each of its configurations inside the caller's transaction: the cause of the event
+ * and its notifications become durable together or not at all.
  */
 export function publishNotificationEvent(
   view: WriteView,
@@ -94,6 +95,10 @@ export function publishNotificationEvent(
     ...(environment.trace === undefined ? {} : { traceparent: environment.trace }),
   };
   view.put(events, stored);
+  const ordered = environment.settings.notifications.delivery.ordering !== 'none';
+  for (let position = 0; position < notified.length; position += 1) {
+    addDelivery(view, freshDelivery(stored, position, ordered));
+  }
   // Wall time is used as queue time: never too late, because ages are measured on the earlier clock.
   const endsAt = environment.now + environment.settings.notifications.delivery.maximumAge;
   const backlog = Math.max(0, ...notified.map(({ id }) => wakeQueue(view, id, endsAt)));
@@ -143,7 +148,7 @@ function surroundingsOf(
 }
 
 /**
- * Ensures that an engine processes the configuration's queue. A lease holder finds new events on its own.
+ * Ensures that an engine looks at the configuration's queue.
  * Returns the number of waiting deliveries. `endsAt` is when the new delivery expires.
  */
 function wakeQueue(view: WriteView, configurationId: string, endsAt: Instant): number {

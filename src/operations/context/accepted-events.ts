@@ -1,43 +1,53 @@
 import { configurations } from '../../notifications/configurations/configuration.js';
+import { deliveries } from '../../notifications/delivery/delivery.js';
 import { events, firstSequenceOf, type StoredEvent } from '../../notifications/events/event.js';
 import { hookHolds } from '../../notifications/queue/hook-hold.js';
 import { queues } from '../../notifications/queue/queue-record.js';
 import { users } from '../../notifications/user.js';
 import { workspaces } from '../../notifications/workspace.js';
-import type { ReadView, Row, TableName, WriteView } from '../../ports/storage.js';
+import type { ReadView, TableName, WriteView } from '../../ports/storage.js';
+import type { Milliseconds } from '../../shared/duration.js';
 
 /*
- * The delivery loop reads new events from the store, whichever process accepted them. If its own process did, and nothing else
- * has changed since it last read, that write contains everything it would find: the events are passed on when the write is
- * durable, and the read is omitted.
+ * The delivery loop of a process can claim the deliveries of an event in the write that accepts it, so that they begin when that is durable,
+ * without another write. What it does not claim it is told of.
  */
 
-/** The tables that deliveries depend on, in addition to their rows. */
-export const deliveryTables: readonly TableName[] = [events, queues, hookHolds, configurations, workspaces, users];
-const surroundings: readonly TableName[] = [queues, hookHolds, configurations, workspaces, users];
+/** The tables that deliveries depend on. */
+export const deliveryTables: readonly TableName[] = [deliveries, queues, hookHolds, configurations, workspaces, users];
+const destinationTables: readonly TableName[] = [hookHolds, configurations, workspaces, users];
 
-/** The events of one durable write that changed none of `deliveryTables` otherwise. */
-export interface AcceptedEvents {
-  readonly rows: readonly Row<StoredEvent>[];
-  /** Index of the last change of `deliveryTables` before this write, and after it. */
-  readonly before: number;
-  readonly after: number;
+/** The write of a commit, and its time on a timeline. */
+export interface TimedWrite extends WriteView {
+  readonly monotonic: Milliseconds;
+  readonly timeline: string;
 }
 
-/** Hands accepted events to the delivery loop of the same process, in the order of their writes. */
+/** The part of one write in which events are accepted. */
+export interface AcceptedWrite {
+  /** The write's work has run, possibly again. Claims the deliveries that may begin. */
+  claim(tx: TimedWrite, accepted: readonly StoredEvent[]): void;
+  /** The write is durable. The indexes are those of the last change of `deliveryTables`; undefined when it has changed them otherwise, too. */
+  settled(indexes: { readonly before: number; readonly after: number } | undefined): void;
+  /** The write has failed, or it is not known whether it has. */
+  failed(): void;
+}
+
+/** Connects writes that accept events to the delivery loop of the same process. */
 export class AcceptedEventsFeed {
-  #listener: ((accepted: AcceptedEvents) => void) | undefined;
+  #listener: (() => AcceptedWrite) | undefined;
 
   /** One listener at a time; returns the function that removes it. */
-  listen(listener: (accepted: AcceptedEvents) => void): () => void {
+  listen(listener: () => AcceptedWrite): () => void {
     this.#listener = listener;
     return () => {
       if (this.#listener === listener) this.#listener = undefined;
     };
   }
 
-  emit(accepted: AcceptedEvents): void {
-    this.#listener?.(accepted);
+  /** The part of a new write; undefined without a loop. */
+  open(): AcceptedWrite | undefined {
+    return this.#listener?.();
   }
 }
 
@@ -54,16 +64,23 @@ export class AcceptedEventsNote {
     this.#sequences.push(sequence);
   }
 
-  /** The collected events at the end of the work; undefined when there are none, or the write changed other rows of `deliveryTables`. */
-  finish(view: WriteView): AcceptedEvents | undefined {
+  /** The new events. */
+  events(view: WriteView): readonly StoredEvent[] {
+    const first = firstSequenceOf(view.index);
+    return this.#sequences.flatMap((sequence) =>
+      sequence < first ? [] : (view.get(events, [sequence])?.record ?? []),
+    );
+  }
+
+  /** See `AcceptedWrite.settled`; at the end of the work. */
+  indexes(view: WriteView): { readonly before: number; readonly after: number } | undefined {
     const before = this.#before;
-    if (before === undefined || this.#changesOld || indexOf(view, surroundings) > before) return undefined;
-    const rows = this.#sequences.flatMap((sequence) => view.get(events, [sequence]) ?? []);
-    return { rows, before, after: view.tableIndex(events) };
+    if (before === undefined || this.#changesOld || indexOf(view, destinationTables) > before) return undefined;
+    return { before, after: indexOf(view, deliveryTables) };
   }
 }
 
 /** Index of the last change of any of the tables. */
-export function indexOf(view: ReadView, tables: readonly TableName[]): number {
+function indexOf(view: ReadView, tables: readonly TableName[]): number {
   return tables.reduce((highest, table) => Math.max(highest, view.tableIndex(table)), 1);
 }

@@ -311,7 +311,7 @@ test('a bulk redelivery over a workspace goes on with the other configurations w
 
 test('a bulk redelivery that is cancelled after a kill between any two writes sends what it has asked for, once', async () => {
   const seen = new Set<number>();
-  for (let writes = 0; writes < 24; writes += 1) {
+  for (let writes = 0; writes < 48; writes += 1) {
     const inner = memoryStorage();
     let left = Number.POSITIVE_INFINITY;
     const killed = () => errAsync({ type: 'storage_failed', reason: 'closed', message: 'killed' } as const);

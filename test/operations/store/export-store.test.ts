@@ -33,6 +33,8 @@ const leftOut = [
   'relay_messages',
   'store_probes',
   'notification_hook_holds',
+  'queue_processes',
+  'queue_rates',
   'function_processes',
 ];
 

@@ -125,7 +125,7 @@ function viewOptions(context: EngineContext, stored: StoredDeliveryOptions): Del
 }
 
 function viewHealth(context: EngineContext, view: ReadView, configurationId: string): HealthView {
-  const queue = view.get(queues, [configurationId])?.record ?? newQueue(configurationId, '', 0);
+  const queue = view.get(queues, [configurationId])?.record ?? newQueue(configurationId, '');
   const clock = queueClock(context, view);
   const health = healthOf(queue, clock.queue);
   const shown = (moment: Instant | null): string | null =>

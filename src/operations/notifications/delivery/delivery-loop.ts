@@ -1,47 +1,46 @@
 import { ok } from 'neverthrow';
-import { events, type StoredEvent } from '../../../notifications/events/event.js';
-import { dispatch } from '../../../notifications/queue/dispatch.js';
-import type { QueuedDelivery } from '../../../notifications/queue/held-queue.js';
-import { holdAfter } from '../../../notifications/queue/hook-hold.js';
-import { type Timeline, timelines } from '../../../notifications/queue/timeline.js';
-import { second } from '../../../shared/duration.js';
+import { deliveries, queueName } from '../../../notifications/delivery/delivery.js';
+import type { StoredEvent } from '../../../notifications/events/event.js';
+import { hookHolds } from '../../../notifications/queue/hook-hold.js';
+import { queues, sendsAtOnce } from '../../../notifications/queue/queue-record.js';
+import type { ReadView } from '../../../ports/storage.js';
+import { claimed } from '../../../queue/hold.js';
+import { queueTime, type Timeline, timelines } from '../../../queue/timeline.js';
 import type { Instant } from '../../../shared/instant.js';
+import type { Transaction } from '../../commit.js';
+import { type AcceptedWrite, deliveryTables, type TimedWrite } from '../../context/accepted-events.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
+import { type Ended, type QueueKind, type TurnRequest, type TurnWork, WorkLoop } from '../../queue/work-loop.js';
 import { attemptDelivery } from './attempt-delivery.js';
-import type { DeliveryWork, Incoming } from './delivery-work.js';
-import type { TurnQueue } from './keep-queue.js';
+import {
+  type DeliveryEnd,
+  type DeliveryItem,
+  DeliveryMemory,
+  headKey,
+  itemKey,
+  Reservation,
+  rulesFrom,
+} from './delivery-memory.js';
+import { DeliveryTurn, destinationsIndex } from './delivery-turn.js';
 import type { OpenDestination } from './load-destination.js';
-import { type Loop, newLoop, type TurnEnd } from './loop.js';
-import { brokenReport, observeAttempt, reportTurn } from './observe.js';
-import { runTurn, type TurnOutcome, type TurnResult } from './record-turn.js';
-import { scanIfChanged, watch } from './scan-if-changed.js';
+import { brokenReport } from './observe.js';
+import { recordEnds, reportExpired } from './record-ends.js';
 
 /**
- * Sends due deliveries. Every configuration has a queue; an engine leases queues, decides on them in memory (see
- * `transitionQueue` and `dispatch`), and writes the outcomes in turns, one write for everything since the last one.
- * If it is killed, its leases expire and unfinished deliveries stay due: only attempts that were in progress
- * or not yet written are repeated.
+ * Sends due deliveries: the rows of deliveries as a queue, see `WorkLoop`. If the process is killed, its lease ends and its deliveries
+ * are free again: only attempts that were under way or not yet recorded are repeated.
  */
 export const deliveryLoop: BackgroundLoop = {
   name: 'notification-deliveries',
   async run(context, signal) {
-    const loop = newLoop(context, await joinTimeline(context), signal);
-    const watching = new AbortController();
-    const wake = (): void => loop.wakeUp.wake();
-    signal.addEventListener('abort', wake, { once: true });
-    const watcher = watch(loop, watching.signal);
-    const stopListening = context.accepted.listen((accepted) => {
-      loop.work.accept(accepted);
-      wake();
-    });
+    const queue = new DeliveryQueue(context, await joinTimeline(context), signal);
+    const stopListening = context.accepted.listen(() => queue.accepting());
+    signal.addEventListener('abort', stopListening, { once: true });
     try {
-      await deliver(loop, signal);
+      await queue.loop.run(signal);
     } finally {
-      signal.removeEventListener('abort', wake);
       stopListening();
-      watching.abort();
-      loop.wakeUp.close();
-      await watcher;
+      signal.removeEventListener('abort', stopListening);
     }
   },
 };
@@ -59,196 +58,247 @@ async function joinTimeline({ clock, storage }: EngineContext): Promise<Timeline
   return written.value.value;
 }
 
-async function deliver(loop: Loop, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    const stopping = signal.aborted;
-    takeIn(loop);
-    if (!endTurn(loop, stopping)) return;
-    if (!stopping) {
-      await scanIfChanged(loop);
-      await startReady(loop);
-    }
-    beginTurn(loop, stopping);
-    if (stopping && loop.turn === null && loop.work.held.size === 0) return;
-    await rest(loop, signal.aborted);
-  }
+interface DeliveryWork extends TurnWork<DeliveryItem> {
+  readonly turn: DeliveryTurn | undefined;
 }
 
-/** Applies the attempts that ended since the last round. */
-function takeIn({ work, now, context }: Loop): void {
-  for (const incoming of work.incoming.splice(0)) {
-    const { configurationId, sequence } = incoming;
-    const at = now();
-    const wall = context.clock.now();
-    if (incoming.type === 'not_sent') {
-      work.apply(configurationId, { type: 'not_sent', sequence, at: wall, reason: incoming.reason }, at);
-      continue;
+/** The deliveries as a queue. */
+class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork> {
+  readonly name = queueName;
+  readonly tables = deliveryTables;
+  readonly lease: number;
+  readonly recordWithin: number;
+  readonly recordBatch: number;
+  readonly loop: WorkLoop<DeliveryItem, DeliveryEnd, DeliveryWork>;
+  readonly #context: EngineContext;
+  readonly #timeline: Timeline;
+  readonly #stopping: AbortSignal;
+  readonly #memory: DeliveryMemory;
+  readonly #reservation: Reservation;
+  /** Configurations whose deliveries a dead process has left. */
+  readonly #freed = new Set<string>();
+
+  constructor(context: EngineContext, timeline: Timeline, stopping: AbortSignal) {
+    const { delivery } = context.settings.notifications;
+    this.lease = delivery.lease;
+    this.recordWithin = delivery.recordWithin;
+    this.recordBatch = delivery.recordBatch;
+    this.#context = context;
+    this.#timeline = timeline;
+    this.#stopping = stopping;
+    this.#memory = new DeliveryMemory(rulesFrom(context.settings));
+    this.#reservation = new Reservation(this.#memory);
+    this.loop = new WorkLoop(context, this);
+  }
+
+  key(item: DeliveryItem): string {
+    return itemKey(item);
+  }
+
+  changed(): void {
+    this.#memory.forget();
+  }
+
+  takeOver(tx: Transaction, process: string): boolean {
+    const turn = this.#newTurn(tx, process);
+    const left = tx
+      .list(deliveries, { index: 'due', prefix: [true] })
+      .filter(({ record }) => record.holder === process);
+    for (const { record } of left) {
+      turn.free(record);
+      this.#freed.add(record.configurationId);
     }
-    const { report, kind, route } = incoming;
-    const before = work.held.get(configurationId);
+    return left.length > 0;
+  }
+
+  isHolding(tx: Transaction, process: string): boolean {
+    return tx.list(deliveries, { index: 'due', prefix: [true] }).some(({ record }) => record.holder === process);
+  }
+
+  turn(tx: Transaction, { process, ends, claims, known }: TurnRequest<DeliveryItem, DeliveryEnd>): DeliveryWork {
+    this.#reservation.release();
+    const turn = this.#newTurn(tx, process);
+    const touched = recordEnds(turn, ends);
+    if (known !== undefined) turn.adopt(known);
+    if (claims) turn.serve([...touched, ...this.#freed]);
+    reportExpired(turn);
+    return {
+      turn,
+      claimed: turn.claimed,
+      isPartial: claims && (turn.lookFrom !== null || turn.again.size > 0),
+      nextAt: claims ? this.#nextAt(turn) : Number.POSITIVE_INFINITY,
+      isBusy: turn.isBusy,
+    };
+  }
+
+  follow({ turn, claimed: items }: DeliveryWork): void {
+    const memory = this.#memory;
+    this.#reservation.settle();
+    if (turn === undefined) return;
+    this.#freed.clear();
+    for (const [id, change] of turn.seen) if (memory.changed.get(id) === change) memory.changed.delete(id);
+    for (const id of turn.again) memory.mark(id);
+    for (const [id, note] of turn.notes) {
+      if (note === null) memory.notes.delete(id);
+      else memory.notes.set(id, note);
+    }
+    memory.remember(turn.destinations, turn.limits);
+    memory.lookFrom = turn.lookFrom;
+    memory.nextWake = turn.nextWake;
+    for (const item of items) this.#noteHead(item);
+    for (const report of turn.reports) report();
+    // Accepted while the turn was written.
+    const isAwaited = (id: string): boolean => (memory.notes.get(id)?.why ?? 'idle') === 'idle';
+    if ([...memory.changed.keys()].some(isAwaited)) this.loop.wake();
+    this.#context.observer.gauge('signalbox.notification.queues', memory.notes.size, {});
+  }
+
+  async perform({ delivery, destination, event }: DeliveryItem): Promise<DeliveryEnd> {
+    const { configurationId } = delivery;
+    const { route } = destination;
+    const end = await this.#attempt({ delivery, destination, event });
+    const memory = this.#memory;
+    const full = (memory.running.get(configurationId) ?? 0) >= memory.limitOf(configurationId).limit;
+    memory.giveBack(configurationId, route);
+    return end.type === 'report' ? { ...end, full } : end;
+  }
+
+  isAwaited({ item, end }: Ended<DeliveryItem, DeliveryEnd>): boolean {
+    const { configurationId } = item.delivery;
+    const memory = this.#memory;
+    if (memory.heads.get(headKey(item.delivery)) === item) memory.heads.delete(headKey(item.delivery));
+    const failed = end.type !== 'report' || end.report.failure !== null;
+    // The next turn decides whether more may be sent: until then nothing begins that has just been accepted.
+    if (failed) memory.mark(configurationId);
+    if (failed || item.isFollowed || item.delivery.state.type === 'manual') return true;
+    // Any end may give a slot to one that waits for it.
+    let isWanted = false;
+    for (const [id, { why }] of memory.notes) {
+      if (why !== 'slots') continue;
+      isWanted = true;
+      memory.notes.delete(id);
+      memory.mark(id);
+    }
+    return isWanted || memory.notes.get(configurationId)?.why !== 'idle';
+  }
+
+  /** One write in which events are accepted. */
+  accepting(): AcceptedWrite {
+    const memory = this.#memory;
+    const reservation = new Reservation(memory);
+    let items: DeliveryItem[] = [];
+    let others: DeliveryItem['delivery'][] = [];
+    return {
+      claim: (tx, accepted) => {
+        reservation.release();
+        items = [];
+        others = [];
+        for (const event of accepted) {
+          for (const { id } of event.notified) {
+            const delivery = tx.get(deliveries, [id, event.sequence])?.record;
+            if (delivery === undefined) continue;
+            const destination = this.#mayBegin(tx, id);
+            if (delivery.state.type !== 'waiting' || destination === undefined) {
+              others.push(delivery);
+              continue;
+            }
+            const begun = claimed(delivery, this.loop.process);
+            tx.put(deliveries, begun);
+            reservation.take(id, destination.route);
+            items.push({ delivery: begun, claimedAt: tx.index, event, destination, isFollowed: false });
+          }
+        }
+        if (items.length > 0) this.loop.keepLease(tx, tx);
+      },
+      settled: (indexes) => {
+        reservation.settle();
+        if (indexes !== undefined) this.loop.note(indexes);
+        for (const item of items) this.#noteHead(item);
+        this.loop.begin(items);
+        if (others.filter((delivery) => this.#arrived(delivery)).length > 0) this.loop.wake();
+      },
+      failed: () => {
+        reservation.release();
+        if (items.length > 0) this.loop.begin([], true);
+      },
+    };
+  }
+
+  #newTurn(tx: Transaction, process: string): DeliveryTurn {
+    const time = { now: queueTime(this.#timeline, tx.monotonic), wall: tx.now };
+    return new DeliveryTurn(this.#context, this.#memory, tx, { time, process, reservation: this.#reservation });
+  }
+
+  #nextAt({ notes, nextWake }: DeliveryTurn): number {
+    let next = nextWake;
+    for (const [id, { until }] of this.#memory.notes) if (!notes.has(id)) next = Math.min(next, until);
+    for (const note of notes.values()) if (note !== null) next = Math.min(next, note.until);
+    return next - this.#timeline.offset;
+  }
+
+  #noteHead(item: DeliveryItem): void {
+    if (item.delivery.orderKey !== null) this.#memory.heads.set(headKey(item.delivery), item);
+  }
+
+  /** A delivery that was not claimed as it was accepted; whether it needs a turn. */
+  #arrived(delivery: DeliveryItem['delivery']): boolean {
+    const memory = this.#memory;
+    const { configurationId: id, state } = delivery;
+    if (state.type === 'behind') {
+      const head = memory.heads.get(headKey(delivery));
+      if (head !== undefined) head.isFollowed = true;
+      return false;
+    }
+    memory.mark(id);
+    return (memory.notes.get(id)?.why ?? 'idle') === 'idle';
+  }
+
+  /** The destination, if a new delivery of the configuration may begin now. */
+  #mayBegin(tx: TimedWrite, id: string): OpenDestination | undefined {
+    const memory = this.#memory;
+    const now = queueTime(this.#timeline, tx.monotonic);
+    if (this.#stopping.aborted || !memory.isClear(id, now)) return undefined;
+    const known = memory.destinations.get(id);
+    if (known === undefined || known.loadedAt < destinationsIndex(tx)) return undefined;
+    const { destination } = known;
+    const queue = tx.get(queues, [id])?.record;
+    if (destination.type === 'closed' || queue === undefined || !sendsAtOnce(queue)) return undefined;
+    const { route } = destination;
+    if (route.rate > 0 || isLeftAlone(tx, id, { hook: route.rateKey, now })) return undefined;
+    return memory.hasRoom(id, route) ? destination : undefined;
+  }
+
+  async #attempt({
+    delivery,
+    destination,
+    event,
+  }: {
+    readonly delivery: DeliveryItem['delivery'];
+    readonly destination: OpenDestination;
+    readonly event: StoredEvent | null;
+  }): Promise<DeliveryEnd> {
+    const context = this.#context;
+    if (destination.type === 'email' && destination.recipients.length === 0) {
+      return { type: 'not_sent', wall: context.clock.now(), reason: 'no_recipients' };
+    }
+    const report = await attemptDelivery(context, delivery, destination, { event, stopping: this.#stopping }).catch(
+      () => {
+        // The transport rejected although it must not, or rendering the message failed. The delivery keeps its place.
+        context.logger.error({ delivery: delivery.id }, 'An attempt failed unexpectedly');
+        return brokenReport(context.clock.now());
+      },
+    );
+    const at: Instant = queueTime(this.#timeline, context.clock.monotonic());
     const fraction = report.failure === null ? 0 : context.ids.fraction();
-    work.apply(configurationId, { type: 'attempted', sequence, report, at, wall, fraction }, at);
-    const until = holdAfter(kind, report, at, work.rules.maximumRetryAfter);
-    if (until !== null) work.hooks.ask({ hook: route.rateKey, until }, at);
-    const ended = { now: at, wall };
-    observeAttempt(context, { before, after: work.held.get(configurationId) }, { sequence, report, at: ended });
+    return { type: 'report', report, at, wall: context.clock.now(), fraction, full: false };
   }
 }
 
-/** Applies the result of the last turn. False when the store is closed. */
-function endTurn(loop: Loop, stopping: boolean): boolean {
-  const end = loop.turn?.end ?? null;
-  if (end === null) return true;
-  loop.turn = null;
-  if (end.type === 'thrown') throw end.thrown;
-  if (end.type === 'written') {
-    loop.work.hooks.noteWritten(end.holds);
-    applyTurn(loop, end.turns, end.result);
-    return true;
-  }
-  const { error } = end;
-  if (error.reason === 'closed' || stopping) return false;
-  const { logger } = loop.context;
-  logger.error({ reason: error.reason, error: error.message }, 'Storing delivery outcomes failed; it is retried');
-  loop.pausedUntil = loop.now() + second;
-  return true;
-}
-
-function applyTurn({ work, now, context }: Loop, turns: readonly TurnQueue[], result: TurnResult): void {
-  const at = now();
-  for (const [index, outcome] of result.outcomes.entries()) {
-    applyOutcome(work, outcome, turns[index]?.release === 'idle', at);
-  }
-  for (const row of result.claimed) work.take(row, at);
-  if (result.queuesIndex.before === work.queuesIndex) work.queuesIndex = result.queuesIndex.after;
-  // Acquired, renewed and released leases change the order of the waiting queues: the next scan reads it.
-  if (result.lineMoved) work.changed = true;
-  else if (result.reached !== null && result.reached.before <= work.known) {
-    work.known = Math.max(work.known, result.reached.after);
-  }
-  reportTurn(context, result, work);
-}
-
-/** Starts the attempts that are allowed now. */
-async function startReady(loop: Loop): Promise<void> {
-  const { work, context } = loop;
-  const now = loop.now();
-  const candidates = work.candidates(now);
-  if (candidates.length === 0) return;
-  const time = { now, wall: context.clock.now() };
-  const chosen = dispatch(candidates, work, time, work.rules);
-  work.takeOver(chosen, now);
-  const lacking = chosen.starts.filter(({ item }) => item.event === null && item.delivery.body === undefined);
-  const found = await readEvents(
-    context,
-    lacking.map(({ item }) => item),
-  );
-  for (const { configurationId, item } of chosen.starts) {
-    const destination = work.destinationOf(configurationId);
-    if (destination === null) continue;
-    const event = item.event ?? found.get(item.delivery.sequence) ?? null;
-    start(loop, configurationId, { ...item, event }, destination);
-  }
-}
-
-async function readEvents(
-  context: EngineContext,
-  items: readonly QueuedDelivery[],
-): Promise<ReadonlyMap<number, StoredEvent>> {
-  if (items.length === 0) return new Map();
-  const read = await context.storage.read((view) =>
-    items.flatMap(({ delivery }) => view.get(events, [delivery.sequence])?.record ?? []),
-  );
-  if (read.isErr()) throw new Error(read.error.message);
-  return new Map(read.value.map((event) => [event.sequence, event]));
-}
-
-/** Applies the result of a turn's write to one queue; `released` if the turn was to release a queue without work. */
-function applyOutcome(work: DeliveryWork, outcome: TurnOutcome, released: boolean, at: Instant): void {
-  const { configurationId } = outcome.queue;
-  const { held: row, recorded, touched, cancelled, autoDisabled } = outcome;
-  work.apply(configurationId, { type: 'recorded', recorded }, at);
-  const held = work.held.get(configurationId);
-  if (held === undefined) return;
-  if (row === null) {
-    work.apply(configurationId, { type: 'lost' }, at);
-    if (held.queue.running.size === 0 && held.queue.outcomes.length === 0) work.drop(configurationId);
-    return;
-  }
-  const leaseUntil = row.record.lease?.until ?? at;
-  work.put({ ...held, rowIndex: row.rowIndex, leaseUntil, idleSince: released ? at : held.idleSince }, at);
-  if (touched || cancelled || autoDisabled) work.reopen(configurationId, row.record, at);
-}
-
-/** Makes the attempt; its outcome is applied in the next round. */
-function start(
-  { work, context, wakeUp, stopping }: Loop,
-  configurationId: string,
-  { delivery, event }: QueuedDelivery & { readonly event: StoredEvent | null },
-  destination: OpenDestination,
-): void {
-  const { sequence } = delivery;
-  const { route } = destination;
-  const end = (incoming: Incoming): void => {
-    work.end(route);
-    work.incoming.push(incoming);
-    wakeUp.wake();
-  };
-  work.start(route);
-  if (destination.type === 'email' && destination.recipients.length === 0) {
-    end({ type: 'not_sent', configurationId, sequence, reason: 'no_recipients' });
-    return;
-  }
-  const about = { type: 'report', configurationId, sequence, kind: delivery.kind, route } as const;
-  attemptDelivery(context, delivery, destination, { event, stopping }).then(
-    (report) => end({ ...about, report }),
-    () => {
-      // The transport rejected although it must not, or rendering the message failed. The delivery keeps its place.
-      context.logger.error({ delivery: delivery.id }, 'An attempt failed unexpectedly');
-      end({ ...about, report: brokenReport(context.clock.now()) });
-    },
-  );
-}
-
-/** Begins a turn's write if needed, unless one is in progress. */
-function beginTurn(loop: Loop, stopping: boolean): void {
-  const { work, context } = loop;
-  const now = loop.now();
-  if (loop.turn !== null || (loop.pausedUntil > now && !stopping)) return;
-  const turns = stopping ? work.lastTurns(now) : work.turns(now);
-  const claim = stopping ? 0 : work.claimable(now);
-  if (turns.length === 0 && claim === 0) return;
-  if (turns.length > 0) work.lastTurn = now;
-  const holds = work.hooks.toWrite();
-  const request = { now, queues: turns, claim, held: new Set(work.held.keys()), holds };
-  const writing = context.storage.write<TurnResult, never>((view) => ok(runTurn(context, view, request)));
-  const turn: NonNullable<Loop['turn']> = { end: null };
-  loop.turn = turn;
-  const finish = (end: TurnEnd): void => {
-    turn.end = end;
-    loop.wakeUp.wake();
-  };
-  writing.then(
-    (written) =>
-      finish(
-        written.match<TurnEnd>(
-          ({ value }) => ({ type: 'written', turns, holds, result: value }),
-          (error) => ({ type: 'failed', error }),
-        ),
-      ),
-    (thrown: unknown) => finish({ type: 'thrown', thrown }),
-  );
-}
-
-/** Waits until an attempt or a turn ends, the store changes, an attempt or turn is due, or the engine stops. */
-async function rest(loop: Loop, stopping: boolean): Promise<void> {
-  const { work, wakeUp } = loop;
-  const now = loop.now();
-  const toWrite = loop.turn !== null ? Number.POSITIVE_INFINITY : stopping ? work.nextRenewal() : work.nextNeed(now);
-  const toStart = stopping ? Number.POSITIVE_INFINITY : (work.nextStart ?? Number.POSITIVE_INFINITY);
-  const next = Math.min(Math.max(toWrite, loop.pausedUntil), toStart);
-  const toRead = !stopping && (work.changed || work.toRefill.size > 0);
-  if (!toRead && next > now) await wakeUp.rest(next);
-  // Attempts that end together are applied together.
-  await new Promise((resolve) => setImmediate(resolve));
+/** Whether the hook of the configuration, if it has one, has asked for a pause. */
+function isLeftAlone(
+  view: ReadView,
+  id: string,
+  { hook, now }: { readonly hook: string; readonly now: Instant },
+): boolean {
+  return hook !== id && (view.get(hookHolds, [hook])?.record.until ?? now) > now;
 }

@@ -1,19 +1,28 @@
 import { configurations, type NotificationConfiguration } from '../../../notifications/configurations/configuration.js';
 import { usesUrl } from '../../../notifications/configurations/destination.js';
+import { queueName } from '../../../notifications/delivery/delivery.js';
 import type { DeliveryOptions } from '../../../notifications/delivery/delivery-options.js';
 import { originOf } from '../../../notifications/delivery/redact.js';
 import type { Recipient } from '../../../notifications/payloads/message-context.js';
-import type { Route } from '../../../notifications/queue/dispatch.js';
 import { hookHolds } from '../../../notifications/queue/hook-hold.js';
 import type { Pace } from '../../../notifications/queue/wait-reason.js';
 import { digestOfUrl } from '../../../notifications/signature.js';
 import { type Workspace, workspaces } from '../../../notifications/workspace.js';
 import type { ReadView } from '../../../ports/storage.js';
+import type { Route } from '../../../queue/choose-starts.js';
+import { processes } from '../../../queue/process.js';
 import type { Settings } from '../../../settings.js';
 import type { Instant } from '../../../shared/instant.js';
 import { decryptOptions, decryptSecret } from '../../books/stored-secrets.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { recipientsOf } from '../configurations/verify-notification-configuration.js';
+import { queueClock } from '../log/queue-clock.js';
+
+/** The limits that apply to the attempts at a destination. */
+export interface DestinationRoute extends Route {
+  /** Concurrent attempts; null uses the adaptive limit. */
+  readonly concurrency: number | null;
+}
 
 /** A configuration's destination as currently configured, with decrypted secrets. */
 export type Destination =
@@ -29,17 +38,17 @@ export type Destination =
       readonly retiredTokens: readonly { readonly token: string; readonly until: Instant }[];
       readonly options: DeliveryOptions;
       readonly workspaceId: string;
-      readonly route: Route;
+      readonly route: DestinationRoute;
     }
   | {
       readonly type: 'email';
       readonly configuration: NotificationConfiguration;
       readonly workspace: Workspace;
       readonly recipients: readonly Recipient[];
-      readonly route: Route;
+      readonly route: DestinationRoute;
     }
   /** Encrypted with a key that the host no longer provides. */
-  | { readonly type: 'unreadable'; readonly message: string; readonly route: Route };
+  | { readonly type: 'unreadable'; readonly message: string; readonly route: DestinationRoute };
 
 export type OpenDestination = Exclude<Destination, { type: 'closed' }>;
 
@@ -76,7 +85,22 @@ function rateKeyOf({ id, kind }: Pick<NotificationConfiguration, 'id' | 'kind'>,
 export function paceOf(context: EngineContext, view: ReadView, configuration: NotificationConfiguration): Pace {
   const url = decryptSecret(context, configuration.url).unwrapOr(null);
   const hold = url === null ? undefined : view.get(hookHolds, [rateKeyOf(configuration, url)]);
-  return { rate: rateOf(context.settings, configuration), heldUntil: hold?.record.until ?? null };
+  const servedUntil = servedUntilOf(context, view);
+  return { rate: rateOf(context.settings, configuration), heldUntil: hold?.record.until ?? null, servedUntil };
+}
+
+/** The latest end of the leases on deliveries. Those of other hosts are taken for new. */
+function servedUntilOf(context: EngineContext, view: ReadView): Instant | null {
+  const { clock, settings } = context;
+  const { queue } = queueClock(context, view);
+  const ends = view
+    .list(processes, { prefix: [queueName] })
+    .map(({ record: { timeline, leaseUntil } }) =>
+      timeline === clock.timeline
+        ? queue + leaseUntil - clock.monotonic()
+        : queue + settings.notifications.delivery.lease,
+    );
+  return ends.length === 0 ? null : Math.max(...ends);
 }
 
 type OpenedHttp = Pick<Extract<Destination, { type: 'http' }>, 'url' | 'token' | 'retiredTokens' | 'options'>;

@@ -6,6 +6,7 @@ import type { NotFound } from '../../../notifications/errors.js';
 import { events, orderKeyOf, type StoredEvent } from '../../../notifications/events/event.js';
 import type { StorageError } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
+import { releaseNext } from '../../books/delivery-rows.js';
 import { commit, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { touchQueue } from '../log/change-queue.js';
@@ -57,14 +58,4 @@ function eraseDelivery(tx: Transaction, delivery: Delivery, now: Instant): void 
   if (!isUnfinished(delivery.state)) return;
   releaseNext(tx, next, now);
   touchQueue(tx, delivery.configurationId);
-}
-
-/** Releases the next delivery behind this one: it is due now, in queue time. */
-function releaseNext(tx: Transaction, { configurationId, orderKey }: Delivery, now: Instant): void {
-  if (orderKey === null) return;
-  const prefix = [configurationId, orderKey];
-  const head = tx.list(deliveries, { index: 'unfinished_of_run', prefix, limit: 1 })[0]?.record;
-  if (head === undefined) return;
-  const released = transitionDelivery(head.state, { type: 'released', at: now });
-  if (released.isOk()) tx.put(deliveries, { ...head, state: released.value });
 }

@@ -11,14 +11,11 @@ import {
 import type { WriteView } from '../../../ports/storage.js';
 import type { Transaction } from '../../commit.js';
 
-/*
- * Changes of a queue by operations, while an engine may hold its lease. The engine detects the changed row and continues
- * from its new state.
- */
+/* Changes of a queue by operations. The delivery loop looks at the changed row. */
 
-/** Creates the queue of a new configuration; it gets no earlier events. */
+/** Creates the queue of a new configuration. */
 export function addQueue(view: WriteView, configurationId: string, workspaceId: string): void {
-  view.put(queues, newQueue(configurationId, workspaceId, firstSequenceOf(view.index) - 1));
+  view.put(queues, newQueue(configurationId, workspaceId));
 }
 
 /** Makes the delivery loop cancel all currently unfinished deliveries before it sends anything else. */
@@ -50,7 +47,7 @@ export function setPaused(tx: Transaction, configurationId: string, paused: bool
   return true;
 }
 
-/** Marks the queue's rows as changed, so that the lease holder reads them again. */
+/** Has the delivery loop look at the queue's rows. */
 export function touchQueue(view: WriteView, configurationId: string): void {
   const queue = view.get(queues, [configurationId])?.record;
   if (queue !== undefined) view.put(queues, touched(queue));

@@ -82,8 +82,7 @@ function* listInSteps(
   const filter = readFilter(current(), request);
   if (filter.isErr()) return err(filter.error);
   const { number, size } = page.value;
-  const ordered = notifications.delivery.ordering !== 'none';
-  const owner = logOwner(current(), request.configurationId, found.value.workspace.id, ordered);
+  const owner = logOwner(current(), request.configurationId);
   const matching = yield* collect(current, owner, filter.value, { skip: (number - 1) * size, take: size + 1 });
   const clock = queueClock(context, current());
   const { queue } = owner;
@@ -117,7 +116,7 @@ export function showDelivery(
 }
 
 /** For a removed configuration. */
-const noPace: Pace = { rate: 0, heldUntil: null };
+const noPace: Pace = { rate: 0, heldUntil: null, servedUntil: null };
 
 /** Why a delivery waits, and when its next attempt is due; null when it has ended. */
 function pendingOf(

@@ -1,5 +1,5 @@
-import { queueTime, timelines, wallTimeOf } from '../../../notifications/queue/timeline.js';
 import type { ReadView } from '../../../ports/storage.js';
+import { queueTime, timelines, wallTimeOf } from '../../../queue/timeline.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 

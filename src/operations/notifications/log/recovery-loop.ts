@@ -4,6 +4,7 @@ import { configurations } from '../../../notifications/configurations/configurat
 import { type Delivery, deliveries } from '../../../notifications/delivery/delivery.js';
 import { type Recovery, recoveries, turnedTo, withoutCurrent } from '../../../notifications/delivery/recovery.js';
 import type { ListQuery, ReadView } from '../../../ports/storage.js';
+import { underWayOf } from '../../books/delivery-rows.js';
 import { commit, type Transaction } from '../../commit.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
 import { touchQueue } from './change-queue.js';
@@ -70,7 +71,8 @@ function step(tx: Transaction, recovery: Recovery): void {
 /** How many more redeliveries fit into the queue of a configuration. */
 function roomIn(view: ReadView, configurationId: string): number {
   const range = { from: [configurationId, 0], to: [configurationId, 1], limit: mostWaiting };
-  return mostWaiting - view.list(deliveries, { index: 'due', ...range }).length;
+  const held = underWayOf(view, configurationId).filter(({ state }) => state.type === 'manual');
+  return Math.max(0, mostWaiting - view.list(deliveries, { index: 'due', ...range }).length - held.length);
 }
 
 /** Requests redeliveries of the current configuration, and returns the recovery's new state. */

@@ -135,11 +135,12 @@ async function collectRecoveries(context: EngineContext): Promise<void> {
   if (written.isErr()) throw new Error(written.error.message);
 }
 
-/** Whether a queue has not processed the event yet. */
+/** Whether a delivery of the event is unfinished. */
 function isWaitedFor(view: ReadView, { notified, sequence }: StoredEvent): boolean {
   return notified.some(({ id }) => {
-    const queue = view.get(queues, [id])?.record;
-    return queue !== undefined && queue.position < sequence;
+    const delivery = view.get(deliveries, [id, sequence])?.record;
+    const { position = sequence } = view.get(queues, [id])?.record ?? {};
+    return position < sequence || (delivery !== undefined && isUnfinished(delivery.state));
   });
 }
 

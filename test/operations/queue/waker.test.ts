@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { manualClock } from '../../../../adapters/memory/index.js';
-import { waker } from '../../../../src/operations/notifications/delivery/waker.js';
-import type { Clock } from '../../../../src/ports/clock.js';
+import { manualClock } from '../../../adapters/memory/index.js';
+import { waker } from '../../../src/operations/queue/waker.js';
+import type { Clock } from '../../../src/ports/clock.js';
 
 const offset = 0.3;
 

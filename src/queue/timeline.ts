@@ -1,6 +1,6 @@
-import type { Milliseconds } from '../../shared/duration.js';
-import type { Instant } from '../../shared/instant.js';
-import { table } from '../../shared/table.js';
+import type { Milliseconds } from '../shared/duration.js';
+import type { Instant } from '../shared/instant.js';
+import { table } from '../shared/table.js';
 
 /**
  * Defines queue time on one timeline of the monotonic clock (see the port `Clock`). All waits, pauses and

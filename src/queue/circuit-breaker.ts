@@ -1,5 +1,5 @@
-import type { Milliseconds } from '../../shared/duration.js';
-import type { Instant } from '../../shared/instant.js';
+import type { Milliseconds } from '../shared/duration.js';
+import type { Instant } from '../shared/instant.js';
 
 /**
  * The state of the circuit breaker of a destination. `closed` allows all attempts and counts consecutive failures; `open`

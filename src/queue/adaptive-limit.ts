@@ -1,5 +1,4 @@
-import type { Instant } from '../../shared/instant.js';
-import type { FailureClass } from '../delivery/classify-failure.js';
+import type { Instant } from '../shared/instant.js';
 
 /**
  * The limit of concurrent attempts at one destination. Grows while the destination answers and the limit is
@@ -39,15 +38,3 @@ export function afterOverload(state: AdaptiveLimit, startedAt: Instant, now: Ins
   const limit = Math.max(1, Math.floor(state.limit / 2));
   return { limit, answered: 0, careful: limit, halvedAt: now };
 }
-
-/** Whether fewer concurrent requests may avoid the failure. */
-export function isOverload(failure: FailureClass, status: number | null): boolean {
-  return overloads.has(failure) || status === 503;
-}
-
-const overloads: ReadonlySet<FailureClass> = new Set([
-  'rate_limited',
-  'total_timeout',
-  'connect_timeout',
-  'connection_reset',
-]);

@@ -1,10 +1,18 @@
-import type { Instant } from '../../shared/instant.js';
+import type { Instant } from '../shared/instant.js';
+import { table } from '../shared/table.js';
 
 /** The unused part of a rate. Holds at most the tokens of one second, and at least one. */
 export interface TokenBucket {
   readonly tokens: number;
   readonly at: Instant;
 }
+
+/** What a rate has left, by its key. It is stored, so that the processes on a store share it. */
+interface StoredRate extends TokenBucket {
+  readonly key: string;
+}
+
+export const storedRates = table<StoredRate>('queue_rates', ({ key }) => [key]);
 
 export function fullBucket(rate: number, now: Instant): TokenBucket {
   return { tokens: Math.max(1, rate), at: now };

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../ports/clock.js';
-import type { Instant } from '../../../shared/instant.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Instant } from '../../shared/instant.js';
 
 /** Lets a loop wait until `wake` or a point in time. */
 export interface Waker {

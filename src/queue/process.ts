@@ -1,0 +1,44 @@
+import type { Milliseconds } from '../shared/duration.js';
+import { table } from '../shared/table.js';
+
+/**
+ * A process that works on rows of a queue, and until when they are its own: monotonic time, comparable on its timeline. The lease belongs
+ * to the process, not to a row, and is renewed only while there is something under it: an idle process writes nothing.
+ */
+interface QueueProcess {
+  readonly queue: string;
+  readonly id: string;
+  readonly timeline: string;
+  readonly leaseUntil: Milliseconds;
+}
+
+export const processes = table<QueueProcess>('queue_processes', ({ queue, id }) => [queue, id]);
+
+/** One point on a timeline. */
+export interface TimelinePoint {
+  readonly timeline: string;
+  readonly monotonic: Milliseconds;
+}
+
+/** A lease on another timeline as it was seen first, and when. */
+export interface SeenLease {
+  readonly leaseUntil: Milliseconds;
+  readonly since: Milliseconds;
+}
+
+/** The end of a lease by this process's clock: of another timeline, it ends when it has been the same for its whole length. */
+export function leaseEnd(
+  { timeline, leaseUntil }: QueueProcess,
+  now: TimelinePoint,
+  seen: SeenLease | undefined,
+  length: Milliseconds,
+): { readonly until: Milliseconds; readonly seen: SeenLease | undefined } {
+  if (timeline === now.timeline) return { until: leaseUntil, seen: undefined };
+  const first = seen?.leaseUntil === leaseUntil ? seen : { leaseUntil, since: now.monotonic };
+  return { until: first.since + length, seen: first };
+}
+
+/** How much of a lease is left when it is renewed. */
+export function renewalAt(length: Milliseconds): Milliseconds {
+  return length / 2;
+}
