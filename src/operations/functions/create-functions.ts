@@ -77,7 +77,7 @@ import {
 } from './functions-api.js';
 import { declareSchedules } from './launches.js';
 import { afterEnd, cancelIn, countsOf, putFollowUp, retryIn } from './run-ends.js';
-import { type LoopLimits, RunLoop } from './run-loop.js';
+import { type QueueLimits, RunQueue } from './run-queue.js';
 import { countFromZero, declareReports, warnOfWorkspace } from './run-reports.js';
 import {
   changeUnfinished,
@@ -159,16 +159,15 @@ type RunEnd = StoredRun | undefined | FunctionsError;
 
 class EngineFunctions implements Functions {
   readonly #engine: EngineContext;
-  readonly #loop: RunLoop;
+  readonly #queue: RunQueue;
   readonly #policies: ReadonlyMap<string, FunctionPolicy>;
   readonly #namespace: string;
   /** Names whose declarations are known to be stored. */
   readonly #declared = new Set<string>();
   readonly #waiters = new Map<number, Set<(end: RunEnd) => void>>();
   #watching: Promise<void> | undefined;
-  #running:
-    | { readonly over: AbortController; readonly done: Promise<void>; readonly alive: NodeJS.Timeout }
-    | undefined;
+  /** Keeps the host alive while its functions run. */
+  #running: NodeJS.Timeout | undefined;
   #starting: Promise<void> | undefined;
   /** A stop that is under way: another start waits for it. */
   #stopping: Promise<Stopped> | undefined;
@@ -176,12 +175,12 @@ class EngineFunctions implements Functions {
   constructor(
     engine: EngineContext,
     policies: ReadonlyMap<string, FunctionPolicy>,
-    limits: LoopLimits & { readonly namespace: string },
+    limits: QueueLimits & { readonly namespace: string },
   ) {
     this.#engine = engine;
     this.#policies = policies;
     this.#namespace = limits.namespace;
-    this.#loop = new RunLoop(engine, policies, limits, {
+    this.#queue = new RunQueue(engine, policies, limits, {
       ended: (number, run) => {
         if (run === undefined) this.#lookFor(number).catch((error: FunctionsError) => this.#settle(number, error));
         else this.#settle(number, run);
@@ -205,15 +204,14 @@ class EngineFunctions implements Functions {
       const declared = Result.combine([...this.#policies.values()].map((policy) => this.#declare(tx, policy, true)));
       return declared.map(() => {
         for (const policy of this.#policies.values()) declareSchedules(tx, policy);
-        this.#loop.declare(tx);
+        this.#queue.loop.declare(tx, tx);
         return declareReports(tx, this.#policies.values());
       });
     });
     for (const name of this.#policies.keys()) this.#declared.add(name);
     for (const [name, workspace] of unheard) warnOfWorkspace(this.#engine, name, workspace);
-    const over = new AbortController();
-    const alive = setInterval(() => undefined, 2 ** 30);
-    this.#running = { over, done: this.#loop.run(over.signal), alive };
+    this.#running = setInterval(() => undefined, 2 ** 30);
+    this.#queue.start();
   }
 
   async stop({ deadline = 25 * second }: { readonly deadline?: Duration } = {}): Promise<Stopped> {
@@ -223,10 +221,8 @@ class EngineFunctions implements Functions {
     if (running === undefined) return (await this.#stopping) ?? { ended: 0, handedBack: 0 };
     this.#running = undefined;
     this.#stopping = (async () => {
-      const result = await this.#loop.stop(milliseconds(deadline));
-      clearInterval(running.alive);
-      running.over.abort('over');
-      await running.done;
+      const result = await this.#queue.stop(milliseconds(deadline));
+      clearInterval(running);
       this.#stopping = undefined;
       return result;
     })();
@@ -262,21 +258,22 @@ class EngineFunctions implements Functions {
     checkEnqueue(options, this.#engine.clock.now());
     const order = await orderOf(this.#policies, { fn, input });
     const isDue = options.delay === undefined && options.runAt === undefined && options.debounce === undefined;
-    const reserved = isDue && this.#running !== undefined && this.#loop.reserve(order.policy.name);
+    const slot = isDue ? this.#queue.reserve(order.policy.name) : undefined;
     const span = beginEnqueue(this.#engine, order.policy.name);
     let placed: Placed | undefined;
     try {
       placed = await this.#writeIn(span, options.alongside, (tx) =>
-        this.#declare(tx, order.policy).andThen(() => place(tx, order, options, reserved ? this.#loop : undefined)),
+        this.#declare(tx, order.policy).andThen(() => place(tx, order, options, slot)),
       );
       this.#declared.add(order.policy.name);
     } catch (error) {
-      if (reserved) this.#loop.begin(undefined, true);
+      slot?.release(true);
       throw error;
     }
     const { run, isNew } = placed;
-    if (reserved) this.#loop.begin(isNew ? { run, input: order.input } : undefined);
-    else this.#loop.wake();
+    if (slot === undefined) this.#queue.loop.wake();
+    else if (isNew) slot.begin(run, order.input);
+    else slot.release(false);
     return this.#runOf(run, isNew);
   }
 
@@ -310,7 +307,7 @@ class EngineFunctions implements Functions {
       else putFollowUp(tx, batch, this.#policies);
       return ok({ batch, members });
     });
-    this.#loop.wake();
+    this.#queue.loop.wake();
     return this.#batchOf(batch, members);
   }
 
@@ -375,7 +372,7 @@ class EngineFunctions implements Functions {
       tx.remove(pauses, pause.at);
       return ok(undefined);
     });
-    this.#loop.wake();
+    this.#queue.loop.wake();
   }
 
   #pauseOf(caller: string, fn: unknown, key: unknown): { readonly record: FunctionPause; readonly at: Key } {
@@ -414,7 +411,7 @@ class EngineFunctions implements Functions {
       tx.put(schedules, stored);
       return ok(undefined);
     });
-    this.#loop.wake();
+    this.#queue.loop.wake();
   }
 
   async unschedule(fn: { readonly name: string }, id: string): Promise<boolean> {
@@ -472,7 +469,7 @@ class EngineFunctions implements Functions {
         return ok(count);
       });
     }
-    this.#loop.wake();
+    this.#queue.loop.wake();
     return changed;
   }
 
@@ -554,7 +551,7 @@ class EngineFunctions implements Functions {
       const run = find(tx, id);
       return ok(run === undefined ? undefined : cancelIn(tx, run, reason, this.#policies));
     });
-    if (changed?.cancelling !== undefined) this.#loop.cancel(changed.number, reason);
+    if (changed?.cancelling !== undefined) this.#queue.cancel(changed.number, reason);
     else if (changed !== undefined) this.#settle(changed.number, changed);
     return changed !== undefined;
   }
@@ -591,7 +588,7 @@ class EngineFunctions implements Functions {
           if (!over.signal.aborted) fail(timeoutError(id, timeout));
         });
       this.#watching ??= this.#watch();
-      if (!this.#loop.has(number)) this.#lookFor(number).catch(fail);
+      if (!this.#queue.has(number)) this.#lookFor(number).catch(fail);
     });
   }
 
@@ -617,7 +614,7 @@ class EngineFunctions implements Functions {
     const never = new AbortController().signal;
     while (this.#waiters.size > 0) {
       const read = await storage.read((view) => {
-        const elsewhere = [...this.#waiters.keys()].filter((number) => !this.#loop.has(number));
+        const elsewhere = [...this.#waiters.keys()].filter((number) => !this.#queue.has(number));
         const awaited = elsewhere.map((number) => [number, view.get(runs, [number])?.record] as const);
         return { index: view.tableIndex(runs), over: awaited.filter(([, run]) => run === undefined || hasEnded(run)) };
       });
