@@ -273,16 +273,6 @@ export function counted(counts: Counts, run: Pick<StoredRun, 'state'>, change: 1
 }
 export const functionCounts = table<FunctionCounts>('functions', ({ function: name }) => [name]);
 
-/** What a rate has left. */
-export interface RateState {
-  /** `scope` or `scope=key`. */
-  readonly name: string;
-  readonly tokens: number;
-  /** When they were counted. */
-  readonly at: Instant;
-}
-export const rateStates = table<RateState>('function_rates', ({ name }) => [name]);
-
 /** A function that starts no runs, or with a key none of that key. */
 export interface FunctionPause {
   readonly function: string;

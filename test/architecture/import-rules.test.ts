@@ -46,7 +46,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
   queries: ['shared', 'filter', 'jobs'],
   metrics: [],
   queue: ['shared'],
-  functions: ['shared', 'options', 'jobs'],
+  functions: ['shared', 'options', 'jobs', 'queue'],
 };
 const core = [...pure, 'ports', 'operations', 'api', 'client', 'channels', 'public'];
 /** What the storage adapters have in common: views, batches, waiting. */

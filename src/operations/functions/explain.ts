@@ -1,19 +1,10 @@
 import { Admission, Pauses } from '../../functions/admission.js';
 import type { FunctionPolicy } from '../../functions/define-function.js';
-import {
-  hasEnded,
-  pauses,
-  queueName,
-  rateStates,
-  readyKey,
-  runId,
-  runs,
-  type StoredRun,
-  steps,
-} from '../../functions/run.js';
+import { hasEnded, pauses, queueName, readyKey, runId, runs, type StoredRun, steps } from '../../functions/run.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ReadView } from '../../ports/storage.js';
 import { processes, type QueueProcess } from '../../queue/process.js';
+import { storedRates } from '../../queue/token-bucket.js';
 import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { WaitReason } from './functions-api.js';
@@ -119,7 +110,7 @@ class Waiting {
     const admission = new Admission(
       live.filter(({ holder }) => holder !== null && living.has(holder)),
       (name) => (name === this.#run.function ? this.#policy : undefined),
-      (name) => this.#view.get(rateStates, [name])?.record,
+      (key) => this.#view.get(storedRates, [key])?.record,
       this.#clock.now(),
     );
     const block = admission.blockOf(this.#policy, this.#run);

@@ -12,7 +12,6 @@ import {
   type Notes,
   pauses,
   queueName,
-  rateStates,
   runs,
   type StoredRun,
   setBack,
@@ -22,6 +21,7 @@ import { schedules } from '../../functions/schedule.js';
 import type { ReadView } from '../../ports/storage.js';
 import { isSameStart } from '../../queue/hold.js';
 import { processes } from '../../queue/process.js';
+import { storedRates } from '../../queue/token-bucket.js';
 import { type Milliseconds, minute } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';
@@ -271,7 +271,7 @@ export class RunTurn implements TurnWork<Attempt> {
     };
     begin(suspects, this.claimed.length + 1);
     begin(ready, free - this.resumed.length);
-    for (const state of admission?.changedRates ?? []) tx.put(rateStates, state);
+    for (const [key, { tokens, at }] of admission?.changedRates ?? []) tx.put(storedRates, { key, tokens, at });
     this.#nextDue(admission?.until);
   }
 
@@ -300,7 +300,7 @@ export class RunTurn implements TurnWork<Attempt> {
   #admission(): Admission {
     const tx = this.#tx;
     const live = tx.list(runs, { index: 'live' }).map(({ record }) => record);
-    const stored = (name: string) => tx.get(rateStates, [name])?.record;
+    const stored = (key: string) => tx.get(storedRates, [key])?.record;
     return new Admission(live, (name) => this.#plan.policies.get(name), stored, tx.now);
   }
 
