@@ -11,11 +11,12 @@ import {
   type NodeCommand,
 } from '../../agent/link/node-command.js';
 import { runOfAllocationId } from '../../functions/job-projection.js';
+import { runId } from '../../functions/run.js';
 import type { StorageError } from '../../ports/storage.js';
 import { isUuid } from '../../queries/list-tokens.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { PermissionDenied } from '../authorise.js';
-import { readRunAnywhere } from '../books/function-jobs.js';
+import { type RunOfJob, readRunAnywhere } from '../books/function-jobs.js';
 import { type Permission, whileAllowed } from '../books/while-allowed.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { performOnNode } from '../node-commands/perform-on-node.js';
@@ -57,17 +58,17 @@ export function lookUpAllocation(
     }))
     .andThen(({ allocation, run }): Result<Allocation, AllocationCommandError> => {
       if (run !== undefined)
-        return err(allows(caller, run.job.Namespace, anyOf) ? withoutNode(run.job.ID) : { type: 'permission_denied' });
+        return err(allows(caller, run.job.Namespace, anyOf) ? withoutNode(run) : { type: 'permission_denied' });
       if (allocation === undefined) return err(unknownAllocation(id));
       return allows(caller, allocation.Namespace, anyOf) ? ok(allocation) : err({ type: 'permission_denied' });
     });
 }
 
 /** A run of a function is not on a node: what only a node can do is refused. */
-function withoutNode(jobId: string): CommandRefused {
+function withoutNode({ job, run }: RunOfJob): CommandRefused {
   const message =
-    `the allocation is that of ${JSON.stringify(jobId)}, a run of a function: it has a log and can be stopped, but has no files, processes or node. ` +
-    'To run it again: POST /v1/function/run/NAME/NUMBER/retry';
+    `the allocation is that of ${JSON.stringify(job.ID)}, a run of a function: it has a log and can be stopped, but has no files, ` +
+    `processes or node. To run it again: signalbox function retry ${runId(run)}`;
   return commandRefused('invalid', message);
 }
 

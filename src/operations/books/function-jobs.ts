@@ -46,7 +46,7 @@ const actions = {
   planned: 'its definition in the code of the service decides, and nothing is placed on nodes',
   reverted: 'its definition in the code of the service decides: deploy the earlier one',
   scaled: 'the options concurrency and rate of its definition decide, and concurrency of createFunctions',
-  evaluated: 'it is not placed on nodes. What a run waits for: GET /v1/function/run/NAME/NUMBER/explain',
+  evaluated: 'it is not placed on nodes. What a run waits for: signalbox function status NAME/NUMBER',
   'marked as stable': 'its definition in the code of the service decides which version runs',
 } as const;
 

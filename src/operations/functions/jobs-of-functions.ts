@@ -91,8 +91,8 @@ export function dispatchFunction(
 
 function stoppedFunction({ ID }: Job): DispatchRefused {
   const message =
-    `Specified job "${ID}" is stopped: the function is paused. Start it again (job start, or POST /v1/function/NAME/resume), or enqueue ` +
-    'with POST /v1/function/NAME/enqueue a run that waits until then';
+    `Specified job "${ID}" is stopped: the function is paused. Start it again (signalbox job start ${ID}), or enqueue a run that waits ` +
+    `until then (signalbox function enqueue ${ID})`;
   return { type: 'dispatch_refused', reason: 'stopped', message };
 }
 
