@@ -1,7 +1,7 @@
 import { err, ok, Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import { hasKeys } from '../../functions/admission.js';
-import { declarationOf, declarations, replaces } from '../../functions/declaration.js';
+import { declarationOf, declarations, type FunctionDeclaration, replaces } from '../../functions/declaration.js';
 import {
   type Cron,
   checkCron,
@@ -35,6 +35,7 @@ import type { ReadView } from '../../ports/storage.js';
 import type { TracedSpan } from '../../ports/tracer.js';
 import { hour, second } from '../../shared/duration.js';
 import type { Key } from '../../shared/table.js';
+import { putFunctionJob, setPaused } from '../books/function-jobs.js';
 import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { beginEnqueue, inSpan } from './attempt-watch.js';
@@ -235,22 +236,16 @@ class EngineFunctions implements Functions {
 
   /**
    * Stores the declaration of a function, so that any process knows it: at the start, or at its first enqueue here if the store has
-   * none. A name belongs to one namespace.
+   * none. A name belongs to one namespace, in which it is a job, too.
    */
   #declare(tx: Transaction, policy: FunctionPolicy, updates = false): Result<void, FunctionsError> {
     if (!updates && this.#declared.has(policy.name)) return ok(undefined);
     const known = tx.get(declarations, [policy.name])?.record;
     if (known !== undefined && known.namespace !== this.#namespace)
-      return err(
-        new FunctionsError(
-          'permission_denied',
-          `the function ${policy.name} belongs to the namespace '${known.namespace}', and createFunctions declares it in ` +
-            `'${this.#namespace}': use that namespace, or another name`,
-        ),
-      );
-    const declared = declarationOf(policy, this.#namespace);
-    if (known === undefined || (updates && replaces(declared, known))) tx.put(declarations, declared);
-    return ok(undefined);
+      return err(ofOtherNamespace(known, this.#namespace));
+    return known !== undefined && !updates
+      ? ok(undefined)
+      : putDeclaration(tx, declarationOf(policy, this.#namespace), known);
   }
 
   async enqueue<In, Out>(fn: FunctionDefinition<In, Out>, ...args: EnqueueArgs<In>): Promise<Run<Out>> {
@@ -361,7 +356,8 @@ class EngineFunctions implements Functions {
   async pause(fn: { readonly name: string }, key?: string): Promise<void> {
     const pause = this.#pauseOf('functions.pause', fn, key);
     await this.#write(undefined, (tx) => {
-      if (tx.get(pauses, pause.at) === undefined) tx.put(pauses, pause.record);
+      if (pause.record.key === undefined) setPaused(tx, pause.record.function, true);
+      else if (tx.get(pauses, pause.at) === undefined) tx.put(pauses, pause.record);
       return ok(undefined);
     });
   }
@@ -369,7 +365,8 @@ class EngineFunctions implements Functions {
   async resume(fn: { readonly name: string }, key?: string): Promise<void> {
     const pause = this.#pauseOf('functions.resume', fn, key);
     await this.#write(undefined, (tx) => {
-      tx.remove(pauses, pause.at);
+      if (pause.record.key === undefined) setPaused(tx, pause.record.function, false);
+      else tx.remove(pauses, pause.at);
       return ok(undefined);
     });
     this.#queue.loop.wake();
@@ -661,6 +658,32 @@ class EngineFunctions implements Functions {
     if (own?.thrown !== undefined) throw own.thrown.error;
     throw written.error instanceof FunctionsError ? written.error : storageFailure(written.error);
   }
+}
+
+function putDeclaration(
+  tx: Transaction,
+  declared: FunctionDeclaration,
+  known: FunctionDeclaration | undefined,
+): Result<void, FunctionsError> {
+  const isNewer = known === undefined || replaces(declared, known);
+  if (isNewer) tx.put(declarations, declared);
+  return putFunctionJob(tx, isNewer ? declared : known) ? ok(undefined) : err(nameTaken(declared));
+}
+
+function ofOtherNamespace(known: FunctionDeclaration, namespace: string): FunctionsError {
+  return new FunctionsError(
+    'permission_denied',
+    `the function ${known.name} belongs to the namespace '${known.namespace}', and createFunctions declares it in ` +
+      `'${namespace}': use that namespace, or another name`,
+  );
+}
+
+function nameTaken({ name, namespace }: FunctionDeclaration): FunctionsError {
+  return new FunctionsError(
+    'permission_denied',
+    `the namespace '${namespace}' has a job ${JSON.stringify(name)} of another kind: purge that job, or give the function ` +
+      'another name or createFunctions another namespace',
+  );
 }
 
 function neverDue(name: string, schedule: string): FunctionsError {
