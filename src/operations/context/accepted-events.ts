@@ -10,7 +10,7 @@ import type { Milliseconds } from '../../shared/duration.js';
 
 /*
  * The delivery loop of a process can claim the deliveries of an event in the write that accepts it, so that they begin when that is durable,
- * without another write. What it does not claim it is told of.
+ * without another write. It is notified of what it does not claim.
  */
 
 /** The tables that deliveries depend on. */
@@ -29,8 +29,8 @@ export interface AcceptedWrite {
   claim(tx: TimedWrite, accepted: readonly StoredEvent[]): void;
   /** The write is durable. The indexes are those of the last change of `deliveryTables`; undefined when it has changed them otherwise, too. */
   settled(indexes: { readonly before: number; readonly after: number } | undefined): void;
-  /** The write has failed, or it is not known whether it has. */
-  failed(): void;
+  /** The write has failed; `mayBeStored` when the store has failed, so that it is not known whether it was done. */
+  failed(mayBeStored: boolean): void;
 }
 
 /** Connects writes that accept events to the delivery loop of the same process. */

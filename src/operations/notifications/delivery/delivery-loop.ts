@@ -77,6 +77,8 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
   readonly #reservation: Reservation;
   /** Configurations whose deliveries a dead process has left. */
   readonly #freed = new Set<string>();
+  /** Claimed by writes that accept events and have not ended: their holder is this process, and they have not begun. */
+  readonly #claiming = new Set<string>();
 
   constructor(context: EngineContext, timeline: Timeline, stopping: AbortSignal) {
     const { delivery } = context.settings.notifications;
@@ -119,7 +121,7 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
     this.#reservation.release();
     const turn = this.#newTurn(tx, process);
     const touched = recordEnds(turn, ends);
-    if (known !== undefined) turn.adopt(known);
+    if (known !== undefined) turn.adopt(new Set([...known, ...this.#claiming]));
     if (claims) turn.serve([...touched, ...this.#freed]);
     reportExpired(turn);
     return {
@@ -188,9 +190,13 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
     const reservation = new Reservation(memory);
     let items: DeliveryItem[] = [];
     let others: DeliveryItem['delivery'][] = [];
+    const forget = (): void => {
+      for (const item of items) this.#claiming.delete(itemKey(item));
+    };
     return {
       claim: (tx, accepted) => {
         reservation.release();
+        forget();
         items = [];
         others = [];
         for (const event of accepted) {
@@ -206,6 +212,7 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
             tx.put(deliveries, begun);
             reservation.take(id, destination.route);
             items.push({ delivery: begun, claimedAt: tx.index, event, destination, isFollowed: false });
+            this.#claiming.add(itemKey({ delivery: begun }));
           }
         }
         if (items.length > 0) this.loop.keepLease(tx, tx);
@@ -215,11 +222,16 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
         if (indexes !== undefined) this.loop.note(indexes);
         for (const item of items) this.#noteHead(item);
         this.loop.begin(items);
+        forget();
         if (others.filter((delivery) => this.#arrived(delivery)).length > 0) this.loop.wake();
       },
-      failed: () => {
+      failed: (mayBeStored) => {
         reservation.release();
-        if (items.length > 0) this.loop.begin([], true);
+        forget();
+        if (items.length === 0) return;
+        if (mayBeStored) this.loop.begin([], true);
+        // Others may have waited for the slots.
+        else this.loop.wake();
       },
     };
   }
