@@ -31,8 +31,8 @@ export interface AcceptedWrite {
   claim(tx: TimedWrite, accepted: readonly StoredEvent[]): void;
   /** The write is durable. The indexes are those of the last change of `deliveryTables`; undefined when it has changed them otherwise, too. */
   settled(indexes: { readonly before: number; readonly after: number } | undefined): void;
-  /** The write has failed, or it is not known whether it has. */
-  failed(): void;
+  /** The write has failed; `mayBeStored` when the store has failed, so that it is not known whether it was done. */
+  failed(mayBeStored: boolean): void;
 }
 
 /** Connects writes that accept events to the delivery loop of the same process. */

@@ -17,6 +17,7 @@ import { authorise, type PermissionDenied } from '../authorise.js';
 import { setPaused } from '../books/function-jobs.js';
 import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
+import { NotCommittedError } from '../context/shared-write.js';
 import { createFunctions } from './create-functions.js';
 import { checkEnqueue, type EnqueueOptions, type Functions, FunctionsError, type RunFilter } from './functions-api.js';
 import {
@@ -28,7 +29,7 @@ import {
   type RunsSelection,
   runIn,
 } from './read-functions.js';
-import { retryIn } from './run-ends.js';
+import { cancelIn, retryIn } from './run-ends.js';
 
 /** A change of a function or of its runs by a caller with rights. */
 type Change<T, E = never> = ResultAsync<T, PermissionDenied | FunctionNotFound | StorageError | E>;
@@ -71,7 +72,7 @@ export function enqueueFunction(
   if (fitting.isErr()) return errAsync(fitting.error);
   const defined = context.definitions.get(definitionKey(namespace, name));
   if (defined === undefined) return refusal(context, namespace, name);
-  const enqueued = defined.enqueue(input, options).then(({ id, isNew }) => ({ id, isNew }));
+  const enqueued = defined.enqueue(context, input, options).then(({ id, isNew }) => ({ id, isNew }));
   return ResultAsync.fromPromise(enqueued, (error) => enqueueError(context, { namespace, name }, error));
 }
 
@@ -100,6 +101,7 @@ function enqueueError(
   { namespace, name }: Required<FunctionReference>,
   error: unknown,
 ): EnqueueRefused | FunctionNotFound | StorageError {
+  if (error instanceof NotCommittedError) throw error;
   if (!(error instanceof FunctionsError)) {
     logger.error({ function: name, error: error instanceof Error ? error.message : 'unknown' }, 'A schema threw');
     return { type: 'enqueue_refused', reason: 'input', message: `the schema of ${name} cannot check this input` };
@@ -199,32 +201,14 @@ export function cancelFunctionRun(
 ): Change<ChangedRun, FunctionRunNotFound | InvalidRequest> {
   if (reason.length > 1024)
     return errAsync({ type: 'invalid_request', field: 'reason', message: 'reason has at most 1024 characters' });
-  const { id } = reference;
-  return ofRun(context, caller, reference).andThen(() =>
-    ResultAsync.fromPromise(
-      functionsOver(context)
-        .run(id)
-        .then((run) => run?.cancel(reason) ?? false),
-      (error) => {
-        if (error instanceof FunctionsError) return storageError(error);
-        throw error;
-      },
-    ).map((isChanged) => ({ isChanged })),
-  );
-}
-
-/** Checks rights, and that the run is there. */
-function ofRun(
-  context: EngineContext,
-  caller: Principal,
-  reference: FunctionRunReference,
-): ResultAsync<void, PermissionDenied | FunctionRunNotFound | StorageError> {
   const namespace = namespaceOf(reference);
   const allowed = authorise(caller, namespace, ['submit-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
-  return context.storage
-    .read((view) => runIn(view, namespace, reference.id) !== undefined)
-    .andThen((isThere) => (isThere ? ok(undefined) : err(functionRunNotFound(reference.id))));
+  return commit(context, caller, (tx): Result<ChangedRun, FunctionRunNotFound> => {
+    const run = runIn(tx, namespace, reference.id);
+    if (run === undefined) return err(functionRunNotFound(reference.id));
+    return ok({ isChanged: cancelIn(tx, run, reason, new Map()) !== undefined });
+  }).map(({ value }) => value);
 }
 
 /** Queues one run again, if it ended otherwise than well: with its ID, all attempts and its finished steps. Needs `submit-job`. */

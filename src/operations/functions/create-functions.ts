@@ -38,18 +38,9 @@ import type { Key } from '../../shared/table.js';
 import { putFunctionJob, setPaused } from '../books/function-jobs.js';
 import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
+import { type OpenTransaction, sharedWriteOf } from '../context/shared-write.js';
 import { beginEnqueue, inSpan } from './attempt-watch.js';
-import {
-  hostRowsOf,
-  knownPolicy,
-  newRunOf,
-  type Order,
-  orderOf,
-  type Placed,
-  parsedOf,
-  place,
-  storageWith,
-} from './enqueue.js';
+import { knownPolicy, newRunOf, type Order, orderOf, type Placed, parsedOf, place, storageWith } from './enqueue.js';
 import { explainRun } from './explain.js';
 import {
   type Batch,
@@ -65,6 +56,7 @@ import {
   FunctionsError,
   type FunctionsOptions,
   filterTable,
+  type JoinedFunctions,
   notFound,
   type Run,
   RunFailedError,
@@ -126,7 +118,8 @@ export function createFunctions(
   for (const definition of definitions as readonly FunctionDefinition<unknown>[])
     engine.definitions.set(definitionKey(namespace, definition.name), {
       policy: policies.get(definition.name) as FunctionPolicy,
-      enqueue: (input, settings: EnqueueOptions) => functions.enqueue(definition, input, settings),
+      enqueue: (context, input, settings: EnqueueOptions) =>
+        functions.enqueueIn(context, definition, [input, settings] as EnqueueArgs<unknown>),
     });
   return functions;
 }
@@ -201,7 +194,7 @@ class EngineFunctions implements Functions {
   async #begin(): Promise<void> {
     await this.#stopping;
     if (this.#running !== undefined) return;
-    const unheard = await this.#write(undefined, (tx) => {
+    const unheard = await this.#write(this.#engine, undefined, (tx) => {
       const declared = Result.combine([...this.#policies.values()].map((policy) => this.#declare(tx, policy, true)));
       return declared.map(() => {
         for (const policy of this.#policies.values()) declareSchedules(tx, policy);
@@ -248,8 +241,30 @@ class EngineFunctions implements Functions {
       : putDeclaration(tx, declarationOf(policy, this.#namespace), known);
   }
 
-  async enqueue<In, Out>(fn: FunctionDefinition<In, Out>, ...args: EnqueueArgs<In>): Promise<Run<Out>> {
-    const [input, options = {}] = args;
+  in(transaction: OpenTransaction): JoinedFunctions {
+    const write = sharedWriteOf('functions.in', transaction, this.#engine);
+    const join = <T>(call: (context: EngineContext) => Promise<T>): Promise<T> =>
+      write.add((storage) => call({ ...this.#engine, storage }));
+    return {
+      enqueue: (fn, ...args) => join((context) => this.enqueueIn(context, fn, args)),
+      enqueueMany: (fn, inputs, options) => join((context) => this.#enqueueManyIn(context, fn, inputs, options)),
+      pause: (fn, key) => join((context) => this.#pauseIn(context, fn, key)),
+      resume: (fn, key) => join((context) => this.#resumeIn(context, fn, key)),
+      schedule: (fn, cron) => join((context) => this.#scheduleIn(context, fn, cron)),
+      unschedule: (fn, id) => join((context) => this.#unscheduleIn(context, fn, id)),
+    };
+  }
+
+  enqueue<In, Out>(fn: FunctionDefinition<In, Out>, ...args: EnqueueArgs<In>): Promise<Run<Out>> {
+    return this.enqueueIn(this.#engine, fn, args);
+  }
+
+  /** The storage of the context is that of a transaction, if there is one. */
+  async enqueueIn<In, Out>(
+    context: EngineContext,
+    fn: FunctionDefinition<In, Out>,
+    [input, options = {}]: EnqueueArgs<In>,
+  ): Promise<Run<Out>> {
     checkEnqueue(options, this.#engine.clock.now());
     const order = await orderOf(this.#policies, { fn, input });
     const isDue = options.delay === undefined && options.runAt === undefined && options.debounce === undefined;
@@ -257,7 +272,7 @@ class EngineFunctions implements Functions {
     const span = beginEnqueue(this.#engine, order.policy.name);
     let placed: Placed | undefined;
     try {
-      placed = await this.#writeIn(span, options.alongside, (tx) =>
+      placed = await this.#writeIn(context, span, options.alongside, (tx) =>
         this.#declare(tx, order.policy).andThen(() => place(tx, order, options, slot)),
       );
       this.#declared.add(order.policy.name);
@@ -272,7 +287,16 @@ class EngineFunctions implements Functions {
     return this.#runOf(run, isNew);
   }
 
-  async enqueueMany<In, Out>(
+  enqueueMany<In, Out>(
+    fn: FunctionDefinition<In, Out>,
+    inputs: readonly In[],
+    options?: BatchOptions,
+  ): Promise<Batch<Out>> {
+    return this.#enqueueManyIn(this.#engine, fn, inputs, options);
+  }
+
+  async #enqueueManyIn<In, Out>(
+    context: EngineContext,
     fn: FunctionDefinition<In, Out>,
     inputs: readonly In[],
     options: BatchOptions = {},
@@ -286,7 +310,7 @@ class EngineFunctions implements Functions {
       orders.push(await orderOf(this.#policies, { fn, input }, `inputs[${at}]: `));
     const policy = this.#known('functions.enqueueMany', fn);
     const span = beginEnqueue(this.#engine, policy.name, orders.length);
-    const { batch, members } = await this.#writeIn(span, options.alongside, (tx) => {
+    const { batch, members } = await this.#writeIn(context, span, options.alongside, (tx) => {
       const declared = this.#declare(tx, policy);
       if (declared.isErr()) return err(declared.error);
       const full = orders.length === 0 ? undefined : countNew(tx, policy.name, orders.length);
@@ -353,18 +377,26 @@ class EngineFunctions implements Functions {
     });
   }
 
-  async pause(fn: { readonly name: string }, key?: string): Promise<void> {
+  pause(fn: { readonly name: string }, key?: string): Promise<void> {
+    return this.#pauseIn(this.#engine, fn, key);
+  }
+
+  async #pauseIn(context: EngineContext, fn: { readonly name: string }, key?: string): Promise<void> {
     const pause = this.#pauseOf('functions.pause', fn, key);
-    await this.#write(undefined, (tx) => {
+    await this.#write(context, undefined, (tx) => {
       if (pause.record.key === undefined) setPaused(tx, pause.record.function, true);
       else if (tx.get(pauses, pause.at) === undefined) tx.put(pauses, pause.record);
       return ok(undefined);
     });
   }
 
-  async resume(fn: { readonly name: string }, key?: string): Promise<void> {
+  resume(fn: { readonly name: string }, key?: string): Promise<void> {
+    return this.#resumeIn(this.#engine, fn, key);
+  }
+
+  async #resumeIn(context: EngineContext, fn: { readonly name: string }, key?: string): Promise<void> {
     const pause = this.#pauseOf('functions.resume', fn, key);
-    await this.#write(undefined, (tx) => {
+    await this.#write(context, undefined, (tx) => {
       if (pause.record.key === undefined) setPaused(tx, pause.record.function, false);
       else tx.remove(pauses, pause.at);
       return ok(undefined);
@@ -388,12 +420,20 @@ class EngineFunctions implements Functions {
     return { record: { function: name, key: key as string }, at: [name, key as string] };
   }
 
-  async schedule<In>(fn: FunctionDefinition<In, unknown>, cron: Cron<In> & { readonly id: string }): Promise<void> {
+  schedule<In>(fn: FunctionDefinition<In, unknown>, cron: Cron<In> & { readonly id: string }): Promise<void> {
+    return this.#scheduleIn(this.#engine, fn, cron);
+  }
+
+  async #scheduleIn<In>(
+    context: EngineContext,
+    fn: FunctionDefinition<In, unknown>,
+    cron: Cron<In> & { readonly id: string },
+  ): Promise<void> {
     const policy = this.#known('functions.schedule', fn);
     checkCron('functions.schedule', cron as Cron<unknown>);
     if (cron.id === undefined) throw new TypeError('functions.schedule: the schedule needs an id');
     await parsedOf(policy, cron.input, `the input of the schedule '${cron.id}'`);
-    await this.#write(undefined, (tx) => {
+    await this.#write(context, undefined, (tx) => {
       const known = tx.get(schedules, [policy.name, cron.id])?.record;
       if (known !== undefined && known.version !== null)
         return err(
@@ -411,9 +451,13 @@ class EngineFunctions implements Functions {
     this.#queue.loop.wake();
   }
 
-  async unschedule(fn: { readonly name: string }, id: string): Promise<boolean> {
+  unschedule(fn: { readonly name: string }, id: string): Promise<boolean> {
+    return this.#unscheduleIn(this.#engine, fn, id);
+  }
+
+  async #unscheduleIn(context: EngineContext, fn: { readonly name: string }, id: string): Promise<boolean> {
     const { name } = this.#known('functions.unschedule', fn);
-    return this.#write(undefined, (tx) => {
+    return this.#write(context, undefined, (tx) => {
       const known = tx.get(schedules, [name, id])?.record;
       if (known === undefined) return ok(false);
       if (known.version !== null)
@@ -455,7 +499,7 @@ class EngineFunctions implements Functions {
     while (!scan.isOver) {
       const numbers = await this.#read((view) => scan.next(view).map(({ number }) => number));
       if (numbers.length === 0) continue;
-      changed += await this.#write(undefined, (tx) => {
+      changed += await this.#write(this.#engine, undefined, (tx) => {
         const matching = numbers.flatMap((number) => tx.get(runs, [number])?.record ?? []).filter(scan.matches);
         let count = 0;
         for (const run of matching) {
@@ -544,7 +588,7 @@ class EngineFunctions implements Functions {
 
   async #cancelOne(id: string, reason: string): Promise<boolean> {
     checkArgument('run.cancel', 'reason', reason, reasonKind);
-    const changed = await this.#write(undefined, (tx) => {
+    const changed = await this.#write(this.#engine, undefined, (tx) => {
       const run = find(tx, id);
       return ok(run === undefined ? undefined : cancelIn(tx, run, reason, this.#policies));
     });
@@ -636,26 +680,29 @@ class EngineFunctions implements Functions {
 
   /** A write in the trace of a span. */
   #writeIn<T>(
+    context: EngineContext,
     span: TracedSpan | undefined,
     rows: HostRows | undefined,
     work: (tx: Transaction) => Result<T, FunctionsError>,
   ): Promise<T> {
-    if (span === undefined) return this.#write(rows, work);
+    if (span === undefined) return this.#write(context, rows, work);
     return inSpan(this.#engine, span, () =>
-      this.#write(rows, (tx) => {
+      this.#write(context, rows, (tx) => {
         tx.trace = span.traceparent ?? tx.trace;
         return work(tx);
       }),
     );
   }
 
-  async #write<T>(rows: HostRows | undefined, work: (tx: Transaction) => Result<T, FunctionsError>): Promise<T> {
-    const own = rows === undefined ? undefined : hostRowsOf(rows);
-    const context =
-      own === undefined ? this.#engine : { ...this.#engine, storage: storageWith(this.#engine.storage, own.rows) };
-    const written = await commit(context, hostPrincipal, work);
+  /** Rejects with the own exception of the host when its rows are refused. */
+  async #write<T>(
+    context: EngineContext,
+    rows: HostRows | undefined,
+    work: (tx: Transaction) => Result<T, FunctionsError>,
+  ): Promise<T> {
+    const joined = rows === undefined ? context : { ...context, storage: storageWith(context.storage, rows) };
+    const written = await commit(joined, hostPrincipal, work);
     if (written.isOk()) return written.value.value;
-    if (own?.thrown !== undefined) throw own.thrown.error;
     throw written.error instanceof FunctionsError ? written.error : storageFailure(written.error);
   }
 }

@@ -14,7 +14,7 @@ import {
   logs,
   numberOf,
   pauses,
-  processes,
+  queueName,
   runId,
   runs,
 } from '../../functions/run.js';
@@ -30,6 +30,7 @@ import {
 } from '../../jobs/errors.js';
 import type { ForceRefused } from '../../jobs/periodic/decide-launch.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
+import { processes } from '../../queue/process.js';
 import { second } from '../../shared/duration.js';
 import { isBase64 } from '../../shared/text-values.js';
 import type { PermissionDenied } from '../authorise.js';
@@ -220,7 +221,7 @@ const isUnderWay = (view: ReadView, name: string): boolean =>
 function removeFunction(tx: Transaction, context: EngineContext, { Namespace: namespace, ID: name }: Job): void {
   const isDefined =
     context.definitions.has(definitionKey(namespace, name)) ||
-    tx.list(processes).some(({ record }) => record.functions[name] !== undefined);
+    tx.list(processes, { prefix: [queueName] }).some(({ record }) => record.versions?.[name] !== undefined);
   if (isDefined || tx.list(runs, { index: 'by_function', prefix: [name], limit: 1 }).length > 0) return;
   tx.remove(declarations, [name]);
   tx.remove(functionCounts, [name]);

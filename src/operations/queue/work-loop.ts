@@ -345,11 +345,11 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
     this.#ends = [];
     this.#isUrgent = false;
     this.#lastTurn = clock.monotonic();
-    const known = this.#mayHoldMore && !stopping ? new Set(this.#underWay.keys()) : undefined;
+    const adopts = this.#mayHoldMore && !stopping;
     for (const { item } of ends) this.#underWay.delete(this.#kind.key(item));
     const work = this.#kind.turn({ ends, claims: !stopping });
     const written = await commit<Turned<Work>, never>(this.#context, hostPrincipal, (tx) =>
-      ok(this.#write(tx, work, known)),
+      ok(this.#write(tx, work, adopts ? ends : undefined)),
     ).then(
       (result) => result,
       // A row that cannot be worked with must not end the process.
@@ -390,18 +390,28 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
     this.#nextAt = Math.min(work.nextAt, leaseAt, this.#dueAt - ahead);
   }
 
-  #write(tx: Transaction, kindWork: (tx: Transaction, known: KnownItems) => Work, known: KnownItems): Turned<Work> {
+  /** `adopts`: what ended here, when rows are to be taken up that were claimed without a known answer. */
+  #write(
+    tx: Transaction,
+    kindWork: (tx: Transaction, known: KnownItems) => Work,
+    adopts: readonly Ended<Item, End>[] | undefined,
+  ): Turned<Work> {
     const before = tablesIndex(tx, this.#kind.tables);
     const others = this.#takeOver(tx);
     // A row that another write claims right now is not under way yet.
-    const adopted = known !== undefined && this.#claims === 0;
-    const work = kindWork(tx, adopted ? known : undefined);
+    const adopted = adopts !== undefined && this.#claims === 0;
+    const work = kindWork(tx, adopted ? this.#knownWith(adopts) : undefined);
     const isHolding = this.#underWay.size + work.claimed.length > 0 || work.isBusy;
     const own = isHolding ? this.keepLease(tx, tx) - renewalAt(this.#kind.lease) : Number.POSITIVE_INFINITY;
     const after = tablesIndex(tx, this.#kind.tables);
     const { isPartial, neighbours } = others;
     const ahead = tx.now - tx.monotonic;
     return { work, adopted, before, after, isPartial, leaseAt: Math.min(own, others.leaseAt), neighbours, ahead };
+  }
+
+  /** As it is within the write: others may have begun since it was asked for. */
+  #knownWith(ends: readonly Ended<Item, End>[]): KnownItems {
+    return new Set([...this.#underWay.keys(), ...ends.map(({ item }) => this.#kind.key(item))]);
   }
 
   /** Rows of processes that have died, and when the next lease of another process ends. */

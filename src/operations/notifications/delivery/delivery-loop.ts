@@ -235,9 +235,11 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
         this.loop.begin(items);
         if (others.filter((delivery) => this.#arrived(delivery)).length > 0) this.loop.wake();
       },
-      failed: () => {
+      failed: (mayBeStored) => {
         reservation.release();
-        this.loop.begin([], items.length > 0);
+        this.loop.begin([], mayBeStored && items.length > 0);
+        // Others may have waited for the slots.
+        if (items.length > 0) this.loop.wake();
       },
     };
   }
