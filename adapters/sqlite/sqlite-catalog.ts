@@ -47,6 +47,8 @@ export interface BoundTable extends KeyStatements {
   readonly remove: SqliteStatement;
   /** In the order of the declaration. */
   readonly indexes: readonly BoundIndex[];
+  /** Their IDs in ascending order. */
+  readonly indexIds: readonly number[];
   /** The indexes that may have late rows, and how many of them. */
   readonly lazy: readonly { readonly id: number; readonly lateAtMost: number }[];
   /** Kept for other programs: this definition does not declare them, so their entries cannot be computed here. */
@@ -248,6 +250,7 @@ function bindTable(
     ),
     remove: handle.prepare(`DELETE FROM ${rows} WHERE rid = ?`),
     indexes,
+    indexIds: indexes.map(({ id }) => id).toSorted((one, other) => one - other),
     lazy: indexes.flatMap(({ id, lateAtMost }) => (lateAtMost === null ? [] : { id, lateAtMost })),
     foreign: [...entry.indexes.values()].filter((id) => !indexes.some((index) => index.id === id)),
   };

@@ -183,9 +183,13 @@ export function bringUpToDate(handle: SqliteHandle, table: AnyTable, kept: KeptT
     for (const row of rowsBehind(handle, kept.id, id)) {
       const known = parseEntries(row.entries);
       // A row that was written since by a program that declares the index already has its entry.
-      const key = known[id] === undefined ? entryOf(table, index, parseRecord(row.doc)) : undefined;
+      const key = known.has(id) ? undefined : entryOf(table, index, parseRecord(row.doc));
       if (key === undefined) continue;
-      const printed = printEntries({ ...known, [id]: key });
+      const more = new Map([...known, [id, key]]);
+      const printed = printEntries(
+        more,
+        [...more.keys()].toSorted((one, other) => one - other),
+      );
       row.update(printed, sumOfKeys(row.rowKey, printed));
       entries.insert(id, encodeEntry(key, row.rowKey), row.rid);
     }

@@ -10,18 +10,29 @@ export const KEYED_COLUMNS = 'r.created, r.modified, r.doc, r.doc_sum, r.place, 
 /** A row as selected: a list of columns where the driver can give one, which is cheaper, else an object. */
 export type Found = readonly unknown[] | Readonly<Record<string, unknown>>;
 
-/** Encoded index keys by index id, as a row keeps them. */
-export interface EntryTexts {
-  readonly [indexId: number]: string;
+/** Encoded index keys by index ID, as a row keeps them. */
+export type EntryTexts = ReadonlyMap<number, string>;
+
+/** The entries as JSON. Equal entries have equal strings: `ids` are in ascending order. */
+export function printEntries(entries: EntryTexts, ids: readonly number[]): string {
+  let printed = '{';
+  for (const id of ids) {
+    const entry = entries.get(id);
+    if (entry === undefined) continue;
+    printed += printed === '{' ? '"' : ',"';
+    printed += `${id}":${escaped.test(entry) ? JSON.stringify(entry) : `"${entry}"`}`;
+  }
+  return `${printed}}`;
 }
 
-/** Equal entries have equal strings: members named by numbers come in their order. */
-export function printEntries(entries: EntryTexts): string {
-  return JSON.stringify(entries);
-}
+/** What JSON escapes, of the characters of encoded keys: they have no control characters and no lone surrogates. */
+const escaped = /["\\]/;
 
 export function parseEntries(text: string): EntryTexts {
-  return JSON.parse(text) as EntryTexts;
+  const entries = new Map<number, string>();
+  if (text === '{}') return entries;
+  for (const [id, entry] of Object.entries(JSON.parse(text) as Record<string, string>)) entries.set(Number(id), entry);
+  return entries;
 }
 
 /** Covers the document and the writes that created and changed it. */
@@ -31,7 +42,7 @@ export function sumOfDocument(doc: string, created: number, modified: number): n
 
 /** Covers the keys of a row; checked when a file is opened. */
 export function sumOfKeys(rowKey: string, entries: string): number {
-  return crc32(entries, crc32(rowKey));
+  return crc32(rowKey + entries);
 }
 
 /** A row as read. A class because the lazy getter then lives once, on the prototype. */
@@ -58,6 +69,7 @@ export interface IndexIds {
 /** A row as a write reads it. */
 export class SqliteKeyedRow extends SqliteRow implements KeyedRow {
   readonly rowKey: string;
+  private parsedEntries: EntryTexts | undefined;
 
   constructor(
     stored: RowText,
@@ -65,14 +77,22 @@ export class SqliteKeyedRow extends SqliteRow implements KeyedRow {
     /** The printed entries. */
     readonly entries: string,
     private readonly indexes: IndexIds,
+    /** The same, if they are known. */
+    entryTexts?: EntryTexts,
   ) {
     super(stored.text, stored.createIndex, stored.modifyIndex);
     this.rowKey = stored.rowKey;
+    this.parsedEntries = entryTexts;
+  }
+
+  get entryTexts(): EntryTexts {
+    this.parsedEntries ??= parseEntries(this.entries);
+    return this.parsedEntries;
   }
 
   sortKey(table: AnyTable, index: string | undefined): string | undefined {
     if (index === undefined) return sortKeyFrom(this.rowKey, undefined);
-    const entry = parseEntries(this.entries)[this.indexes.indexId(table, index)];
+    const entry = this.entryTexts.get(this.indexes.indexId(table, index));
     return entry === undefined ? undefined : sortKeyFrom(this.rowKey, entry);
   }
 }

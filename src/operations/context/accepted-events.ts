@@ -7,18 +7,20 @@ import { users } from '../../notifications/user.js';
 import { workspaces } from '../../notifications/workspace.js';
 import type { ReadView, TableName, WriteView } from '../../ports/storage.js';
 import type { Milliseconds } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
 
 /*
  * The delivery loop of a process can claim the deliveries of an event in the write that accepts it, so that they begin when that is durable,
- * without another write. It is notified of what it does not claim.
+ * without another write. It learns of what it does not claim.
  */
 
 /** The tables that deliveries depend on. */
 export const deliveryTables: readonly TableName[] = [deliveries, queues, hookHolds, configurations, workspaces, users];
 const destinationTables: readonly TableName[] = [hookHolds, configurations, workspaces, users];
 
-/** The write of a commit, and its time on a timeline. */
+/** The write of a commit, and its time. */
 export interface TimedWrite extends WriteView {
+  readonly now: Instant;
   readonly monotonic: Milliseconds;
   readonly timeline: string;
 }

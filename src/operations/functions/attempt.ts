@@ -57,6 +57,12 @@ export interface AttemptHost {
   readonly commitFault: string | undefined;
 }
 
+/** How an attempt ended, and what it reported before that was not stored. */
+export interface NotedEnd {
+  readonly end: AttemptEnd;
+  readonly notes: Notes;
+}
+
 /** A function that a run calls, and with what. */
 export interface CallRequest {
   readonly fn: unknown;
@@ -76,9 +82,10 @@ export class Attempt {
   readonly #host: AttemptHost;
   #reason = 'the run was cancelled';
   #controller: AbortController | undefined;
+  readonly #input: Json | undefined;
   /** By the monotonic clock: when it times out, when it was last heard of, and when it is given up after an abort. */
-  #timesOutAt: Milliseconds;
-  #heardAt: Milliseconds;
+  #timesOutAt: Milliseconds = Number.POSITIVE_INFINITY;
+  #heardAt: Milliseconds = Number.POSITIVE_INFINITY;
   #givenUpAt: Milliseconds = Number.POSITIVE_INFINITY;
   #isSilent = false;
   /** Calls that have not ended, and since when. */
@@ -92,12 +99,21 @@ export class Attempt {
   /** Characters of the lines. */
   #size = 0;
 
-  constructor(run: StoredRun, policy: FunctionPolicy, host: AttemptHost) {
+  constructor(
+    { run, input }: { readonly run: StoredRun; readonly input: Json | undefined },
+    policy: FunctionPolicy,
+    host: AttemptHost,
+  ) {
     this.run = run;
     this.policy = policy;
+    this.#input = input;
     this.#host = host;
-    this.#heardAt = host.context.clock.monotonic();
-    this.#timesOutAt = this.#heardAt + policy.timeout;
+  }
+
+  /** Its time begins. */
+  begin(): void {
+    this.#heardAt = this.#now;
+    this.#timesOutAt = this.#now + this.policy.timeout;
   }
 
   /** By the monotonic clock: when it times out, or when it is given up after an abort. */
@@ -179,10 +195,10 @@ export class Attempt {
   }
 
   /** Calls the handler. Never rejects. */
-  async perform(input: Json | undefined): Promise<AttemptEnd> {
+  async perform(): Promise<AttemptEnd> {
     try {
       const { policy } = this;
-      const parsed = await parsedInput(policy, this.run, input);
+      const parsed = await parsedInput(policy, this.run, this.#input);
       const result: unknown = await this.#host.handlerOf(policy)?.(parsed, this.#runContext());
       if (this.cause === 'cancelled' || this.cause === 'timed_out') return this.ending(undefined, this.wait(undefined));
       const fault = result === undefined ? undefined : valueFault('result', result, this.#mostBytes);

@@ -14,6 +14,7 @@ import { namespaceOf } from '../../jobs/job-reference.js';
 import type { Duration } from '../../options/durations.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
+import { setPaused } from '../books/function-jobs.js';
 import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { NotCommittedError } from '../context/shared-write.js';
@@ -180,7 +181,7 @@ function changeRuns(
 const stores = new WeakMap<object, Functions>();
 
 /** What changes runs of any function, whichever process defines it. */
-function functionsOver(context: EngineContext): Functions {
+export function functionsOver(context: EngineContext): Functions {
   const known = stores.get(context.definitions) ?? createFunctions(context, []);
   stores.set(context.definitions, known);
   return known;
@@ -241,7 +242,8 @@ export function pauseFunction(
   input: PauseInput,
 ): Change<{ readonly index: number }, InvalidRequest> {
   return changePause(context, caller, input, (tx, pause) => {
-    if (tx.get(pauses, pauses.key(pause)) === undefined) tx.put(pauses, pause);
+    if (pause.key === undefined) setPaused(tx, pause.function, true);
+    else if (tx.get(pauses, pauses.key(pause)) === undefined) tx.put(pauses, pause);
   });
 }
 
@@ -251,7 +253,10 @@ export function resumeFunction(
   caller: Principal,
   input: PauseInput,
 ): Change<{ readonly index: number }, InvalidRequest> {
-  return changePause(context, caller, input, (tx, pause) => void tx.remove(pauses, pauses.key(pause)));
+  return changePause(context, caller, input, (tx, pause) => {
+    if (pause.key === undefined) setPaused(tx, pause.function, false);
+    else tx.remove(pauses, pauses.key(pause));
+  });
 }
 
 function changePause(

@@ -1,7 +1,7 @@
 import { err, ok, Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import { hasKeys } from '../../functions/admission.js';
-import { declarationOf, declarations, replaces } from '../../functions/declaration.js';
+import { declarationOf, declarations, type FunctionDeclaration, replaces } from '../../functions/declaration.js';
 import {
   type Cron,
   checkCron,
@@ -36,6 +36,7 @@ import type { ReadView } from '../../ports/storage.js';
 import type { TracedSpan } from '../../ports/tracer.js';
 import { hour, second } from '../../shared/duration.js';
 import type { Key } from '../../shared/table.js';
+import { putFunctionJob, setPaused } from '../books/function-jobs.js';
 import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { type OpenTransaction, sharedWriteOf } from '../context/shared-write.js';
@@ -70,7 +71,7 @@ import {
 } from './functions-api.js';
 import { declareSchedules } from './launches.js';
 import { afterEnd, cancelIn, countsOf, putFollowUp, retryIn } from './run-ends.js';
-import { type LoopLimits, RunLoop } from './run-loop.js';
+import { type QueueLimits, RunQueue } from './run-queue.js';
 import { countFromZero, declareReports, warnOfWorkspace } from './run-reports.js';
 import {
   changeUnfinished,
@@ -158,16 +159,15 @@ type RunEnd = StoredRun | undefined | FunctionsError;
 
 class EngineFunctions implements Functions {
   readonly #engine: EngineContext;
-  readonly #loop: RunLoop;
+  readonly #queue: RunQueue;
   readonly #policies: ReadonlyMap<string, FunctionPolicy>;
   readonly #namespace: string;
   /** Names whose declarations are known to be stored. */
   readonly #declared = new Set<string>();
   readonly #waiters = new Map<number, Set<(end: RunEnd) => void>>();
   #watching: Promise<void> | undefined;
-  #running:
-    | { readonly over: AbortController; readonly done: Promise<void>; readonly alive: NodeJS.Timeout }
-    | undefined;
+  /** Keeps the host alive while its functions run. */
+  #running: NodeJS.Timeout | undefined;
   #starting: Promise<void> | undefined;
   /** A stop that is under way: another start waits for it. */
   #stopping: Promise<Stopped> | undefined;
@@ -175,12 +175,12 @@ class EngineFunctions implements Functions {
   constructor(
     engine: EngineContext,
     policies: ReadonlyMap<string, FunctionPolicy>,
-    limits: LoopLimits & { readonly namespace: string },
+    limits: QueueLimits & { readonly namespace: string },
   ) {
     this.#engine = engine;
     this.#policies = policies;
     this.#namespace = limits.namespace;
-    this.#loop = new RunLoop(engine, policies, limits, {
+    this.#queue = new RunQueue(engine, policies, limits, {
       ended: (number, run) => {
         if (run === undefined) this.#lookFor(number).catch((error: FunctionsError) => this.#settle(number, error));
         else this.#settle(number, run);
@@ -209,15 +209,14 @@ class EngineFunctions implements Functions {
       const declared = Result.combine([...this.#policies.values()].map((policy) => this.#declare(tx, policy, true)));
       return declared.map(() => {
         for (const policy of this.#policies.values()) declareSchedules(tx, policy);
-        this.#loop.declare(tx);
+        this.#queue.loop.declare(tx, tx);
         return declareReports(tx, this.#policies.values());
       });
     });
     for (const name of this.#policies.keys()) this.#declared.add(name);
     for (const [name, workspace] of unheard) warnOfWorkspace(this.#engine, name, workspace);
-    const over = new AbortController();
-    const alive = setInterval(() => undefined, 2 ** 30);
-    this.#running = { over, done: this.#loop.run(over.signal), alive };
+    this.#running = setInterval(() => undefined, 2 ** 30);
+    this.#queue.start();
   }
 
   async stop({ deadline = 25 * second }: { readonly deadline?: Duration } = {}): Promise<Stopped> {
@@ -227,10 +226,8 @@ class EngineFunctions implements Functions {
     if (running === undefined) return (await this.#stopping) ?? { ended: 0, handedBack: 0 };
     this.#running = undefined;
     this.#stopping = (async () => {
-      const result = await this.#loop.stop(milliseconds(deadline));
-      clearInterval(running.alive);
-      running.over.abort('over');
-      await running.done;
+      const result = await this.#queue.stop(milliseconds(deadline));
+      clearInterval(running);
       this.#stopping = undefined;
       return result;
     })();
@@ -243,22 +240,16 @@ class EngineFunctions implements Functions {
 
   /**
    * Stores the declaration of a function, so that any process knows it: at the start, or at its first enqueue here if the store has
-   * none. A name belongs to one namespace.
+   * none. A name belongs to one namespace, in which it is a job, too.
    */
   #declare(tx: Transaction, policy: FunctionPolicy, updates = false): Result<void, FunctionsError> {
     if (!updates && this.#declared.has(policy.name)) return ok(undefined);
     const known = tx.get(declarations, [policy.name])?.record;
     if (known !== undefined && known.namespace !== this.#namespace)
-      return err(
-        new FunctionsError(
-          'permission_denied',
-          `the function ${policy.name} belongs to the namespace '${known.namespace}', and createFunctions declares it in ` +
-            `'${this.#namespace}': use that namespace, or another name`,
-        ),
-      );
-    const declared = declarationOf(policy, this.#namespace);
-    if (known === undefined || (updates && replaces(declared, known))) tx.put(declarations, declared);
-    return ok(undefined);
+      return err(ofOtherNamespace(known, this.#namespace));
+    return known !== undefined && !updates
+      ? ok(undefined)
+      : putDeclaration(tx, declarationOf(policy, this.#namespace), known);
   }
 
   in(transaction: OpenTransaction): JoinedFunctions {
@@ -288,21 +279,22 @@ class EngineFunctions implements Functions {
     checkEnqueue(options, this.#engine.clock.now());
     const order = await orderOf(this.#policies, { fn, input, mostBytes: this.#mostBytes });
     const isDue = options.delay === undefined && options.runAt === undefined && options.debounce === undefined;
-    const reserved = isDue && this.#running !== undefined && this.#loop.reserve(order.policy.name);
+    const slot = isDue ? this.#queue.reserve(order.policy.name) : undefined;
     const span = beginEnqueue(this.#engine, order.policy.name);
     let placed: Placed | undefined;
     try {
       placed = await this.#writeIn(context, span, options.alongside, (tx) =>
-        this.#declare(tx, order.policy).andThen(() => place(tx, order, options, reserved ? this.#loop : undefined)),
+        this.#declare(tx, order.policy).andThen(() => place(tx, order, options, slot)),
       );
       this.#declared.add(order.policy.name);
     } catch (error) {
-      if (reserved) this.#loop.begin(undefined, true);
+      slot?.release(true);
       throw error;
     }
     const { run, isNew } = placed;
-    if (reserved) this.#loop.begin(isNew ? { run, input: order.input } : undefined);
-    else this.#loop.wake();
+    if (slot === undefined) this.#queue.loop.wake();
+    else if (isNew) slot.begin(run, order.input);
+    else slot.release(false);
     return this.#runOf(run, isNew);
   }
 
@@ -345,7 +337,7 @@ class EngineFunctions implements Functions {
       else putFollowUp(tx, batch, this.#policies);
       return ok({ batch, members });
     });
-    this.#loop.wake();
+    this.#queue.loop.wake();
     return this.#batchOf(batch, members);
   }
 
@@ -403,7 +395,8 @@ class EngineFunctions implements Functions {
   async #pauseIn(context: EngineContext, fn: { readonly name: string }, key?: string): Promise<void> {
     const pause = this.#pauseOf('functions.pause', fn, key);
     await this.#write(context, undefined, (tx) => {
-      if (tx.get(pauses, pause.at) === undefined) tx.put(pauses, pause.record);
+      if (pause.record.key === undefined) setPaused(tx, pause.record.function, true);
+      else if (tx.get(pauses, pause.at) === undefined) tx.put(pauses, pause.record);
       return ok(undefined);
     });
   }
@@ -415,10 +408,11 @@ class EngineFunctions implements Functions {
   async #resumeIn(context: EngineContext, fn: { readonly name: string }, key?: string): Promise<void> {
     const pause = this.#pauseOf('functions.resume', fn, key);
     await this.#write(context, undefined, (tx) => {
-      tx.remove(pauses, pause.at);
+      if (pause.record.key === undefined) setPaused(tx, pause.record.function, false);
+      else tx.remove(pauses, pause.at);
       return ok(undefined);
     });
-    this.#loop.wake();
+    this.#queue.loop.wake();
   }
 
   #pauseOf(caller: string, fn: unknown, key: unknown): { readonly record: FunctionPause; readonly at: Key } {
@@ -467,7 +461,7 @@ class EngineFunctions implements Functions {
       tx.put(schedules, stored);
       return ok(undefined);
     });
-    this.#loop.wake();
+    this.#queue.loop.wake();
   }
 
   unschedule(fn: { readonly name: string }, id: string): Promise<boolean> {
@@ -529,7 +523,7 @@ class EngineFunctions implements Functions {
         return ok(count);
       });
     }
-    this.#loop.wake();
+    this.#queue.loop.wake();
     return changed;
   }
 
@@ -611,7 +605,7 @@ class EngineFunctions implements Functions {
       const run = find(tx, id);
       return ok(run === undefined ? undefined : cancelIn(tx, run, reason, this.#policies));
     });
-    if (changed?.cancelling !== undefined) this.#loop.cancel(changed.number, reason);
+    if (changed?.cancelling !== undefined) this.#queue.cancel(changed.number, reason);
     else if (changed !== undefined) this.#settle(changed.number, changed);
     return changed !== undefined;
   }
@@ -648,7 +642,7 @@ class EngineFunctions implements Functions {
           if (!over.signal.aborted) fail(timeoutError(id, timeout));
         });
       this.#watching ??= this.#watch();
-      if (!this.#loop.has(number)) this.#lookFor(number).catch(fail);
+      if (!this.#queue.has(number)) this.#lookFor(number).catch(fail);
     });
   }
 
@@ -674,7 +668,7 @@ class EngineFunctions implements Functions {
     const never = new AbortController().signal;
     while (this.#waiters.size > 0) {
       const read = await storage.read((view) => {
-        const elsewhere = [...this.#waiters.keys()].filter((number) => !this.#loop.has(number));
+        const elsewhere = [...this.#waiters.keys()].filter((number) => !this.#queue.has(number));
         const awaited = elsewhere.map((number) => [number, view.get(runs, [number])?.record] as const);
         return { index: view.tableIndex(runs), over: awaited.filter(([, run]) => run === undefined || hasEnded(run)) };
       });
@@ -729,6 +723,32 @@ class EngineFunctions implements Functions {
 /** Why the input of a schedule cannot be stored. Schedules are declared before the settings of an engine are known. */
 function inputFault({ id, input }: Pick<Cron<unknown>, 'id' | 'input'>, mostBytes: number): string | undefined {
   return input === undefined ? undefined : valueFault(`input of the schedule '${id}'`, input, mostBytes)?.message;
+}
+
+function putDeclaration(
+  tx: Transaction,
+  declared: FunctionDeclaration,
+  known: FunctionDeclaration | undefined,
+): Result<void, FunctionsError> {
+  const isNewer = known === undefined || replaces(declared, known);
+  if (isNewer) tx.put(declarations, declared);
+  return putFunctionJob(tx, isNewer ? declared : known) ? ok(undefined) : err(nameTaken(declared));
+}
+
+function ofOtherNamespace(known: FunctionDeclaration, namespace: string): FunctionsError {
+  return new FunctionsError(
+    'permission_denied',
+    `the function ${known.name} belongs to the namespace '${known.namespace}', and createFunctions declares it in ` +
+      `'${namespace}': use that namespace, or another name`,
+  );
+}
+
+function nameTaken({ name, namespace }: FunctionDeclaration): FunctionsError {
+  return new FunctionsError(
+    'permission_denied',
+    `the namespace '${namespace}' has a job ${JSON.stringify(name)} of another kind: purge that job, or give the function ` +
+      'another name or createFunctions another namespace',
+  );
 }
 
 function neverDue(name: string, schedule: string): FunctionsError {

@@ -130,12 +130,12 @@ export function newRunOf(
   };
 }
 
-/** Enqueues a run, or finds the one that a key leads to. With a loop that has room, the run begins in the same write. */
+/** Enqueues a run, or finds the one that a key leads to. With a slot, the run begins in the same write. */
 export function place(
   tx: Transaction,
   order: Order,
   options: EnqueueOptions,
-  loop: { claim(tx: Transaction, run: StoredRun): StoredRun } | undefined,
+  slot: { claim(tx: Transaction, run: StoredRun): StoredRun } | undefined,
 ): Result<Placed, FunctionsError> {
   const keys = keysOf(options);
   const known = placedBefore(tx, order, options, keys);
@@ -144,7 +144,7 @@ export function place(
   if (full !== undefined) return err(full);
   const fresh = traced(tx, newRunOf(order, options, tx.index, tx.now));
   const named = keys.length === 0 ? fresh : { ...fresh, keys: keys.map(({ kind, key }) => ({ kind, key })) };
-  const run = loop === undefined ? named : loop.claim(tx, named);
+  const run = slot === undefined ? named : slot.claim(tx, named);
   putNewRun(tx, run, order.text?.length ?? 0);
   for (const { kind, key, until } of keys)
     tx.put(runKeys, { kind, key, function: order.policy.name, run: run.number, until: until(tx.now) });

@@ -764,6 +764,8 @@ test('starts at the same time are one, and a stop that comes meanwhile ends it',
   const work = plain(() => 1);
   const functions = await processOver(own, [work], { starts: false });
   const intervals = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  await functions.start();
+  await functions.stop();
   const before = intervals();
   const starts = [functions.start(), functions.start()];
   expect(starts[0]).toBe(starts[1]);
