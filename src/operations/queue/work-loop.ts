@@ -395,7 +395,8 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
     const others = this.#takeOver(tx);
     // A row that another write claims right now is not under way yet.
     const adopted = known !== undefined && this.#claims === 0;
-    const work = kindWork(tx, adopted ? known : undefined);
+    // What has begun since the turn was planned is under way, too.
+    const work = kindWork(tx, adopted ? new Set([...known, ...this.#underWay.keys()]) : undefined);
     const isHolding = this.#underWay.size + work.claimed.length > 0 || work.isBusy;
     const own = isHolding ? this.keepLease(tx, tx) - renewalAt(this.#kind.lease) : Number.POSITIVE_INFINITY;
     const after = tablesIndex(tx, this.#kind.tables);
