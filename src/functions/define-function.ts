@@ -4,7 +4,7 @@ import { checkOptions, faultOf, type OptionKind, type OptionTable } from '../opt
 import { type Duration, isDuration, milliseconds } from '../options/durations.js';
 import { callable, count, either, group, listOf, oneOf, optional, textLike } from '../options/option-kinds.js';
 import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
-import { jsonFault, longestValue } from './json-fault.js';
+import { mostValueBytes, valueFault } from './json-fault.js';
 
 /** What an input, a result and the value of a step may be. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json | undefined };
@@ -313,8 +313,8 @@ const cronTable: OptionTable<Cron<unknown>> = {
     fits: (value) => typeof value === 'string' && timeZone(value) !== undefined,
   }),
   input: optional({
-    takes: `JSON of at most ${longestValue} characters`,
-    fits: (value) => jsonFault(value) === undefined && JSON.stringify(value).length <= longestValue,
+    takes: `JSON of at most ${mostValueBytes} bytes`,
+    fits: (value) => valueFault('input', value, mostValueBytes) === undefined,
   }),
   missed: optional(oneOf('skip', 'once', 'all')),
   overlap: optional(oneOf('allow', 'skip', 'queue')),

@@ -68,7 +68,9 @@ export class StoredAttempts implements AttemptHost {
     called: StoredStep | undefined,
     request: CallRequest,
   ): Promise<StoredStep> {
-    const order = called === undefined ? await orderOf(this.#policies, { ...request, caller: 'run.call' }) : undefined;
+    const { maximumValueBytes: mostBytes } = this.context.settings.functions;
+    const order =
+      called === undefined ? await orderOf(this.#policies, { ...request, mostBytes, caller: 'run.call' }) : undefined;
     this.#loop.waits(attempt);
     try {
       const number = await this.#write(attempt, name, (tx, run) => {

@@ -9,7 +9,7 @@ import {
   type SchemaResult,
   Snooze,
 } from '../../functions/define-function.js';
-import { jsonFault, longestValue } from '../../functions/json-fault.js';
+import { jsonFault, valueFault } from '../../functions/json-fault.js';
 import { retryWait, waitUntil } from '../../functions/retry-wait.js';
 import {
   type AttemptEnd,
@@ -201,7 +201,7 @@ export class Attempt {
       const parsed = await parsedInput(policy, this.run, this.#input);
       const result: unknown = await this.#host.handlerOf(policy)?.(parsed, this.#runContext());
       if (this.cause === 'cancelled' || this.cause === 'timed_out') return this.ending(undefined, this.wait(undefined));
-      const fault = result === undefined ? undefined : valueFault('result', result);
+      const fault = result === undefined ? undefined : valueFault('result', result, this.#mostBytes);
       if (fault !== undefined) throw new NonRetryableError(fault.message);
       return { type: 'succeeded', result: result as Json | undefined };
     } catch (error) {
@@ -225,6 +225,11 @@ export class Attempt {
 
   get #now(): Milliseconds {
     return this.#host.context.clock.monotonic();
+  }
+
+  /** Of the JSON of a result or the value of a step. */
+  get #mostBytes(): number {
+    return this.#host.context.settings.functions.maximumValueBytes;
   }
 
   #runContext(): RunContext {
@@ -293,7 +298,7 @@ export class Attempt {
     if (done !== undefined && (done.called === undefined || done.called.outcome === 'succeeded'))
       return done.value as T;
     const value = await work();
-    const fault = value === undefined ? undefined : valueFault(`value of the step '${name}'`, value);
+    const fault = value === undefined ? undefined : valueFault(`value of the step '${name}'`, value, this.#mostBytes);
     if (fault !== undefined) throw new NonRetryableError(fault.message);
     await this.#host.keep(this, name, value as Json | undefined);
     all.set(name, { run: this.run.number, name, ...(value === undefined ? {} : { value: value as Json }) });
@@ -335,18 +340,6 @@ function reasonOf(cause: AbortCause): Error {
   const error = new Error(`the attempt is over: ${cause}`);
   error.name = cause;
   return error;
-}
-
-/** Why a value cannot be stored; undefined when it can. */
-export function valueFault(
-  what: string,
-  value: unknown,
-): { readonly type: 'not_json' | 'too_large'; readonly message: string } | undefined {
-  const fault = jsonFault(value);
-  if (fault !== undefined) return { type: 'not_json', message: `the ${what} is not JSON: ${fault}` };
-  const size = JSON.stringify(value).length;
-  if (size <= longestValue) return undefined;
-  return { type: 'too_large', message: `the ${what} has ${size} characters: at most ${longestValue} are kept` };
 }
 
 async function parsedInput(policy: FunctionPolicy, run: StoredRun, stored: Json | undefined): Promise<unknown> {

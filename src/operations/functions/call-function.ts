@@ -8,8 +8,7 @@ import {
   policyOf,
   type RunContext,
 } from '../../functions/define-function.js';
-import { jsonFault } from '../../functions/json-fault.js';
-import { valueFault } from './attempt.js';
+import { jsonFault, usualValueBytes, valueFault } from '../../functions/json-fault.js';
 import { parsedOf } from './enqueue.js';
 import { FunctionsError } from './functions-api.js';
 
@@ -54,13 +53,13 @@ export async function callFunction<In, Out>(
   const policy = policyOf(fn);
   if (policy === undefined) throw new TypeError('callFunction: the first argument is not made by defineFunction');
   const [input, options = {}] = args;
-  const fault = input === undefined ? undefined : valueFault(`input of ${policy.name}`, input);
+  const fault = input === undefined ? undefined : valueFault(`input of ${policy.name}`, input, usualValueBytes);
   if (fault !== undefined) throw new FunctionsError(fault.type, fault.message);
   const parsed = await parsedOf(policy, input, `the input of ${policy.name}`);
   const handler = await handlerOf(policy);
   const call = new Call(policy, options);
   const result: unknown = await handler(parsed, call.context);
-  const refused = result === undefined ? undefined : valueFault('result', result);
+  const refused = result === undefined ? undefined : valueFault('result', result, usualValueBytes);
   if (refused !== undefined) throw new NonRetryableError(refused.message);
   return { ...call.seen(), result: result as Out };
 }
@@ -115,7 +114,7 @@ class Call {
     this.#named.add(name);
     if (this.#steps.has(name)) return this.#steps.get(name) as T;
     const value = await work();
-    const fault = value === undefined ? undefined : valueFault(`value of the step '${name}'`, value);
+    const fault = value === undefined ? undefined : valueFault(`value of the step '${name}'`, value, usualValueBytes);
     if (fault !== undefined) throw new NonRetryableError(fault.message);
     this.#steps.set(name, value as Json | undefined);
     return value;

@@ -11,6 +11,7 @@ import {
   type HostRows,
   policyOf,
 } from '../../functions/define-function.js';
+import { valueFault } from '../../functions/json-fault.js';
 import {
   batches,
   cancellation,
@@ -111,6 +112,11 @@ export function createFunctions(
       throw new TypeError(
         `createFunctions: ${name} runs in a thread, which only createFunctions of signalbox/functions has`,
       );
+  for (const { name, crons } of policies.values())
+    for (const cron of crons) {
+      const fault = inputFault(cron, engine.settings.functions.maximumValueBytes);
+      if (fault !== undefined) throw new TypeError(`createFunctions: ${name}: ${fault}`);
+    }
   const { concurrency = 20, lease = 30 * second, namespace = defaultNamespaceName } = options;
   countFromZero(engine, policies.keys());
   const limits = { concurrency, lease: milliseconds(lease), machine, namespace };
@@ -181,6 +187,11 @@ class EngineFunctions implements Functions {
       },
       untilEnded: (number) => this.#end(String(number), number, {}),
     });
+  }
+
+  /** Of the JSON of an input. */
+  get #mostBytes(): number {
+    return this.#engine.settings.functions.maximumValueBytes;
   }
 
   /** Calls at the same time are one start; one that has failed can be tried again. */
@@ -266,7 +277,7 @@ class EngineFunctions implements Functions {
     [input, options = {}]: EnqueueArgs<In>,
   ): Promise<Run<Out>> {
     checkEnqueue(options, this.#engine.clock.now());
-    const order = await orderOf(this.#policies, { fn, input });
+    const order = await orderOf(this.#policies, { fn, input, mostBytes: this.#mostBytes });
     const isDue = options.delay === undefined && options.runAt === undefined && options.debounce === undefined;
     const slot = isDue ? this.#queue.reserve(order.policy.name) : undefined;
     const span = beginEnqueue(this.#engine, order.policy.name);
@@ -307,7 +318,7 @@ class EngineFunctions implements Functions {
     const follower = options.then === undefined ? undefined : this.#known('functions.enqueueMany', options.then);
     const orders: Order[] = [];
     for (const [at, input] of inputs.entries())
-      orders.push(await orderOf(this.#policies, { fn, input }, `inputs[${at}]: `));
+      orders.push(await orderOf(this.#policies, { fn, input, mostBytes: this.#mostBytes, where: `inputs[${at}]: ` }));
     const policy = this.#known('functions.enqueueMany', fn);
     const span = beginEnqueue(this.#engine, policy.name, orders.length);
     const { batch, members } = await this.#writeIn(context, span, options.alongside, (tx) => {
@@ -432,6 +443,8 @@ class EngineFunctions implements Functions {
     const policy = this.#known('functions.schedule', fn);
     checkCron('functions.schedule', cron as Cron<unknown>);
     if (cron.id === undefined) throw new TypeError('functions.schedule: the schedule needs an id');
+    const fault = inputFault(cron as Cron<unknown>, this.#mostBytes);
+    if (fault !== undefined) throw new FunctionsError('too_large', fault);
     await parsedOf(policy, cron.input, `the input of the schedule '${cron.id}'`);
     await this.#write(context, undefined, (tx) => {
       const known = tx.get(schedules, [policy.name, cron.id])?.record;
@@ -705,6 +718,11 @@ class EngineFunctions implements Functions {
     if (written.isOk()) return written.value.value;
     throw written.error instanceof FunctionsError ? written.error : storageFailure(written.error);
   }
+}
+
+/** Why the input of a schedule cannot be stored. Schedules are declared before the settings of an engine are known. */
+function inputFault({ id, input }: Pick<Cron<unknown>, 'id' | 'input'>, mostBytes: number): string | undefined {
+  return input === undefined ? undefined : valueFault(`input of the schedule '${id}'`, input, mostBytes)?.message;
 }
 
 function putDeclaration(

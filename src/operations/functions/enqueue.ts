@@ -1,6 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import { limitNames } from '../../functions/admission.js';
 import { type FunctionPolicy, type HostRows, type Json, policyOf } from '../../functions/define-function.js';
+import { valueFault } from '../../functions/json-fault.js';
 import {
   hasEnded,
   idempotencyTime,
@@ -15,7 +16,7 @@ import { milliseconds } from '../../options/durations.js';
 import type { Storage } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
-import { issuesText, valueFault } from './attempt.js';
+import { issuesText } from './attempt.js';
 import { type EnqueueOptions, FunctionsError } from './functions-api.js';
 import { countNew, newRun, putNewRun, putRun, traced, viewOf } from './stored-runs.js';
 
@@ -54,19 +55,23 @@ export function knownPolicy(
   return policy;
 }
 
-/** Checks a function and its input. `where` precedes the messages. */
+/** A function and its input. `where` precedes the messages; `mostBytes` of the input's JSON. */
+interface OrderRequest {
+  readonly fn: unknown;
+  readonly input: unknown;
+  readonly mostBytes: number;
+  readonly caller?: string;
+  readonly where?: string;
+}
+
+/** Checks a function and its input. */
 export async function orderOf(
   policies: ReadonlyMap<string, FunctionPolicy>,
-  {
-    fn,
-    input,
-    caller = 'functions.enqueue',
-  }: { readonly fn: unknown; readonly input: unknown; readonly caller?: string },
-  where = '',
+  { fn, input, mostBytes, caller = 'functions.enqueue', where = '' }: OrderRequest,
 ): Promise<Order> {
   const policy = knownPolicy(policies, caller, fn);
   const what = `${where}the input of ${policy.name}`;
-  const text = input === undefined ? undefined : jsonOf(`${where}input of ${policy.name}`, input);
+  const text = input === undefined ? undefined : jsonOf(`${where}input of ${policy.name}`, input, mostBytes);
   const parsed = await parsedOf(policy, input, what);
   try {
     return { policy, input: input as Json | undefined, text, limits: limitNames(policy, parsed) };
@@ -101,8 +106,8 @@ export function storageWith(storage: Storage & { alongside?: (rows: HostRows) =>
   );
 }
 
-function jsonOf(what: string, value: unknown): string {
-  const fault = valueFault(what, value);
+function jsonOf(what: string, value: unknown, mostBytes: number): string {
+  const fault = valueFault(what, value, mostBytes);
   if (fault !== undefined) throw new FunctionsError(fault.type, fault.message);
   return JSON.stringify(value);
 }
