@@ -66,22 +66,30 @@ export interface IndexIds {
   indexId(table: AnyTable, index: string): number;
 }
 
+/** Where a row lies: its number, and its entries as they are stored, also parsed if they are known so. */
+interface RowPlace {
+  readonly rid: number;
+  readonly entries: string;
+  readonly entryTexts?: EntryTexts;
+}
+
 /** A row as a write reads it. */
 export class SqliteKeyedRow extends SqliteRow implements KeyedRow {
   readonly rowKey: string;
+  readonly rid: number;
+  /** The printed entries. */
+  readonly entries: string;
   private parsedEntries: EntryTexts | undefined;
 
   constructor(
     stored: RowText,
-    readonly rid: number,
-    /** The printed entries. */
-    readonly entries: string,
+    { rid, entries, entryTexts }: RowPlace,
     private readonly indexes: IndexIds,
-    /** The same, if they are known. */
-    entryTexts?: EntryTexts,
   ) {
     super(stored.text, stored.createIndex, stored.modifyIndex);
     this.rowKey = stored.rowKey;
+    this.rid = rid;
+    this.entries = entries;
     this.parsedEntries = entryTexts;
   }
 
@@ -97,8 +105,8 @@ export class SqliteKeyedRow extends SqliteRow implements KeyedRow {
   }
 }
 
-/** The row of selected columns, or the cached row if it is the same; throws if its checksum is wrong. */
-export function listedRowFrom(found: Found, known: KnownRows): SqliteRow {
+/** The row of selected columns, or the known row if it is the same; throws if its checksum is wrong. */
+export function listedRowFrom(found: Found, known: KnownRows<SqliteRow>): SqliteRow {
   const [created, modified, doc, sum, rowKey] = columnsOf(found) as [number, number, string, number, string];
   const before = known.get(rowKey);
   if (before?.modifyIndex === modified && before.createIndex === created) return before;
@@ -108,14 +116,14 @@ export function listedRowFrom(found: Found, known: KnownRows): SqliteRow {
   return row;
 }
 
-/** Rows of a table as they were read before, by their keys. */
-interface KnownRows {
-  get(rowKey: string): SqliteRow | undefined;
-  offer(rowKey: string, row: SqliteRow): void;
+/** Rows of a table as they were read or written before, by their keys. */
+interface KnownRows<R> {
+  get(rowKey: string): R | undefined;
+  offer(rowKey: string, row: R): void;
 }
 
-/** The row of selected keyed columns; throws if its checksum is wrong. */
-export function keyedRowFrom(found: Found, indexes: IndexIds): SqliteKeyedRow {
+/** The same for the columns that a writer needs. */
+export function keyedRowFrom(found: Found, indexes: IndexIds, known?: KnownRows<SqliteKeyedRow>): SqliteKeyedRow {
   const [created, modified, doc, sum, rowKey, rid, entries] = columnsOf(found) as [
     number,
     number,
@@ -125,8 +133,13 @@ export function keyedRowFrom(found: Found, indexes: IndexIds): SqliteKeyedRow {
     number,
     string,
   ];
+  const before = known?.get(rowKey);
+  if (before?.modifyIndex === modified && before.createIndex === created) return before;
   checkSum(created, modified, doc, sum);
-  return new SqliteKeyedRow({ text: doc, createIndex: created, modifyIndex: modified, rowKey }, rid, entries, indexes);
+  const stored = { text: doc, createIndex: created, modifyIndex: modified, rowKey };
+  const row = new SqliteKeyedRow(stored, { rid, entries }, indexes);
+  known?.offer(rowKey, row);
+  return row;
 }
 
 function columnsOf(found: Found): readonly unknown[] {

@@ -41,7 +41,7 @@ function readAgain(tables: Tables, bound: BoundTable, change: Change): Change {
 }
 
 /** A row after a commit; undefined if it was removed. */
-interface StoredChange {
+export interface StoredChange {
   readonly table: string;
   readonly rowKey: string;
   readonly row: SqliteKeyedRow | undefined;
@@ -79,7 +79,8 @@ function storeChange(tables: Tables, bound: BoundTable, { before, after }: Chang
     bound.update.run(createIndex, modifyIndex, printed, text, docSum, keySum, rid);
     if (printed !== stored.entries) moveEntries(tables.entries, stored, stored.entryTexts, entries);
   }
-  return new SqliteKeyedRow(after, rid, printed, tables, entries);
+  tables.stored(bound.name, rid, modifyIndex);
+  return new SqliteKeyedRow(after, { rid, entries: printed, entryTexts: entries }, tables);
 }
 
 const none: EntryTexts = new Map();
