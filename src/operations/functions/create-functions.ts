@@ -38,17 +38,7 @@ import type { Key } from '../../shared/table.js';
 import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { beginEnqueue, inSpan } from './attempt-watch.js';
-import {
-  hostRowsOf,
-  knownPolicy,
-  newRunOf,
-  type Order,
-  orderOf,
-  type Placed,
-  parsedOf,
-  place,
-  storageWith,
-} from './enqueue.js';
+import { hostRowsOf, knownPolicy, newRunOf, orderOf, type Placed, parsedOf, place, storageWith } from './enqueue.js';
 import { explainRun } from './explain.js';
 import {
   type Batch,
@@ -258,8 +248,8 @@ class EngineFunctions implements Functions {
   }
 
   async enqueue<In, Out>(fn: FunctionDefinition<In, Out>, ...args: EnqueueArgs<In>): Promise<Run<Out>> {
-    const [input, options = {}] = args;
-    checkEnqueue(options, this.#engine.clock.now());
+    const [input, given = {}] = args;
+    const options = checkEnqueue(given, this.#engine.clock.now());
     const order = await orderOf(this.#policies, { fn, input });
     const isDue = options.delay === undefined && options.runAt === undefined && options.debounce === undefined;
     const reserved = isDue && this.#running !== undefined && this.#loop.reserve(order.policy.name);
@@ -283,15 +273,15 @@ class EngineFunctions implements Functions {
   async enqueueMany<In, Out>(
     fn: FunctionDefinition<In, Out>,
     inputs: readonly In[],
-    options: BatchOptions = {},
+    given: BatchOptions = {},
   ): Promise<Batch<Out>> {
-    checkEnqueue(options, this.#engine.clock.now(), 'functions.enqueueMany', batchTable);
+    const options = checkEnqueue(given, this.#engine.clock.now(), 'functions.enqueueMany', batchTable);
     if (!Array.isArray(inputs) || inputs.length > mostInputs)
       throw new TypeError(`functions.enqueueMany: the inputs are a list of at most ${mostInputs}`);
     const follower = options.then === undefined ? undefined : this.#known('functions.enqueueMany', options.then);
-    const orders: Order[] = [];
-    for (const [at, input] of inputs.entries())
-      orders.push(await orderOf(this.#policies, { fn, input }, `inputs[${at}]: `));
+    const orders = await Promise.all(
+      inputs.map((input, at) => orderOf(this.#policies, { fn, input }, `inputs[${at}]: `)),
+    );
     const policy = this.#known('functions.enqueueMany', fn);
     const span = beginEnqueue(this.#engine, policy.name, orders.length);
     const { batch, members } = await this.#writeIn(span, options.alongside, (tx) => {

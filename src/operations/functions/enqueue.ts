@@ -11,11 +11,13 @@ import {
   type StoredRun,
   values,
 } from '../../functions/run.js';
+import { runErrorOf } from '../../functions/run-error.js';
+import { type StoredJson, storedJson } from '../../functions/stored-json.js';
 import { milliseconds } from '../../options/durations.js';
 import type { Storage } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
-import { issuesText, valueFault } from './attempt.js';
+import { issuesText } from './attempt.js';
 import { type EnqueueOptions, FunctionsError } from './functions-api.js';
 import { countNew, newRun, putNewRun, putRun, traced, viewOf } from './stored-runs.js';
 
@@ -66,15 +68,12 @@ export async function orderOf(
 ): Promise<Order> {
   const policy = knownPolicy(policies, caller, fn);
   const what = `${where}the input of ${policy.name}`;
-  const text = input === undefined ? undefined : jsonOf(`${where}input of ${policy.name}`, input);
-  const parsed = await parsedOf(policy, input, what);
+  const stored = input === undefined ? undefined : storedOrThrow(`${where}input of ${policy.name}`, input);
+  const parsed = await parsedOf(policy, stored?.value, what);
   try {
-    return { policy, input: input as Json | undefined, text, limits: limitNames(policy, parsed) };
+    return { policy, input: stored?.value, text: stored?.text, limits: limitNames(policy, parsed) };
   } catch (error) {
-    throw new FunctionsError(
-      'invalid_input',
-      `${what} gives no key: ${error instanceof Error ? error.message : 'unknown'}`,
-    );
+    throw new FunctionsError('invalid_input', `${what} gives no key: ${runErrorOf(error).message}`);
   }
 }
 
@@ -101,10 +100,11 @@ export function storageWith(storage: Storage & { alongside?: (rows: HostRows) =>
   );
 }
 
-function jsonOf(what: string, value: unknown): string {
-  const fault = valueFault(what, value);
-  if (fault !== undefined) throw new FunctionsError(fault.type, fault.message);
-  return JSON.stringify(value);
+/** A value of the host as it is kept. */
+export function storedOrThrow(what: string, given: unknown): StoredJson {
+  const stored = storedJson(what, given);
+  if (stored.isErr()) throw new FunctionsError(stored.error.type, stored.error.message);
+  return stored.value;
 }
 
 export function newRunOf(
