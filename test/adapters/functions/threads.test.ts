@@ -88,6 +88,22 @@ test.each<[string, unknown, object]>([
   expect((await ran(what, value)).record).toMatchObject(record);
 });
 
+test.each([null, undefined, 1, 'text', [], {}, { type: 'log', level: 'no such level' }, { type: 'worked', id: 0 }])(
+  'a module that sends the message %o itself does not end the process',
+  async (value) => {
+    const { record } = await ran('message', value as never);
+    expect(['succeeded', 'failed']).toContain(record.state);
+  },
+);
+
+test.each(['message', 'name', 'stack', 'code', 'wait'])(
+  'an error of a thread whose %s cannot be read fails its run',
+  async (part) => {
+    const { record } = await ran('hostile error', part);
+    expect(record).toMatchObject({ state: 'failed', error: { message: 'something that cannot be read was thrown' } });
+  },
+);
+
 test('aborts by its signal, and a thread that does not end is ended', async () => {
   await opened;
   const [waiting, spinning] = [
