@@ -201,6 +201,8 @@ export class RunLoop implements AttemptLoop {
   /** How far the wall clock was ahead of the monotonic one in the last turn. */
   #ahead: Milliseconds = Number.NEGATIVE_INFINITY;
   #collectedAt: Milliseconds = Number.NEGATIVE_INFINITY;
+  /** When a failure of the store was logged last. */
+  #loggedAt: Milliseconds = Number.NEGATIVE_INFINITY;
   /** Leases of processes on other timelines, and since when they have been the same. */
   readonly #foreign = new Map<string, { readonly leaseUntil: Milliseconds; readonly since: Milliseconds }>();
   /** The key of each function whose turn was last. */
@@ -470,7 +472,7 @@ export class RunLoop implements AttemptLoop {
 
   /** Records an outcome together with rows of the host, in a separate write: they may be refused. */
   async #commitWith(attempt: Attempt, end: AttemptEnd, rows: HostRows): Promise<void> {
-    const { storage, clock, logger } = this.#context;
+    const { storage, clock } = this.#context;
     const notes = attempt.takeNotes();
     for (;;) {
       const own = hostRowsOf(rows);
@@ -490,7 +492,7 @@ export class RunLoop implements AttemptLoop {
       }
       // An earlier try may have recorded it: whoever waits reads what is stored.
       if (written.error.message === taken) return this.#committed(attempt, undefined);
-      logger.error({ error: written.error.message }, 'An outcome with rows of the host cannot be recorded');
+      this.#logFailure(written.error, 'An outcome with rows of the host cannot be recorded');
       // A stop does not wait for a store that fails: the run is taken again.
       if (!this.#accepts || ('reason' in written.error && written.error.reason === 'closed')) return;
       await clock.sleep(second, new AbortController().signal);
@@ -568,12 +570,20 @@ export class RunLoop implements AttemptLoop {
       for (const { attempt } of noted) this.noted(attempt);
       this.#mayHoldMore = true;
       this.#isCaughtUp = false;
-      this.#context.logger.error({ error: written.error.message }, 'Runs of functions cannot be recorded');
+      this.#logFailure(written.error, 'Runs of functions cannot be recorded');
       return undefined;
     }
     if (adopts) this.#mayHoldMore = false;
     this.#follow(written.value.value, free);
     return { ...written.value.value, index: written.value.index };
+  }
+
+  /** Once a second at most: a store that fails, fails every outcome that waits for it. */
+  #logFailure({ message }: { readonly message: string }, what: string): void {
+    const now = this.#context.clock.monotonic();
+    if (now - this.#loggedAt < second) return;
+    this.#loggedAt = now;
+    this.#context.logger.error({ error: message }, what);
   }
 
   /** What a turn has decided happens once it is durable. */
