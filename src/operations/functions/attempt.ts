@@ -9,7 +9,6 @@ import {
   type SchemaResult,
   Snooze,
 } from '../../functions/define-function.js';
-import { jsonFault, valueFault } from '../../functions/json-fault.js';
 import { retryWait, waitUntil } from '../../functions/retry-wait.js';
 import {
   type AttemptEnd,
@@ -24,6 +23,8 @@ import {
   type StoredRun,
   type StoredStep,
 } from '../../functions/run.js';
+import { isOf, runErrorOf, stringOf } from '../../functions/run-error.js';
+import { longestProgress, storedJson } from '../../functions/stored-json.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { RunFailedError } from './functions-api.js';
@@ -31,11 +32,7 @@ import { RunFailedError } from './functions-api.js';
 /** Why an attempt should end; the name of the reason of its signal. */
 type AbortCause = 'cancelled' | 'timed_out' | 'stopping' | 'lost';
 
-const longestMessage = 1024;
-const longestStack = 8192;
 const maximumSteps = 1000;
-/** The most characters of a progress. */
-const longestProgress = 4096;
 
 /** The input of a queued run does not fit the code that would run it. */
 class InvalidInput extends NonRetryableError {
@@ -201,9 +198,7 @@ export class Attempt {
       const parsed = await parsedInput(policy, this.run, this.#input);
       const result: unknown = await this.#host.handlerOf(policy)?.(parsed, this.#runContext());
       if (this.cause === 'cancelled' || this.cause === 'timed_out') return this.ending(undefined, this.wait(undefined));
-      const fault = result === undefined ? undefined : valueFault('result', result, this.#mostBytes);
-      if (fault !== undefined) throw new NonRetryableError(fault.message);
-      return { type: 'succeeded', result: result as Json | undefined };
+      return { type: 'succeeded', result: kept('result', result, this.#mostBytes) };
     } catch (error) {
       return this.failure(error);
     }
@@ -211,14 +206,15 @@ export class Attempt {
 
   /** The end of an attempt that threw. */
   failure(error: unknown): AttemptEnd {
-    if (error instanceof Snooze && this.cause === undefined)
-      return { type: 'snoozed', wait: waitUntil(error.wait, this.#host.context.clock.now()) };
-    return this.ending(runErrorOf(error), this.wait(error));
+    if (this.cause !== undefined || !isOf(error, Snooze)) return this.ending(runErrorOf(error), this.wait(error));
+    const wait = waitUntil(error, this.#host.context.clock.now());
+    if (wait !== undefined) return { type: 'snoozed', wait };
+    return this.failure(new TypeError('Snooze takes milliseconds, a string such as 30s, or a valid Date'));
   }
 
   wait(error: unknown): Milliseconds | undefined {
     // The run that was called has had its own attempts.
-    if (error instanceof RunFailedError) return undefined;
+    if (isOf(error, RunFailedError)) return undefined;
     const { ids, clock } = this.#host.context;
     return retryWait(this.policy, { error, attempt: this.run.attempt }, ids.fraction(), clock.now());
   }
@@ -250,8 +246,8 @@ export class Attempt {
       },
       progress: (value) => this.#progress(value),
       heartbeat: () => this.#hear(),
-      step: (name, work) => this.#step(name, work),
-      call: (name, fn, ...input) => this.#call(name, { fn, input: input[0] }) as Promise<never>,
+      step: (name, work) => unobserved(this.#step(name, work)),
+      call: (name, fn, ...input) => unobserved(this.#call(name, { fn, input: input[0] })) as Promise<never>,
       commit: (result, rows) => this.#commit(result, rows),
     };
   }
@@ -262,7 +258,7 @@ export class Attempt {
 
   #log(level: LogLine['level'], text: string): void {
     if (this.hasEnded) return;
-    const line = { at: this.#host.context.clock.now(), level, text: String(text).slice(0, longestLine) };
+    const line = { at: this.#host.context.clock.now(), level, text: stringOf(text).slice(0, longestLine) };
     this.#lines.push(line);
     this.#size += line.text.length;
     if (this.#size > 2 * longestLog) {
@@ -273,14 +269,10 @@ export class Attempt {
   }
 
   #progress(value: Json): void {
-    const fault = jsonFault(value);
-    if (fault !== undefined) throw new NonRetryableError(`the progress is not JSON: ${fault}`);
-    const text = JSON.stringify(value);
-    if (text.length > longestProgress)
-      throw new NonRetryableError(`the progress has ${text.length} characters: at most ${longestProgress} are kept`);
+    const progress = keptProgress(value);
     this.#hear();
     if (this.hasEnded) return;
-    this.#progressed = JSON.parse(text) as Json;
+    this.#progressed = progress;
     this.#host.noted(this);
   }
 
@@ -298,10 +290,9 @@ export class Attempt {
     if (done !== undefined && (done.called === undefined || done.called.outcome === 'succeeded'))
       return done.value as T;
     const value = await work();
-    const fault = value === undefined ? undefined : valueFault(`value of the step '${name}'`, value, this.#mostBytes);
-    if (fault !== undefined) throw new NonRetryableError(fault.message);
-    await this.#host.keep(this, name, value as Json | undefined);
-    all.set(name, { run: this.run.number, name, ...(value === undefined ? {} : { value: value as Json }) });
+    const stored = kept(`value of the step '${name}'`, value, this.#mostBytes);
+    await this.#host.keep(this, name, stored);
+    all.set(name, { run: this.run.number, name, ...(stored === undefined ? {} : { value: stored }) });
     this.#hear();
     return value;
   }
@@ -342,6 +333,26 @@ function reasonOf(cause: AbortCause): Error {
   return error;
 }
 
+/** A value of the handler as it is kept. */
+export function kept(what: string, value: unknown, most: number): Json | undefined {
+  if (value === undefined) return undefined;
+  const stored = storedJson(what, value, most);
+  if (stored.isErr()) throw new NonRetryableError(stored.error.message);
+  return stored.value.value;
+}
+
+export function keptProgress(value: unknown): Json {
+  const progress = kept('progress', value, longestProgress);
+  if (progress === undefined) throw new NonRetryableError('the progress is not JSON: the value is undefined');
+  return progress;
+}
+
+/** A handler may end without having waited for what it began, whose failure must not end the process. */
+function unobserved<T>(begun: Promise<T>): Promise<T> {
+  begun.catch(() => undefined);
+  return begun;
+}
+
 async function parsedInput(policy: FunctionPolicy, run: StoredRun, stored: Json | undefined): Promise<unknown> {
   const isOlder = run.version < policy.version && policy.migrate !== undefined;
   const input = isOlder ? policy.migrate?.(stored as Json, run.version) : stored;
@@ -361,24 +372,4 @@ export function issuesText(issues: readonly SchemaIssue[]): string {
     return place === '' ? message : `${place}: ${message}`;
   });
   return [...shown, ...(issues.length > shown.length ? [`${issues.length - shown.length} more`] : [])].join('; ');
-}
-
-/** What was thrown, cut to what is kept. */
-function runErrorOf(thrown: unknown): RunError {
-  if (!(thrown instanceof Error)) return { name: 'Error', message: textOf(thrown).slice(0, longestMessage), stack: '' };
-  const { code } = thrown as { readonly code?: unknown };
-  return {
-    name: String(thrown.name).slice(0, 128),
-    message: String(thrown.message).slice(0, longestMessage),
-    stack: String(thrown.stack ?? '').slice(0, longestStack),
-    ...(typeof code === 'string' ? { code: code.slice(0, 128) } : {}),
-  };
-}
-
-function textOf(thrown: unknown): string {
-  try {
-    return typeof thrown === 'string' ? thrown : `thrown: ${JSON.stringify(thrown) ?? String(thrown)}`;
-  } catch {
-    return 'something that cannot be printed was thrown';
-  }
 }

@@ -11,7 +11,6 @@ import {
   type HostRows,
   policyOf,
 } from '../../functions/define-function.js';
-import { valueFault } from '../../functions/json-fault.js';
 import {
   batches,
   cancellation,
@@ -27,6 +26,7 @@ import {
   type StoredRun,
 } from '../../functions/run.js';
 import { declared, schedules } from '../../functions/schedule.js';
+import { storedJson } from '../../functions/stored-json.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import { checkArgument, checkOptions } from '../../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../../options/durations.js';
@@ -41,7 +41,7 @@ import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { type OpenTransaction, sharedWriteOf } from '../context/shared-write.js';
 import { beginEnqueue, inSpan } from './attempt-watch.js';
-import { knownPolicy, newRunOf, type Order, orderOf, type Placed, parsedOf, place, storageWith } from './enqueue.js';
+import { knownPolicy, newRunOf, orderOf, type Placed, parsedOf, place, storageWith } from './enqueue.js';
 import { explainRun } from './explain.js';
 import {
   type Batch,
@@ -274,9 +274,9 @@ class EngineFunctions implements Functions {
   async enqueueIn<In, Out>(
     context: EngineContext,
     fn: FunctionDefinition<In, Out>,
-    [input, options = {}]: EnqueueArgs<In>,
+    [input, given = {}]: EnqueueArgs<In>,
   ): Promise<Run<Out>> {
-    checkEnqueue(options, this.#engine.clock.now());
+    const options = checkEnqueue(given, this.#engine.clock.now());
     const order = await orderOf(this.#policies, { fn, input, mostBytes: this.#mostBytes });
     const isDue = options.delay === undefined && options.runAt === undefined && options.debounce === undefined;
     const slot = isDue ? this.#queue.reserve(order.policy.name) : undefined;
@@ -310,15 +310,16 @@ class EngineFunctions implements Functions {
     context: EngineContext,
     fn: FunctionDefinition<In, Out>,
     inputs: readonly In[],
-    options: BatchOptions = {},
+    given: BatchOptions = {},
   ): Promise<Batch<Out>> {
-    checkEnqueue(options, this.#engine.clock.now(), 'functions.enqueueMany', batchTable);
+    const options = checkEnqueue(given, this.#engine.clock.now(), 'functions.enqueueMany', batchTable);
     if (!Array.isArray(inputs) || inputs.length > mostInputs)
       throw new TypeError(`functions.enqueueMany: the inputs are a list of at most ${mostInputs}`);
     const follower = options.then === undefined ? undefined : this.#known('functions.enqueueMany', options.then);
-    const orders: Order[] = [];
-    for (const [at, input] of inputs.entries())
-      orders.push(await orderOf(this.#policies, { fn, input, mostBytes: this.#mostBytes, where: `inputs[${at}]: ` }));
+    const mostBytes = this.#mostBytes;
+    const orders = await Promise.all(
+      inputs.map((input, at) => orderOf(this.#policies, { fn, input, mostBytes, where: `inputs[${at}]: ` })),
+    );
     const policy = this.#known('functions.enqueueMany', fn);
     const span = beginEnqueue(this.#engine, policy.name, orders.length);
     const { batch, members } = await this.#writeIn(context, span, options.alongside, (tx) => {
@@ -722,7 +723,8 @@ class EngineFunctions implements Functions {
 
 /** Why the input of a schedule cannot be stored. Schedules are declared before the settings of an engine are known. */
 function inputFault({ id, input }: Pick<Cron<unknown>, 'id' | 'input'>, mostBytes: number): string | undefined {
-  return input === undefined ? undefined : valueFault(`input of the schedule '${id}'`, input, mostBytes)?.message;
+  const stored = input === undefined ? undefined : storedJson(`input of the schedule '${id}'`, input, mostBytes);
+  return stored?.isErr() === true ? stored.error.message : undefined;
 }
 
 function putDeclaration(

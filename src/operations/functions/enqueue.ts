@@ -1,7 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { limitNames } from '../../functions/admission.js';
 import { type FunctionPolicy, type HostRows, type Json, policyOf } from '../../functions/define-function.js';
-import { valueFault } from '../../functions/json-fault.js';
 import {
   hasEnded,
   idempotencyTime,
@@ -12,6 +11,8 @@ import {
   type StoredRun,
   values,
 } from '../../functions/run.js';
+import { runErrorOf } from '../../functions/run-error.js';
+import { type StoredJson, storedJson } from '../../functions/stored-json.js';
 import { milliseconds } from '../../options/durations.js';
 import type { Storage } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
@@ -71,15 +72,12 @@ export async function orderOf(
 ): Promise<Order> {
   const policy = knownPolicy(policies, caller, fn);
   const what = `${where}the input of ${policy.name}`;
-  const text = input === undefined ? undefined : jsonOf(`${where}input of ${policy.name}`, input, mostBytes);
-  const parsed = await parsedOf(policy, input, what);
+  const stored = input === undefined ? undefined : storedOrThrow(`${where}input of ${policy.name}`, input, mostBytes);
+  const parsed = await parsedOf(policy, stored?.value, what);
   try {
-    return { policy, input: input as Json | undefined, text, limits: limitNames(policy, parsed) };
+    return { policy, input: stored?.value, text: stored?.text, limits: limitNames(policy, parsed) };
   } catch (error) {
-    throw new FunctionsError(
-      'invalid_input',
-      `${what} gives no key: ${error instanceof Error ? error.message : 'unknown'}`,
-    );
+    throw new FunctionsError('invalid_input', `${what} gives no key: ${runErrorOf(error).message}`);
   }
 }
 
@@ -106,10 +104,11 @@ export function storageWith(storage: Storage & { alongside?: (rows: HostRows) =>
   );
 }
 
-function jsonOf(what: string, value: unknown, mostBytes: number): string {
-  const fault = valueFault(what, value, mostBytes);
-  if (fault !== undefined) throw new FunctionsError(fault.type, fault.message);
-  return JSON.stringify(value);
+/** A value of the host as it is kept. */
+export function storedOrThrow(what: string, given: unknown, mostBytes: number): StoredJson {
+  const stored = storedJson(what, given, mostBytes);
+  if (stored.isErr()) throw new FunctionsError(stored.error.type, stored.error.message);
+  return stored.value;
 }
 
 export function newRunOf(

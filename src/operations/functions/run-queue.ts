@@ -84,6 +84,8 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
   #ahead: Milliseconds = Number.NEGATIVE_INFINITY;
   #collectedAt: Milliseconds = Number.NEGATIVE_INFINITY;
   readonly #lastKey = new Map<string, string>();
+  /** When a failure of the store was logged last. */
+  #loggedAt: Milliseconds = Number.NEGATIVE_INFINITY;
   readonly #endings = { all: 0, handedBack: 0 };
   /** Who waits for the next end. */
   #atEnd: (() => void)[] = [];
@@ -322,7 +324,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
 
   /** Records an outcome together with rows of the host, in a separate write: they may be refused. */
   async #commitWith(attempt: Attempt, end: AttemptEnd, rows: HostRows): Promise<NotedEnd | undefined> {
-    const { storage, clock, logger } = this.#context;
+    const { storage, clock } = this.#context;
     attempt.hasEnded = true;
     const notes = attempt.takeNotes();
     for (;;) {
@@ -342,7 +344,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
       }
       // An earlier try may have recorded it: whoever waits reads what is stored.
       if (written.error.message === taken) return this.#committed(attempt, end, undefined);
-      logger.error({ error: written.error.message }, 'An outcome with rows of the host cannot be recorded');
+      this.#logFailure(written.error);
       // A stop does not wait for a store that fails: the run is taken again.
       if (!this.#accepts || ('reason' in written.error && written.error.reason === 'closed')) {
         this.loop.settle(attempt);
@@ -350,6 +352,13 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
       }
       await clock.sleep(second, new AbortController().signal);
     }
+  }
+
+  /** Once a second at most: a store that fails, fails every outcome that waits for it. */
+  #logFailure({ message }: { readonly message: string }): void {
+    if (this.#now - this.#loggedAt < second) return;
+    this.#loggedAt = this.#now;
+    this.#context.logger.error({ error: message }, 'An outcome with rows of the host cannot be recorded');
   }
 
   #committed(attempt: Attempt, end: AttemptEnd, run: StoredRun | undefined): undefined {

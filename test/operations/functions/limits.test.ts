@@ -114,7 +114,7 @@ describe('what a handler does is accepted up to its limit', () => {
     const progress = (count: number) => (run: RunContext) => run.progress(bytes(count));
     expect((await outcomeOf(progress(4096))).status).toMatchObject({ state: 'succeeded', progress: bytes(4096) });
     expect((await outcomeOf(progress(4097))).status.error?.message).toBe(
-      'the progress has 4097 characters: at most 4096 are kept',
+      'the progress has 4097 bytes of JSON: at most 4096 are kept',
     );
   });
 
