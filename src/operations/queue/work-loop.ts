@@ -148,6 +148,11 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
     if (before <= this.#known) this.#known = Math.max(this.#known, after);
   }
 
+  /** Whether everything that this process holds, and every change up to this index, is known here. */
+  knows(index: number): boolean {
+    return index <= this.#known && !this.#mayHoldMore;
+  }
+
   /** Renews the lease when it is about to end, for a row that is claimed outside of a turn; gives its end. */
   keepLease(view: WriteView, { monotonic, timeline }: TimelinePoint): Milliseconds {
     const { name, lease } = this.#kind;
@@ -175,7 +180,7 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
     }
   }
 
-  /** Records every change of the store. Those of this process's own writes are told by `note`. */
+  /** Records every change of the store. Those of this process's own writes are known by `note`. */
   async #watch(signal: AbortSignal): Promise<void> {
     let after = 0;
     while (!signal.aborted) {
@@ -308,7 +313,7 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
     if (items.length === 0) return;
     for (const item of items) this.#underWay.set(this.#kind.key(item), item);
     this.#running += items.length;
-    // Whoever waits for the write goes on first.
+    // Whoever waits for the write is answered first.
     setImmediate(() => {
       for (const item of items) void this.#kind.perform(item).then((end) => this.#note(item, end));
     });
@@ -335,6 +340,6 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
 }
 
 /** Index of the last change of any of the tables. */
-function indexOf(view: ReadView, tables: readonly TableName[]): number {
+export function indexOf(view: ReadView, tables: readonly TableName[]): number {
   return tables.reduce((highest, table) => Math.max(highest, view.tableIndex(table)), 1);
 }

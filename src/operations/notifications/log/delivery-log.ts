@@ -8,7 +8,6 @@ import { type RecoverableOutcome, recoverableOutcome } from '../../../notificati
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import { type QueueRecord, queues } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
-import { underWayOf } from '../../books/delivery-rows.js';
 
 /* The delivery log of one configuration. */
 
@@ -55,17 +54,9 @@ export function* unfinishedDeliveries(
   owner: LogOwner,
   below = Number.MAX_SAFE_INTEGER,
 ): Generator<Delivery> {
-  const held = underWayOf(view, owner.configurationId)
-    .filter(({ sequence, state }) => sequence < below && isUnfinished(state))
-    .sort((a, b) => a.sequence - b.sequence);
   for (const row of rowsBelow(view, owner, below, 'unfinished')) {
-    for (let last = held.at(-1); last !== undefined && last.sequence > row.sequence; last = held.at(-1)) {
-      held.pop();
-      if (isUnfinished(currentState(last, owner.queue).state)) yield last;
-    }
     if (isUnfinished(currentState(row, owner.queue).state)) yield row;
   }
-  for (const row of held.reverse()) if (isUnfinished(currentState(row, owner.queue).state)) yield row;
 }
 
 /** The delivery as a caller sees it: a delivery that is being cancelled counts as cancelled since the decision. */
@@ -81,12 +72,11 @@ function* rowsBelow(
   view: ReadView,
   { configurationId }: LogOwner,
   below: number,
-  index?: 'unfinished',
+  index: 'log' | 'unfinished' = 'log',
 ): Generator<Delivery> {
   let to: readonly [string, number] = [configurationId, below];
   for (;;) {
-    const range = { from: [configurationId], to, reverse: true, limit: chunk };
-    const rows = view.list(deliveries, index === undefined ? range : { ...range, index });
+    const rows = view.list(deliveries, { index, from: [configurationId], to, reverse: true, limit: chunk });
     for (const { record } of rows) yield record;
     const last = rows.at(-1)?.record;
     if (last === undefined || rows.length < chunk) return;
