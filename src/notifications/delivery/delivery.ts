@@ -154,12 +154,8 @@ export const deliveries = table<Delivery>(
         orderKey !== null && isInOrder(state) ? [configurationId, orderKey, sequence] : undefined,
       lazy: 32,
     },
-    /** What somebody works on. */
-    held: {
-      version: 1,
-      key: ({ configurationId, sequence, holder }) => (holder === undefined ? undefined : [configurationId, sequence]),
-      lazy: 128,
-    },
+    /** What somebody works on: never many. */
+    held: { version: 1, key: ({ sequence, holder }) => (holder === undefined ? undefined : [sequence]), lazy: 128 },
     /** Unfinished deliveries in order of acceptance. */
     unfinished: {
       version: 3,

@@ -14,8 +14,8 @@ export function deliveryOf(view: ReadView, event: StoredEvent, position: number)
 
 /** The deliveries that somebody works on: those of a configuration, or all. */
 export function underWayOf(view: ReadView, configurationId?: string): readonly Delivery[] {
-  const prefix = configurationId === undefined ? [] : [configurationId];
-  return view.list(deliveries, { index: 'held', prefix }).map(({ record }) => record);
+  const held = view.list(deliveries, { index: 'held' }).map(({ record }) => record);
+  return configurationId === undefined ? held : held.filter((delivery) => delivery.configurationId === configurationId);
 }
 
 /** The first unfinished delivery of the run. */

@@ -189,7 +189,9 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
         if (signal.aborted || reached <= after) return;
         after = reached;
         this.#reached = reached;
-        this.#waker.wake();
+        // What this process has written is known when those who waited for it have gone on.
+        await new Promise((resolve) => setImmediate(resolve));
+        if (this.#reached > this.#known) this.#waker.wake();
       } catch (error) {
         // Only the end of the loop waits for this promise.
         const message = error instanceof Error ? error.message : 'unknown';
@@ -229,7 +231,8 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
 
   /** Waits until a turn is needed, or may be. */
   async #rest(signal: AbortSignal): Promise<void> {
-    const next = this.#turnAt(signal.aborted);
+    const isDone = signal.aborted && this.#running === 0 && this.#ends.length === 0;
+    const next = isDone ? Number.NEGATIVE_INFINITY : this.#turnAt(signal.aborted);
     if (next > this.#context.clock.monotonic()) await this.#waker.rest(next);
     // What ends together is recorded together.
     await new Promise((resolve) => setImmediate(resolve));
@@ -323,7 +326,9 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
     this.#running -= 1;
     this.#ends.push({ item, end });
     this.#isUrgent ||= this.#kind.isAwaited({ item, end });
-    this.#waker.wake();
+    // The first one sets the time of the write for all that end until then.
+    if (this.#isUrgent || this.#ends.length === 1 || this.#ends.length >= this.#kind.recordBatch || this.#running === 0)
+      this.#waker.wake();
   }
 
   /** Gives the lease back. */

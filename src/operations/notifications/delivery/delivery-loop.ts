@@ -91,6 +91,8 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
   readonly #reservation: Reservation;
   /** Configurations whose deliveries a dead process has left. */
   readonly #freed = new Set<string>();
+  /** Whether no other process works on deliveries, when their table was changed last at this index. */
+  #alone = { index: -1, is: false };
 
   constructor(context: EngineContext, timeline: Timeline, stopping: AbortSignal) {
     const { delivery } = context.settings.notifications;
@@ -151,6 +153,7 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
     this.#freed.clear();
     for (const [id, change] of turn.seen) if (memory.changed.get(id) === change) memory.changed.delete(id);
     for (const id of turn.again) memory.mark(id);
+    if (turn.again.size > 0) memory.expectFollowers(turn.again);
     for (const [id, note] of turn.notes) {
       if (note === null) memory.notes.delete(id);
       else memory.notes.set(id, note);
@@ -239,7 +242,9 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
 
   #newTurn(tx: Transaction, process: string): DeliveryTurn {
     const time = { now: queueTime(this.#timeline, tx.monotonic), wall: tx.now };
-    return new DeliveryTurn(this.#context, this.#memory, tx, { time, process, reservation: this.#reservation });
+    const isKnown = this.loop.knows(indexOf(tx, deliveryTables));
+    const about = { time, process, isKnown, reservation: this.#reservation };
+    return new DeliveryTurn(this.#context, this.#memory, tx, about);
   }
 
   #nextAt({ notes, nextWake }: DeliveryTurn): number {
@@ -288,8 +293,18 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
     const key = headKey(delivery);
     const memory = this.#memory;
     if (memory.heads.has(key) || items.some((item) => headKey(item.delivery) === key)) return false;
-    const isKnown = memory.notes.get(id)?.isEmpty === true && this.loop.knows(before) && isAlone(tx, this.loop.process);
+    const isKnown = memory.notes.get(id)?.isEmpty === true && this.loop.knows(before) && this.#isAlone(tx);
     return isKnown || !hasUnfinished(tx, id, orderKey);
+  }
+
+  /** Whether no other process works on deliveries. */
+  #isAlone(view: ReadView): boolean {
+    const index = view.tableIndex(processes);
+    if (this.#alone.index !== index) {
+      const rows = view.list(processes, { prefix: [queueName] });
+      this.#alone = { index, is: rows.every(({ record }) => record.id === this.loop.process) };
+    }
+    return this.#alone.is;
   }
 
   async #attempt({
@@ -333,11 +348,6 @@ class Accepting {
     this.before = undefined;
     this.after = undefined;
   }
-}
-
-/** Whether no other process works on deliveries. */
-function isAlone(view: ReadView, process: string): boolean {
-  return view.list(processes, { prefix: [queueName] }).every(({ record }) => record.id === process);
 }
 
 /** Whether the hook of the configuration, if it has one, has asked for a pause. */

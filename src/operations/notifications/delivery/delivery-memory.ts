@@ -117,7 +117,14 @@ export class DeliveryMemory {
   forget(): void {
     this.notes.clear();
     this.lookFrom = [];
-    for (const item of this.heads.values()) item.isFollowed = true;
+    this.expectFollowers();
+  }
+
+  /** Rows that are not known here may be behind those under way: of these configurations, or of all. */
+  expectFollowers(configurations?: ReadonlySet<string>): void {
+    for (const item of this.heads.values()) {
+      if (configurations === undefined || configurations.has(item.delivery.configurationId)) item.isFollowed = true;
+    }
   }
 
   /** Whether nothing of the configuration waits, so that a new delivery may begin at once. */

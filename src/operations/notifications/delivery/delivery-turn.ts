@@ -83,6 +83,8 @@ export class DeliveryTurn {
   readonly time: QueueTime;
   readonly context: EngineContext;
   readonly memory: DeliveryMemory;
+  /** Whether every change of the store before this write is known in memory. */
+  readonly isKnown: boolean;
   readonly #process: string;
   readonly #reservation: Reservation;
   readonly #changedAt: number;
@@ -95,12 +97,18 @@ export class DeliveryTurn {
     context: EngineContext,
     memory: DeliveryMemory,
     tx: Transaction,
-    about: { readonly time: QueueTime; readonly process: string; readonly reservation: Reservation },
+    about: {
+      readonly time: QueueTime;
+      readonly process: string;
+      readonly isKnown: boolean;
+      readonly reservation: Reservation;
+    },
   ) {
     this.context = context;
     this.memory = memory;
     this.tx = tx;
     this.time = about.time;
+    this.isKnown = about.isKnown;
     this.#process = about.process;
     this.#reservation = about.reservation;
     this.seen = new Map(memory.changed);
