@@ -1,4 +1,5 @@
 import { ok } from 'neverthrow';
+import { classifySilence } from '../../../notifications/delivery/classify-failure.js';
 import { type Delivery, deliveries, queueName } from '../../../notifications/delivery/delivery.js';
 import type { StoredEvent } from '../../../notifications/events/event.js';
 import { hookHolds } from '../../../notifications/queue/hook-hold.js';
@@ -37,8 +38,8 @@ import {
 } from './delivery-memory.js';
 import { DeliveryTurn, destinationsIndex } from './delivery-turn.js';
 import type { OpenDestination } from './load-destination.js';
-import { brokenReport } from './observe.js';
 import { recordEnds, reportExpired } from './record-ends.js';
+import { silentAttempt } from './silent-attempt.js';
 
 /**
  * Sends due deliveries: the rows of deliveries as a queue, see `WorkLoop`. If the process is killed, its lease ends and its deliveries
@@ -324,7 +325,8 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
       () => {
         // The transport rejected although it must not, or rendering the message failed. The delivery keeps its place.
         context.logger.error({ delivery: delivery.id }, 'An attempt failed unexpectedly');
-        return brokenReport(context.clock.now());
+        const message = 'The attempt failed unexpectedly';
+        return silentAttempt(context, { destination: '' }, classifySilence({ type: 'connect_failed', message }));
       },
     );
     const at: Instant = queueTime(this.#timeline, context.clock.monotonic());

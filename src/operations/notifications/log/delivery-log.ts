@@ -4,7 +4,12 @@ import {
   deliveries,
   isUnfinished,
 } from '../../../notifications/delivery/delivery.js';
-import { type RecoverableOutcome, recoverableOutcome } from '../../../notifications/delivery/recovery.js';
+import {
+  type RecoverableOutcome,
+  type Recovery,
+  type RecoveryFilter,
+  recoverableOutcome,
+} from '../../../notifications/delivery/recovery.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import { type QueueRecord, queues } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
@@ -87,4 +92,24 @@ function* rowsBelow(
 /** Whether deliveries with this outcome are in the index `failed`. */
 export function isFailed(outcome: DeliveryOutcome | null): outcome is RecoverableOutcome {
   return recoverableOutcome(outcome) !== undefined;
+}
+
+/** The maximum number of deliveries read at once. */
+export const readAtOnce = 500;
+
+/** Whether a bulk redelivery re-sends the delivery. Erased events have nothing to send. */
+export function isSelected(delivery: Delivery, { trigger }: Pick<RecoveryFilter, 'trigger'>): boolean {
+  return delivery.erased !== true && (trigger === null || trigger === delivery.trigger);
+}
+
+/** Deliveries of a configuration that ended in the time range, oldest end first, beginning after `after`. */
+export function endedDeliveries(
+  view: ReadView,
+  configurationId: string,
+  { outcome, since, until, limit = readAtOnce }: Omit<RecoveryFilter, 'trigger'> & { readonly limit?: number },
+  after: Recovery['reached'],
+): Delivery[] {
+  const from = after === null ? [configurationId, outcome, since] : [configurationId, outcome, after[0], after[1] + 1];
+  const range = { from, to: [configurationId, outcome, until], limit };
+  return view.list(deliveries, { index: 'failed', ...range }).map(({ record }) => record);
 }
