@@ -372,6 +372,9 @@ describe('a run', () => {
     expect((await orThrow(own.box.jobs.versions(id))).value.versions).toHaveLength(1);
     expect((await orThrow(own.box.jobs.evaluations(id))).value).toEqual([]);
     expect((await orThrow(own.box.jobs.deployments(id))).value).toEqual([]);
+    expect((await orThrow(own.box.jobs.services(id))).value).toEqual([]);
+    expect((await orThrow(own.box.allocations.services(allocation?.ID ?? ''))).value).toEqual([]);
+    expect(await orThrow(own.box.jobs.actions(id))).toEqual([]);
   });
 
   test('that fails shows its attempts and its error', async () => {
