@@ -220,6 +220,8 @@ class UnfinishedRuns {
         const rows = this.#current().list(runs, { index, limit: mostCounted + 1 });
         if (rows.length > mostCounted) this.#hasMore = true;
         for (const { record } of rows.slice(0, mostCounted)) {
+          // Those that wait for a run have a holder, too, and are counted by their own index.
+          if (index === 'live' && record.state === 'waiting') continue;
           const states = found.get(record.function) ?? [];
           states.push(record.state);
           found.set(record.function, states);
