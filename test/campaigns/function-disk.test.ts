@@ -85,7 +85,7 @@ describe.each<[string, boolean, () => Disk | undefined]>([
       expect(await eventually(patience, () => log.isOver)).toBe(true);
       await expectOnce(file, log);
       expect(log.unread).toEqual([]);
-    expect(log.refused.length).toBeGreaterThan(rounds * 20);
+      expect(log.refused.length).toBeGreaterThan(rounds * 20);
       for (const refusal of log.refused) expect(refusal).toMatch(/"type":"storage_failed".*\(full\).*full/);
       expect(child?.exitCode).toBe(null);
       expect(log.errors).toEqual([]);
