@@ -178,7 +178,7 @@ function begun(href: string): Thread {
     thread.listener?.broken(error);
   };
   worker.on('message', (message: FromThread) => {
-    // A module may send messages of its own, which are none of these.
+    // A module may send other messages, which are none of these.
     try {
       thread.listener?.message(message);
     } catch (error) {

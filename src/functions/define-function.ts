@@ -4,7 +4,7 @@ import { checkOptions, faultOf, type OptionKind, type OptionTable } from '../opt
 import { type Duration, isDuration, milliseconds } from '../options/durations.js';
 import { callable, count, either, group, listOf, oneOf, optional, textLike } from '../options/option-kinds.js';
 import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
-import { type Json, longestValue, storedJson } from './stored-json.js';
+import { type Json, mostValueBytes, storedJson } from './stored-json.js';
 
 export type { Json } from './stored-json.js';
 
@@ -312,8 +312,8 @@ const cronTable: OptionTable<Cron<unknown>> = {
     fits: (value) => typeof value === 'string' && timeZone(value) !== undefined,
   }),
   input: optional({
-    takes: `JSON of at most ${longestValue} characters`,
-    fits: (value) => storedJson('input', value).isOk(),
+    takes: `JSON of at most ${mostValueBytes} bytes`,
+    fits: (value) => storedJson('input', value, mostValueBytes).isOk(),
   }),
   missed: optional(oneOf('skip', 'once', 'all')),
   overlap: optional(oneOf('allow', 'skip', 'queue')),
@@ -463,7 +463,7 @@ function cronsFrom(cron: FunctionOptions<unknown, unknown>['cron'] = []): readon
 /** A schedule with every default. */
 export function cronPolicyOf({ id = 'cron', schedule, timeZone = 'UTC', input, ...rest }: Cron<unknown>): CronPolicy {
   const { missed = 'once', overlap = 'skip' } = rest;
-  const stored = input === undefined ? undefined : storedJson('input', input).unwrapOr(undefined);
+  const stored = input === undefined ? undefined : storedJson('input', input, mostValueBytes).unwrapOr(undefined);
   return { id, schedule, timeZone, input: stored?.value, missed, overlap };
 }
 

@@ -1,12 +1,15 @@
 import { err, ok, type Result } from 'neverthrow';
+import { byteLength } from '../jobs/validation/text-size.js';
 
 /** What an input, a result and the value of a step may be. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json | undefined };
 
-/** The most characters of an input, a result or the value of a step. */
-export const longestValue = 1024 * 1024;
-/** The most characters of a progress. */
-export const longestProgress = 4096;
+/** Bytes of the JSON of an input, a result or the value of a step: the default of their setting, and its range. */
+export const usualValueBytes = 1024 * 1024;
+export const leastValueBytes = 1024;
+export const mostValueBytes = 16 * usualValueBytes;
+/** Of a progress. */
+export const mostProgressBytes = 4096;
 /** How deep a value may be: far more than people write, far less than would exhaust the stack. */
 const deepest = 200;
 
@@ -24,36 +27,53 @@ interface RefusedJson {
 
 /**
  * The JSON of a value, which is kept as it is or refused with the path of the part. Members that are undefined count as absent. Each
- * part is read once: it may be a getter or a proxy, and throw. `what` is the subject of the message.
+ * part is read once: it may be a getter or a proxy, and throw. `what` is the subject of the message; `most`: bytes.
  */
-export function storedJson(what: string, given: unknown, most = longestValue): Result<StoredJson, RefusedJson> {
-  const copy = new Copy(most);
+export function storedJson(what: string, given: unknown, most: number): Result<StoredJson, RefusedJson> {
+  // Somewhat too large ones are measured, so that the message can name the part.
+  const copy = new Copy(most + 65_536);
   let value: Json;
   try {
     value = copy.of(given);
   } catch (error) {
+    if (error instanceof TooLarge) return err(tooLarge(what, `more than ${most}`, `, reached in ${copy.place}`, most));
     // A getter or a proxy has thrown.
     const fault = error instanceof Fault ? error.message : `${copy.place} cannot be read`;
-    if (error instanceof TooLarge) return err(refusedSize(what, undefined, most));
     return err({ type: 'not_json', message: `the ${what} is not JSON: ${fault}` });
   }
   const text = JSON.stringify(value);
-  return text.length <= most ? ok({ value, text }) : err(refusedSize(what, value, most, text.length));
+  // Not counted for short ones: a character has three bytes at most.
+  const size = text.length * 3 <= most ? text.length : byteLength(text);
+  if (size <= most) return ok({ value, text });
+  const largest = largestPart(value);
+  return err(
+    tooLarge(what, String(size), largest === undefined ? '' : `, ${largest.bytes} of them in ${largest.path}`, most),
+  );
 }
 
-function refusedSize(what: string, value: Json | undefined, most: number, size?: number): RefusedJson {
-  const measured = size === undefined ? `more than ${most} characters` : `${size} characters`;
-  return { type: 'too_large', message: `the ${what} has ${measured}${largestOf(value)}: at most ${most} are kept` };
-}
+const tooLarge = (what: string, size: string, part: string, most: number): RefusedJson => ({
+  type: 'too_large',
+  message: `the ${what} has ${size} bytes of JSON${part}: at most ${most} are kept`,
+});
 
-/** The member that takes most of the room. */
-function largestOf(value: Json | undefined): string {
-  if (typeof value !== 'object' || value === null) return '';
-  const sizes = Object.entries(value).map(([name, member]) => ({ name, size: JSON.stringify(member).length }));
-  const largest = sizes.reduce((most, each) => (each.size > most.size ? each : most), { name: '', size: 0 });
-  const { name, size } = largest;
-  if (size === 0) return '';
-  return `, ${size} of them in ${Array.isArray(value) ? `[${name}]` : shortened(name)}`;
+/** The part that makes a value large: as deep as one member has more than half of it. */
+function largestPart(value: unknown): { readonly path: string; readonly bytes: number } | undefined {
+  let found: { readonly path: string; readonly bytes: number } | undefined;
+  for (let depth = 0; depth < 5 && typeof value === 'object' && value !== null; depth += 1) {
+    const isList = Array.isArray(value);
+    const parts = Object.entries(value).flatMap(([name, part]: [string, unknown]) =>
+      part === undefined ? [] : [{ name, part, bytes: byteLength(JSON.stringify(part)) }],
+    );
+    const all = parts.reduce((sum, { bytes }) => sum + bytes, 0);
+    const largest = parts.find(({ bytes }) => bytes * 2 > all);
+    if (largest === undefined) return found;
+    const name = largest.name.slice(0, 128);
+    const path =
+      found === undefined ? (isList ? `[${name}]` : name) : `${found.path}${isList ? `[${name}]` : `.${name}`}`;
+    found = { path, bytes: largest.bytes };
+    value = largest.part;
+  }
+  return found;
 }
 
 class Fault extends Error {}

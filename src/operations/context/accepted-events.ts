@@ -7,18 +7,20 @@ import { users } from '../../notifications/user.js';
 import { workspaces } from '../../notifications/workspace.js';
 import type { ReadView, TableName, WriteView } from '../../ports/storage.js';
 import type { Milliseconds } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
 
 /*
  * The delivery loop of a process can claim the deliveries of an event in the write that accepts it, so that they begin when that is durable,
- * without another write. What it does not claim it is told of.
+ * without another write. It learns of what it does not claim.
  */
 
 /** The tables that deliveries depend on. */
 export const deliveryTables: readonly TableName[] = [deliveries, queues, hookHolds, configurations, workspaces, users];
 const destinationTables: readonly TableName[] = [hookHolds, configurations, workspaces, users];
 
-/** The write of a commit, and its time on a timeline. */
+/** The write of a commit, and its time. */
 export interface TimedWrite extends WriteView {
+  readonly now: Instant;
   readonly monotonic: Milliseconds;
   readonly timeline: string;
 }
@@ -29,8 +31,8 @@ export interface AcceptedWrite {
   claim(tx: TimedWrite, accepted: readonly StoredEvent[]): void;
   /** The write is durable. The indexes are those of the last change of `deliveryTables`; undefined when it has changed them otherwise, too. */
   settled(indexes: { readonly before: number; readonly after: number } | undefined): void;
-  /** The write has failed, or it is not known whether it has. */
-  failed(): void;
+  /** The write has failed; `mayBeStored` when the store has failed, so that it is not known whether it was done. */
+  failed(mayBeStored: boolean): void;
 }
 
 /** Connects writes that accept events to the delivery loop of the same process. */

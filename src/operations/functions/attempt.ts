@@ -24,7 +24,7 @@ import {
   type StoredStep,
 } from '../../functions/run.js';
 import { isOf, runErrorOf, stringOf } from '../../functions/run-error.js';
-import { longestProgress, storedJson } from '../../functions/stored-json.js';
+import { mostProgressBytes, storedJson } from '../../functions/stored-json.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { RunFailedError } from './functions-api.js';
@@ -54,6 +54,12 @@ export interface AttemptHost {
   readonly commitFault: string | undefined;
 }
 
+/** How an attempt ended, and what it reported before that was not stored. */
+export interface NotedEnd {
+  readonly end: AttemptEnd;
+  readonly notes: Notes;
+}
+
 /** A function that a run calls, and with what. */
 export interface CallRequest {
   readonly fn: unknown;
@@ -73,9 +79,10 @@ export class Attempt {
   readonly #host: AttemptHost;
   #reason = 'the run was cancelled';
   #controller: AbortController | undefined;
+  readonly #input: Json | undefined;
   /** By the monotonic clock: when it times out, when it was last heard of, and when it is given up after an abort. */
-  #timesOutAt: Milliseconds;
-  #heardAt: Milliseconds;
+  #timesOutAt: Milliseconds = Number.POSITIVE_INFINITY;
+  #heardAt: Milliseconds = Number.POSITIVE_INFINITY;
   #givenUpAt: Milliseconds = Number.POSITIVE_INFINITY;
   #isSilent = false;
   /** Calls that have not ended, and since when. */
@@ -89,12 +96,21 @@ export class Attempt {
   /** Characters of the lines. */
   #size = 0;
 
-  constructor(run: StoredRun, policy: FunctionPolicy, host: AttemptHost) {
+  constructor(
+    { run, input }: { readonly run: StoredRun; readonly input: Json | undefined },
+    policy: FunctionPolicy,
+    host: AttemptHost,
+  ) {
     this.run = run;
     this.policy = policy;
+    this.#input = input;
     this.#host = host;
-    this.#heardAt = host.context.clock.monotonic();
-    this.#timesOutAt = this.#heardAt + policy.timeout;
+  }
+
+  /** Its time begins. */
+  begin(): void {
+    this.#heardAt = this.#now;
+    this.#timesOutAt = this.#now + this.policy.timeout;
   }
 
   /** By the monotonic clock: when it times out, or when it is given up after an abort. */
@@ -176,13 +192,13 @@ export class Attempt {
   }
 
   /** Calls the handler. Never rejects. */
-  async perform(input: Json | undefined): Promise<AttemptEnd> {
+  async perform(): Promise<AttemptEnd> {
     try {
       const { policy } = this;
-      const parsed = await parsedInput(policy, this.run, input);
+      const parsed = await parsedInput(policy, this.run, this.#input);
       const result: unknown = await this.#host.handlerOf(policy)?.(parsed, this.#runContext());
       if (this.cause === 'cancelled' || this.cause === 'timed_out') return this.ending(undefined, this.wait(undefined));
-      return { type: 'succeeded', result: kept('result', result) };
+      return { type: 'succeeded', result: kept('result', result, this.#mostBytes) };
     } catch (error) {
       return this.failure(error);
     }
@@ -205,6 +221,11 @@ export class Attempt {
 
   get #now(): Milliseconds {
     return this.#host.context.clock.monotonic();
+  }
+
+  /** Of the JSON of a result or the value of a step. */
+  get #mostBytes(): number {
+    return this.#host.context.settings.functions.maximumValueBytes;
   }
 
   #runContext(): RunContext {
@@ -269,7 +290,7 @@ export class Attempt {
     if (done !== undefined && (done.called === undefined || done.called.outcome === 'succeeded'))
       return done.value as T;
     const value = await work();
-    const stored = kept(`value of the step '${name}'`, value);
+    const stored = kept(`value of the step '${name}'`, value, this.#mostBytes);
     await this.#host.keep(this, name, stored);
     all.set(name, { run: this.run.number, name, ...(stored === undefined ? {} : { value: stored }) });
     this.#hear();
@@ -312,8 +333,8 @@ function reasonOf(cause: AbortCause): Error {
   return error;
 }
 
-/** A value of the handler as it is kept. */
-export function kept(what: string, value: unknown, most?: number): Json | undefined {
+/** A value of the handler as it is kept. `most`: bytes of its JSON. */
+export function kept(what: string, value: unknown, most: number): Json | undefined {
   if (value === undefined) return undefined;
   const stored = storedJson(what, value, most);
   if (stored.isErr()) throw new NonRetryableError(stored.error.message);
@@ -321,7 +342,7 @@ export function kept(what: string, value: unknown, most?: number): Json | undefi
 }
 
 export function keptProgress(value: unknown): Json {
-  const progress = kept('progress', value, longestProgress);
+  const progress = kept('progress', value, mostProgressBytes);
   if (progress === undefined) throw new NonRetryableError('the progress is not JSON: the value is undefined');
   return progress;
 }

@@ -8,6 +8,7 @@ import {
   policyOf,
   type RunContext,
 } from '../../functions/define-function.js';
+import { usualValueBytes } from '../../functions/stored-json.js';
 import { kept, keptProgress } from './attempt.js';
 import { parsedOf, storedOrThrow } from './enqueue.js';
 
@@ -52,12 +53,12 @@ export async function callFunction<In, Out>(
   const policy = policyOf(fn);
   if (policy === undefined) throw new TypeError('callFunction: the first argument is not made by defineFunction');
   const [input, options = {}] = args;
-  const stored = input === undefined ? undefined : storedOrThrow(`input of ${policy.name}`, input);
+  const stored = input === undefined ? undefined : storedOrThrow(`input of ${policy.name}`, input, usualValueBytes);
   const parsed = await parsedOf(policy, stored?.value, `the input of ${policy.name}`);
   const handler = await handlerOf(policy);
   const call = new Call(policy, options);
   const result: unknown = await handler(parsed, call.context);
-  return { ...call.seen(), result: kept('result', result) as Out };
+  return { ...call.seen(), result: kept('result', result, usualValueBytes) as Out };
 }
 
 async function handlerOf({ name, handler, thread }: FunctionPolicy): Promise<Handler<unknown, unknown>> {
@@ -108,7 +109,7 @@ class Call {
     this.#named.add(name);
     if (this.#steps.has(name)) return this.#steps.get(name) as T;
     const value = await work();
-    this.#steps.set(name, kept(`value of the step '${name}'`, value));
+    this.#steps.set(name, kept(`value of the step '${name}'`, value, usualValueBytes));
     return value;
   }
 

@@ -13,6 +13,7 @@ import { callable, group, mapOf, optional, text } from '../../options/option-kin
 import type { StorageError } from '../../ports/storage.js';
 import { day } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
+import type { OpenTransaction } from '../context/shared-write.js';
 
 /** Why a call of `Functions` was refused. */
 export class FunctionsError extends Error {
@@ -193,8 +194,16 @@ export type EnqueueArgs<In> = [In] extends [undefined]
   ? [input?: undefined, options?: EnqueueOptions]
   : [input: In, options?: EnqueueOptions];
 
+/** The calls of `Functions` that are one write, as parts of a transaction. Their promises settle after its commit. */
+export type JoinedFunctions = Pick<
+  Functions,
+  'enqueue' | 'enqueueMany' | 'pause' | 'resume' | 'schedule' | 'unschedule'
+>;
+
 /** The functions of one process over the store of its engine. */
 export interface Functions extends AsyncDisposable {
+  /** Calls that commit together with the others of a transaction of the same engine, or not at all: see `engine.transaction`. */
+  in(transaction: OpenTransaction): JoinedFunctions;
   /** Runs them here, and keeps the process alive until `stop`. A process that only enqueues leaves it out. */
   start(): Promise<void>;
   /** Starts nothing more, waits for handlers until the deadline (25 s), then aborts them; what has not ended a second later is handed back. */

@@ -79,7 +79,7 @@ test.each<[string, unknown, object]>([
   [
     'progress',
     undefined,
-    { state: 'failed', error: { message: 'the progress has 5002 characters: at most 4096 are kept' } },
+    { state: 'failed', error: { message: 'the progress has 5002 bytes of JSON: at most 4096 are kept' } },
   ],
   ['throw', { name: 'NonRetryableError', message: 'no' }, { state: 'failed', attempt: 1, error: { message: 'no' } }],
   ['throw', { name: 'RetryAfterError', message: 'later', more: { wait: 1 } }, { state: 'failed', attempt: 2 }],

@@ -772,12 +772,15 @@ test('starts at the same time are one, and a stop that comes meanwhile ends it',
   const functions = await processOver(own, [work], { starts: false });
   const intervals = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = intervals();
-  const starts = [functions.start(), functions.start()];
-  expect(starts[0]).toBe(starts[1]);
-  await functions.stop();
-  await Promise.all(starts);
-  await own.clock.settle();
-  expect(intervals()).toBe(before);
+  for (let time = 0; time < 20; time += 1) {
+    const starts = [functions.start(), functions.start()];
+    expect(starts[0]).toBe(starts[1]);
+    await functions.stop();
+    await Promise.all(starts);
+    await own.clock.settle();
+  }
+  // Others of the test run may come and go.
+  expect(intervals()).toBeLessThan(before + 10);
   const run = await functions.enqueue(work, { n: 1 });
   await own.clock.settle();
   expect((await run.status()).state).toBe('queued');

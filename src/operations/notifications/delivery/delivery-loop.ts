@@ -10,7 +10,14 @@ import type { Instant } from '../../../shared/instant.js';
 import type { Transaction } from '../../commit.js';
 import { type AcceptedWrite, deliveryTables, type TimedWrite } from '../../context/accepted-events.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
-import { type Ended, type QueueKind, type TurnRequest, type TurnWork, WorkLoop } from '../../queue/work-loop.js';
+import {
+  type Ended,
+  type KnownItems,
+  type QueueKind,
+  type TurnRequest,
+  type TurnWork,
+  WorkLoop,
+} from '../../queue/work-loop.js';
 import { attemptDelivery } from './attempt-delivery.js';
 import {
   type DeliveryEnd,
@@ -99,8 +106,8 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
     this.#memory.forget();
   }
 
-  takeOver(tx: Transaction, process: string): boolean {
-    const turn = this.#newTurn(tx, process);
+  takeOver(tx: Transaction, process: string): 'none' | 'all' {
+    const turn = this.#newTurn(tx);
     const left = tx
       .list(deliveries, { index: 'due', prefix: [true] })
       .filter(({ record }) => record.holder === process);
@@ -108,16 +115,24 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
       turn.free(record);
       this.#freed.add(record.configurationId);
     }
-    return left.length > 0;
+    return left.length > 0 ? 'all' : 'none';
   }
 
   isHolding(tx: Transaction, process: string): boolean {
     return tx.list(deliveries, { index: 'due', prefix: [true] }).some(({ record }) => record.holder === process);
   }
 
-  turn(tx: Transaction, { process, ends, claims, known }: TurnRequest<DeliveryItem, DeliveryEnd>): DeliveryWork {
+  turn(request: TurnRequest<DeliveryItem, DeliveryEnd>): (tx: Transaction, known: KnownItems) => DeliveryWork {
+    return (tx, known) => this.#work(tx, request, known);
+  }
+
+  failed(): void {
     this.#reservation.release();
-    const turn = this.#newTurn(tx, process);
+  }
+
+  #work(tx: Transaction, { ends, claims }: TurnRequest<DeliveryItem, DeliveryEnd>, known: KnownItems): DeliveryWork {
+    this.#reservation.release();
+    const turn = this.#newTurn(tx);
     const touched = recordEnds(turn, ends);
     if (known !== undefined) turn.adopt(known);
     if (claims) turn.serve([...touched, ...this.#freed]);
@@ -156,6 +171,8 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
   async perform({ delivery, destination, event }: DeliveryItem): Promise<DeliveryEnd> {
     const { configurationId } = delivery;
     const { route } = destination;
+    // Whoever waits for the write continues first.
+    await new Promise((resolve) => setImmediate(resolve));
     const end = await this.#attempt({ delivery, destination, event });
     const memory = this.#memory;
     const full = (memory.running.get(configurationId) ?? 0) >= memory.limitOf(configurationId).limit;
@@ -186,6 +203,7 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
   accepting(): AcceptedWrite {
     const memory = this.#memory;
     const reservation = new Reservation(memory);
+    this.loop.claims();
     let items: DeliveryItem[] = [];
     let others: DeliveryItem['delivery'][] = [];
     return {
@@ -217,16 +235,22 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
         this.loop.begin(items);
         if (others.filter((delivery) => this.#arrived(delivery)).length > 0) this.loop.wake();
       },
-      failed: () => {
+      failed: (mayBeStored) => {
         reservation.release();
-        if (items.length > 0) this.loop.begin([], true);
+        this.loop.begin([], mayBeStored && items.length > 0);
+        // Others may have waited for the slots.
+        if (items.length > 0) this.loop.wake();
       },
     };
   }
 
-  #newTurn(tx: Transaction, process: string): DeliveryTurn {
+  #newTurn(tx: Transaction): DeliveryTurn {
     const time = { now: queueTime(this.#timeline, tx.monotonic), wall: tx.now };
-    return new DeliveryTurn(this.#context, this.#memory, tx, { time, process, reservation: this.#reservation });
+    return new DeliveryTurn(this.#context, this.#memory, tx, {
+      time,
+      process: this.loop.process,
+      reservation: this.#reservation,
+    });
   }
 
   #nextAt({ notes, nextWake }: DeliveryTurn): number {

@@ -109,7 +109,7 @@ export class DeliveryMemory {
     return this.limits.get(configurationId) ?? initialLimit(this.rules.limit);
   }
 
-  /** Something has changed that nobody has told: everything is read again. */
+  /** Something has changed that nobody has reported: everything is read again. */
   forget(): void {
     this.notes.clear();
     this.lookFrom = [];

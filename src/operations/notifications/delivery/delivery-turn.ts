@@ -108,7 +108,7 @@ export class DeliveryTurn {
   }
 
   /** Rows that a write whose answer was lost has claimed for this process. */
-  adopt(known: ReadonlySet<string>): void {
+  adopt(known: ReadonlySet<string | number>): void {
     for (const { record, modifyIndex } of this.tx.list(deliveries, { index: 'due', prefix: [true] })) {
       if (record.holder !== this.#process || known.has(itemKey({ delivery: record }))) continue;
       const destination = this.destinationOf(record.configurationId);
@@ -139,7 +139,7 @@ export class DeliveryTurn {
     this.again.add(delivery.configurationId);
   }
 
-  /** Stores a delivery that was changed other than by an attempt, and lets the next one of its run go on. */
+  /** Stores a delivery that was changed other than by an attempt, and lets the next one of its run continue. */
   #put(outcome: Outcome): void {
     const { before, after } = outcome;
     this.tx.put(deliveries, after);

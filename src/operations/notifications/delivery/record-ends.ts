@@ -79,7 +79,7 @@ export function reportExpired(turn: DeliveryTurn): void {
   }
 }
 
-/** Stores one outcome, and lets the next notification of the run go on. */
+/** Stores one outcome, and lets the next notification of the run continue. */
 function recordEnd(
   turn: DeliveryTurn,
   { item, end }: EndedDelivery,
