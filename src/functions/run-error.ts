@@ -41,8 +41,8 @@ function memberOf(error: object, name: string): unknown {
 /** What is not an error, in a string. */
 const described = (thrown: unknown): string => (typeof thrown === 'string' ? thrown : `thrown: ${stringOf(thrown)}`);
 
-/** The most characters of an object in a string. */
-const longestObject = 8192;
+/** Of the JSON of an object in a string. */
+const mostObjectBytes = 8192;
 
 /** A string of any value, in bounded time: objects as JSON where they are JSON, and else by their kind. */
 export function stringOf(value: unknown): string {
@@ -52,6 +52,6 @@ export function stringOf(value: unknown): string {
   }
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return String(value);
-  const stored = storedJson('value', value, longestObject);
+  const stored = storedJson('value', value, mostObjectBytes);
   return stored.isOk() ? stored.value.text : 'an object that is not JSON';
 }

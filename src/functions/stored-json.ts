@@ -8,8 +8,8 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export const usualValueBytes = 1024 * 1024;
 export const leastValueBytes = 1024;
 export const mostValueBytes = 16 * usualValueBytes;
-/** The most bytes of a progress. */
-export const longestProgress = 4096;
+/** Of a progress. */
+export const mostProgressBytes = 4096;
 /** How deep a value may be: far more than people write, far less than would exhaust the stack. */
 const deepest = 200;
 
@@ -27,53 +27,49 @@ interface RefusedJson {
 
 /**
  * The JSON of a value, which is kept as it is or refused with the path of the part. Members that are undefined count as absent. Each
- * part is read once: it may be a getter or a proxy, and throw. `what` is the subject of the message, `most` bytes of JSON are kept.
+ * part is read once: it may be a getter or a proxy, and throw. `what` is the subject of the message; `most`: bytes.
  */
 export function storedJson(what: string, given: unknown, most: number): Result<StoredJson, RefusedJson> {
-  const copy = new Copy(most * measuredUpTo);
+  // Somewhat too large ones are measured, so that the message can name the part.
+  const copy = new Copy(most + 65_536);
   let value: Json;
   try {
     value = copy.of(given);
   } catch (error) {
+    if (error instanceof TooLarge) return err(tooLarge(what, `more than ${most}`, `, reached in ${copy.place}`, most));
     // A getter or a proxy has thrown.
     const fault = error instanceof Fault ? error.message : `${copy.place} cannot be read`;
-    if (error instanceof TooLarge) return err(refusedSize(what, undefined, most * measuredUpTo, most));
     return err({ type: 'not_json', message: `the ${what} is not JSON: ${fault}` });
   }
   const text = JSON.stringify(value);
-  const size = bytesOf(text, most);
-  return size <= most ? ok({ value, text }) : err(refusedSize(what, value, size, most));
+  // Not counted for short ones: a character has three bytes at most.
+  const size = text.length * 3 <= most ? text.length : byteLength(text);
+  if (size <= most) return ok({ value, text });
+  const largest = largestPart(value);
+  return err(
+    tooLarge(what, String(size), largest === undefined ? '' : `, ${largest.bytes} of them in ${largest.path}`, most),
+  );
 }
 
-/** A value of more times its limit is not measured further: it may be endless. */
-const measuredUpTo = 8;
-
-/** `value`: absent when it is larger than `size`. */
-function refusedSize(what: string, value: Json | undefined, size: number, most: number): RefusedJson {
-  const measured = value === undefined ? `more than ${size} bytes` : `${size} bytes`;
-  const largest = value === undefined ? undefined : largestPart(value);
-  const part = largest === undefined ? '' : `, ${largest.bytes} of them in ${largest.path}`;
-  return { type: 'too_large', message: `the ${what} has ${measured} of JSON${part}: at most ${most} are kept` };
-}
-
-/** Not counted for short ones: a character has three bytes at most. */
-const bytesOf = (text: string, most: number): number => (text.length * 3 <= most ? text.length : byteLength(text));
+const tooLarge = (what: string, size: string, part: string, most: number): RefusedJson => ({
+  type: 'too_large',
+  message: `the ${what} has ${size} bytes of JSON${part}: at most ${most} are kept`,
+});
 
 /** The part that makes a value large: as deep as one member has more than half of it. */
-function largestPart(value: Json): { readonly path: string; readonly bytes: number } | undefined {
+function largestPart(value: unknown): { readonly path: string; readonly bytes: number } | undefined {
   let found: { readonly path: string; readonly bytes: number } | undefined;
   for (let depth = 0; depth < 5 && typeof value === 'object' && value !== null; depth += 1) {
     const isList = Array.isArray(value);
-    const parts = Object.entries(value).map(([name, part]) => ({
-      name,
-      part: part as Json,
-      bytes: byteLength(JSON.stringify(part)),
-    }));
+    const parts = Object.entries(value).flatMap(([name, part]: [string, unknown]) =>
+      part === undefined ? [] : [{ name, part, bytes: byteLength(JSON.stringify(part)) }],
+    );
     const all = parts.reduce((sum, { bytes }) => sum + bytes, 0);
     const largest = parts.find(({ bytes }) => bytes * 2 > all);
     if (largest === undefined) return found;
-    const name = isList ? `[${largest.name}]` : shortened(largest.name);
-    const path = found === undefined ? name : `${found.path}${isList ? '' : '.'}${name}`;
+    const name = largest.name.slice(0, 128);
+    const path =
+      found === undefined ? (isList ? `[${name}]` : name) : `${found.path}${isList ? `[${name}]` : `.${name}`}`;
     found = { path, bytes: largest.bytes };
     value = largest.part;
   }

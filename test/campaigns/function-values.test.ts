@@ -251,7 +251,7 @@ describe('a value that cannot be kept', () => {
           const told = error?.message ?? '';
           const shown = { of: refused[at]?.[0], state, attempt, name: error?.name };
           expect(shown).toEqual({ of: refused[at]?.[0], state: 'failed', attempt: 1, name: 'NonRetryableError' });
-          expect(told).toMatch(/is not JSON|characters|is nested/);
+          expect(told).toMatch(/is not JSON|bytes of JSON/);
           expect(told.length).toBeLessThan(400);
         }
       },

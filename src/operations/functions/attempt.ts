@@ -24,7 +24,7 @@ import {
   type StoredStep,
 } from '../../functions/run.js';
 import { isOf, runErrorOf, stringOf } from '../../functions/run-error.js';
-import { longestProgress, storedJson } from '../../functions/stored-json.js';
+import { mostProgressBytes, storedJson } from '../../functions/stored-json.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { RunFailedError } from './functions-api.js';
@@ -333,7 +333,7 @@ function reasonOf(cause: AbortCause): Error {
   return error;
 }
 
-/** A value of the handler as it is kept. */
+/** A value of the handler as it is kept. `most`: bytes of its JSON. */
 export function kept(what: string, value: unknown, most: number): Json | undefined {
   if (value === undefined) return undefined;
   const stored = storedJson(what, value, most);
@@ -342,7 +342,7 @@ export function kept(what: string, value: unknown, most: number): Json | undefin
 }
 
 export function keptProgress(value: unknown): Json {
-  const progress = kept('progress', value, longestProgress);
+  const progress = kept('progress', value, mostProgressBytes);
   if (progress === undefined) throw new NonRetryableError('the progress is not JSON: the value is undefined');
   return progress;
 }

@@ -316,9 +316,10 @@ class EngineFunctions implements Functions {
     if (!Array.isArray(inputs) || inputs.length > mostInputs)
       throw new TypeError(`functions.enqueueMany: the inputs are a list of at most ${mostInputs}`);
     const follower = options.then === undefined ? undefined : this.#known('functions.enqueueMany', options.then);
-    const mostBytes = this.#mostBytes;
     const orders = await Promise.all(
-      inputs.map((input, at) => orderOf(this.#policies, { fn, input, mostBytes, where: `inputs[${at}]: ` })),
+      inputs.map((input, at) =>
+        orderOf(this.#policies, { fn, input, mostBytes: this.#mostBytes, where: `inputs[${at}]: ` }),
+      ),
     );
     const policy = this.#known('functions.enqueueMany', fn);
     const span = beginEnqueue(this.#engine, policy.name, orders.length);

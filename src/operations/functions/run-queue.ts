@@ -84,7 +84,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
   #ahead: Milliseconds = Number.NEGATIVE_INFINITY;
   #collectedAt: Milliseconds = Number.NEGATIVE_INFINITY;
   readonly #lastKey = new Map<string, string>();
-  /** When a failure of the store was logged last. */
+  /** When a failure to record an outcome with rows of the host was logged last, by the monotonic clock. */
   #loggedAt: Milliseconds = Number.NEGATIVE_INFINITY;
   readonly #endings = { all: 0, handedBack: 0 };
   /** Who waits for the next end. */
@@ -322,6 +322,14 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
     return { end, notes: attempt.takeNotes() };
   }
 
+  /** Now and then: a store that fails, fails every such outcome once a second. */
+  #logFailure({ message }: { readonly message: string }): void {
+    const { clock, logger } = this.#context;
+    if (clock.monotonic() - this.#loggedAt < 10 * second) return;
+    this.#loggedAt = clock.monotonic();
+    logger.error({ error: message }, 'Outcomes with rows of the host cannot be recorded');
+  }
+
   /** Records an outcome together with rows of the host, in a separate write: they may be refused. */
   async #commitWith(attempt: Attempt, end: AttemptEnd, rows: HostRows): Promise<NotedEnd | undefined> {
     const { storage, clock } = this.#context;
@@ -352,13 +360,6 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
       }
       await clock.sleep(second, new AbortController().signal);
     }
-  }
-
-  /** Once a second at most: a store that fails, fails every outcome that waits for it. */
-  #logFailure({ message }: { readonly message: string }): void {
-    if (this.#now - this.#loggedAt < second) return;
-    this.#loggedAt = this.#now;
-    this.#context.logger.error({ error: message }, 'An outcome with rows of the host cannot be recorded');
   }
 
   #committed(attempt: Attempt, end: AttemptEnd, run: StoredRun | undefined): undefined {

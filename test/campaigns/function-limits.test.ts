@@ -1,0 +1,159 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { recordingDelivery } from '../../adapters/memory/index.js';
+import { randomIds, systemClock } from '../../adapters/node/index.js';
+import { type SqliteStorage, sqliteStorage } from '../../adapters/sqlite/index.js';
+import { hasEnded, runs } from '../../src/functions/run.js';
+import { createFunctions, defineFunction, type Functions } from '../../src/functions.js';
+import { createEngine, orThrow } from '../../src/index.js';
+import { eventually } from '../support/installation.js';
+import { patience } from '../support/patience.js';
+
+/*
+ * Processes on one SQLite file with a limit of one run for each key, of which one after the other is stopped for longer than its lease and
+ * continued: no key ever has two runs under way. `SIGNALBOX_FUNCTION_STOP_SECONDS=60` stops each for a minute.
+ */
+const stopped = Number(process.env['SIGNALBOX_FUNCTION_STOP_SECONDS'] ?? 1.6) * 1000;
+const rounds = 2;
+const keys = 3;
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+let folder: string;
+let storage: SqliteStorage;
+let functions: Functions;
+let children: ChildProcess[];
+const work = defineFunction<{ key: string }, { key: string }>({
+  name: 'work',
+  concurrency: { limit: 1, key: ({ key }) => key },
+});
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'signalbox-limits-'));
+  children = [];
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  await build({
+    entryPoints: [join(root, 'test/campaigns/function-limits-child.ts')],
+    outfile: join(folder, 'child.mjs'),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+  });
+  storage = orThrow(await sqliteStorage(join(folder, 'limits.sqlite')));
+  const clock = systemClock();
+  functions = createFunctions(
+    createEngine({ storage, clock, ids: randomIds(), delivery: recordingDelivery({ clock }) }),
+    [work],
+  );
+});
+
+afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await storage.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('limits of one are never exceeded by processes that are stopped and continued', {
+  timeout: 120_000 + 2 * rounds * 2 * stopped,
+}, async () => {
+  const attempts: Attempt[] = [];
+  const processes = await Promise.all([0, 1].map(() => begin(attempts)));
+  let isOver = false;
+  let enqueued = 0;
+  const enqueueing = (async () => {
+    while (!isOver) {
+      await functions.enqueue(work, { key: `k${enqueued++ % keys}` });
+      // Somewhat more than they can do.
+      await pause(15);
+    }
+  })();
+  const watching = (async () => {
+    while (!isOver) {
+      const underWay = orThrow(
+        await storage.read((view) => view.list(runs, { index: 'live' }).map(({ record }) => record.limits?.[0] ?? '')),
+      );
+      expect(underWay.toSorted()).toEqual([...new Set(underWay)].toSorted());
+      await pause(10);
+    }
+  })();
+  for (let round = 0; round < rounds; round += 1)
+    for (const child of processes) {
+      const before = attempts.filter(({ endedAt }) => endedAt !== undefined).length;
+      await pause(300);
+      child.kill('SIGSTOP');
+      await pause(stopped);
+      child.kill('SIGCONT');
+      // The other one has continued meanwhile.
+      expect(attempts.filter(({ endedAt }) => endedAt !== undefined).length).toBeGreaterThan(before);
+    }
+  isOver = true;
+  await Promise.all([enqueueing, watching]);
+  const all = async () => orThrow(await storage.read((view) => view.list(runs).map(({ record }) => record)));
+  expect(await eventually(2 * patience, async () => (await all()).every(hasEnded))).toBe(true);
+  const stored = await all();
+  expect(stored.length).toBe(enqueued);
+  expect(stored.filter(({ state }) => state !== 'succeeded').map(({ error }) => error)).toEqual([]);
+  await pause(200);
+  expect(overlaps(attempts)).toEqual([]);
+  // Some were under way in a process that was stopped: these runs were taken away from it.
+  expect(stored.some(({ interruptions }) => interruptions > 0)).toBe(true);
+  expect(attempts.some(({ isLost }) => isLost)).toBe(true);
+});
+
+/** One call of the handler. Microseconds of one clock. */
+interface Attempt {
+  readonly run: string;
+  readonly key: string;
+  readonly child: number;
+  readonly beganAt: number;
+  endedAt: number | undefined;
+  /** The signal had aborted when it ended. */
+  isLost: boolean;
+}
+
+/** Attempts that began while another one of their key was under way, which was not taken away. */
+function overlaps(attempts: readonly Attempt[]): unknown[] {
+  const kept = attempts.filter(({ isLost }) => !isLost);
+  return kept.flatMap((attempt) =>
+    kept
+      .filter(
+        (other) =>
+          other !== attempt &&
+          other.key === attempt.key &&
+          other.beganAt <= attempt.beganAt &&
+          (other.endedAt ?? Number.POSITIVE_INFINITY) > attempt.beganAt,
+      )
+      .map((other) => [other, attempt]),
+  );
+}
+
+async function begin(attempts: Attempt[]): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [join(folder, 'child.mjs'), join(folder, 'limits.sqlite')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const pid = child.pid ?? 0;
+  await new Promise<void>((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const [kind, run = '', key = '', time] = line.split(' ');
+      if (kind === 'ready') resolve();
+      else if (kind === 'began')
+        attempts.push({ ...{ run, key, child: pid, beganAt: Number(time) }, endedAt: undefined, isLost: false });
+      else {
+        const ended = attempts.findLast((each) => each.run === run && each.child === pid);
+        if (ended !== undefined) Object.assign(ended, { endedAt: Number(time), isLost: kind === 'aborted' });
+      }
+    });
+  });
+  return child;
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
