@@ -171,14 +171,16 @@ export class RunTurn implements TurnWork<Attempt> {
       touched.set(run.function, counted({ ...counts, unfinished: counts.unfinished - 1 }, run, 1));
     }
     const collects = touched.size > 0 && tx.monotonic - collectedAt >= minute;
+    let isPartial = false;
     for (const [name, counts] of touched) {
       const policy = collects ? policies.get(name) : undefined;
       const left = policy === undefined ? { counts, isPartial: false } : collect(tx, policy, counts);
-      if (left.isPartial) this.isPartial = true;
+      isPartial ||= left.isPartial;
       tx.put(functionCounts, { function: name, ...left.counts });
     }
     for (const run of this.ended) if (afterEnd(tx, run, policies)) this.isPartial = true;
-    if (collects && !this.isPartial) this.collectedAt = tx.monotonic;
+    if (isPartial) this.isPartial = true;
+    else if (collects) this.collectedAt = tx.monotonic;
   }
 
   #putNotes({ attempt, notes }: Noted): void {
@@ -354,7 +356,8 @@ export class RunTurn implements TurnWork<Attempt> {
       else reports.started(run);
     }
     this.#nextDue(reports.wait());
-    this.#nextDue(this.#plan.lateRuns.check(this.#tx, this.late));
+    const isBusy = this.claimed.length > 0 && this.claimed.length + this.resumed.length >= this.#plan.free;
+    this.#nextDue(this.#plan.lateRuns.check(this.#tx, this.late, isBusy));
     this.#nextDue(this.#plan.missing.check(this.#tx));
     this.unheard = reports.unheard;
   }
