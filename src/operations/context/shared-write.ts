@@ -213,7 +213,7 @@ class SharedRun {
     let isBehind = false;
     for (const write of this.#writes) {
       this.refused = write;
-      const part = new PartView(view, isBehind);
+      const part: PartView = new PartView(view, isBehind);
       const result = write.work(part);
       if (result.isErr()) return err(result.error);
       this.#written.push({ value: result.value, index: part.lastIndex, changed: part.isChanged });
