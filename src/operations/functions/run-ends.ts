@@ -104,11 +104,11 @@ export function putFollowUp(tx: Transaction, batch: StoredBatch, policies: Polic
   const policy = policies.get(name);
   const number = tx.nextIndex();
   const run = newRun({ name, ...declared, ...policy }, input, { number, now: tx.now, dueAt: tx.now });
-  // A process without its code cannot know its keys.
   const limits = policy === undefined ? [] : limitsOfLaunch(policy, input);
+  const keys = policy === undefined ? { hasOpenKeys: true as const } : limits.length === 0 ? {} : { limits };
   // It is not refused: the batch has ended.
   changeUnfinished(tx, name, 1);
-  putNewRun(tx, limits.length === 0 ? run : { ...run, limits }, JSON.stringify(input).length);
+  putNewRun(tx, { ...run, ...keys }, JSON.stringify(input).length);
   return true;
 }
 
