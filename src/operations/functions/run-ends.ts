@@ -33,16 +33,25 @@ function endIn(tx: Transaction, run: StoredRun, policies: Policies): void {
   afterEnd(tx, run, policies);
 }
 
-/** Cancels a run with all that it has called; undefined when it had ended. */
+/** Cancels a run with all that it has called, however deep; undefined when it had ended. */
 export function cancelIn(tx: Transaction, run: StoredRun, reason: string, policies: Policies): StoredRun | undefined {
   const changed = cancelled(run, reason, tx.now);
   if (changed === undefined) return undefined;
-  endIn(tx, changed, policies);
-  for (const { record } of tx.list(steps, { prefix: [run.number] })) {
-    const called = record.called === undefined ? undefined : tx.get(runs, [record.called.number])?.record;
-    if (called !== undefined) cancelIn(tx, called, reason, policies);
-  }
+  // A list instead of recursion: a chain of calls may be deeper than the stack. Reads come first, since lists among many changed rows are slow.
+  const all = [{ run, changed }];
+  for (const { run: caller } of all)
+    for (const number of calledBy(tx, caller)) {
+      const called = tx.get(runs, [number])?.record;
+      const over = called === undefined ? undefined : cancelled(called, reason, tx.now);
+      if (called !== undefined && over !== undefined) all.push({ run: called, changed: over });
+    }
+  for (const each of all) endIn(tx, each.changed, policies);
   return changed;
+}
+
+/** The runs that a run has called, by number. */
+function calledBy(tx: Transaction, { number }: StoredRun): number[] {
+  return tx.list(steps, { prefix: [number] }).flatMap(({ record }) => record.called?.number ?? []);
 }
 
 /**

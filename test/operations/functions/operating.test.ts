@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { errAsync } from 'neverthrow';
+import { errAsync, ok } from 'neverthrow';
 import { afterEach, describe, expect, test } from 'vitest';
 import { memoryStorage, recordingDelivery, rerunning } from '../../../adapters/memory/index.js';
 import {
@@ -8,7 +8,7 @@ import {
   type Handler,
   Snooze,
 } from '../../../src/functions/define-function.js';
-import { functionCounts, hasEnded, runs, type StoredRun } from '../../../src/functions/run.js';
+import { functionCounts, hasEnded, runs, type StoredRun, steps } from '../../../src/functions/run.js';
 import { createEngine, hostPrincipal } from '../../../src/index.js';
 import type {
   BatchEnd,
@@ -1172,4 +1172,28 @@ describe('a run that a process without its code has enqueued', () => {
     await own.clock.advance(minute);
     expect((await sender.list({ function: 'follow' })).map(({ state }) => state)).toEqual(['succeeded']);
   });
+});
+
+test('a chain of calls is cancelled to its end, also one that is deeper than the stack', async () => {
+  const own = world();
+  const deep = defineFunction<number>({ name: 'deep' }, () => undefined);
+  const functions = await processOver(own, [deep], { starts: false });
+  const first = await functions.enqueue(deep, 0);
+  const from = Number(first.id.split('/')[1]);
+  const depth = 10_000;
+  await own.storage.write((view) => {
+    const run = view.get(runs, [from])?.record as StoredRun;
+    // As if each had called the next one, in a process that is gone.
+    for (let n = 0; n <= depth; n += 1) {
+      const number = n === 0 ? from : 1_000_000 + n;
+      const parent = n === 0 ? {} : { parent: { run: n === 1 ? from : number - 1, function: 'deep', step: 'next' } };
+      view.put(runs, { ...run, number, ...parent });
+      const called = { number: 1_000_001 + n, function: 'deep' };
+      if (n < depth) view.put(steps, { run: number, name: 'next', called });
+    }
+    return ok(undefined);
+  });
+  expect(await first.cancel()).toBe(true);
+  expect(await functions.list({ state: 'queued' })).toEqual([]);
+  expect(await functions.list({ state: 'cancelled', limit: 10_000 })).toHaveLength(10_000);
 });
