@@ -29,7 +29,7 @@ import type { Transaction } from '../commit.js';
 import type { Ended, KnownItems, TurnWork } from '../queue/work-loop.js';
 import type { Attempt, NotedEnd } from './attempt.js';
 import { type LateFunction, type LateRuns, noteLaunch } from './late-runs.js';
-import { launchDue } from './launches.js';
+import { closeKeys, hasItsKeys, launchDue } from './launches.js';
 import type { MissingFunctions } from './missing-functions.js';
 import { afterEnd } from './run-ends.js';
 import { RunReports } from './run-reports.js';
@@ -130,6 +130,7 @@ export class RunTurn implements TurnWork<Attempt> {
     const adopted = this.claimed.length;
     this.#letTimePass();
     this.#launch();
+    if (closeKeys(this.#tx, this.#plan.active)) this.isPartial = true;
     this.#claim();
     this.#report(adopted);
     if (this.#going.length + this.claimed.length > 0) this.#hold();
@@ -314,7 +315,10 @@ export class RunTurn implements TurnWork<Attempt> {
     const active = this.#plan.active.filter(({ name }) => !paused.has(name));
     const found = active.flatMap((policy) => {
       const mayTake = (run: StoredRun): boolean =>
-        run.version <= policy.version && !this.#known.has(run.number) && paused.keyOf(run) === undefined;
+        run.version <= policy.version &&
+        !this.#known.has(run.number) &&
+        paused.keyOf(run) === undefined &&
+        hasItsKeys(run, policy);
       if (isLimited(policy) && admission?.isClosed(policy) === true) return [];
       if (hasKeys(policy)) return this.#ofKeys(policy, search, mayTake);
       return firstOf(this.#tx, index, [policy.name], { limit, mayTake });
