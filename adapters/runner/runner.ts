@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import type { NodeDescription } from '../../src/agent/link/node-work.js';
-import { checkOptions, type OptionTable } from '../../src/options/check-options.js';
+import { checkOptions, type OptionKind, type OptionTable } from '../../src/options/check-options.js';
 import { recordId } from '../../src/options/node-kinds.js';
 import {
   amount,
@@ -24,6 +24,7 @@ import type { Download } from '../../src/ports/download.js';
 import type { Ids } from '../../src/ports/ids.js';
 import type { Logger } from '../../src/ports/logger.js';
 import { day, timerOf } from '../../src/shared/duration.js';
+import { FunctionSlots } from './allocation/function-slots.js';
 import type { RunnerContext } from './allocation/runner-context.js';
 import { canReadArchives } from './artifacts/archive-entries.js';
 import type { ArtifactLimits } from './artifacts/task-artifacts.js';
@@ -65,6 +66,11 @@ export interface RunnerPorts {
 /** Describes the runner's node and its abilities. */
 export interface RunnerOptions extends HostOptions {
   readonly drivers: readonly TaskDriver[];
+  /**
+   * How many allocations run functions at once; default: 100. Further ones that are placed on the node wait with an event in their task states. Functions ask
+   * for no resources unless their document says so, so that this limits them. An allocation with several tasks counts once.
+   */
+  readonly concurrency?: number;
   /** Data directory of allocations, for one runner at a time. Without it only functions can run, and nothing is kept, not even logs. */
   readonly directory?: string;
   /** ID of the node, a lower-case UUID. When absent, generated at the first start and kept in the directory. */
@@ -110,11 +116,17 @@ export interface Runner {
   stop(options?: StopRunnerOptions): Promise<void>;
 }
 
+const defaultConcurrency = 100;
 const defaultKeepFinished = 50;
 const defaultKeepFailedRuns = 200;
 const defaultDeadline = 10_000;
 /** Milliseconds that a stop waits for a full disk. */
 const notesTimeout = 2000;
+
+const slots: OptionKind = {
+  takes: 'a whole number from 1',
+  fits: (value) => Number.isSafeInteger(value) && (value as number) >= 1,
+};
 
 const portTable: OptionTable<RunnerPorts> = {
   link: port(
@@ -130,6 +142,7 @@ const portTable: OptionTable<RunnerPorts> = {
 
 const optionTable: OptionTable<RunnerOptions> = {
   drivers: listOf(port('a driver, such as functionDriver(…)', 'start', 'recover')),
+  concurrency: optional(slots),
   directory: optional(textLike(/./s, 'the path of a folder')),
   nodeId: optional(recordId),
   onStop: optional(oneOf('leave', 'kill')),
@@ -308,6 +321,7 @@ class HostRunner implements Runner {
       memory,
       disks: this.#disks(memory),
       drivers: new Map(drivers.map((driver) => [driver.name, driver])),
+      functionSlots: new FunctionSlots(this.#options.concurrency ?? defaultConcurrency),
       node: this.#describe(),
       leavesTasks: this.#directory !== null && onStop !== 'kill',
     };

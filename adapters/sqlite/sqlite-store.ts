@@ -28,7 +28,7 @@ interface OpenedFile {
 /** The size of each row cache in characters; SQLite's own page cache comes on top. */
 const rememberedCharacters = 8_000_000;
 /** The same for the rows that were written last. */
-const writtenCharacters = 1_000_000;
+const writtenCharacters = 250_000;
 /** In the cache of rows: there is no row with the key. */
 const absent = { text: '' } as const;
 /** The most rows of a cached list: longer lists would replace everything else. */

@@ -1,4 +1,5 @@
 import { milliseconds } from '../options/durations.js';
+import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 import { type FunctionPolicy, type LimitPolicy, type RatePolicy, runsHere } from './define-function.js';
 
@@ -10,6 +11,8 @@ export interface FunctionDeclaration extends DeclaredPolicy {
   readonly version: number;
   /** Whether the declaring process has a handler. Those without one only enqueue, and know nothing of the policy. */
   readonly hasHandler: boolean;
+  /** Since when no process has the function, as far as that was noticed; absent while one has. Wall time. */
+  readonly missingSince?: Instant;
 }
 
 /** The policy of a function that readers see. */

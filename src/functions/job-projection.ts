@@ -133,7 +133,9 @@ export interface RunsOfPrefix {
   readonly launched?: boolean;
 }
 
-const every: readonly NumberRange[] = [{ first: 0, end: Number.MAX_SAFE_INTEGER }];
+/** Greater than the number of any run. */
+const endOfNumbers = Number.MAX_SAFE_INTEGER;
+const every: readonly NumberRange[] = [{ first: 0, end: endOfNumbers }];
 
 /** Undefined for a prefix with which no job ID of a run begins: only what follows the last slash distinguishes the runs of a function. */
 export function runsOfPrefix(prefix: string): RunsOfPrefix | undefined {
@@ -155,8 +157,8 @@ export function runsOfPrefix(prefix: string): RunsOfPrefix | undefined {
 
 function numbersFrom(digits: string): readonly NumberRange[] {
   const ranges: NumberRange[] = [];
-  for (let unit = 1, first = Number(digits); Number.isSafeInteger(first + unit); unit *= 10, first *= 10)
-    ranges.push({ first, end: first + unit });
+  for (let unit = 1, first = Number(digits); first < endOfNumbers; unit *= 10, first *= 10)
+    ranges.push({ first, end: Math.min(first + unit, endOfNumbers) });
   return ranges;
 }
 

@@ -4,7 +4,8 @@ import type { Cause } from '../events/cause-of-changes.js';
 import type { JobPolicy } from '../jobs/admission/job-policy.js';
 import { jobs } from '../jobs/job-record.js';
 import { cleanTraceparent } from '../metrics/traceparent.js';
-import { events, type StoredEvent } from '../notifications/events/event.js';
+import type { Delivery } from '../notifications/delivery/delivery.js';
+import type { StoredEvent } from '../notifications/events/event.js';
 import type { Ids } from '../ports/ids.js';
 import type { ListQuery, Row, StorageError, TableName, WriteView, Written } from '../ports/storage.js';
 import { type Evaluation, evaluations } from '../scheduler/evaluation.js';
@@ -14,9 +15,10 @@ import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import type { Key, Table } from '../shared/table.js';
 import { rehearsalOver } from '../storage/views.js';
+import { addDelivery } from './books/delivery-rows.js';
 import { followQuotas } from './books/jobs/quota-sums.js';
 import { type Changes, changedJobs, noteChange, writeNotices } from './books/write-notices.js';
-import { AcceptedEventsNote, type AcceptedWrite } from './context/accepted-events.js';
+import { type AcceptedWrite, OtherChanges } from './context/accepted-events.js';
 import { type EngineContext, emit } from './context/engine-context.js';
 import { GeneratedValues } from './context/generated-values.js';
 import { type SteppedWork, steppedWork } from './context/steps-in-turns.js';
@@ -50,6 +52,8 @@ export interface Transaction extends WriteView {
   cause: Cause | undefined;
   /** The name of the person behind the change; undefined when the system itself acts. */
   readonly actor: string | undefined;
+  /** Stores a new delivery. If it may begin at once, the loop of this process claims it in this write. */
+  deliver(delivery: Delivery, event: StoredEvent): void;
   /** Emits a fact once this write is durable; a failed write emits none. */
   emit<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void;
   /** Whether anybody listens to a fact: for facts that are so frequent that making them in vain costs. */
@@ -86,21 +90,31 @@ export function commit<T, E>(
   const generated = new GeneratedValues(context);
   let facts: readonly Fact[] = [];
   let accepted: AcceptedWrite | undefined;
-  let indexes: ReturnType<AcceptedEventsNote['indexes']>;
   let traced: readonly TracedEvaluation[] = [];
   let noted: NotedView | undefined;
   const write = context.storage.write((base) => {
     noted = context.parked.isWatching ? new NotedView(base, (table) => context.parked.isWatched(table)) : undefined;
     const view = noted ?? base;
+    accepted?.restart();
     const tx = new CommitTransaction(context, caller, view, generated.again());
-    const result = work(tx);
-    if (result.isOk()) follow(tx, view);
-    facts = tx.facts;
-    traced = tx.traced;
-    if (tx.accepted !== undefined) accepted ??= context.accepted.open();
-    accepted?.claim(tx, result.isOk() ? (tx.accepted?.events(view) ?? []) : []);
-    indexes = tx.accepted?.indexes(view);
-    return result;
+    tx.accepting = () => {
+      accepted ??= context.accepted.open();
+      return accepted;
+    };
+    let isDone = false;
+    try {
+      const result = work(tx);
+      isDone = result.isOk();
+      if (isDone) {
+        follow(tx, view);
+        accepted?.ended(tx, tx.part(OtherChanges));
+      }
+      facts = tx.facts;
+      traced = tx.traced;
+      return result;
+    } finally {
+      if (!isDone) accepted?.restart();
+    }
   });
   // One step for both outcomes: every operation waits for it.
   const settled = async (): Promise<Result<Written<T>, E | StorageError>> => {
@@ -119,7 +133,7 @@ export function commit<T, E>(
     }
     if (written.value.changed && noted !== undefined)
       context.parked.written({ from: noted.from, to: written.value.index, changes: noted.changes });
-    accepted?.settled(indexes);
+    accepted?.settled();
     for (const note of traced) context.traces.remember(note.evaluationId, note);
     for (const { name, fact } of facts) emit(context, name, ...([fact] as FactOf<typeof name>));
     return written;
@@ -197,8 +211,8 @@ class CommitTransaction implements Transaction {
   readonly facts: Fact[] = [];
   /** The changes for the event stream. */
   readonly changes: Changes = new Map();
-  /** The note for the delivery loop; undefined if no event was put. */
-  accepted: AcceptedEventsNote | undefined;
+  /** The part of the delivery loop in this write; none when it is rehearsed, or when there is no loop. */
+  accepting: (() => AcceptedWrite | undefined) | undefined;
   /** Index of the last change of any job before this transaction changed one. */
   jobsChangedAt: number | undefined;
   readonly settings: Settings;
@@ -273,7 +287,6 @@ class CommitTransaction implements Transaction {
 
   put<R>(table: Table<R>, record: R): void {
     this.#noteJobs(table);
-    if (table.name === events.name) this.#noteEvent(record as StoredEvent);
     if (this.trace !== undefined && table.name === evaluations.name) this.#noteEvaluation(record as Evaluation);
     noteChange(this.changes, this.#view, { table, key: table.key(record) }, record);
     this.#view.put(table, record);
@@ -295,9 +308,10 @@ class CommitTransaction implements Transaction {
     this.traced.push({ evaluationId, traceparent, at: this.now });
   }
 
-  #noteEvent(event: StoredEvent): void {
-    this.accepted ??= new AcceptedEventsNote();
-    this.accepted.note(this.#view, event);
+  deliver(delivery: Delivery, event: StoredEvent): void {
+    const accepted = this.accepting?.();
+    if (accepted === undefined) addDelivery(this, delivery);
+    else accepted.add(this, delivery, event);
   }
 
   emit<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { configurations } from '../../src/notifications/configurations/configuration.js';
 import { type Delivery, deliveries, isInOrder, isUnfinished } from '../../src/notifications/delivery/delivery.js';
 import { deliveryIdOf } from '../../src/notifications/delivery/delivery-id.js';
+import { keyOfDelivery } from '../../src/notifications/delivery/fresh-delivery.js';
 import { events, type StoredEvent } from '../../src/notifications/events/event.js';
 import { queues } from '../../src/notifications/queue/queue-record.js';
 import { bodyOf } from '../../src/operations/notifications/delivery/attempt-delivery.js';
@@ -152,7 +153,7 @@ test('whatever is done and answered, the promises of the delivery hold', async (
           unfinished: view.list(deliveries, { index: 'unfinished' }).length,
           queues: view.list(queues).map((row) => row.record),
           missing: missingIn(view),
-          held: view.list(deliveries, { index: 'due', prefix: [true] }).length,
+          held: view.list(deliveries, { index: 'held' }).length,
         })),
       );
       expect(rest).toMatchObject({ unfinished: 0, missing: 0, held: 0 });
@@ -178,7 +179,7 @@ function missingIn(view: ReadView): number {
   return view
     .list(events)
     .flatMap(({ record }) =>
-      record.notified.filter(({ id }) => view.get(deliveries, [id, record.sequence]) === undefined),
+      record.notified.filter((_each, position) => view.get(deliveries, keyOfDelivery(record, position)) === undefined),
     ).length;
 }
 

@@ -71,7 +71,7 @@ const list = command({
     const rows = value.items.map((shown) => [
       shown.name,
       String(shown.version),
-      shown.isPaused ? 'paused' : 'active',
+      shown.missingSince !== undefined ? 'no process' : shown.isPaused ? 'paused' : 'active',
       ...['queued', 'running', 'scheduled', 'failed'].map((state) => String(shown.counts[state as 'queued'])),
       shownTime(shown.schedules.map(({ nextLaunch }) => nextLaunch).sort()[0]),
     ]);
@@ -143,6 +143,7 @@ function functionText(shown: FunctionView): string {
     Namespace: shown.namespace,
     Version: shown.version,
     Status: shown.isPaused ? 'paused' : 'active',
+    'No process since': shown.missingSince === undefined ? undefined : shownTime(shown.missingSince),
     'Paused keys': shown.pausedKeys.join(', '),
     Priority: shown.priority,
     Timeout: shown.timeout === undefined ? 'none' : `${shown.timeout / 1000}s`,

@@ -11,6 +11,7 @@ import type { DiskHandover } from '../disk/disk-handover.js';
 import type { TaskMemory } from '../disk/task-memory.js';
 import type { TaskDriver } from '../drivers/task-driver.js';
 import type { ServerTime } from '../node/server-time.js';
+import type { FunctionSlots } from './function-slots.js';
 
 /** The dependencies that the allocations of one runner share. */
 export interface RunnerContext {
@@ -27,6 +28,8 @@ export interface RunnerContext {
   /** Moves disks to replacements; null for a runner without a directory. */
   readonly disks: DiskHandover | null;
   readonly drivers: ReadonlyMap<string, TaskDriver>;
+  /** For tasks of drivers that run functions. */
+  readonly functionSlots: FunctionSlots;
   readonly node: NodeDescription;
   /** Whether tasks that can outlive the runner keep running when it stops. */
   readonly leavesTasks: boolean;

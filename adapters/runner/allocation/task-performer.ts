@@ -17,6 +17,7 @@ import { logEnd } from '../logs/log-tail.js';
 import { processSecrets } from '../logs/process-secrets.js';
 import { beforeAbort, insist } from '../waiting.js';
 import type { AllocationDisk } from './allocation-disk.js';
+import type { FunctionSlot } from './function-slots.js';
 import type { RunnerContext } from './runner-context.js';
 import type { TaskAssignment } from './task-assignment.js';
 import { TaskPreparation } from './task-preparation.js';
@@ -41,6 +42,8 @@ export class TaskPerformer {
   /** Resolves when no preparation is under way. */
   #preparing: Promise<unknown> = Promise.resolve();
   #timer = new AbortController();
+  /** Held from the preparation of a function to its end. */
+  #slot: FunctionSlot | undefined;
 
   constructor(
     assignment: TaskAssignment,
@@ -144,6 +147,7 @@ export class TaskPerformer {
 
   /** Ends all work for the task. */
   close(): void {
+    this.#slot?.release();
     this.#prepared.ended();
   }
 
@@ -161,8 +165,19 @@ export class TaskPerformer {
     const fault = beforeAbort(signal, before).then(() => this.#preparationFault(signal, again));
     this.#preparing = Promise.all([before, fault]);
     const found = await fault;
-    if (this.#preparation !== preparation) return;
+    const slot = found === undefined ? await this.#takeSlot(signal) : undefined;
+    if (this.#preparation !== preparation) return slot?.release();
+    this.#slot = slot;
     this.#tell(found === undefined ? { type: 'prepared' } : { type: 'not_prepared', fault: found });
+  }
+
+  async #takeSlot(signal: AbortSignal): Promise<FunctionSlot | undefined> {
+    if (this.driver?.functions === undefined) return undefined;
+    const { functionSlots } = this.#context;
+    const taken = `${functionSlots.limit} ${functionSlots.limit === 1 ? 'allocation runs' : 'allocations run'} functions on the node`;
+    return functionSlots.take(this.assignment.allocation.ID, signal, () =>
+      this.#sayWaits(`${taken}, and more do not at once (concurrency of its runner)`),
+    );
   }
 
   async #preparationFault(signal: AbortSignal, again: boolean): Promise<StartFault | undefined> {
@@ -187,7 +202,10 @@ export class TaskPerformer {
   }
 
   async #startAnswer(attempt: number): Promise<TaskLifeEvent> {
-    const notStarted = (fault: StartFault): TaskLifeEvent => ({ type: 'not_started', attempt, fault });
+    const notStarted = (fault: StartFault): TaskLifeEvent => {
+      this.#slot?.release();
+      return { type: 'not_started', attempt, fault };
+    };
     // The number is on disk before the start, so that a restarted runner searches for exactly this start.
     const kept = await this.#kept();
     if (!kept)
@@ -306,6 +324,7 @@ export class TaskPerformer {
       const exit = await exitOf(task);
       this.#lastOutput = task.lastOutput?.();
       this.#handles.delete(attempt);
+      this.#slot?.release();
       this.#prepared.ended();
       this.#tell({ type: 'exited', attempt, exit: this.#withoutSecrets(exit) });
     };

@@ -125,12 +125,16 @@ function canonicaliseMultiregion(multiregion: Multiregion): Multiregion {
 
 function canonicaliseGroup(group: SubmittedTaskGroup, job: JobHead): SubmittedTaskGroup {
   const Count = group.Count ?? group.Scaling?.Min ?? 1;
+  const areFunctions = group.Tasks?.length !== 0 && group.Tasks?.every(({ Driver }) => Driver === 'function') === true;
   const RestartPolicy = overlaid<Restart>(defaultRestart(job.Type), group.RestartPolicy) as Restart;
   return {
     ...group,
     Count,
     Scaling: group.Scaling === null ? null : canonicaliseScaling(group.Scaling, Count),
-    EphemeralDisk: filled({ ...(group.EphemeralDisk ?? defaultDisk) }, defaultDisk),
+    EphemeralDisk: filled(
+      { ...(group.EphemeralDisk ?? (areFunctions ? { ...defaultDisk, SizeMB: 0 } : defaultDisk)) },
+      defaultDisk,
+    ),
     Consul: group.Consul === null ? null : canonicaliseConsul(group.Consul, job.ConsulNamespace),
     Update: canonicaliseGroupUpdate(group.Update, job.Update),
     ReschedulePolicy: canonicaliseReschedule(overlaid(job.Reschedule, group.ReschedulePolicy), job.Type),
@@ -141,7 +145,10 @@ function canonicaliseGroup(group: SubmittedTaskGroup, job: JobHead): SubmittedTa
     Affinities: canonicaliseAffinities(group.Affinities),
     Spreads: canonicaliseSpreads(group.Spreads),
     Services: mapList(group.Services, (service) => canonicaliseService(service, `${job.Name}-${group.Name}`)),
-    Tasks: mapList(group.Tasks, (task) => canonicaliseTask(task, RestartPolicy, `${job.Name}-${group.Name}`)),
+    Tasks: mapList(group.Tasks, (task) => ({
+      ...canonicaliseTask(task, RestartPolicy, `${job.Name}-${group.Name}`),
+      Resources: canonicaliseResources(task.Resources, areFunctions),
+    })),
   };
 }
 
@@ -178,7 +185,6 @@ function canonicaliseMigrate(group: SubmittedTaskGroup, job: JobHead): Submitted
 function canonicaliseTask(task: SubmittedTask, restartOfGroup: Restart, groupName: string): SubmittedTask {
   return {
     ...task,
-    Resources: canonicaliseResources(task.Resources),
     KillTimeout: task.KillTimeout ?? defaultKillTimeout,
     LogConfig: canonicaliseLogs(task.LogConfig),
     Artifacts: mapList(task.Artifacts, canonicaliseArtifact),

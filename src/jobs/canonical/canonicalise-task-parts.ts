@@ -46,8 +46,12 @@ const noResources: Resources = {
   SecretsMB: null,
 };
 
-/** The default of 100 MHz applies only if neither MHz nor whole cores are requested. */
-export function canonicaliseResources(given: Resources | null): Resources {
+/**
+ * The default of 100 MHz applies only if neither MHz nor whole cores are requested. `isFree`: of a function in a group of functions, which
+ * asks for nothing unless it has a block of resources.
+ */
+export function canonicaliseResources(given: Resources | null, isFree = false): Resources {
+  if (given === null && isFree) return { ...noResources, CPU: 0, Cores: 0, MemoryMB: 0 };
   const resources = given ?? noResources;
   return {
     ...resources,

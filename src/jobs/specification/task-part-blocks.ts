@@ -51,7 +51,8 @@ const numa: SpecificationBlock = {
 };
 
 export const resources: SpecificationBlock = {
-  about: 'The resources that the task requests: `cpu` in MHz or whole `cores`, memory in MB.',
+  about:
+    'The resources that the task requests: `cpu` in MHz or whole `cores`, memory in MB. Functions without this block request none if their group has functions only.',
   document: resourcesBlock,
   attributes: {
     cpu: 'CPU',

@@ -15,7 +15,7 @@ import {
 } from './validate-policies.js';
 import { validateReschedule } from './validate-reschedule.js';
 import { validateGroupStart } from './validate-start.js';
-import { validateTask } from './validate-task.js';
+import { hasNoDisk, validateTask } from './validate-task.js';
 import { validateVolume } from './validate-volume.js';
 
 export function validateGroup(group: TaskGroup, job: Job, report: Report): void {
@@ -25,7 +25,7 @@ export function validateGroup(group: TaskGroup, job: Job, report: Report): void 
   validateRunDuration(group, jobType, report);
   validatePlacement(group, jobType, report);
   validatePolicies(group, jobType, report);
-  if (group.EphemeralDisk.SizeMB < 10) report('the ephemeral disk must have at least 10 MB');
+  if (group.EphemeralDisk.SizeMB < 10 && !hasNoDisk(group)) report('the ephemeral disk must have at least 10 MB');
   validateTaskNames(group, report);
   for (const [name, volume] of Object.entries(group.Volumes ?? {})) {
     validateVolume(volume, group, jobType, within(report, 'volume', name));

@@ -5,20 +5,22 @@ import { choiceProblem, quoted } from './problem-texts.js';
 import { type Report, reportIf, within } from './problems.js';
 import { validateAffinities, validateConstraints } from './validate-placement.js';
 
-export function validateResources(resources: Resources, report: Report): void {
-  validateSizes(resources, report);
+/** `isFree`: of a function, which may ask for nothing. */
+export function validateResources(resources: Resources, isFree: boolean, report: Report): void {
+  validateSizes(resources, isFree, report);
   for (const [index, device] of (resources.Devices ?? []).entries()) {
     validateDevice(device, within(report, `device ${index + 1}`));
   }
   validateNuma(resources, report);
 }
 
-function validateSizes(resources: Resources, report: Report): void {
+function validateSizes(resources: Resources, isFree: boolean, report: Report): void {
   const { CPU, Cores, MemoryMB, MemoryMaxMB, SecretsMB } = resources;
+  const isEnough = (amount: number, least: number): boolean => amount >= least || (isFree && amount === 0);
   if (Cores > 0 && CPU > 0) report('cpu and cores cannot be combined');
   if (Cores < 0) report('cores must not be negative');
-  else if (Cores === 0 && CPU < 1) report(`cpu must be at least 1 MHz, not ${CPU}`);
-  if (MemoryMB < 10) report(`memory must be at least 10 MB, not ${MemoryMB}`);
+  else if (Cores === 0 && !isEnough(CPU, 1)) report(`cpu must be at least 1 MHz, not ${CPU}`);
+  if (!isEnough(MemoryMB, 10)) report(`memory must be at least 10 MB, not ${MemoryMB}`);
   if (MemoryMaxMB !== 0 && MemoryMaxMB !== -1 && MemoryMaxMB < MemoryMB) {
     report(`memory_max (${MemoryMaxMB}) must not be below memory (${MemoryMB})`);
   }
@@ -43,10 +45,12 @@ function validateNuma({ NUMA, Devices }: Resources, report: Report): void {
   }
 }
 
-export function validateLogs(logs: LogConfig, diskMb: number, report: Report): void {
+/** `diskMb`: undefined for a group that asks for no disk, of which the logs are no part. */
+export function validateLogs(logs: LogConfig, diskMb: number | undefined, report: Report): void {
   if (logs.Disabled) return;
   if (logs.MaxFiles < 1) report('max_files must be at least 1');
   if (logs.MaxFileSizeMB < 1) report('max_file_size must be at least 1 MB');
   const needed = logs.MaxFiles * logs.MaxFileSizeMB;
-  if (needed >= diskMb) report(`the files may take ${needed} MB, which must be less than the disk of ${diskMb} MB`);
+  if (diskMb !== undefined && needed >= diskMb)
+    report(`the files may take ${needed} MB, which must be less than the disk of ${diskMb} MB`);
 }

@@ -22,12 +22,16 @@ import {
 } from './validate-task-parts.js';
 import { validateTemplates } from './validate-template.js';
 
+/** A group with functions may ask for no disk. */
+export const hasNoDisk = ({ EphemeralDisk, Tasks }: TaskGroup): boolean =>
+  EphemeralDisk.SizeMB === 0 && Tasks.some(({ Driver }) => Driver === 'function');
+
 export function validateTask(task: Task, group: TaskGroup, job: Job, report: Report): void {
   validateTaskName(task.Name, report);
   if (task.Driver === '') report('a driver is required');
   validateTimes(task, group, job.Type, report);
-  validateResources(task.Resources, within(report, 'resources'));
-  validateLogs(task.LogConfig, group.EphemeralDisk.SizeMB, within(report, 'logs'));
+  validateResources(task.Resources, task.Driver === 'function', within(report, 'resources'));
+  validateLogs(task.LogConfig, hasNoDisk(group) ? undefined : group.EphemeralDisk.SizeMB, within(report, 'logs'));
   validatePlacement(task, job.Type, report);
   validateTaskServices(task, group, report);
   validateParts(task, group, report);

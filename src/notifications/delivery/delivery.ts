@@ -107,6 +107,8 @@ export function isUnfinished(state: DeliveryState): state is WaitingState | Behi
 
 /** One event on its way to one configuration. While an attempt is under way it has a holder. */
 export interface Delivery extends Hold {
+  /** The key of its row; absent when the event was accepted by a version whose keys were configuration and sequence. */
+  readonly number?: number;
   readonly configurationId: string;
   /** The event's sequence number; with the configuration it identifies the delivery. */
   readonly sequence: number;
@@ -132,33 +134,33 @@ export interface Delivery extends Hold {
 }
 
 /**
- * One row for each event and configuration, written with the event. Indexes hold unfinished and failed deliveries only.
+ * One row for each event and configuration, written with the event. Most are delivered as they are accepted and soon recorded: indexes that
+ * are not read for each delivery are extended late, so that such a row never enters them.
  */
 export const deliveries = table<Delivery>(
   'notification_deliveries',
   deliveryKey,
   {
-    /** What nobody works on, by due time; before them all, under `true`, what somebody works on, by run. That is in no other index. */
+    /** What may be claimed, by due time. */
     due: {
-      version: 2,
-      key: ({ configurationId, state, sequence, holder, orderKey }) => {
-        if (holder !== undefined) return [true, configurationId, orderKey ?? '', sequence];
-        return 'dueAt' in state ? [configurationId, state.dueAt, sequence] : undefined;
-      },
-    },
-    /** Unfinished deliveries that nobody works on, in order of acceptance. */
-    unfinished: {
-      version: 2,
+      version: 3,
       key: ({ configurationId, state, sequence, holder }) =>
-        holder === undefined && isUnfinished(state) ? [configurationId, sequence] : undefined,
+        holder === undefined && 'dueAt' in state ? [configurationId, state.dueAt, sequence] : undefined,
     },
-    /** The same by run; in each run, at most the first is not `behind`. */
-    unfinished_of_run: {
-      version: 2,
-      key: ({ configurationId, state, orderKey, sequence, holder }) =>
-        holder === undefined && orderKey !== null && isInOrder(state)
-          ? [configurationId, orderKey, sequence]
-          : undefined,
+    /** Unfinished deliveries by run; in each run, at most the first is not `behind`. */
+    of_run: {
+      version: 1,
+      key: ({ configurationId, state, orderKey, sequence }) =>
+        orderKey !== null && isInOrder(state) ? [configurationId, orderKey, sequence] : undefined,
+      lazy: 32,
+    },
+    /** What somebody works on: never many. */
+    held: { version: 1, key: ({ sequence, holder }) => (holder === undefined ? undefined : [sequence]), lazy: 128 },
+    /** Unfinished deliveries in order of acceptance. */
+    unfinished: {
+      version: 3,
+      key: ({ configurationId, state, sequence }) => (isUnfinished(state) ? [configurationId, sequence] : undefined),
+      lazy: 128,
     },
     /** Failed deliveries, for the log's filter and for recovery. */
     failed: {
@@ -168,16 +170,19 @@ export const deliveries = table<Delivery>(
           ? [configurationId, state.type, state.at, sequence]
           : undefined,
     },
+    log: { version: 1, key: ({ configurationId, sequence }) => [configurationId, sequence], lazy: 128 },
   },
-  { grows: true },
+  { grows: true, numbered: true },
 );
 
 /** The name of their queue in the rows of processes. */
 export const queueName = 'deliveries';
 
-export function deliveryKey({ configurationId, sequence }: Pick<Delivery, 'configurationId' | 'sequence'>): Key {
-  return [configurationId, sequence];
+export function deliveryKey({ number, configurationId, sequence }: DeliveryPlace): Key {
+  return number === undefined ? [configurationId, sequence] : [number];
 }
+
+type DeliveryPlace = Pick<Delivery, 'number' | 'configurationId' | 'sequence'>;
 
 /** Whether later notifications of the run wait for it. They do not wait for a redelivery of a finished delivery. */
 export function isInOrder(state: DeliveryState): boolean {

@@ -1,12 +1,14 @@
+import type { Key } from '../../shared/table.js';
 import { type NotifiedConfiguration, orderKeyOf, type StoredEvent } from '../events/event.js';
 import { renderBody } from '../payloads/render-payload.js';
-import { type Delivery, dueSinceAcceptance } from './delivery.js';
+import { type Delivery, deliveryKey, dueSinceAcceptance } from './delivery.js';
 import { deliveryIdOf } from './delivery-id.js';
 
 /** The initial delivery of an event to the configuration at a position of its list. */
 export function freshDelivery(event: StoredEvent, position: number, ordered: boolean): Delivery {
   const configuration = event.notified[position] as NotifiedConfiguration;
   return {
+    ...numberOf(event, position),
     configurationId: configuration.id,
     sequence: event.sequence,
     id: deliveryIdOf(event.id, position),
@@ -20,6 +22,16 @@ export function freshDelivery(event: StoredEvent, position: number, ordered: boo
     attempts: [],
     ...(event.traceparent === undefined ? {} : { traceparent: event.traceparent }),
   };
+}
+
+/** The key of the delivery at a position of the event's list. */
+export function keyOfDelivery(event: StoredEvent, position: number): Key {
+  const { id: configurationId = '' } = event.notified[position] ?? {};
+  return deliveryKey({ ...numberOf(event, position), configurationId, sequence: event.sequence });
+}
+
+function numberOf({ numbered, sequence }: StoredEvent, position: number): Pick<Delivery, 'number'> {
+  return numbered === true ? { number: sequence + position } : {};
 }
 
 /** The position of a configuration in the event's list; -1 when the event does not notify it. */

@@ -163,6 +163,8 @@ export interface StoredEvent {
   readonly workspaceId: string;
   /** Order of acceptance over the whole store. */
   readonly sequence: number;
+  /** Its deliveries have the numbers from its sequence on. Absent in those of versions before. */
+  readonly numbered?: true;
   readonly createdAt: Instant;
   readonly trigger: string;
   readonly event: NotificationEvent;
@@ -190,12 +192,12 @@ export const events = table<StoredEvent>(
   { grows: true, numbered: true },
 );
 
-/** The most events per write; keeps `sequence` a safe integer for 2^41 writes. */
-const eventsPerWrite = 4096;
+/** Sequences for each index; keeps them safe integers for 2^41 writes. An event takes one for each of its deliveries. */
+export const sequencesPerIndex = 4096;
 
 /** The first sequence of the write with this index; its events count on from there. */
 export function firstSequenceOf(writeIndex: number): number {
-  return writeIndex * eventsPerWrite;
+  return writeIndex * sequencesPerIndex;
 }
 
 /** Notifications with the same key keep their order at a destination: those of one run, or of one order key. Null for events without an order. */

@@ -3,7 +3,7 @@ import type { Principal } from '../../access/principal.js';
 import { callerFailed } from '../../agent/link/node-command.js';
 import type { JobAction } from '../../api/calls/action-calls.js';
 import { authorise } from '../authorise.js';
-import { readJobRow } from '../books/jobs/job-rows.js';
+import { readShownJob } from '../books/function-jobs.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { AllocationCommandError } from './ask-node.js';
 
@@ -16,7 +16,7 @@ export function listJobActions(
   const allowed = authorise(caller, namespace, ['read-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
   return context.storage
-    .read((view) => readJobRow(view, namespace, jobId)?.record)
+    .read((view) => readShownJob(view, namespace, jobId)?.record)
     .andThen((job): Result<readonly JobAction[], AllocationCommandError> => {
       if (job === undefined) return err(callerFailed('not_found', `Unknown job "${jobId}"`));
       return ok(

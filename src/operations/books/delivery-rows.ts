@@ -1,54 +1,53 @@
-import { type Delivery, deliveries, isInOrder } from '../../notifications/delivery/delivery.js';
+import { type Delivery, deliveries } from '../../notifications/delivery/delivery.js';
+import { keyOfDelivery } from '../../notifications/delivery/fresh-delivery.js';
 import { transitionDelivery } from '../../notifications/delivery/transition-delivery.js';
+import type { StoredEvent } from '../../notifications/events/event.js';
 import type { ReadView, WriteView } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 
 /* The order of a run in the store: of its unfinished deliveries exactly the first is due or under way, the others are behind it. */
 
-/** The deliveries of a configuration that somebody works on: all, or those of a run. */
-export function underWayOf(view: ReadView, configurationId: string, orderKey?: string): readonly Delivery[] {
-  const prefix = orderKey === undefined ? [true, configurationId] : [true, configurationId, orderKey];
-  return view.list(deliveries, { index: 'due', prefix }).map(({ record }) => record);
+/** The delivery at a position of an event's list; undefined when it has no row. */
+export function deliveryOf(view: ReadView, event: StoredEvent, position: number): Delivery | undefined {
+  return view.get(deliveries, keyOfDelivery(event, position))?.record;
 }
 
-/** The first unfinished delivery of the run that nobody works on. */
-function firstWaiting(view: ReadView, configurationId: string, orderKey: string): Delivery | undefined {
+/** The deliveries that somebody works on: those of a configuration, or all. */
+export function underWayOf(view: ReadView, configurationId?: string): readonly Delivery[] {
+  const held = view.list(deliveries, { index: 'held' }).map(({ record }) => record);
+  return configurationId === undefined ? held : held.filter((delivery) => delivery.configurationId === configurationId);
+}
+
+/** The first unfinished delivery of the run. */
+function firstOfRun(view: ReadView, configurationId: string, orderKey: string): Delivery | undefined {
   const prefix = [configurationId, orderKey];
-  return view.list(deliveries, { index: 'unfinished_of_run', prefix, limit: 1 })[0]?.record;
+  return view.list(deliveries, { index: 'of_run', prefix, limit: 1 })[0]?.record;
 }
 
-/** Stores a new delivery: due, or behind an earlier one of its run. A later one that was due is put behind it. */
-export function addDelivery(view: WriteView, delivery: Delivery): void {
+/** Whether a delivery of the run is unfinished. */
+export function hasUnfinished(view: ReadView, configurationId: string, orderKey: string): boolean {
+  return firstOfRun(view, configurationId, orderKey) !== undefined;
+}
+
+/** Stores a new delivery, due or behind an earlier one of its run, and returns its row. A later one that was due is put behind it. */
+export function addDelivery(view: WriteView, delivery: Delivery): Delivery {
   const { configurationId, orderKey, sequence } = delivery;
-  if (orderKey === null) {
-    view.put(deliveries, delivery);
-    return;
-  }
-  const first = firstWaiting(view, configurationId, orderKey);
-  const isBehind =
-    (first !== undefined && first.sequence < sequence) || hasHead(view, { configurationId, orderKey, sequence });
-  if (first !== undefined && first.sequence > sequence) {
+  const first = orderKey === null ? undefined : firstOfRun(view, configurationId, orderKey);
+  const isBehind = first !== undefined && first.sequence < sequence;
+  if (first !== undefined && first.sequence > sequence && first.holder === undefined) {
     const behind = transitionDelivery(first.state, { type: 'put_behind' });
     if (behind.isOk()) view.put(deliveries, { ...first, state: behind.value });
   }
-  view.put(deliveries, isBehind ? { ...delivery, state: { type: 'behind' } } : delivery);
+  const row: Delivery = isBehind ? { ...delivery, state: { type: 'behind' } } : delivery;
+  view.put(deliveries, row);
+  return row;
 }
 
 /** Makes the first delivery of the run due, if it still waits behind one that has ended. */
 export function releaseNext(view: WriteView, { configurationId, orderKey }: Delivery, at: Instant): void {
   if (orderKey === null) return;
-  const first = firstWaiting(view, configurationId, orderKey);
-  if (first?.state.type !== 'behind' || hasHead(view, { configurationId, orderKey, sequence: first.sequence })) return;
+  const first = firstOfRun(view, configurationId, orderKey);
+  if (first?.state.type !== 'behind') return;
   const released = transitionDelivery(first.state, { type: 'released', at });
   if (released.isOk()) view.put(deliveries, { ...first, state: released.value });
-}
-
-/** Whether an earlier delivery of the run is under way. */
-function hasHead(
-  view: ReadView,
-  of: { readonly configurationId: string; readonly orderKey: string; readonly sequence: number },
-): boolean {
-  return underWayOf(view, of.configurationId, of.orderKey).some(
-    ({ state, sequence }) => isInOrder(state) && sequence < of.sequence,
-  );
 }

@@ -123,7 +123,7 @@ export function readRunOfJob(view: ReadView, namespace: string, jobId: string): 
 }
 
 /** A run by its number, if the namespace has its function. */
-export function readRunOfFunction(view: ReadView, namespace: string, number: number): RunOfJob | undefined {
+function readRunOfFunction(view: ReadView, namespace: string, number: number): RunOfJob | undefined {
   const row = view.get(runs, [number]);
   const parent = row === undefined ? undefined : readFunctionJob(view, namespace, row.record.function);
   return row === undefined || parent === undefined ? undefined : runOfRow(view, parent, row);

@@ -9,6 +9,7 @@ import {
   type NotificationEvent,
   type NotifiedConfiguration,
   type StoredEvent,
+  sequencesPerIndex,
 } from '../../notifications/events/event.js';
 import { contradicts } from '../../notifications/events/event-content.js';
 import { spellingOf } from '../../notifications/events/trigger.js';
@@ -19,6 +20,7 @@ import type { Ids } from '../../ports/ids.js';
 import type { ReadView, WriteView } from '../../ports/storage.js';
 import type { Settings } from '../../settings.js';
 import type { Instant } from '../../shared/instant.js';
+import type { Transaction } from '../commit.js';
 import { addDelivery } from './delivery-rows.js';
 import { firstSequenceIn } from './earlier-workspace.js';
 
@@ -68,7 +70,7 @@ interface PublishEnvironment {
  * and its notifications become durable together or not at all.
  */
 export function publishNotificationEvent(
-  view: WriteView,
+  view: WriteView & Partial<Pick<Transaction, 'deliver'>>,
   environment: PublishEnvironment,
   published: PublishableEvent,
 ): Result<PublishedEvent, UnknownWorkspace | Conflict> {
@@ -81,11 +83,12 @@ export function publishNotificationEvent(
   const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
   const present = rows.map((row) => row.record);
   const notified = matchConfigurations(event, workspace, present);
-  const sequence = nextSequence(view);
+  const sequence = nextSequence(view, notified.length);
   const stored: StoredEvent = {
     id: eventIdOf(sequence, environment.ids.next('notification_event')),
     workspaceId,
     sequence,
+    numbered: true,
     createdAt: environment.now,
     trigger: event.trigger,
     event,
@@ -97,7 +100,9 @@ export function publishNotificationEvent(
   view.put(events, stored);
   const ordered = environment.settings.notifications.delivery.ordering !== 'none';
   for (let position = 0; position < notified.length; position += 1) {
-    addDelivery(view, freshDelivery(stored, position, ordered));
+    const delivery = freshDelivery(stored, position, ordered);
+    if (view.deliver === undefined) addDelivery(view, delivery);
+    else view.deliver(delivery, stored);
   }
   // Wall time is used as queue time: never too late, because ages are measured on the earlier clock.
   const endsAt = environment.now + environment.settings.notifications.delivery.maximumAge;
@@ -119,12 +124,13 @@ function summaryOf({ id, workspaceId, trigger, notified }: StoredEvent) {
   return { eventId: id, workspaceId, trigger, deliveryIds };
 }
 
-/** The next sequence after those of this write. */
-function nextSequence(view: WriteView): number {
+/** The first of as many sequences as there are deliveries, after those of this write. */
+function nextSequence(view: WriteView, size: number): number {
   const first = firstSequenceOf(view.index);
   if (view.tableIndex(events) < view.index) return first;
-  const last = view.list(events, { from: [first], reverse: true, limit: 1 })[0]?.record.sequence;
-  return last === undefined ? first : last + 1;
+  const last = view.list(events, { from: [first], reverse: true, limit: 1 })[0]?.record;
+  const next = last === undefined ? first : last.sequence + Math.max(1, last.notified.length);
+  return next + size > first + sequencesPerIndex ? firstSequenceOf(view.nextIndex()) : next;
 }
 
 function notifiedBy(

@@ -1,22 +1,23 @@
 import { configurations } from '../../notifications/configurations/configuration.js';
-import { deliveries } from '../../notifications/delivery/delivery.js';
-import { events, firstSequenceOf, type StoredEvent } from '../../notifications/events/event.js';
+import { type Delivery, deliveries } from '../../notifications/delivery/delivery.js';
+import type { StoredEvent } from '../../notifications/events/event.js';
 import { hookHolds } from '../../notifications/queue/hook-hold.js';
 import { queues } from '../../notifications/queue/queue-record.js';
 import { users } from '../../notifications/user.js';
 import { workspaces } from '../../notifications/workspace.js';
-import type { ReadView, TableName, WriteView } from '../../ports/storage.js';
+import type { TableName, WriteView } from '../../ports/storage.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 
 /*
  * The delivery loop of a process can claim the deliveries of an event in the write that accepts it, so that they begin when that is durable,
- * without another write. It learns of what it does not claim.
+ * without another write. It learns of the others, too.
  */
 
 /** The tables that deliveries depend on. */
 export const deliveryTables: readonly TableName[] = [deliveries, queues, hookHolds, configurations, workspaces, users];
-const destinationTables: readonly TableName[] = [hookHolds, configurations, workspaces, users];
+/** Of these, the ones that an accepted event does not change. */
+export const destinationTables: readonly TableName[] = [hookHolds, configurations, workspaces, users];
 
 /** The write of a commit, and its time. */
 export interface TimedWrite extends WriteView {
@@ -25,12 +26,21 @@ export interface TimedWrite extends WriteView {
   readonly timeline: string;
 }
 
+/** Whether an operation has changed deliveries in a write, other than by accepting events: then the loop looks at the store. */
+export class OtherChanges {
+  isAny = false;
+}
+
 /** The part of one write in which events are accepted. */
 export interface AcceptedWrite {
-  /** The write's work has run, possibly again. Claims the deliveries that may begin. */
-  claim(tx: TimedWrite, accepted: readonly StoredEvent[]): void;
-  /** The write is durable. The indexes are those of the last change of `deliveryTables`; undefined when it has changed them otherwise, too. */
-  settled(indexes: { readonly before: number; readonly after: number } | undefined): void;
+  /** The work of the write runs again, or has failed: what it claimed is not. */
+  restart(): void;
+  /** Stores a new delivery: claimed if it may begin when the write is durable. */
+  add(tx: TimedWrite, delivery: Delivery, event: StoredEvent): void;
+  /** At the end of the work, with what else it has changed. */
+  ended(tx: TimedWrite, others: OtherChanges): void;
+  /** The write is durable. */
+  settled(): void;
   /** The write has failed; `mayBeStored` when the store has failed, so that it is not known whether it was done. */
   failed(mayBeStored: boolean): void;
 }
@@ -51,38 +61,4 @@ export class AcceptedEventsFeed {
   open(): AcceptedWrite | undefined {
     return this.#listener?.();
   }
-}
-
-/** Collects the events that one run of a write's work puts. */
-export class AcceptedEventsNote {
-  #before: number | undefined;
-  readonly #sequences: number[] = [];
-  #changesOld = false;
-
-  /** Call this before the event is put. */
-  note(view: WriteView, { sequence }: StoredEvent): void {
-    this.#before ??= indexOf(view, deliveryTables);
-    this.#changesOld ||= sequence < firstSequenceOf(view.index);
-    this.#sequences.push(sequence);
-  }
-
-  /** The new events. */
-  events(view: WriteView): readonly StoredEvent[] {
-    const first = firstSequenceOf(view.index);
-    return this.#sequences.flatMap((sequence) =>
-      sequence < first ? [] : (view.get(events, [sequence])?.record ?? []),
-    );
-  }
-
-  /** See `AcceptedWrite.settled`; at the end of the work. */
-  indexes(view: WriteView): { readonly before: number; readonly after: number } | undefined {
-    const before = this.#before;
-    if (before === undefined || this.#changesOld || indexOf(view, destinationTables) > before) return undefined;
-    return { before, after: indexOf(view, deliveryTables) };
-  }
-}
-
-/** Index of the last change of any of the tables. */
-function indexOf(view: ReadView, tables: readonly TableName[]): number {
-  return tables.reduce((highest, table) => Math.max(highest, view.tableIndex(table)), 1);
 }

@@ -20,6 +20,7 @@ import {
   type Outcome,
   openMembers,
   pauses,
+  queueName,
   runId,
   runs,
   type StoredBatch,
@@ -34,6 +35,7 @@ import { optional, textLike } from '../../options/option-kinds.js';
 import type { FunctionHost } from '../../ports/function-host.js';
 import type { ReadView } from '../../ports/storage.js';
 import type { TracedSpan } from '../../ports/tracer.js';
+import { processes } from '../../queue/process.js';
 import { hour, second } from '../../shared/duration.js';
 import type { Key } from '../../shared/table.js';
 import { putFunctionJob, setPaused } from '../books/function-jobs.js';
@@ -70,6 +72,7 @@ import {
   wholeFrom,
 } from './functions-api.js';
 import { declareSchedules } from './launches.js';
+import { hasProcess, hasRuns, removeFunction, removeJobOf } from './missing-functions.js';
 import { afterEnd, cancelIn, countsOf, putFollowUp, retryIn } from './run-ends.js';
 import { type QueueLimits, RunQueue } from './run-queue.js';
 import { countFromZero, declareReports, warnOfWorkspace } from './run-reports.js';
@@ -77,6 +80,7 @@ import {
   changeUnfinished,
   countEnded,
   countNew,
+  countsIn,
   find,
   putNewRun,
   recordOf,
@@ -162,8 +166,9 @@ class EngineFunctions implements Functions {
   readonly #queue: RunQueue;
   readonly #policies: ReadonlyMap<string, FunctionPolicy>;
   readonly #namespace: string;
-  /** Names whose declarations are known to be stored. */
-  readonly #declared = new Set<string>();
+  readonly #machine: FunctionHost | undefined;
+  /** The index of the declarations at which those of these names were stored. */
+  readonly #declared = new Map<string, number>();
   readonly #waiters = new Map<number, Set<(end: RunEnd) => void>>();
   #watching: Promise<void> | undefined;
   /** Keeps the host alive while its functions run. */
@@ -180,6 +185,7 @@ class EngineFunctions implements Functions {
     this.#engine = engine;
     this.#policies = policies;
     this.#namespace = limits.namespace;
+    this.#machine = limits.machine;
     this.#queue = new RunQueue(engine, policies, limits, {
       ended: (number, run) => {
         if (run === undefined) this.#lookFor(number).catch((error: FunctionsError) => this.#settle(number, error));
@@ -206,14 +212,13 @@ class EngineFunctions implements Functions {
     await this.#stopping;
     if (this.#running !== undefined) return;
     const unheard = await this.#write(this.#engine, undefined, (tx) => {
-      const declared = Result.combine([...this.#policies.values()].map((policy) => this.#declare(tx, policy, true)));
+      const declared = Result.combine([...this.#policies.values()].map((policy) => this.#redeclare(tx, policy)));
       return declared.map(() => {
         for (const policy of this.#policies.values()) declareSchedules(tx, policy);
         this.#queue.loop.declare(tx, tx);
         return declareReports(tx, this.#policies.values());
       });
     });
-    for (const name of this.#policies.keys()) this.#declared.add(name);
     for (const [name, workspace] of unheard) warnOfWorkspace(this.#engine, name, workspace);
     this.#running = setInterval(() => undefined, 2 ** 30);
     this.#queue.start();
@@ -240,16 +245,45 @@ class EngineFunctions implements Functions {
 
   /**
    * Stores the declaration of a function, so that any process knows it: at the start, or at its first enqueue here if the store has
-   * none. A name belongs to one namespace, in which it is a job, too.
+   * none. A name belongs to one namespace, in which it is a job, too; a start moves it, if none of its runs is unfinished. Gives the index
+   * of the declarations, at which this one is stored.
    */
-  #declare(tx: Transaction, policy: FunctionPolicy, updates = false): Result<void, FunctionsError> {
-    if (!updates && this.#declared.has(policy.name)) return ok(undefined);
+  #declare(tx: Transaction, policy: FunctionPolicy): Result<number, FunctionsError> {
+    const index = tx.tableIndex(declarations);
+    if (this.#declared.get(policy.name) === index) return ok(index);
     const known = tx.get(declarations, [policy.name])?.record;
     if (known !== undefined && known.namespace !== this.#namespace)
-      return err(ofOtherNamespace(known, this.#namespace));
-    return known !== undefined && !updates
-      ? ok(undefined)
-      : putDeclaration(tx, declarationOf(policy, this.#namespace), known);
+      return err(ofOtherNamespace(known, this.#namespace, 'use that namespace, or another name'));
+    if (known !== undefined) return ok(index);
+    return putDeclaration(tx, declarationOf(policy, this.#namespace), undefined).map(() => tx.tableIndex(declarations));
+  }
+
+  /** The same at the start, which replaces what is stored. */
+  #redeclare(tx: Transaction, policy: FunctionPolicy): Result<void, FunctionsError> {
+    const declared = declarationOf(policy, this.#namespace);
+    const known = tx.get(declarations, [policy.name])?.record;
+    if (known !== undefined && known.namespace !== this.#namespace) {
+      const obstacle = replaces(declared, known)
+        ? this.#obstacleTo(tx, policy.name)
+        : 'use that namespace, or another name';
+      if (obstacle !== undefined) return err(ofOtherNamespace(known, this.#namespace, obstacle));
+      removeJobOf(tx, known);
+    }
+    return putDeclaration(tx, declared, known);
+  }
+
+  /** Why a function cannot move to another namespace now, and what to do. */
+  #obstacleTo(tx: Transaction, name: string): string | undefined {
+    const otherwise = 'or use that namespace or another name';
+    const others = tx
+      .list(processes, { prefix: [queueName] })
+      .filter(({ record }) => record.versions?.[name] !== undefined);
+    if (others.some(({ record: { identity = '' } }) => this.#machine?.lifeOf(identity) !== 'dead'))
+      return `a process that runs it there has not been stopped: stop it, ${otherwise}`;
+    const { unfinished } = countsIn(tx, name);
+    if (unfinished === 0) return undefined;
+    const count = `${unfinished} ${unfinished === 1 ? 'is' : 'are'}`;
+    return `it moves when none of its runs is unfinished, and ${count}: wait for them, cancel or discard them, ${otherwise}`;
   }
 
   in(transaction: OpenTransaction): JoinedFunctions {
@@ -281,12 +315,16 @@ class EngineFunctions implements Functions {
     const isDue = options.delay === undefined && options.runAt === undefined && options.debounce === undefined;
     const slot = isDue ? this.#queue.reserve(order.policy.name) : undefined;
     const span = beginEnqueue(this.#engine, order.policy.name);
-    let placed: Placed | undefined;
+    let placed: Placed;
+    let declaredAt = 0;
     try {
-      placed = await this.#writeIn(context, span, options.alongside, (tx) =>
-        this.#declare(tx, order.policy).andThen(() => place(tx, order, options, slot)),
-      );
-      this.#declared.add(order.policy.name);
+      placed = await this.#writeIn<Placed>(context, span, options.alongside, (tx) => {
+        const declared = this.#declare(tx, order.policy);
+        if (declared.isErr()) return err(declared.error);
+        declaredAt = declared.value;
+        return place(tx, order, options, slot);
+      });
+      this.#declared.set(order.policy.name, declaredAt);
     } catch (error) {
       slot?.release(true);
       throw error;
@@ -377,8 +415,10 @@ class EngineFunctions implements Functions {
     );
   }
 
-  discard(filter: RunFilter): Promise<number> {
-    return this.#change('discard', filter, (tx, run) => {
+  async discard(filter: RunFilter): Promise<number> {
+    const names = new Set<string>();
+    const count = await this.#change('discard', filter, (tx, run) => {
+      names.add(run.function);
       if (run.holder !== null) return false;
       if (hasEnded(run)) countEnded(tx, run, -1);
       else {
@@ -387,6 +427,23 @@ class EngineFunctions implements Functions {
       }
       removeRun(tx, run);
       return true;
+    });
+    if (filter.function !== undefined) names.add(filter.function);
+    await this.#removeUnused([...names].filter((name) => !this.#policies.has(name)));
+    return count;
+  }
+
+  /** Functions that no process has, and of which no run is left, go with their last run. */
+  async #removeUnused(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    const { definitions } = this.#engine;
+    await this.#write(this.#engine, undefined, (tx) => {
+      for (const name of names) {
+        const declared = tx.get(declarations, [name])?.record;
+        if (declared === undefined || definitions.has(definitionKey(declared.namespace, name))) continue;
+        if (!hasProcess(tx, name) && !hasRuns(tx, name)) removeFunction(tx, declared);
+      }
+      return ok(undefined);
     });
   }
 
@@ -738,11 +795,10 @@ function putDeclaration(
   return putFunctionJob(tx, isNewer ? declared : known) ? ok(undefined) : err(nameTaken(declared));
 }
 
-function ofOtherNamespace(known: FunctionDeclaration, namespace: string): FunctionsError {
+function ofOtherNamespace(known: FunctionDeclaration, namespace: string, remedy: string): FunctionsError {
   return new FunctionsError(
     'permission_denied',
-    `the function ${known.name} belongs to the namespace '${known.namespace}', and createFunctions declares it in ` +
-      `'${namespace}': use that namespace, or another name`,
+    `the function ${known.name} belongs to the namespace '${known.namespace}', and createFunctions declares it in '${namespace}': ${remedy}`,
   );
 }
 

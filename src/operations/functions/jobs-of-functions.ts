@@ -2,22 +2,10 @@ import { err, errAsync, ok, okAsync, type Result, ResultAsync } from 'neverthrow
 import { allows } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { type CommandOutput, type CommandRefused, commandRefused } from '../../agent/link/node-command.js';
-import { declarations } from '../../functions/declaration.js';
 import type { Json } from '../../functions/define-function.js';
 import type { EnqueueRefused } from '../../functions/errors.js';
 import { functionTask, runJobId } from '../../functions/job-projection.js';
-import { functionReports } from '../../functions/reports.js';
-import {
-  functionCounts,
-  hasEnded,
-  type LogLine,
-  logs,
-  numberOf,
-  pauses,
-  queueName,
-  runId,
-  runs,
-} from '../../functions/run.js';
+import { hasEnded, type LogLine, logs, numberOf, runId, runs } from '../../functions/run.js';
 import { schedules } from '../../functions/schedule.js';
 import type { DispatchRequest } from '../../jobs/changes/decide-dispatch.js';
 import type { Job } from '../../jobs/document/job.js';
@@ -30,13 +18,10 @@ import {
 } from '../../jobs/errors.js';
 import type { ForceRefused } from '../../jobs/periodic/decide-launch.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import { processes } from '../../queue/process.js';
 import { second } from '../../shared/duration.js';
 import { isBase64 } from '../../shared/text-values.js';
 import type { PermissionDenied } from '../authorise.js';
 import { type RunOfJob, readRunAnywhere, setPaused } from '../books/function-jobs.js';
-import { readJobRow } from '../books/jobs/job-rows.js';
-import { removeJob } from '../books/jobs/remove-job.js';
 import { whileAllowed } from '../books/while-allowed.js';
 import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
@@ -44,6 +29,7 @@ import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import { rowsUnder } from '../waiting/watched-rows.js';
 import { enqueueFunction, functionsOver } from './change-functions.js';
 import { FunctionsError, storageFailure } from './functions-api.js';
+import { hasProcess, hasRuns, removeFunction } from './missing-functions.js';
 import { countEnded, removeRun } from './stored-runs.js';
 
 /*
@@ -180,7 +166,7 @@ export function stopFunction(
   if (!purge) return stopped;
   return stopped
     .andThen(() => discardAll(context, jobId))
-    .andThen(() => commit<void, never>(context, caller, (tx) => ok(removeFunction(tx, context, job))))
+    .andThen(() => commit<void, never>(context, caller, (tx) => ok(removeUnused(tx, context, job))))
     .map(({ index }) => stoppedAt(index));
 }
 
@@ -218,18 +204,9 @@ const isUnderWay = (view: ReadView, name: string): boolean =>
   view.list(runs, { index: 'live' }).some(({ record }) => record.function === name);
 
 /** Removes a function that no process has and of which no run is left, with all that belongs to it. */
-function removeFunction(tx: Transaction, context: EngineContext, { Namespace: namespace, ID: name }: Job): void {
-  const isDefined =
-    context.definitions.has(definitionKey(namespace, name)) ||
-    tx.list(processes, { prefix: [queueName] }).some(({ record }) => record.versions?.[name] !== undefined);
-  if (isDefined || tx.list(runs, { index: 'by_function', prefix: [name], limit: 1 }).length > 0) return;
-  tx.remove(declarations, [name]);
-  tx.remove(functionCounts, [name]);
-  tx.remove(functionReports, [name]);
-  for (const { record } of tx.list(pauses, { prefix: [name] })) tx.remove(pauses, pauses.key(record));
-  for (const { record } of tx.list(schedules, { prefix: [name] })) tx.remove(schedules, schedules.key(record));
-  const job = readJobRow(tx, namespace, name)?.record;
-  if (job !== undefined) removeJob(tx, job);
+function removeUnused(tx: Transaction, context: EngineContext, { Namespace: namespace, ID: name }: Job): void {
+  const isDefined = context.definitions.has(definitionKey(namespace, name)) || hasProcess(tx, name);
+  if (!isDefined && !hasRuns(tx, name)) removeFunction(tx, { namespace, name });
 }
 
 /** Cancels a run; with `purge` it is removed if it has ended then. A run under way ends when its handler does. */

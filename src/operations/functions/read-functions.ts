@@ -43,7 +43,9 @@ const usualPage = 100;
 const longestPage = 1000;
 
 /** A function as readers see it: its declaration, its schedules, and how many runs are in each state. Durations are in milliseconds. */
-export interface FunctionView extends Omit<FunctionDeclaration, 'crons'> {
+export interface FunctionView extends Omit<FunctionDeclaration, 'crons' | 'missingSince'> {
+  /** Since when no process has the function, as far as that was noticed; absent while one has. */
+  readonly missingSince?: string;
   /** No run begins while it is paused. */
   readonly isPaused: boolean;
   /** Keys of its limits and rates that are paused. */
@@ -220,6 +222,8 @@ class UnfinishedRuns {
         const rows = this.#current().list(runs, { index, limit: mostCounted + 1 });
         if (rows.length > mostCounted) this.#hasMore = true;
         for (const { record } of rows.slice(0, mostCounted)) {
+          // Those that wait for a run have a holder, too, and are counted by their own index.
+          if (index === 'live' && record.state === 'waiting') continue;
           const states = found.get(record.function) ?? [];
           states.push(record.state);
           found.set(record.function, states);
@@ -232,7 +236,7 @@ class UnfinishedRuns {
 }
 
 function functionView(view: ReadView, declared: FunctionDeclaration, unfinished: UnfinishedRuns): FunctionView {
-  const { crons: _, ...shown } = declared;
+  const { crons: _, missingSince, ...shown } = declared;
   const { name } = declared;
   const stored = countsIn(view, name);
   const { succeeded, others, cancelled = 0, timed_out = 0 } = stored;
@@ -242,6 +246,7 @@ function functionView(view: ReadView, declared: FunctionDeclaration, unfinished:
   const failed = others - cancelled - timed_out;
   return {
     ...shown,
+    ...(missingSince === undefined ? {} : { missingSince: isoFromInstant(missingSince) }),
     isPaused: paused.some(({ key }) => key === undefined),
     pausedKeys: paused.flatMap(({ key }) => (key === undefined ? [] : [key])),
     schedules: view.list(schedules, { prefix: [name] }).map(({ record }) => scheduleView(view, record)),

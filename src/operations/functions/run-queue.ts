@@ -15,6 +15,7 @@ import { type AttemptLoop, StoredAttempts, unlessAborted } from './attempt-host.
 import { AttemptWatch } from './attempt-watch.js';
 import { hostRowsOf, storageWith } from './enqueue.js';
 import { LateRuns, ReportLog } from './late-runs.js';
+import { MissingFunctions } from './missing-functions.js';
 import { RunReports } from './run-reports.js';
 import { type Noted, type Resuming, RunTurn, type TurnPlan } from './run-turn.js';
 import { batchSize } from './stored-runs.js';
@@ -65,6 +66,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
   readonly #attempts: StoredAttempts;
   readonly #watch: AttemptWatch;
   readonly #lateRuns: LateRuns;
+  readonly #missing: MissingFunctions;
   readonly #reportLog: ReportLog;
   /** Attempts that have a slot: also those that were given up, until their handlers end. */
   readonly #busy = new Set<Attempt>();
@@ -107,6 +109,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
     this.#host = host;
     this.#watch = new AttemptWatch(context);
     this.#lateRuns = new LateRuns(policies);
+    this.#missing = new MissingFunctions(policies);
     this.#reportLog = new ReportLog(context);
     this.loop = new WorkLoop(context, this);
     this.#attempts = new StoredAttempts(context, policies, this);
@@ -226,6 +229,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
       collectedAt: this.#collectedAt,
       heldUntil: this.#heldUntil,
       lateRuns: this.#lateRuns,
+      missing: this.#missing,
       keepLease: (tx) => this.loop.keepLease(tx, tx),
       newAttempt: (run, input) => this.#newAttempt(run, input),
     };

@@ -30,6 +30,7 @@ import type { Ended, KnownItems, TurnWork } from '../queue/work-loop.js';
 import type { Attempt, NotedEnd } from './attempt.js';
 import { type LateFunction, type LateRuns, noteLaunch } from './late-runs.js';
 import { launchDue } from './launches.js';
+import type { MissingFunctions } from './missing-functions.js';
 import { afterEnd } from './run-ends.js';
 import { RunReports } from './run-reports.js';
 import { batchSize, collect, countsIn, inputOf, putLines, releaseNext, resultApart } from './stored-runs.js';
@@ -67,6 +68,7 @@ export interface TurnPlan {
   /** The lease under which the attempts under way were checked last. */
   readonly heldUntil: Milliseconds | undefined;
   readonly lateRuns: LateRuns;
+  readonly missing: MissingFunctions;
   keepLease(tx: Transaction): Milliseconds;
   newAttempt(run: StoredRun, input: ReturnType<typeof inputOf>): Attempt | undefined;
 }
@@ -353,6 +355,7 @@ export class RunTurn implements TurnWork<Attempt> {
     }
     this.#nextDue(reports.wait());
     this.#nextDue(this.#plan.lateRuns.check(this.#tx, this.late));
+    this.#nextDue(this.#plan.missing.check(this.#tx));
     this.unheard = reports.unheard;
   }
 

@@ -155,7 +155,7 @@ export function recordOf(view: ReadView, run: StoredRun): RunRecord {
 /** Removes the ended runs that are too old or too many, one batch of each group: the counts after it, and whether there may be more. */
 export function collect(
   tx: Transaction,
-  policy: FunctionPolicy,
+  policy: Pick<FunctionPolicy, 'name' | 'keep'>,
   before: Counts,
 ): { readonly counts: Counts; readonly isPartial: boolean } {
   let counts = before;

@@ -2,13 +2,14 @@ import { err, ok, type Result } from 'neverthrow';
 import { allowsWorkspace } from '../../access/allows.js';
 import type { Principal, WorkspaceRight } from '../../access/principal.js';
 import { configurations, type NotificationConfiguration } from '../../notifications/configurations/configuration.js';
-import { type Delivery, deliveries } from '../../notifications/delivery/delivery.js';
+import type { Delivery } from '../../notifications/delivery/delivery.js';
 import { positionFromDeliveryId, sequenceFromId } from '../../notifications/delivery/delivery-id.js';
 import { freshDelivery } from '../../notifications/delivery/fresh-delivery.js';
 import type { NotFound } from '../../notifications/errors.js';
 import { events, type StoredEvent } from '../../notifications/events/event.js';
 import { type Workspace, workspaces } from '../../notifications/workspace.js';
 import type { ReadView } from '../../ports/storage.js';
+import { deliveryOf } from '../books/delivery-rows.js';
 import { mayAdminister } from '../books/earlier-workspace.js';
 
 /*
@@ -67,9 +68,8 @@ function deliveryWithId(view: ReadView, id: string, ordered: boolean): FoundDeli
   const position = positionFromDeliveryId(id);
   if (sequence === null || position === null) return undefined;
   const event = view.get(events, [sequence])?.record;
-  const configurationId = event?.notified[position]?.id;
-  if (event === undefined || configurationId === undefined) return undefined;
-  const row = view.get(deliveries, [configurationId, sequence])?.record;
+  if (event?.notified[position] === undefined) return undefined;
+  const row = deliveryOf(view, event, position);
   const delivery = row ?? freshDelivery(event, position, ordered);
   return delivery.id === id ? { delivery, stored: row !== undefined, event } : undefined;
 }

@@ -77,7 +77,7 @@ export interface QueueKind<Item, End, Work extends TurnWork<Item>> {
   /** The work of a turn's write: records what has ended, lets time pass, and claims. Either `follow` or `failed` is called after it. */
   turn(request: TurnRequest<Item, End>): (tx: Transaction, known: KnownItems) => Work;
   /** The write of a turn is durable. */
-  follow(work: Work): void;
+  follow(work: Work, ends: readonly Ended<Item, End>[]): void;
   /** The write of a turn has failed, as far as is known: the same ends come again. */
   failed(): void;
   /** One attempt. Never rejects. Undefined when its end has been noted, or recorded, by other means. */
@@ -203,6 +203,11 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
     if (before <= this.#known) this.#known = Math.max(this.#known, after);
   }
 
+  /** Whether everything that this process holds, and every change up to this index, is known here. */
+  knows(index: number): boolean {
+    return index <= this.#known && !this.#mayHoldMore;
+  }
+
   /** Says what this process can work on, without a lease. */
   declare(view: WriteView, time: WriteTime): void {
     if (view.get(processes, [this.#kind.name, this.process]) === undefined) this.#putLease(view, time, 0);
@@ -261,7 +266,9 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
     this.#running -= 1;
     this.#ends.push({ item, end });
     this.#isUrgent ||= this.#kind.isAwaited({ item, end });
-    this.#waker.wake();
+    // The first one sets the time of the write for all that end until then.
+    if (this.#isUrgent || this.#ends.length === 1 || this.#ends.length >= this.#kind.recordBatch || this.#running === 0)
+      this.#waker.wake();
   }
 
   /** The end of an attempt was recorded by another write, or never will be. */
@@ -271,7 +278,7 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
     this.wake();
   }
 
-  /** Records every change of the store. Those of this process's own writes come by `note`. */
+  /** Records every change of the store. Those of this process's own writes are known by `note`. */
   async #watch(signal: AbortSignal): Promise<void> {
     let after = 0;
     while (!signal.aborted) {
@@ -280,7 +287,9 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
         if (signal.aborted || reached <= after) return;
         after = reached;
         this.#reached = reached;
-        this.#waker.wake();
+        // What this process has written is known when those who waited for it have gone on.
+        await new Promise((resolve) => setImmediate(resolve));
+        if (this.#reached > this.#known) this.#waker.wake();
       } catch (error) {
         // Only the end of the loop waits for this promise.
         const message = error instanceof Error ? error.message : 'unknown';
@@ -325,7 +334,8 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
 
   /** Waits until a turn is needed, or may be. */
   async #rest(signal: AbortSignal): Promise<void> {
-    const next = Math.min(this.#turnAt(signal.aborted), this.#lateAt);
+    const isDone = signal.aborted && this.#running === 0 && this.#ends.length === 0;
+    const next = isDone ? Number.NEGATIVE_INFINITY : Math.min(this.#turnAt(signal.aborted), this.#lateAt);
     const { clock } = this.#context;
     const isDue = clock.now() >= this.#dueAt && this.#pausedUntil <= clock.monotonic();
     if (next > clock.monotonic() && !isDue)
@@ -362,7 +372,7 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
       this.#failed(written.error, stopping);
       return false;
     }
-    this.#follow(written.value.value);
+    this.#follow(written.value.value, ends);
     return true;
   }
 
@@ -377,12 +387,15 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
       logger.error({ reason, error: message, queue: this.#kind.name }, 'Storing outcomes failed; it is retried');
   }
 
-  #follow({ work, adopted, before, after, isPartial, leaseAt, neighbours, ahead }: Turned<Work>): void {
+  #follow(
+    { work, adopted, before, after, isPartial, leaseAt, neighbours, ahead }: Turned<Work>,
+    ends: readonly Ended<Item, End>[],
+  ): void {
     if (adopted) this.#mayHoldMore = false;
     this.note({ before, after });
     this.#neighbours = neighbours;
     this.#watchLives();
-    this.#kind.follow(work);
+    this.#kind.follow(work, ends);
     this.#start(work.claimed);
     this.#isUrgent ||= work.isPartial || isPartial;
     this.#dueAt = work.dueAt ?? Number.POSITIVE_INFINITY;

@@ -3,8 +3,8 @@ import { allows, everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import type { FilterEvaluationError } from '../../filter/evaluation.js';
 import type { FilterSyntaxError } from '../../filter/parse-filter.js';
+import { runOfAllocationId } from '../../functions/job-projection.js';
 import { type InvalidRequest, malformedId } from '../../jobs/errors.js';
-import { jobs } from '../../jobs/job-record.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import { isUuid } from '../../queries/list-tokens.js';
@@ -13,6 +13,7 @@ import { allocations } from '../../scheduler/allocation.js';
 import { chooseInstances, type ServiceNamespaceStub, serviceList } from '../../services/service-list.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../services/service-registration.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
+import { readRunAnywhere, readShownJob } from '../books/function-jobs.js';
 import { someNamespace } from '../books/namespace-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -143,15 +144,11 @@ export function listJobServices(
   const query = {
     key: `job-services:${JSON.stringify([namespace, jobId])}`,
     tables: [rowsUnder(serviceRegistrations, [namespace, jobId], 'by_job')],
-    run: (view: ReadView) => ({
-      index: view.get(jobs, [namespace, jobId]) === undefined ? 0 : view.tableIndex(serviceRegistrations),
-      value:
-        view.get(jobs, [namespace, jobId]) === undefined
-          ? undefined
-          : view
-              .list(serviceRegistrations, { index: 'by_job', prefix: [namespace, jobId] })
-              .map(({ record }) => record),
-    }),
+    run: (view: ReadView) => {
+      if (readShownJob(view, namespace, jobId) === undefined) return { index: 0, value: undefined };
+      const rows = view.list(serviceRegistrations, { index: 'by_job', prefix: [namespace, jobId] });
+      return { index: view.tableIndex(serviceRegistrations), value: rows.map(({ record }) => record) };
+    },
   };
   return answerQuery(context, query, waiting);
 }
@@ -168,7 +165,7 @@ export function listAllocationServices(
     key: `allocation-services:${allocationId}`,
     tables: [rowsUnder(serviceRegistrations, [allocationId], 'by_allocation')],
     run: (view: ReadView) => {
-      const visible = view.get(allocations, [allocationId]) !== undefined;
+      const visible = namespaceOfAllocation(view, allocationId) !== undefined;
       const rows = visible
         ? view.list(serviceRegistrations, { index: 'by_allocation', prefix: [allocationId] })
         : undefined;
@@ -179,9 +176,16 @@ export function listAllocationServices(
   if (allowed.isErr()) return errAsync(allowed.error);
   if (!isUuid(allocationId)) return errAsync(malformedId());
   return context.storage
-    .read((view) => view.get(allocations, [allocationId])?.record.Namespace)
+    .read((view) => namespaceOfAllocation(view, allocationId))
     .andThen((namespace) => (namespace === undefined ? ok(undefined) : authorise(caller, namespace, ['read-job'])))
     .andThen(() => answerQuery(context, query, waiting));
+}
+
+/** Also of the allocation of a run of a function, which has no services. */
+function namespaceOfAllocation(view: ReadView, id: string): string | undefined {
+  const ofRun = runOfAllocationId(id);
+  if (ofRun === undefined) return view.get(allocations, [id])?.record.Namespace;
+  return readRunAnywhere(view, ofRun)?.job.Namespace;
 }
 
 interface RemoveServiceInput {

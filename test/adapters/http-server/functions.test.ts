@@ -426,3 +426,59 @@ it('the typed clients have the same answers, in process and over HTTP', async ()
     (await local.functions.list())._unsafeUnwrap().value,
   );
 });
+
+describe('the jobs of functions over HTTP', () => {
+  const payload = Buffer.from('{"to":"ada@example.net","order":7}').toString('base64');
+  const document = {
+    ...{ ID: 'send-receipt', Type: 'batch', Datacenters: ['*'] },
+    TaskGroups: [{ Name: 'g', Tasks: [{ Name: 't', Driver: 'mock' }] }],
+  };
+
+  it('are dispatched, read and followed to the log of a run', async () => {
+    const { status, json } = await ask('PUT', '/v1/job/send-receipt/dispatch', { Payload: payload, Meta: { a: 'b' } });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ DispatchedJobID: expect.stringMatching(/^send-receipt\/dispatch-\d+$/), EvalID: '' });
+    await clock.settle();
+    const path = `/v1/job/${encodeURIComponent(json.DispatchedJobID)}`;
+    expect((await ask('GET', path)).json).toMatchObject({ Status: 'dead', ParentID: 'send-receipt', Payload: payload });
+    const [allocation] = (await ask('GET', `${path}/allocations`)).json;
+    expect((await ask('GET', `/v1/allocation/${allocation.ID}`)).json.Job.ID).toBe(json.DispatchedJobID);
+    const log = `/v1/client/fs/logs/${allocation.ID}?task=function&type=stdout&plain=true`;
+    expect((await ask('GET', log, undefined, 'reader')).status).toBe(403);
+    expect((await ask('GET', `${path}/versions?diffs=true`)).json).toMatchObject({ Diffs: null });
+    const listed = await ask('GET', '/v1/jobs?prefix=send-receipt/&per_page=1&reverse=true');
+    expect(listed.json).toMatchObject([{ ID: json.DispatchedJobID, JobSummary: { Children: { Dead: 0 } } }]);
+    expect((await ask('GET', '/v1/jobs')).json).toHaveLength(all.length);
+  });
+
+  it.each<[string, string, object]>([
+    ['PUT', '/v1/jobs', { Job: document }],
+    ['PUT', '/v1/job/send-receipt', { Job: document }],
+    ['PUT', '/v1/job/send-receipt/plan', { Job: document }],
+    ['PUT', '/v1/job/send-receipt/scale', { Count: 2, Message: 'more', Target: { Group: 'function' } }],
+    ['PUT', '/v1/job/send-receipt/evaluate', { JobID: 'send-receipt' }],
+    ['PUT', '/v1/job/send-receipt/revert', { JobID: 'send-receipt', JobVersion: 0 }],
+    ['PUT', '/v1/job/send-receipt/stable', { JobID: 'send-receipt', JobVersion: 0, Stable: true }],
+  ])('refuse %s %s with 409, with the names of the upstream, too', async (method, path, body) => {
+    const upstream = createHttpHandler(engine, { access: 'open', names: 'upstream' });
+    const given = requestFrom({ method, target: path, headers: {}, body: JSON.stringify(body) });
+    expect((await upstream(given)).status).toBe(409);
+    const { status, text } = await ask(method, path, body);
+    expect([status, text]).toEqual([409, expect.stringMatching(/is a function, so it cannot be/)]);
+  });
+
+  it.each(hostileTexts)('answer IDs with %j without an error of the server', async (hostile) => {
+    const part = encodeURIComponent(hostile.replace(/[\ud800-\udfff]/g, '�'));
+    for (const id of [`send-receipt/${part}`, `send-receipt/dispatch-${part}`, `${part}/dispatch-1`]) {
+      const targets = [
+        `/v1/job/${encodeURIComponent(id)}`,
+        `/v1/job/${id}/allocations`,
+        `/v1/jobs?prefix=${id}&next_token=${part}`,
+      ];
+      for (const target of targets) expect((await ask('GET', target)).status).toBeLessThan(500);
+    }
+    const dispatch = await ask('PUT', '/v1/job/send-receipt/dispatch', { Payload: hostile, IdempotencyToken: hostile });
+    expect(dispatch.status).toBeLessThan(500);
+    expect(dispatch.status).toBeGreaterThanOrEqual(400);
+  });
+});

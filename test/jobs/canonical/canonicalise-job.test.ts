@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicaliseJob } from '../../../src/jobs/canonical/canonicalise-job.js';
 import { canonicaliseSubmitted } from '../../../src/jobs/canonical/canonicalise-submitted.js';
+import { prepareJob } from '../../../src/jobs/changes/prepare-job.js';
 import { decodeJob } from '../../../src/jobs/document/decode-job.js';
 import { equalSpec } from '../../../src/jobs/document/equal-spec.js';
 import type { Job } from '../../../src/jobs/document/job.js';
@@ -359,5 +360,43 @@ describe('properties', () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe('a function', () => {
+  const call = { Name: 't', Driver: 'function' };
+  const asked = (Tasks: object[], more: object = {}) => {
+    const given = { ID: 'a', TaskGroups: [{ Name: 'g', Tasks, ...more }] } as JobInput;
+    const { EphemeralDisk, Tasks: all } = group(given);
+    return [EphemeralDisk.SizeMB, ...all.map(({ Resources: { CPU, MemoryMB } }) => [CPU, MemoryMB])];
+  };
+
+  test('asks for nothing, in a group of functions, unless its document does', () => {
+    expect(asked([call])).toEqual([0, [0, 0]]);
+    expect(asked([call, { ...call, Name: 'u', Resources: { CPU: 50 } }])).toEqual([0, [0, 0], [50, 300]]);
+    expect(asked([{ ...call, Resources: {} }])).toEqual([0, [100, 300]]);
+    expect(asked([call], { EphemeralDisk: {} })).toEqual([300, [0, 0]]);
+    expect(asked([call], { EphemeralDisk: { SizeMB: 20 } })).toEqual([20, [0, 0]]);
+  });
+
+  test('beside a task of another kind asks for as much as that', () => {
+    expect(asked([call, { Name: 'u', Driver: 'raw_exec' }])).toEqual([300, [100, 300], [100, 300]]);
+    expect(asked([])).toEqual([300]);
+  });
+
+  test('that asks for nothing is valid, and asks for nothing when it is registered again', () => {
+    const registered = prepareJob({ ID: 'a', TaskGroups: [{ Name: 'g', Tasks: [call] }] })._unsafeUnwrap();
+    const again = prepareJob(registered as never)._unsafeUnwrap();
+    expect(again).toEqual(registered);
+    const other = prepareJob({
+      ID: 'a',
+      TaskGroups: [{ Name: 'g', Tasks: [{ ...call, Driver: 'raw_exec', Resources: { CPU: 0, MemoryMB: 0 } }] }],
+    });
+    expect(other._unsafeUnwrapErr().message).toMatch(/cpu must be at least 1 MHz(.|\n)*memory must be at least 10 MB/);
+    const disk = prepareJob({
+      ID: 'a',
+      TaskGroups: [{ Name: 'g', EphemeralDisk: { SizeMB: 0 }, Tasks: [{ ...call, Driver: 'raw_exec' }] }],
+    });
+    expect(disk._unsafeUnwrapErr().message).toMatch(/at least 10 MB/);
   });
 });

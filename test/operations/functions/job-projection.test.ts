@@ -1,9 +1,18 @@
+import fc from 'fast-check';
 import type { ResultAsync } from 'neverthrow';
 import { afterEach, describe, expect, test } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
 import { orThrow } from '../../../src/client/index.js';
 import { defineFunction, type FunctionDefinition } from '../../../src/functions/define-function.js';
+import {
+  runAllocationId,
+  runJobId,
+  runOfAllocationId,
+  runOfJobId,
+  runsOfAllocationPrefix,
+  runsOfPrefix,
+} from '../../../src/functions/job-projection.js';
 import { createEngine } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { periodicLaunches } from '../../../src/jobs/periodic/periodic-launch.js';
@@ -363,6 +372,9 @@ describe('a run', () => {
     expect((await orThrow(own.box.jobs.versions(id))).value.versions).toHaveLength(1);
     expect((await orThrow(own.box.jobs.evaluations(id))).value).toEqual([]);
     expect((await orThrow(own.box.jobs.deployments(id))).value).toEqual([]);
+    expect((await orThrow(own.box.jobs.services(id))).value).toEqual([]);
+    expect((await orThrow(own.box.allocations.services(allocation?.ID ?? ''))).value).toEqual([]);
+    expect(await orThrow(own.box.jobs.actions(id))).toEqual([]);
   });
 
   test('that fails shows its attempts and its error', async () => {
@@ -664,4 +676,96 @@ describe('rights', () => {
     await expect(logOf({ ...own, box: reads } as Service, allocation)).rejects.toMatchObject(denied);
     expect(await logOf({ ...own, box: own.engine.as(caller('read-logs')) } as Service, allocation)).toBe('');
   });
+});
+
+describe('IDs of runs', () => {
+  const number = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER - 1 });
+  const name = fc.stringMatching(/^[A-Za-z0-9._-]{1,20}(\/[A-Za-z0-9._-]{1,20}){0,2}$/);
+  const run = fc
+    .record({ function: name, number })
+    .chain((given) =>
+      fc
+        .constantFrom<object>({}, { schedule: 'cron' })
+        .map((more): { function: string; number: number; schedule?: string } => ({ ...given, ...more })),
+    );
+
+  test('of jobs name their run, and each beginning of one selects it', () => {
+    fc.assert(
+      fc.property(run, fc.nat(), (given, cut) => {
+        const id = runJobId(given);
+        expect(runOfJobId(id)).toEqual({ function: given.function, number: given.number });
+        const prefix = id.slice(0, given.function.length + 1 + (cut % (id.length - given.function.length)));
+        const selected = runsOfPrefix(prefix);
+        expect(selected?.function).toBe(given.function);
+        expect([undefined, given.schedule !== undefined]).toContain(selected?.launched);
+        expect(selected?.ranges.some(({ first, end }) => first <= given.number && given.number < end)).toBe(true);
+      }),
+    );
+  });
+
+  test('of other numbers are not selected by the digits of one', () => {
+    fc.assert(
+      fc.property(number, number, (one, other) => {
+        const selected = runsOfPrefix(runJobId({ function: 'f', number: one }));
+        const isSelected = selected?.ranges.some(({ first, end }) => first <= other && other < end) === true;
+        expect(isSelected).toBe(String(other).startsWith(String(one)));
+      }),
+    );
+  });
+
+  test('of allocations are UUIDs that name their run, as are their first eight digits', () => {
+    fc.assert(
+      fc.property(number, (given) => {
+        const id = runAllocationId(given);
+        expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+        expect(runOfAllocationId(id)).toBe(given);
+        expect(runOfAllocationId(id.toUpperCase())).toBe(given);
+        const small = (given % 2 ** 40) + 1;
+        expect(runsOfAllocationPrefix(runAllocationId(small).slice(0, 8), small)).toContain(small);
+        expect(runsOfAllocationPrefix(runAllocationId(small), small)).toEqual([small]);
+      }),
+    );
+  });
+
+  test.each([
+    '',
+    '/',
+    'work',
+    'work/',
+    'work/dispatch-',
+    'work/dispatch-0',
+    'work/dispatch-01',
+    'work/dispatch-1 ',
+    'work/dispatch-99999999999999999',
+    '/dispatch-1',
+    `${'x'.repeat(129)}/dispatch-1`,
+  ])('%j is none', (id) => {
+    expect(runOfJobId(id)).toBeUndefined();
+  });
+
+  test.each([
+    '',
+    '0',
+    '0000000',
+    'zzzzzzzz',
+    '00000001-0000-4000-8000-66756e637469',
+    '00000001-0000-8000-8000-66756e63746a',
+  ])('%j is that of no allocation of a run', (id) => {
+    expect(runOfAllocationId(id)).toBeUndefined();
+    expect(runsOfAllocationPrefix(id, 100)).toEqual([]);
+  });
+});
+
+test('a run that waits for one that it has called counts once', async () => {
+  const child = defineFunction<void, void, void>({ name: 'child', retry: { attempts: 2, delay: '1h' } }, (_, run) => {
+    if (run.attempt === 1) throw new Error('later');
+  });
+  const parent = defineFunction<void, void, void>({ name: 'parent' }, (_, run) => run.call('child', child));
+  const own = await serviceWith([parent, child]);
+  const { id } = await own.functions.enqueue(parent);
+  await own.clock.settle();
+  expect((await orThrow(own.box.functions.read('parent'))).value?.counts).toMatchObject({ waiting: 1, queued: 0 });
+  expect((await orThrow(own.box.jobs.summary('parent'))).value?.Children).toEqual({ Pending: 0, Running: 1, Dead: 0 });
+  expect(await jobOf(own, `parent/dispatch-${id.slice('parent/'.length)}`)).toMatchObject({ Status: 'running' });
+  expect((await orThrow(own.box.jobs.summary('child'))).value?.Children).toEqual({ Pending: 1, Running: 0, Dead: 0 });
 });

@@ -1,6 +1,6 @@
 import { ok } from 'neverthrow';
 import { expect, test } from 'vitest';
-import { deliveries } from '../../../src/notifications/delivery/delivery.js';
+import { deliveries, deliveryKey } from '../../../src/notifications/delivery/delivery.js';
 import { events } from '../../../src/notifications/events/event.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
 import { listDeliveries, showDelivery } from '../../../src/operations/notifications/index.js';
@@ -14,12 +14,18 @@ import { create, must, owner, publish, type TestEngine, testEngine } from './eng
 
 const messageOf = (request: { body: string }): string => JSON.parse(request.body).notifications[0].message;
 
-/** Takes the rows of what has not been attempted, as if the version before had accepted it. */
+/** Takes the rows of what has not been attempted, and the numbers of the others, as if the version before had accepted it. */
 async function asBefore(engine: TestEngine, id: string, position: number, lease: unknown): Promise<void> {
   await must(
     engine.storage.write((view) => {
       for (const { record } of view.list(deliveries)) {
-        if (record.attempts.length === 0) view.remove(deliveries, [record.configurationId, record.sequence]);
+        view.remove(deliveries, deliveryKey(record));
+        const { number: _number, ...kept } = record;
+        if (record.attempts.length > 0) view.put(deliveries, kept);
+      }
+      for (const { record } of view.list(events)) {
+        const { numbered: _numbered, ...kept } = record;
+        view.put(events, kept);
       }
       const queue = view.get(queues, [id])?.record;
       if (queue !== undefined) view.put(queues, { ...queue, position, lease } as never);

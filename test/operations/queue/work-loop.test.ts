@@ -35,7 +35,7 @@ async function started() {
   await engine.clock.advance(second);
   engine.delivery.clear();
   const log = async () => (await must(listDeliveries(engine, owner, { configurationId: id }))).items;
-  const held = () => must(storage.read((view) => view.list(deliveries, { index: 'due', prefix: [true] }).length));
+  const held = () => must(storage.read((view) => view.list(deliveries, { index: 'held' }).length));
   return { engine, mode, log, held };
 }
 

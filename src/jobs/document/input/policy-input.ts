@@ -147,7 +147,10 @@ export interface EphemeralDiskInput {
    * folder. Default: `false`.
    */
   readonly Sticky?: boolean | null;
-  /** MB reserved for the allocation, including logs; at least 10. Default: `300`. */
+  /**
+   * MB reserved for the allocation, including logs; at least 10, and 0 for functions. Without the block, a group
+   * that has functions only reserves none. Default: `300`.
+   */
   readonly SizeMB?: number | null;
   /**
    * Like `Sticky`, on the same node only. On another node the disk is empty, since data is not copied: use a

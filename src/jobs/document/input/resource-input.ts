@@ -4,8 +4,8 @@ import type { NetworkResourceInput } from './network-input.js';
 import type { AffinityInput, ConstraintInput } from './placement-input.js';
 
 /**
- * The resources that the task requests: `cpu` in MHz or whole `cores`, memory in MB. The block `resources` of a job
- * specification.
+ * The resources that the task requests: `cpu` in MHz or whole `cores`, memory in MB. Functions without this block
+ * request none if their group has functions only. The block `resources` of a job specification.
  */
 export interface ResourcesInput {
   /** MHz of processor time. Cannot be combined with `Cores`; 100 when neither is given. Default: `100`. */

@@ -85,7 +85,8 @@ export const groupTexts: readonly BlockTexts[] = [
   textsOf(ephemeralDiskBlock, {
     Sticky:
       'Prefers the node of the replaced allocation; on it, the replacement gets its `alloc/data` and each `local` folder.',
-    SizeMB: 'MB reserved for the allocation, including logs; at least 10.',
+    SizeMB:
+      'MB reserved for the allocation, including logs; at least 10, and 0 for functions. Without the block, a group that has functions only reserves none.',
     Migrate:
       'Like `Sticky`, on the same node only. On another node the disk is empty, since data is not copied: use a volume.',
   }),

@@ -168,7 +168,7 @@ export function authoriseRegistration(
 }
 
 /** Why `registerWithin` refuses. */
-export type RefusedRegistration =
+type RefusedRegistration =
   | InvalidJob
   | PolicyRefused
   | QuotaExceeded

@@ -1,7 +1,6 @@
 import { deliveries } from '../../../notifications/delivery/delivery.js';
 import type { QueueRecord } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
-import { underWayOf } from '../../books/delivery-rows.js';
 
 /** The maximum number of deliveries examined, so that a reader of health does not wait for a long queue. */
 const mostCounted = 1_000;
@@ -15,6 +14,5 @@ export function countWaiting(view: ReadView, { configurationId, cancellation }: 
   const from = [configurationId, first];
   const range = { from, to: [configurationId, ''], limit: mostCounted };
   const rows = view.list(deliveries, { index: 'unfinished', ...range });
-  const held = underWayOf(view, configurationId).filter(({ sequence }) => sequence >= first);
-  return [...rows.map(({ record }) => record), ...held].filter(({ attempts }) => attempts.length === 0).length;
+  return rows.filter(({ record }) => record.attempts.length === 0).length;
 }

@@ -14,9 +14,8 @@ import type { Transform } from '../../../ports/transform.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { certificateOf } from '../configurations/verify-destination.js';
 import { type AttemptInputs, attemptMail } from './attempt-mail.js';
-import { beginAttempt } from './attempt-span.js';
 import type { OpenDestination } from './load-destination.js';
-import { silentAttempt } from './silent-attempt.js';
+import { beginAttempt, silentAttempt } from './silent-attempt.js';
 
 /**
  * Makes one attempt. It never throws, and rejects only for causes other than the destination: a message that cannot be rendered, or a

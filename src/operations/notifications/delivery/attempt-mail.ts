@@ -5,9 +5,8 @@ import type { StoredEvent } from '../../../notifications/events/event.js';
 import { renderPayload } from '../../../notifications/payloads/render-payload.js';
 import type { Mailer, MailMessage } from '../../../ports/mailer.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { beginAttempt } from './attempt-span.js';
 import type { OpenDestination } from './load-destination.js';
-import { silentAttempt } from './silent-attempt.js';
+import { beginAttempt, silentAttempt } from './silent-attempt.js';
 
 /** The context of an attempt, in addition to the delivery and its destination. */
 export interface AttemptInputs {

@@ -1,14 +1,22 @@
 import { ok } from 'neverthrow';
-import { deliveries, queueName } from '../../../notifications/delivery/delivery.js';
+import { classifySilence } from '../../../notifications/delivery/classify-failure.js';
+import { type Delivery, deliveries, queueName } from '../../../notifications/delivery/delivery.js';
 import type { StoredEvent } from '../../../notifications/events/event.js';
 import { hookHolds } from '../../../notifications/queue/hook-hold.js';
 import { queues, sendsAtOnce } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
 import { claimed } from '../../../queue/hold.js';
+import { processes } from '../../../queue/process.js';
 import { queueTime, type Timeline, timelines } from '../../../queue/timeline.js';
 import type { Instant } from '../../../shared/instant.js';
+import { addDelivery, hasUnfinished, underWayOf } from '../../books/delivery-rows.js';
 import type { Transaction } from '../../commit.js';
-import { type AcceptedWrite, deliveryTables, type TimedWrite } from '../../context/accepted-events.js';
+import {
+  type AcceptedWrite,
+  deliveryTables,
+  destinationTables,
+  type TimedWrite,
+} from '../../context/accepted-events.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
 import {
   type Ended,
@@ -16,6 +24,7 @@ import {
   type QueueKind,
   type TurnRequest,
   type TurnWork,
+  tablesIndex,
   WorkLoop,
 } from '../../queue/work-loop.js';
 import { attemptDelivery } from './attempt-delivery.js';
@@ -30,8 +39,8 @@ import {
 } from './delivery-memory.js';
 import { DeliveryTurn, destinationsIndex } from './delivery-turn.js';
 import type { OpenDestination } from './load-destination.js';
-import { brokenReport } from './observe.js';
 import { recordEnds, reportExpired } from './record-ends.js';
+import { silentAttempt } from './silent-attempt.js';
 
 /**
  * Sends due deliveries: the rows of deliveries as a queue, see `WorkLoop`. If the process is killed, its lease ends and its deliveries
@@ -84,6 +93,8 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
   readonly #reservation: Reservation;
   /** Configurations whose deliveries a dead process has left. */
   readonly #freed = new Set<string>();
+  /** Whether no other process works on deliveries, when their table was changed last at this index. */
+  #alone = { index: -1, is: false };
 
   constructor(context: EngineContext, timeline: Timeline, stopping: AbortSignal) {
     const { delivery } = context.settings.notifications;
@@ -108,18 +119,16 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
 
   takeOver(tx: Transaction, process: string): 'none' | 'all' {
     const turn = this.#newTurn(tx);
-    const left = tx
-      .list(deliveries, { index: 'due', prefix: [true] })
-      .filter(({ record }) => record.holder === process);
-    for (const { record } of left) {
-      turn.free(record);
-      this.#freed.add(record.configurationId);
+    const left = underWayOf(tx).filter(({ holder }) => holder === process);
+    for (const delivery of left) {
+      turn.free(delivery);
+      this.#freed.add(delivery.configurationId);
     }
     return left.length > 0 ? 'all' : 'none';
   }
 
   isHolding(tx: Transaction, process: string): boolean {
-    return tx.list(deliveries, { index: 'due', prefix: [true] }).some(({ record }) => record.holder === process);
+    return underWayOf(tx).some(({ holder }) => holder === process);
   }
 
   turn(request: TurnRequest<DeliveryItem, DeliveryEnd>): (tx: Transaction, known: KnownItems) => DeliveryWork {
@@ -146,13 +155,15 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
     };
   }
 
-  follow({ turn, claimed: items }: DeliveryWork): void {
+  follow({ turn, claimed: items }: DeliveryWork, ends: readonly Ended<DeliveryItem, DeliveryEnd>[]): void {
     const memory = this.#memory;
+    for (const { item } of ends) memory.forgetHead(item);
     this.#reservation.settle();
     if (turn === undefined) return;
     this.#freed.clear();
     for (const [id, change] of turn.seen) if (memory.changed.get(id) === change) memory.changed.delete(id);
     for (const id of turn.again) memory.mark(id);
+    if (turn.again.size > 0) memory.expectFollowers(turn.again);
     for (const [id, note] of turn.notes) {
       if (note === null) memory.notes.delete(id);
       else memory.notes.set(id, note);
@@ -183,7 +194,7 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
   isAwaited({ item, end }: Ended<DeliveryItem, DeliveryEnd>): boolean {
     const { configurationId } = item.delivery;
     const memory = this.#memory;
-    if (memory.heads.get(headKey(item.delivery)) === item) memory.heads.delete(headKey(item.delivery));
+    item.hasEnded = true;
     const failed = end.type !== 'report' || end.report.failure !== null;
     // The next turn decides whether more may be sent: until then nothing begins that has just been accepted.
     if (failed) memory.mark(configurationId);
@@ -201,56 +212,54 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
 
   /** One write in which events are accepted. */
   accepting(): AcceptedWrite {
-    const memory = this.#memory;
-    const reservation = new Reservation(memory);
+    const reservation = new Reservation(this.#memory);
+    const write = new Accepting();
     this.loop.claims();
-    let items: DeliveryItem[] = [];
-    let others: DeliveryItem['delivery'][] = [];
     return {
-      claim: (tx, accepted) => {
+      restart: () => {
         reservation.release();
-        items = [];
-        others = [];
-        for (const event of accepted) {
-          for (const { id } of event.notified) {
-            const delivery = tx.get(deliveries, [id, event.sequence])?.record;
-            if (delivery === undefined) continue;
-            const destination = this.#mayBegin(tx, id);
-            if (delivery.state.type !== 'waiting' || destination === undefined) {
-              others.push(delivery);
-              continue;
-            }
-            const begun = claimed(delivery, this.loop.process);
-            tx.put(deliveries, begun);
-            reservation.take(id, destination.route);
-            items.push({ delivery: begun, claimedAt: tx.index, event, destination, isFollowed: false });
-          }
-        }
-        if (items.length > 0) this.loop.keepLease(tx, tx);
+        write.clear();
       },
-      settled: (indexes) => {
+      add: (tx, delivery, event) => {
+        write.before ??= tablesIndex(tx, deliveryTables);
+        const destination = this.#mayBegin(tx, delivery, write);
+        if (destination === undefined) {
+          write.others.push(addDelivery(tx, delivery));
+          return;
+        }
+        const begun = claimed(delivery, this.loop.process);
+        tx.put(deliveries, begun);
+        reservation.take(delivery.configurationId, destination.route);
+        write.items.push({ delivery: begun, claimedAt: tx.index, event, destination, isFollowed: false });
+      },
+      ended: (tx, { isAny }) => {
+        const { before = 0, items } = write;
+        if (items.length > 0) this.loop.keepLease(tx, tx);
+        const isAlone = !isAny && tablesIndex(tx, destinationTables) <= before;
+        write.after = isAlone ? tablesIndex(tx, deliveryTables) : undefined;
+      },
+      settled: () => {
+        const { before, after, items, others } = write;
         reservation.settle();
-        if (indexes !== undefined) this.loop.note(indexes);
+        if (before !== undefined && after !== undefined) this.loop.note({ before, after });
         for (const item of items) this.#noteHead(item);
         this.loop.begin(items);
         if (others.filter((delivery) => this.#arrived(delivery)).length > 0) this.loop.wake();
       },
       failed: (mayBeStored) => {
         reservation.release();
-        this.loop.begin([], mayBeStored && items.length > 0);
+        this.loop.begin([], mayBeStored && write.items.length > 0);
         // Others may have waited for the slots.
-        if (items.length > 0) this.loop.wake();
+        if (write.items.length > 0) this.loop.wake();
       },
     };
   }
 
   #newTurn(tx: Transaction): DeliveryTurn {
     const time = { now: queueTime(this.#timeline, tx.monotonic), wall: tx.now };
-    return new DeliveryTurn(this.#context, this.#memory, tx, {
-      time,
-      process: this.loop.process,
-      reservation: this.#reservation,
-    });
+    const isKnown = this.loop.knows(tablesIndex(tx, deliveryTables));
+    const about = { time, process: this.loop.process, isKnown, reservation: this.#reservation };
+    return new DeliveryTurn(this.#context, this.#memory, tx, about);
   }
 
   #nextAt({ notes, nextWake }: DeliveryTurn): number {
@@ -265,31 +274,52 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
   }
 
   /** A delivery that was not claimed as it was accepted; whether it needs a turn. */
-  #arrived(delivery: DeliveryItem['delivery']): boolean {
+  #arrived(delivery: Delivery): boolean {
     const memory = this.#memory;
     const { configurationId: id, state } = delivery;
     if (state.type === 'behind') {
       const head = memory.heads.get(headKey(delivery));
       if (head !== undefined) head.isFollowed = true;
-      return false;
+      return head?.hasEnded === true;
     }
     memory.mark(id);
     return (memory.notes.get(id)?.why ?? 'idle') === 'idle';
   }
 
-  /** The destination, if a new delivery of the configuration may begin now. */
-  #mayBegin(tx: TimedWrite, id: string): OpenDestination | undefined {
+  /** The destination, if a new delivery may begin now. */
+  #mayBegin(tx: TimedWrite, delivery: Delivery, write: Accepting): OpenDestination | undefined {
     const memory = this.#memory;
+    const { configurationId: id } = delivery;
     const now = queueTime(this.#timeline, tx.monotonic);
     if (this.#stopping.aborted || !memory.isClear(id, now)) return undefined;
-    const known = memory.destinations.get(id);
-    if (known === undefined || known.loadedAt < destinationsIndex(tx)) return undefined;
-    const { destination } = known;
-    const queue = tx.get(queues, [id])?.record;
-    if (destination.type === 'closed' || queue === undefined || !sendsAtOnce(queue)) return undefined;
+    const destination = memory.destinationOf(id, destinationsIndex(tx));
+    if (destination === undefined || destination.type === 'closed') return undefined;
     const { route } = destination;
-    if (route.rate > 0 || isLeftAlone(tx, id, { hook: route.rateKey, now })) return undefined;
-    return memory.hasRoom(id, route) ? destination : undefined;
+    if (route.rate > 0 || isLeftAlone(tx, id, { hook: route.rateKey, now }) || !memory.hasRoom(id, route))
+      return undefined;
+    const queue = tx.get(queues, [id])?.record;
+    return queue !== undefined && sendsAtOnce(queue) && this.#isFirst(tx, delivery, write) ? destination : undefined;
+  }
+
+  /** Whether no earlier delivery of the run is unfinished. When everything unfinished is in memory, the store is not read. */
+  #isFirst(tx: TimedWrite, delivery: Delivery, { before = 0, items }: Accepting): boolean {
+    const { configurationId: id, orderKey } = delivery;
+    if (orderKey === null) return true;
+    const key = headKey(delivery);
+    const memory = this.#memory;
+    if (memory.heads.has(key) || items.some((item) => headKey(item.delivery) === key)) return false;
+    const isKnown = memory.notes.get(id)?.isEmpty === true && this.loop.knows(before) && this.#isAlone(tx);
+    return isKnown || !hasUnfinished(tx, id, orderKey);
+  }
+
+  /** Whether no other process works on deliveries. */
+  #isAlone(view: ReadView): boolean {
+    const index = view.tableIndex(processes);
+    if (this.#alone.index !== index) {
+      const rows = view.list(processes, { prefix: [queueName] });
+      this.#alone = { index, is: rows.every(({ record }) => record.id === this.loop.process) };
+    }
+    return this.#alone.is;
   }
 
   async #attempt({
@@ -309,12 +339,30 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
       () => {
         // The transport rejected although it must not, or rendering the message failed. The delivery keeps its place.
         context.logger.error({ delivery: delivery.id }, 'An attempt failed unexpectedly');
-        return brokenReport(context.clock.now());
+        const message = 'The attempt failed unexpectedly';
+        return silentAttempt(context, { destination: '' }, classifySilence({ type: 'connect_failed', message }));
       },
     );
     const at: Instant = queueTime(this.#timeline, context.clock.monotonic());
     const fraction = report.failure === null ? 0 : context.ids.fraction();
     return { type: 'report', report, at, wall: context.clock.now(), fraction, full: false };
+  }
+}
+
+/** What one run of a write's work has accepted. */
+class Accepting {
+  items: DeliveryItem[] = [];
+  /** Stored without a claim. */
+  others: Delivery[] = [];
+  /** Index of the last change of the delivery tables before it; and after it, if nothing else of the write has changed them. */
+  before: number | undefined;
+  after: number | undefined;
+
+  clear(): void {
+    this.items = [];
+    this.others = [];
+    this.before = undefined;
+    this.after = undefined;
   }
 }
 

@@ -20,6 +20,8 @@ export interface DeliveryItem {
   readonly destination: OpenDestination;
   /** A later notification of its run may wait for it. */
   isFollowed: boolean;
+  /** Its end is to be recorded. */
+  hasEnded?: boolean;
 }
 
 /** How an attempt ended, and when, by both clocks. */
@@ -48,6 +50,8 @@ export interface Note {
   readonly why: 'idle' | 'slots' | 'time';
   /** Since when nothing is due or under way. */
   readonly idleSince: Instant | null;
+  /** Nothing waits, also not for a later time. */
+  readonly isEmpty?: boolean;
 }
 
 interface DeliveryRules extends LaneRules, AttemptRules {
@@ -109,11 +113,18 @@ export class DeliveryMemory {
     return this.limits.get(configurationId) ?? initialLimit(this.rules.limit);
   }
 
-  /** Something has changed that nobody has reported: everything is read again. */
+  /** Something has changed that is not known here: everything is read again. */
   forget(): void {
     this.notes.clear();
     this.lookFrom = [];
-    for (const item of this.heads.values()) item.isFollowed = true;
+    this.expectFollowers();
+  }
+
+  /** Rows that are not known here may be behind those under way: of these configurations, or of all. */
+  expectFollowers(configurations?: ReadonlySet<string>): void {
+    for (const item of this.heads.values()) {
+      if (configurations === undefined || configurations.has(item.delivery.configurationId)) item.isFollowed = true;
+    }
   }
 
   /** Whether nothing of the configuration waits, so that a new delivery may begin at once. */
@@ -121,6 +132,12 @@ export class DeliveryMemory {
     if (this.lookFrom !== null || this.changed.has(configurationId)) return false;
     const note = this.notes.get(configurationId);
     return note?.why === 'idle' && note.until > now;
+  }
+
+  /** The destination as it was read after the last change, at this index. */
+  destinationOf(configurationId: string, changedAt: number): Destination | undefined {
+    const known = this.destinations.get(configurationId);
+    return known !== undefined && known.loadedAt >= changedAt ? known.destination : undefined;
   }
 
   /** The next turn has to look at the configuration. */
@@ -149,6 +166,12 @@ export class DeliveryMemory {
     this.inFlight -= 1;
     less(this.running, configurationId);
     less(this.perOrigin, origin);
+  }
+
+  /** The end of this attempt is recorded. */
+  forgetHead(item: DeliveryItem): void {
+    const key = headKey(item.delivery);
+    if (this.heads.get(key) === item) this.heads.delete(key);
   }
 
   remember(destinations: ReadonlyMap<string, KnownDestination>, limits: ReadonlyMap<string, AdaptiveLimit>): void {

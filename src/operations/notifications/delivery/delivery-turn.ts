@@ -22,7 +22,7 @@ import { processes } from '../../../queue/process.js';
 import { storedRates } from '../../../queue/token-bucket.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { Key } from '../../../shared/table.js';
-import { addDelivery, releaseNext, underWayOf } from '../../books/delivery-rows.js';
+import { addDelivery, deliveryOf, releaseNext, underWayOf } from '../../books/delivery-rows.js';
 import type { Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import {
@@ -83,22 +83,32 @@ export class DeliveryTurn {
   readonly time: QueueTime;
   readonly context: EngineContext;
   readonly memory: DeliveryMemory;
+  /** Whether every change of the store before this write is known in memory. */
+  readonly isKnown: boolean;
   readonly #process: string;
   readonly #reservation: Reservation;
   readonly #changedAt: number;
   #holds: ReadonlyMap<string, Instant> | undefined;
   #isAlone: boolean | undefined;
+  /** What any process works on. */
+  #held: readonly Delivery[] | undefined;
 
   constructor(
     context: EngineContext,
     memory: DeliveryMemory,
     tx: Transaction,
-    about: { readonly time: QueueTime; readonly process: string; readonly reservation: Reservation },
+    about: {
+      readonly time: QueueTime;
+      readonly process: string;
+      readonly isKnown: boolean;
+      readonly reservation: Reservation;
+    },
   ) {
     this.context = context;
     this.memory = memory;
     this.tx = tx;
     this.time = about.time;
+    this.isKnown = about.isKnown;
     this.#process = about.process;
     this.#reservation = about.reservation;
     this.seen = new Map(memory.changed);
@@ -109,7 +119,7 @@ export class DeliveryTurn {
 
   /** Rows that a write whose answer was lost has claimed for this process. */
   adopt(known: ReadonlySet<string | number>): void {
-    for (const { record, modifyIndex } of this.tx.list(deliveries, { index: 'due', prefix: [true] })) {
+    for (const { record, modifyIndex } of this.tx.list(deliveries, { index: 'held' })) {
       if (record.holder !== this.#process || known.has(itemKey({ delivery: record }))) continue;
       const destination = this.destinationOf(record.configurationId);
       if (destination.type === 'closed') this.free(record);
@@ -139,7 +149,7 @@ export class DeliveryTurn {
     this.again.add(delivery.configurationId);
   }
 
-  /** Stores a delivery that was changed other than by an attempt, and lets the next one of its run continue. */
+  /** Stores a delivery that was changed other than by an attempt, and releases the next one of its run. */
   #put(outcome: Outcome): void {
     const { before, after } = outcome;
     this.tx.put(deliveries, after);
@@ -202,11 +212,14 @@ export class DeliveryTurn {
     const running = this.#running(id);
     const gate = admits(queue, now);
     const most = Math.max(1, limit - running) + 1;
-    const urgent = this.#due({ from: [id], to: [id, 1], limit: most });
-    const isTried = gate === 'one' && this.#isUnderWay(id);
-    const regular = gate === 'none' || isTried ? [] : this.#regular(id, gate === 'one' ? 1 : most);
+    // Usually the first few are all of them.
+    const first = this.#due({ from: [id], to: [id, ''], limit: most + 1 });
+    const urgent = first.filter(({ state }) => state.type === 'manual').slice(0, most);
+    const isTried = gate === 'one' && underWayOf(this.tx, id).length > 0;
+    const hasRegular = gate !== 'none' && !isTried && first.length > urgent.length;
+    const regular = hasRegular ? this.#regular(id, gate === 'one' ? 1 : most) : [];
     if (gate === 'none') this.#expire(id);
-    const nextDue = this.tx.list(deliveries, { index: 'due', from: [id, now, ''], to: [id, ''], limit: 1 })[0]?.record;
+    const rest = first.length > most ? this.#due({ from: [id, now, ''], to: [id, ''], limit: 1 }) : first;
     return {
       destination,
       gate,
@@ -218,7 +231,7 @@ export class DeliveryTurn {
         limit,
         heldUntil: this.#heldUntil(destination.route.rateKey),
       },
-      nextDue: nextDue !== undefined && 'dueAt' in nextDue.state ? nextDue.state.dueAt : null,
+      nextDue: firstDueAfter(rest, now),
       blockedUntil: gate === 'none' ? this.#blockedUntil(queue) : isTried ? Number.POSITIVE_INFINITY : null,
     };
   }
@@ -252,11 +265,8 @@ export class DeliveryTurn {
       .list(processes, { prefix: [queueName] })
       .every(({ record }) => record.id === this.#process);
     if (this.#isAlone) return own;
-    return Math.max(own, underWayOf(this.tx, id).length);
-  }
-
-  #isUnderWay(id: string): boolean {
-    return this.tx.list(deliveries, { index: 'due', prefix: [true, id], limit: 1 }).length > 0;
+    this.#held ??= underWayOf(this.tx);
+    return Math.max(own, this.#held.filter(({ configurationId }) => configurationId === id).length);
   }
 
   /** Ends what is too old of a queue that nothing is sent of, oldest first. */
@@ -265,11 +275,12 @@ export class DeliveryTurn {
     const oldest = this.tx.list(deliveries, { index: 'unfinished', prefix: [id], limit: 1 })[0]?.record;
     if (oldest === undefined || timeLeft(oldest.createdAt, this.time, this.memory.rules) > 0) return;
     const rows = this.tx.list(deliveries, { index: 'unfinished', prefix: [id], limit: window });
-    for (const { record } of rows) {
-      const isOld = timeLeft(record.createdAt, this.time, this.memory.rules) <= 0;
-      if (isOld && record.state.type !== 'manual') this.#expired(record);
-    }
-    if (rows.length === window) this.again.add(id);
+    const old = rows.filter(
+      ({ record: { createdAt, state, holder } }) =>
+        timeLeft(createdAt, this.time, this.memory.rules) <= 0 && state.type !== 'manual' && holder === undefined,
+    );
+    for (const { record } of old) this.#expired(record);
+    if (rows.length === window && old.length > 0) this.again.add(id);
   }
 
   #expired(delivery: Delivery): void {
@@ -333,7 +344,7 @@ export class DeliveryTurn {
       this.#wakeAt(id, 0, found.gate === 'all');
     } else if (found.blockedUntil === null) {
       const isUsed = found.lane.running > 0 || chosen.starts.some(({ key }) => key === id);
-      this.#noteIdle(id, found.nextDue, isUsed);
+      this.#noteIdle(found, isUsed);
     } else {
       this.notes.set(id, { until: found.blockedUntil, why: 'time', idleSince: null });
       // While a trial is under way, its end decides.
@@ -342,12 +353,13 @@ export class DeliveryTurn {
   }
 
   /** Nothing is due. It stays among those that are looked at for a while, so that the next delivery writes its queue no more. */
-  #noteIdle(id: string, nextDue: Instant | null, isUsed: boolean): void {
+  #noteIdle({ lane: { key: id }, nextDue, gate }: LaneFound, isUsed: boolean): void {
     const { now } = this.time;
     const idleSince = isUsed ? null : (this.memory.notes.get(id)?.idleSince ?? now);
     const over = idleSince === null ? Number.POSITIVE_INFINITY : idleSince + this.memory.rules.linger;
     if (over > now) {
-      this.notes.set(id, { until: Math.min(over, nextDue ?? Number.POSITIVE_INFINITY), why: 'idle', idleSince });
+      const until = Math.min(over, nextDue ?? Number.POSITIVE_INFINITY);
+      this.notes.set(id, { until, why: 'idle', idleSince, isEmpty: nextDue === null && gate === 'all' });
       this.#wakeAt(id, 0);
       return;
     }
@@ -357,8 +369,7 @@ export class DeliveryTurn {
   }
 
   #isEmpty(id: string): boolean {
-    const waiting = this.tx.list(deliveries, { index: 'unfinished', prefix: [id], limit: 1 });
-    return waiting.length === 0 && !this.#isUnderWay(id);
+    return this.tx.list(deliveries, { index: 'unfinished', prefix: [id], limit: 1 }).length === 0;
   }
 
   /** Writes when a queue needs a turn, unless that is known, and with `counts` how many deliveries wait. */
@@ -402,14 +413,16 @@ export class DeliveryTurn {
     destination: Destination,
   ): LaneFound | undefined {
     const { configurationId: id } = queue;
-    const range = { from: [id], to: [id, through + 1], limit: this.memory.rules.window };
-    const rows = this.tx.list(deliveries, { index: 'unfinished', ...range }).map(({ record }) => record);
+    const held = underWayOf(this.tx, id).filter(({ sequence }) => sequence <= through);
+    const range = { from: [id], to: [id, through + 1], limit: this.memory.rules.window + held.length };
+    const found = this.tx.list(deliveries, { index: 'unfinished', ...range }).map(({ record }) => record);
+    const rows = found.filter(({ holder }) => holder === undefined);
     for (const delivery of rows) this.#put(outcomeOf(delivery, { type: 'cancelled', at, reason }));
     if (rows.length > 0) {
       this.again.add(id);
       return undefined;
     }
-    if (underWayOf(this.tx, id).some(({ sequence }) => sequence <= through)) {
+    if (held.length > 0) {
       this.notes.set(id, { until: Number.POSITIVE_INFINITY, why: 'time', idleSince: null });
       return undefined;
     }
@@ -446,8 +459,14 @@ export class DeliveryTurn {
 /** The delivery of an earlier event, unless it has a row. What came later in its run is put behind it. */
 function addMissing(view: WriteView, event: StoredEvent, configurationId: string, ordered: boolean): void {
   const position = positionOf(event, configurationId);
-  if (position < 0 || view.get(deliveries, [configurationId, event.sequence]) !== undefined) return;
+  if (position < 0 || deliveryOf(view, event, position) !== undefined) return;
   addDelivery(view, freshDelivery(event, position, ordered));
+}
+
+/** When the first of them, in order, is due that is due later. */
+function firstDueAfter(rows: readonly Delivery[], now: Instant): Instant | null {
+  for (const { state } of rows) if ('dueAt' in state && state.dueAt > now) return state.dueAt;
+  return null;
 }
 
 /** Index of the last change of what destinations are made of. */

@@ -1,9 +1,8 @@
-import { classifySilence } from '../../../notifications/delivery/classify-failure.js';
 import type { AttemptReport } from '../../../notifications/delivery/conclude-attempt.js';
 import { dueSinceAcceptance, isUnfinished } from '../../../notifications/delivery/delivery.js';
 import { isGivenUp, type Outcome } from '../../../notifications/delivery/merge-outcome.js';
 import type { QueueRecord } from '../../../notifications/queue/queue-record.js';
-import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import { isoFromInstant } from '../../../shared/instant.js';
 import { type EngineContext, emit } from '../../context/engine-context.js';
 import type { DeliveryEnd } from './delivery-memory.js';
 
@@ -105,27 +104,4 @@ export function observeEnd(context: EngineContext, outcome: Outcome): void {
   if (!isGivenUp(outcome)) return;
   const about = { delivery: id, configuration: configurationId, workspace: workspaceId, reason };
   context.logger.warn({ ...about, failure: after.attempts.at(-1)?.failure?.class }, 'A notification was given up');
-}
-
-/** The report for a transport that rejects although it must not. */
-export function brokenReport(at: Instant): AttemptReport {
-  const failure = classifySilence({ type: 'connect_failed', message: 'The attempt failed unexpectedly' });
-  return {
-    attempt: {
-      startedAt: Math.trunc(at),
-      headersAfter: null,
-      total: 0,
-      destination: '',
-      address: null,
-      status: null,
-      headers: {},
-      body: '',
-      truncated: false,
-      failure: { class: failure.class, message: failure.message },
-    },
-    failure,
-    retryAfter: null,
-    body: null,
-    recipients: null,
-  };
 }

@@ -79,7 +79,7 @@ export function reportExpired(turn: DeliveryTurn): void {
   }
 }
 
-/** Stores one outcome, and lets the next notification of the run continue. */
+/** Stores one outcome, and releases the next notification of the run. */
 function recordEnd(
   turn: DeliveryTurn,
   { item, end }: EndedDelivery,
@@ -96,9 +96,8 @@ function recordEnd(
   const merged = mergeOutcome(stored, concluded, isOurs);
   const after = isOurs ? notAgain(merged, queue) : merged;
   tx.put(deliveries, after);
-  const { now } = turn.time;
-  if (isInOrder(stored.state) && (!isInOrder(after.state) || after.state.type === 'behind'))
-    releaseNext(tx, after, now);
+  const hasLeft = isInOrder(stored.state) && (!isInOrder(after.state) || after.state.type === 'behind');
+  if (hasLeft && (item.isFollowed || !turn.isKnown)) releaseNext(tx, after, turn.time.now);
   return { outcome: { ...concluded, before: { ...stored, state: concluded.before.state }, after }, isOurs };
 }
 

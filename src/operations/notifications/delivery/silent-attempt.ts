@@ -1,6 +1,7 @@
 import type { Failure } from '../../../notifications/delivery/classify-failure.js';
 import type { AttemptReport } from '../../../notifications/delivery/conclude-attempt.js';
-import type { RecipientResult } from '../../../notifications/delivery/delivery.js';
+import type { Delivery, RecipientResult } from '../../../notifications/delivery/delivery.js';
+import type { SpanStart, TracedSpan } from '../../../ports/tracer.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
@@ -29,4 +30,24 @@ export function silentAttempt(
     body: null,
     recipients,
   };
+}
+
+/** Begins the span of an attempt as a child of the event's trace; undefined without a tracer. */
+export function beginAttempt(
+  { tracer }: EngineContext,
+  delivery: Delivery,
+  attributes: SpanStart['attributes'],
+): TracedSpan | undefined {
+  return tracer?.begin({
+    name: 'notification attempt',
+    kind: 'client',
+    parent: delivery.traceparent,
+    attributes: {
+      ...attributes,
+      'signalbox.delivery': delivery.id,
+      'signalbox.event': delivery.eventId,
+      'signalbox.trigger': delivery.trigger,
+      'signalbox.attempt': delivery.attempts.length + 1,
+    },
+  });
 }

@@ -4,7 +4,6 @@ import { configurations } from '../../../notifications/configurations/configurat
 import {
   type Delivery,
   type DeliveryOutcome,
-  deliveries,
   deliveryOutcomes,
   outcomeOf,
 } from '../../../notifications/delivery/delivery.js';
@@ -19,6 +18,7 @@ import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Steps } from '../../../scheduler/steps.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import { deliveryOf } from '../../books/delivery-rows.js';
 import { firstSequenceIn, mayAdminister } from '../../books/earlier-workspace.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { readInTurns } from '../../context/steps-in-turns.js';
@@ -176,7 +176,7 @@ export function findEvent(view: ReadView, caller: Principal, id: string): Result
 /** The deliveries of an event in their current state, in the order of its list. */
 export function deliveriesOf(view: ReadView, event: StoredEvent, ordered: boolean): Delivery[] {
   return event.notified.map(({ id }, position) => {
-    const row = view.get(deliveries, [id, event.sequence])?.record ?? freshDelivery(event, position, ordered);
+    const row = deliveryOf(view, event, position) ?? freshDelivery(event, position, ordered);
     return currentState(row, view.get(queues, [id])?.record ?? null);
   });
 }

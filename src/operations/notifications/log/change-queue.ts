@@ -2,6 +2,7 @@ import type { CancelReason } from '../../../notifications/delivery/delivery.js';
 import { firstSequenceOf } from '../../../notifications/events/event.js';
 import {
   newQueue,
+  type QueueRecord,
   queues,
   touched,
   withBreakerClosed,
@@ -10,6 +11,7 @@ import {
 } from '../../../notifications/queue/queue-record.js';
 import type { WriteView } from '../../../ports/storage.js';
 import type { Transaction } from '../../commit.js';
+import { OtherChanges } from '../../context/accepted-events.js';
 
 /* Changes of a queue by operations. The delivery loop looks at the changed row. */
 
@@ -22,7 +24,7 @@ export function addQueue(view: WriteView, configurationId: string, workspaceId: 
 export function cancelUnfinished(tx: Transaction, configurationId: string, reason: CancelReason): void {
   const queue = tx.get(queues, [configurationId])?.record;
   if (queue === undefined) return;
-  tx.put(queues, withCancellation(queue, { through: firstSequenceOf(tx.index) - 1, at: tx.now, reason }));
+  putQueue(tx, withCancellation(queue, { through: firstSequenceOf(tx.index) - 1, at: tx.now, reason }));
 }
 
 /** Closes the breaker after a request other than a delivery has shown that the destination works. */
@@ -32,7 +34,7 @@ export function closeBreaker(tx: Transaction, configurationId: string): void {
   const { breaker, failingSince, hindered, workspaceId } = queue;
   const isFailing = breaker.type === 'open' || breaker.failures > 0 || failingSince !== null;
   if (!isFailing && hindered === undefined) return;
-  tx.put(queues, withBreakerClosed(queue));
+  putQueue(tx, withBreakerClosed(queue));
   const emit = (change: 'recovered' | 'breaker_closed'): void =>
     tx.emit('notification.destination', { configurationId, workspaceId, change });
   if (failingSince !== null) emit('recovered');
@@ -43,12 +45,17 @@ export function closeBreaker(tx: Transaction, configurationId: string): void {
 export function setPaused(tx: Transaction, configurationId: string, paused: boolean): boolean {
   const queue = tx.get(queues, [configurationId])?.record;
   if (queue === undefined || (queue.pausedAt !== undefined) === paused) return false;
-  tx.put(queues, withPause(queue, paused ? tx.now : null));
+  putQueue(tx, withPause(queue, paused ? tx.now : null));
   return true;
 }
 
 /** Has the delivery loop look at the queue's rows. */
-export function touchQueue(view: WriteView, configurationId: string): void {
-  const queue = view.get(queues, [configurationId])?.record;
-  if (queue !== undefined) view.put(queues, touched(queue));
+export function touchQueue(tx: Transaction, configurationId: string): void {
+  const queue = tx.get(queues, [configurationId])?.record;
+  if (queue !== undefined) putQueue(tx, touched(queue));
+}
+
+function putQueue(tx: Transaction, queue: QueueRecord): void {
+  tx.part(OtherChanges).isAny = true;
+  tx.put(queues, queue);
 }

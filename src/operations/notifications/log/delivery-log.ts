@@ -4,11 +4,15 @@ import {
   deliveries,
   isUnfinished,
 } from '../../../notifications/delivery/delivery.js';
-import { type RecoverableOutcome, recoverableOutcome } from '../../../notifications/delivery/recovery.js';
+import {
+  type RecoverableOutcome,
+  type Recovery,
+  type RecoveryFilter,
+  recoverableOutcome,
+} from '../../../notifications/delivery/recovery.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import { type QueueRecord, queues } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
-import { underWayOf } from '../../books/delivery-rows.js';
 
 /* The delivery log of one configuration. */
 
@@ -55,17 +59,9 @@ export function* unfinishedDeliveries(
   owner: LogOwner,
   below = Number.MAX_SAFE_INTEGER,
 ): Generator<Delivery> {
-  const held = underWayOf(view, owner.configurationId)
-    .filter(({ sequence, state }) => sequence < below && isUnfinished(state))
-    .sort((a, b) => a.sequence - b.sequence);
   for (const row of rowsBelow(view, owner, below, 'unfinished')) {
-    for (let last = held.at(-1); last !== undefined && last.sequence > row.sequence; last = held.at(-1)) {
-      held.pop();
-      if (isUnfinished(currentState(last, owner.queue).state)) yield last;
-    }
     if (isUnfinished(currentState(row, owner.queue).state)) yield row;
   }
-  for (const row of held.reverse()) if (isUnfinished(currentState(row, owner.queue).state)) yield row;
 }
 
 /** The delivery as a caller sees it: a delivery that is being cancelled counts as cancelled since the decision. */
@@ -81,12 +77,11 @@ function* rowsBelow(
   view: ReadView,
   { configurationId }: LogOwner,
   below: number,
-  index?: 'unfinished',
+  index: 'log' | 'unfinished' = 'log',
 ): Generator<Delivery> {
   let to: readonly [string, number] = [configurationId, below];
   for (;;) {
-    const range = { from: [configurationId], to, reverse: true, limit: chunk };
-    const rows = view.list(deliveries, index === undefined ? range : { ...range, index });
+    const rows = view.list(deliveries, { index, from: [configurationId], to, reverse: true, limit: chunk });
     for (const { record } of rows) yield record;
     const last = rows.at(-1)?.record;
     if (last === undefined || rows.length < chunk) return;
@@ -97,4 +92,24 @@ function* rowsBelow(
 /** Whether deliveries with this outcome are in the index `failed`. */
 export function isFailed(outcome: DeliveryOutcome | null): outcome is RecoverableOutcome {
   return recoverableOutcome(outcome) !== undefined;
+}
+
+/** The maximum number of deliveries read at once. */
+export const readAtOnce = 500;
+
+/** Whether a bulk redelivery re-sends the delivery. Erased events have nothing to send. */
+export function isSelected(delivery: Delivery, { trigger }: Pick<RecoveryFilter, 'trigger'>): boolean {
+  return delivery.erased !== true && (trigger === null || trigger === delivery.trigger);
+}
+
+/** Deliveries of a configuration that ended in the time range, oldest end first, beginning after `after`. */
+export function endedDeliveries(
+  view: ReadView,
+  configurationId: string,
+  { outcome, since, until, limit = readAtOnce }: Omit<RecoveryFilter, 'trigger'> & { readonly limit?: number },
+  after: Recovery['reached'],
+): Delivery[] {
+  const from = after === null ? [configurationId, outcome, since] : [configurationId, outcome, after[0], after[1] + 1];
+  const range = { from, to: [configurationId, outcome, until], limit };
+  return view.list(deliveries, { index: 'failed', ...range }).map(({ record }) => record);
 }

@@ -17,7 +17,7 @@ import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { findWorkspace } from '../find-resource.js';
 import { readTriggerFilter } from '../trigger-filter.js';
-import { endedDeliveries, isSelected, readAtOnce } from './ended-deliveries.js';
+import { endedDeliveries, isSelected, readAtOnce } from './delivery-log.js';
 import { endOf, readRecoverableOutcome } from './redeliver.js';
 
 /** Selects the deliveries to re-send: of a workspace or one of its configurations, ended in a time range. */

@@ -8,7 +8,7 @@ import { underWayOf } from '../../books/delivery-rows.js';
 import { commit, type Transaction } from '../../commit.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
 import { touchQueue } from './change-queue.js';
-import { endedDeliveries, isSelected, readAtOnce } from './ended-deliveries.js';
+import { endedDeliveries, isSelected, readAtOnce } from './delivery-log.js';
 import { endOf, requestAttempt } from './redeliver.js';
 
 /** The most redeliveries of one queue that wait at a time: new deliveries must not wait for all of them. */

@@ -16,6 +16,7 @@ import { commit, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { findConfiguration, findDelivery } from '../find-resource.js';
 import { touchQueue } from './change-queue.js';
+import { endedDeliveries } from './delivery-log.js';
 import { type DeliverySummary, summariseDelivery } from './delivery-view.js';
 
 /**
@@ -152,16 +153,14 @@ type Span = Required<RecoverRequest> & {
 };
 
 function recoverPortion(tx: Transaction, caller: Principal, span: Span): Result<Portion, NotFound | Conflict> {
-  const { configurationId, outcome, since, until, after, size } = span;
+  const { configurationId, after, size } = span;
   const found = findConfiguration(tx, caller, configurationId);
   if (found.isErr()) return err(found.error);
   if (!found.value.configuration.enabled) {
     const message = 'The notification configuration is disabled; enable it before recovering';
     return err({ type: 'conflict', message });
   }
-  const from = after === null ? [configurationId, outcome, since] : [configurationId, outcome, after[0], after[1] + 1];
-  const range = { from, to: [configurationId, outcome, until], limit: size + 1 };
-  const rows = tx.list(deliveries, { index: 'failed', ...range }).map(({ record }) => record);
+  const rows = endedDeliveries(tx, configurationId, { ...span, limit: size + 1 }, after);
   const looked = rows.slice(0, size);
   const taken = looked.filter(({ erased }) => erased !== true);
   for (const delivery of taken) requestAttempt(tx, delivery);

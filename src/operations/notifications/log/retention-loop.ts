@@ -1,5 +1,5 @@
 import { ok } from 'neverthrow';
-import { type Delivery, deliveries, isUnfinished } from '../../../notifications/delivery/delivery.js';
+import { type Delivery, deliveries, deliveryKey, isUnfinished } from '../../../notifications/delivery/delivery.js';
 import { type Recovery, recoveries } from '../../../notifications/delivery/recovery.js';
 import { events, type StoredEvent } from '../../../notifications/events/event.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
@@ -8,6 +8,7 @@ import type { Settings } from '../../../settings.js';
 import { hour, type Milliseconds, second } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { Key, Table } from '../../../shared/table.js';
+import { deliveryOf } from '../../books/delivery-rows.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
 import { changeOrDueTime } from '../../waiting/change-or-due-time.js';
 
@@ -56,7 +57,7 @@ async function collectDeliveries(context: EngineContext, signal: AbortSignal): P
   let from: Key = [];
   while (!signal.aborted) {
     const step = await read(context, (view) => {
-      const rows = view.list(deliveries, { from, limit: batch }).map((row) => row.record);
+      const rows = view.list(deliveries, { index: 'log', from, limit: batch }).map((row) => row.record);
       const [first] = rows;
       if (first === undefined) return null;
       const own = rows.filter(({ configurationId }) => configurationId === first.configurationId);
@@ -86,10 +87,9 @@ async function remove(context: EngineContext, old: readonly Delivery[]): Promise
   const { notifications } = context.settings;
   const now = context.clock.now();
   const written = await context.storage.write<void, never>((view) => {
-    for (const { configurationId, sequence } of old) {
-      const present = view.get(deliveries, [configurationId, sequence])?.record;
-      if (present !== undefined && isOver(present, notifications, now))
-        view.remove(deliveries, [configurationId, sequence]);
+    for (const key of old.map(deliveryKey)) {
+      const present = view.get(deliveries, key)?.record;
+      if (present !== undefined && isOver(present, notifications, now)) view.remove(deliveries, key);
     }
     return ok(undefined);
   });
@@ -136,9 +136,10 @@ async function collectRecoveries(context: EngineContext): Promise<void> {
 }
 
 /** Whether a delivery of the event is unfinished. */
-function isWaitedFor(view: ReadView, { notified, sequence }: StoredEvent): boolean {
-  return notified.some(({ id }) => {
-    const delivery = view.get(deliveries, [id, sequence])?.record;
+function isWaitedFor(view: ReadView, event: StoredEvent): boolean {
+  const { notified, sequence } = event;
+  return notified.some(({ id }, at) => {
+    const delivery = deliveryOf(view, event, at);
     const { position = sequence } = view.get(queues, [id])?.record ?? {};
     return position < sequence || (delivery !== undefined && isUnfinished(delivery.state));
   });
