@@ -63,6 +63,7 @@ test('limits of one are never exceeded by processes that are stopped and continu
   timeout: 120_000 + 2 * rounds * 2 * stopped,
 }, async () => {
   const attempts: Attempt[] = [];
+  const stops: { readonly pid: number; readonly from: number; readonly to: number }[] = [];
   const processes = await Promise.all([0, 1].map(() => begin(attempts)));
   let isOver = false;
   let enqueued = 0;
@@ -86,9 +87,11 @@ test('limits of one are never exceeded by processes that are stopped and continu
     for (const child of processes) {
       const before = attempts.filter(({ endedAt }) => endedAt !== undefined).length;
       await pause(300);
+      const from = now();
       child.kill('SIGSTOP');
       await pause(stopped);
       child.kill('SIGCONT');
+      stops.push({ pid: child.pid ?? 0, from, to: now() });
       // The other one has continued meanwhile.
       expect(attempts.filter(({ endedAt }) => endedAt !== undefined).length).toBeGreaterThan(before);
     }
@@ -100,26 +103,33 @@ test('limits of one are never exceeded by processes that are stopped and continu
   expect(stored.length).toBe(enqueued);
   expect(stored.filter(({ state }) => state !== 'succeeded').map(({ error }) => error)).toEqual([]);
   await pause(200);
-  expect(overlaps(attempts)).toEqual([]);
+  // What was taken away from a process that was stopped continues there until it knows: only such an attempt may run beside another one.
+  const interrupted = new Set(stored.flatMap((run) => (run.interruptions > 0 ? `work/${run.number}` : [])));
+  const isLost = ({ run, child, beganAt, endedAt = beganAt }: Attempt): boolean =>
+    interrupted.has(run) &&
+    stops.some(({ pid, from, to }) => pid === child && beganAt < to + 1_000_000 && endedAt > from);
+  expect(overlaps(attempts.filter((attempt) => !isLost(attempt)))).toEqual([]);
+  // A run begins again only after it has been taken away from a process.
+  for (const { number, interruptions } of stored)
+    expect(attempts.filter(({ run }) => run === `work/${number}`)).toHaveLength(1 + interruptions);
   // Some were under way in a process that was stopped: these runs were taken away from it.
   expect(stored.some(({ interruptions }) => interruptions > 0)).toBe(true);
-  expect(attempts.some(({ isLost }) => isLost)).toBe(true);
 });
 
-/** One call of the handler. Microseconds of one clock. */
+/** Microseconds of a clock that all processes of the machine share. */
+const now = (): number => Number(process.hrtime.bigint() / 1000n);
+
+/** One call of the handler. Times by that clock. */
 interface Attempt {
   readonly run: string;
   readonly key: string;
   readonly child: number;
   readonly beganAt: number;
   endedAt: number | undefined;
-  /** The signal had aborted when it ended. */
-  isLost: boolean;
 }
 
-/** Attempts that began while another one of their key was under way, which was not taken away. */
-function overlaps(attempts: readonly Attempt[]): unknown[] {
-  const kept = attempts.filter(({ isLost }) => !isLost);
+/** Attempts that began while another one of their key was under way. */
+function overlaps(kept: readonly Attempt[]): unknown[] {
   return kept.flatMap((attempt) =>
     kept
       .filter(
@@ -144,10 +154,10 @@ async function begin(attempts: Attempt[]): Promise<ChildProcess> {
       const [kind, run = '', key = '', time] = line.split(' ');
       if (kind === 'ready') resolve();
       else if (kind === 'began')
-        attempts.push({ ...{ run, key, child: pid, beganAt: Number(time) }, endedAt: undefined, isLost: false });
+        attempts.push({ ...{ run, key, child: pid, beganAt: Number(time) }, endedAt: undefined });
       else {
         const ended = attempts.findLast((each) => each.run === run && each.child === pid);
-        if (ended !== undefined) Object.assign(ended, { endedAt: Number(time), isLost: kind === 'aborted' });
+        if (ended !== undefined) Object.assign(ended, { endedAt: Number(time) });
       }
     });
   });
