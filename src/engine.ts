@@ -45,6 +45,7 @@ import { schedulerTables } from './scheduler/tables.js';
 import { serviceTables } from './services/service-registration.js';
 import { type Settings, type SettingsOverrides, settingsFrom } from './settings.js';
 import { second, timerOf } from './shared/duration.js';
+import { type EngineTransaction, type TransactionOutcome, transact } from './transaction.js';
 import { variableTables } from './variables/tables.js';
 
 /** The engine's connections to its host. The host owns them: the engine never closes a port. */
@@ -109,6 +110,26 @@ export interface Engine extends EngineContext {
   stop(options?: StopOptions): Promise<boolean>;
   /** A client with the rights of a principal: the same methods as those of `connect` over HTTP. Throws a TypeError for anything but a principal. */
   as(principal: Principal): Client;
+  /**
+   * Commits several operations together or not at all, with rows of the host's own tables. The function makes its calls synchronously, without
+   * `await`, and returns their promises: one, a list, or an object of them. The values of these are the result, in the same form.
+   *
+   * ```ts
+   * const { run } = await engine.transaction((tx) => {
+   *   tx.alongside((sql) => sql.run('INSERT INTO orders (id) VALUES (?)', order.id));
+   *   return {
+   *     run: functions.in(tx).enqueue(fulfil, { order: order.id }),
+   *     event: tx.as(principal).notifications.send('ws-shop', { trigger: 'order.paid', data: { order: order.id } }),
+   *   };
+   * });
+   * ```
+   *
+   * The operations are carried out in the order of their calls, each on what the ones before have changed, then the statements of
+   * `alongside`. Promises resolve and nothing begins before the commit is durable. When one of them is refused, nothing is stored, and the
+   * transaction rejects with its error: a `SignalboxError` for a call of the interface, a `FunctionsError`, or the own exception of
+   * `alongside`, such as a violated constraint. The promises of the others reject with a `NotCommittedError`.
+   */
+  transaction<const T>(work: (transaction: EngineTransaction) => T): Promise<TransactionOutcome<T>>;
   /** Performs a call by its name, for adapters to other protocols. */
   perform(
     call: CallName,
@@ -164,6 +185,7 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
     },
     stop,
     as: (principal) => clientOf(context, principal),
+    transaction: (work) => transact(context, work),
     perform: boundCalls(context),
     async [Symbol.asyncDispose]() {
       await stop();

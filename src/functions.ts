@@ -25,6 +25,7 @@ export {
   type StandardSchema,
 } from './functions/define-function.js';
 export type { Outcome, RunError, RunState } from './functions/run.js';
+export type { OpenTransaction } from './operations/context/shared-write.js';
 export { type CallFunctionOptions, callFunction, type FunctionCall } from './operations/functions/call-function.js';
 export { createFunctions } from './operations/functions/create-functions.js';
 export {
@@ -36,6 +37,7 @@ export {
   type Functions,
   FunctionsError,
   type FunctionsOptions,
+  type JoinedFunctions,
   type Run,
   RunFailedError,
   type RunFilter,

@@ -1,3 +1,4 @@
+import { leastValueBytes, mostValueBytes } from './functions/stored-json.js';
 import { policyLevels } from './jobs/admission/job-policy.js';
 import type { QuotaRule } from './jobs/admission/namespace-quota.js';
 import type { RunNotificationRule } from './notifications/run-notification-rule.js';
@@ -46,6 +47,12 @@ const runNotificationRule = group<RunNotificationRule>({
 
 /** Settings whose kind does not follow from their defaults. */
 const kinds: Kinds = {
+  'functions.maximumUnfinished': count,
+  'functions.maximumValueBytes': {
+    takes: `a whole number from ${leastValueBytes} to ${mostValueBytes}`,
+    fits: (value) =>
+      Number.isSafeInteger(value) && (value as number) >= leastValueBytes && (value as number) <= mostValueBytes,
+  },
   'jobs.policies': listOf(policyRule),
   'jobs.runUrl': textLike(runUrlForm, "a URL such as 'https://ci.example.net/{job}/{run}', or '' for no links"),
   'jobs.quotas': listOf(quotaRule),

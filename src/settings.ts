@@ -1,3 +1,4 @@
+import { usualValueBytes } from './functions/stored-json.js';
 import type { QuotaRule } from './jobs/admission/namespace-quota.js';
 import { credentialHeaders } from './notifications/delivery/redact.js';
 import type { RunNotificationRule } from './notifications/run-notification-rule.js';
@@ -47,6 +48,8 @@ export interface Settings {
   readonly functions: {
     /** Runs of a function that have not ended; more are refused as `queue_full`. */
     readonly maximumUnfinished: number;
+    /** Bytes of the JSON of an input, of a result and of the value of a step, each; 16 MiB at most. */
+    readonly maximumValueBytes: number;
   };
   /** Evaluations and nodes. */
   readonly scheduling: {
@@ -237,7 +240,7 @@ export const defaultSettings: Settings = {
     policies: [],
     quotas: [],
   },
-  functions: { maximumUnfinished: 1_000_000 },
+  functions: { maximumUnfinished: 1_000_000, maximumValueBytes: usualValueBytes },
   scheduling: { evaluationAttempts: 3, decidedAtOnce: 50, writtenAtOnce: 16, heartbeatTtl: 30 * second },
   collection: { ...defaultThresholds, interval: 5 * minute },
   notifications: {

@@ -45,6 +45,14 @@ const pending = new Map();
 let last = 0;
 let controller;
 const passed = (error) => {
+  try {
+    const sent = described(error);
+    return structuredClone(sent);
+  } catch {
+    return { name: 'Error', message: 'something that cannot be read was thrown', stack: '' };
+  }
+};
+const described = (error) => {
   const isError = error instanceof Error;
   const failure = isError && error.name === 'RunFailedError'
     ? { runId: error.runId, outcome: error.outcome, error: error.error } : undefined;
@@ -169,7 +177,14 @@ function begun(href: string): Thread {
     clearTimeout(thread.timer);
     thread.listener?.broken(error);
   };
-  worker.on('message', (message: FromThread) => thread.listener?.message(message));
+  worker.on('message', (message: FromThread) => {
+    // A module may send messages of its own, which are none of these.
+    try {
+      thread.listener?.message(message);
+    } catch (error) {
+      thread.listener?.broken(error as Error);
+    }
+  });
   // What a module does after its handler has ended must not end the process.
   worker.on('error', broken);
   worker.on('messageerror', broken);
@@ -219,7 +234,12 @@ async function attemptIn(thread: Thread, work: Work): Promise<ThreadEnd> {
       };
       thread.listener = { message, broken };
       const { id, attempt, isLastAttempt, meta, dueAt } = run;
-      worker.postMessage({ type: 'begin', input, run: { id, attempt, isLastAttempt, meta, dueAt } });
+      try {
+        worker.postMessage({ type: 'begin', input, run: { id, attempt, isLastAttempt, meta, dueAt } });
+      } catch (error) {
+        // What the schema made of the input cannot be sent.
+        resolve({ isUsable: true, error: error as Error });
+      }
       if (run.signal.aborted) abort();
       else run.signal.addEventListener('abort', abort, { once: true });
     });

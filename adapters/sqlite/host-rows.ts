@@ -1,7 +1,7 @@
 import type { Result } from 'neverthrow';
 import { ResultAsync } from 'neverthrow';
 import type { Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
-import type { SqliteHandle, SqliteValue } from './sqlite-handle.js';
+import { isStoreFault, type SqliteHandle, type SqliteValue } from './sqlite-handle.js';
 
 /** The host's statements on its own tables, in the transaction of a write. */
 export interface HostStatements {
@@ -43,14 +43,44 @@ export function alongside(storage: Storage, transactions: HostTransactions, rows
       if (used)
         return refused('`alongside` is for one operation with one write: create another one for the next operation.');
       used = true;
-      return storage.write((view) =>
-        work(view).map((value) => {
-          transactions.within((sql) => rows(sql, { value, index: view.index }));
-          return value;
-        }),
+      return withOwnErrors((failed) =>
+        storage.write((view) =>
+          work(view).map((value) => {
+            failed(undefined);
+            try {
+              transactions.within((sql) => rows(sql, { value, index: view.index }));
+            } catch (thrown) {
+              if (!(thrown instanceof HostTransactionError) && !isStoreFault(thrown)) failed({ thrown });
+              throw thrown;
+            }
+            return value;
+          }),
+        ),
       );
     },
   };
+}
+
+/** What the host's function threw in the last run of the write. */
+interface OwnError {
+  readonly thrown: unknown;
+}
+
+/** A write that rejects with the host's own exception, also if it is one of SQLite: a violated constraint is no failure of the store. */
+function withOwnErrors<T, E>(
+  write: (failed: (error: OwnError | undefined) => void) => ResultAsync<T, E>,
+): ResultAsync<T, E> {
+  let own: OwnError | undefined;
+  const written = write((error) => {
+    own = error;
+  });
+  return new ResultAsync(
+    (async () => {
+      const result = await written;
+      if (result.isErr() && own !== undefined) throw own.thrown;
+      return result;
+    })(),
+  );
 }
 
 function refused<T, E>(message: string): ResultAsync<T, E> {

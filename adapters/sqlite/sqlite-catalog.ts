@@ -8,10 +8,10 @@ import {
   EntryStatements,
   fallBehind,
   type KeptTable,
-  modifiedOf,
   newestRow,
   versionedName,
 } from './sqlite-indexes.js';
+import { numberOfKey } from './sqlite-numbers.js';
 import type { IndexIds } from './sqlite-rows.js';
 import {
   type KeyStatements,
@@ -35,8 +35,40 @@ interface CatalogTable extends KeptTable {
   readonly generation: number;
   /** Its keys are numbers, and those of its rows. */
   readonly numbered: boolean;
-  /** Finds the newest row of a table that grows; null for others, whose changes are noted. */
-  readonly newest: SqliteStatement | null;
+  /** The newest row of a table that grows; null for others, whose changes are noted. */
+  readonly newest: NewestRow | null;
+}
+
+/**
+ * The newest row of a table, by its number. What is known of it is kept until another process commits, or a transaction fails. It may have
+ * been removed since: then no row is newer, and none has changed as late as the removal.
+ */
+class NewestRow {
+  readonly statement: SqliteStatement;
+  #known: { readonly rid: number; readonly modified: number } | undefined;
+
+  constructor(statement: SqliteStatement) {
+    this.statement = statement;
+  }
+
+  /** Less than every row number when there is no row. */
+  get rid(): number {
+    return this.#row.rid;
+  }
+
+  /** The index of its last change; 1 when there is no row. */
+  get modified(): number {
+    return this.#row.modified;
+  }
+
+  stored(rid: number, modified: number): void {
+    if (this.#known !== undefined && rid >= this.#known.rid) this.#known = { rid, modified };
+  }
+
+  get #row(): { readonly rid: number; readonly modified: number } {
+    this.#known ??= (this.statement.get() as { rid: number; modified: number } | undefined) ?? { rid: -1, modified: 1 };
+    return this.#known;
+  }
 }
 
 /** A declared table, ready to use: its statements and its indexes. */
@@ -47,6 +79,8 @@ export interface BoundTable extends KeyStatements {
   readonly remove: SqliteStatement;
   /** In the order of the declaration. */
   readonly indexes: readonly BoundIndex[];
+  /** Their IDs in ascending order. */
+  readonly indexIds: readonly number[];
   /** The indexes that may have late rows, and how many of them. */
   readonly lazy: readonly { readonly id: number; readonly lateAtMost: number }[];
   /** Kept for other programs: this definition does not declare them, so their entries cannot be computed here. */
@@ -111,6 +145,7 @@ export class Tables implements IndexIds {
     this.#version = -1;
     this.#indexesKnown = false;
     this.#newest.clear();
+    this.entries.forget();
     for (const table of this.#adopted) this.#bound.delete(table);
     this.#adopted = [];
   }
@@ -173,7 +208,7 @@ export class Tables implements IndexIds {
     let index = 1;
     for (const { id, name, noted_at: notedAt, generation, growing, numbered } of rows) {
       const newest = growing === 1 ? this.#newestOf(id) : null;
-      const changedAt = newest === null ? notedAt : Math.max(notedAt, modifiedOf(newest));
+      const changedAt = newest === null ? notedAt : Math.max(notedAt, newest.modified);
       const kept = { indexes: indexes.get(id) ?? new Map(), behind, newest, numbered: numbered === 1 };
       tables.set(name, { id, changedAt, generation, ...kept });
       index = Math.max(index, changedAt);
@@ -181,6 +216,7 @@ export class Tables implements IndexIds {
     const kept = unchanged ? undefined : [...indexes.values()].flatMap((each) => [...each.values()]);
     if (kept !== undefined) this.entries.kept = new Set(kept);
     this.entries.late = this.#lateRows();
+    this.entries.forget();
     this.catalog = { index, tables };
     this.#indexesKnown = true;
     this.epoch += 1;
@@ -188,17 +224,25 @@ export class Tables implements IndexIds {
 
   /** Whether the newest row of the table says that it changed last at this index: then nothing else has to. */
   tellsByItself(name: string, index: number): boolean {
-    const newest = this.catalog.tables.get(name)?.newest ?? null;
-    return newest !== null && modifiedOf(newest) === index;
+    return this.catalog.tables.get(name)?.newest?.modified === index;
   }
 
-  #newestOf(id: number): SqliteStatement {
-    let statement = this.#newest.get(id);
-    if (statement === undefined) {
-      statement = newestRow(this.#handle, id);
-      this.#newest.set(id, statement);
-    }
-    return statement;
+  /** Whether a key of a table that is numbered and grows is above those of all rows. */
+  isPastAll(name: string, rowKey: string): boolean {
+    const { numbered = false, newest = null } = this.catalog.tables.get(name) ?? {};
+    return numbered && newest !== null && numberOfKey(rowKey) > newest.rid;
+  }
+
+  /** A row has been stored in the open transaction. */
+  stored(name: string, rid: number, modified: number): void {
+    this.catalog.tables.get(name)?.newest?.stored(rid, modified);
+  }
+
+  /** As of now: not what an earlier transaction has read or written. */
+  #newestOf(id: number): NewestRow {
+    const newest = new NewestRow(this.#newest.get(id) ?? newestRow(this.#handle, id));
+    this.#newest.set(id, newest.statement);
+    return newest;
   }
 
   #readIndexes(): Map<number, ReadonlyMap<string, number>> {
@@ -248,6 +292,7 @@ function bindTable(
     ),
     remove: handle.prepare(`DELETE FROM ${rows} WHERE rid = ?`),
     indexes,
+    indexIds: indexes.map(({ id }) => id).toSorted((one, other) => one - other),
     lazy: indexes.flatMap(({ id, lateAtMost }) => (lateAtMost === null ? [] : { id, lateAtMost })),
     foreign: [...entry.indexes.values()].filter((id) => !indexes.some((index) => index.id === id)),
   };

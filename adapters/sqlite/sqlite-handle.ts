@@ -94,6 +94,12 @@ export function isSqlError(thrown: unknown): boolean {
   return resultCode(thrown) === SQL_ERROR;
 }
 
+/** SQLite or its medium has failed, whatever the statement was: locked, full, damaged, not readable, not enough memory. */
+export function isStoreFault(thrown: unknown): boolean {
+  const code = resultCode(thrown);
+  return code !== undefined && storeFaults.has(code);
+}
+
 /** The connection is read-only, but the file must be recovered first. */
 export function isReadOnlyRefusal(thrown: unknown): boolean {
   return resultCode(thrown) === READ_ONLY;
@@ -106,10 +112,27 @@ export function textOf(thrown: unknown): string {
 const SQL_ERROR = 1;
 const BUSY = 5;
 const LOCKED = 6;
+const NO_MEMORY = 7;
 const READ_ONLY = 8;
+const IO_ERROR = 10;
 const CORRUPT = 11;
 const FULL = 13;
+const CANNOT_OPEN = 14;
+const PROTOCOL = 15;
 const NO_DATABASE = 26;
+
+const storeFaults: ReadonlySet<number> = new Set([
+  BUSY,
+  LOCKED,
+  NO_MEMORY,
+  READ_ONLY,
+  IO_ERROR,
+  CORRUPT,
+  FULL,
+  CANNOT_OPEN,
+  PROTOCOL,
+  NO_DATABASE,
+]);
 
 /** SQLite's primary result codes by the names that better-sqlite3 uses, as far as they are needed here. */
 const CODES: Readonly<Record<string, number>> = {
@@ -117,10 +140,12 @@ const CODES: Readonly<Record<string, number>> = {
   SQLITE_BUSY: BUSY,
   SQLITE_LOCKED: LOCKED,
   SQLITE_READONLY: READ_ONLY,
-  SQLITE_IOERR: 10,
+  SQLITE_NOMEM: NO_MEMORY,
+  SQLITE_IOERR: IO_ERROR,
   SQLITE_CORRUPT: CORRUPT,
   SQLITE_FULL: FULL,
-  SQLITE_CANTOPEN: 14,
+  SQLITE_CANTOPEN: CANNOT_OPEN,
+  SQLITE_PROTOCOL: PROTOCOL,
   SQLITE_NOTADB: NO_DATABASE,
 };
 

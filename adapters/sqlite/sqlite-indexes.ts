@@ -1,4 +1,4 @@
-import { encodeEntry } from '../../src/storage/keys.js';
+import { encodeEntry, type KeyBounds, PAST_ALL_KEYS, unitOrdered } from '../../src/storage/keys.js';
 import { type AnyTable, entryOf, indexesOf, type NamedIndex, parseRecord } from '../../src/storage/records.js';
 import { allowLateRows, type LateRows, lateEntering } from './late-entries.js';
 import type { SqliteHandle, SqliteStatement } from './sqlite-handle.js';
@@ -36,13 +36,40 @@ export class EntryStatements {
   readonly #inserts = new Map<number, SqliteStatement>();
   readonly #removals = new Map<number, SqliteStatement>();
   readonly #entering = new Map<number, (late: LateRows) => void>();
+  /** By index: no entry, of late rows neither, sorts below this string (see `unitOrdered`) … */
+  readonly #starts = new Map<number, string>();
+  /** … or at or above this one. */
+  readonly #ends = new Map<number, string>();
 
   constructor(handle: SqliteHandle) {
     this.#handle = handle;
   }
 
+  /** Whether the index is known to have no entry within the bounds. Most lists of a queue are of indexes with nothing in them. */
+  hasNone(index: number, { lower, upper }: KeyBounds): boolean {
+    const start = this.#starts.get(index);
+    if (start !== undefined && unitOrdered(upper) <= start) return true;
+    const end = this.#ends.get(index);
+    return end !== undefined && unitOrdered(lower) >= end;
+  }
+
+  /** A scan has found no entry between the bounds, other than in `first` and after it. */
+  found(index: number, { lower, upper }: KeyBounds, first?: string): void {
+    if (lower === '') {
+      const start = first ?? unitOrdered(upper);
+      if (start > (this.#starts.get(index) ?? '')) this.#starts.set(index, start);
+    } else if (upper === PAST_ALL_KEYS && first === undefined) this.#ends.set(index, unitOrdered(lower));
+  }
+
+  /** Call when another process may have changed the indexes, or a transaction has failed. */
+  forget(): void {
+    this.#starts.clear();
+    this.#ends.clear();
+  }
+
   /** Late rows are not entered yet. */
   insert(index: number, entry: string, rid: number): void {
+    this.#noteAdded(index, unitOrdered(entry));
     const late = this.late.get(index);
     if (late !== undefined && rid > late.enteredTo) {
       late.waiting += 1;
@@ -54,6 +81,13 @@ export class EntryStatements {
       this.#inserts.set(index, statement);
     }
     statement.run(entry, rid);
+  }
+
+  #noteAdded(index: number, key: string): void {
+    const start = this.#starts.get(index);
+    if (start !== undefined && key < start) this.#starts.set(index, key);
+    const end = this.#ends.get(index);
+    if (end !== undefined && key >= end) this.#ends.delete(index);
   }
 
   remove(index: number, entry: string): void {
@@ -129,15 +163,11 @@ function declareIndex(handle: SqliteHandle, tableId: number, { name, version, la
 
 /** The index of the last change of a table's newest row; 1 without rows. */
 export function newestChange(handle: SqliteHandle, tableId: number): number {
-  return modifiedOf(newestRow(handle, tableId));
+  return (newestRow(handle, tableId).get() as { modified: number } | undefined)?.modified ?? 1;
 }
 
 export function newestRow(handle: SqliteHandle, tableId: number): SqliteStatement {
-  return handle.prepare(`SELECT modified FROM signalbox_rows_${tableId} ORDER BY rid DESC LIMIT 1`);
-}
-
-export function modifiedOf(newest: SqliteStatement): number {
-  return (newest.get() as { modified: number } | undefined)?.modified ?? 1;
+  return handle.prepare(`SELECT rid, modified FROM signalbox_rows_${tableId} ORDER BY rid DESC LIMIT 1`);
 }
 
 function addIndex(handle: SqliteHandle, tableId: number, name: string, version: number): number {
@@ -183,9 +213,13 @@ export function bringUpToDate(handle: SqliteHandle, table: AnyTable, kept: KeptT
     for (const row of rowsBehind(handle, kept.id, id)) {
       const known = parseEntries(row.entries);
       // A row that was written since by a program that declares the index already has its entry.
-      const key = known[id] === undefined ? entryOf(table, index, parseRecord(row.doc)) : undefined;
+      const key = known.has(id) ? undefined : entryOf(table, index, parseRecord(row.doc));
       if (key === undefined) continue;
-      const printed = printEntries({ ...known, [id]: key });
+      const more = new Map([...known, [id, key]]);
+      const printed = printEntries(
+        more,
+        [...more.keys()].toSorted((one, other) => one - other),
+      );
       row.update(printed, sumOfKeys(row.rowKey, printed));
       entries.insert(id, encodeEntry(key, row.rowKey), row.rid);
     }

@@ -7,8 +7,11 @@ import { type SqliteStatement, withValues } from './sqlite-handle.js';
  */
 
 const digits = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
-const valueOfDigit = new Map(Array.from(digits, (digit, value) => [digit, value]));
-const encodedNumber = /^n[-0-9A-Z_a-z]{11}$/;
+/** By character; 64 for what is no digit. */
+const valueOfDigit = new Uint8Array(128).fill(64);
+for (const [value, digit] of Array.from(digits).entries()) valueOfDigit[digit.charCodeAt(0)] = value;
+const numberMark = 'n'.charCodeAt(0);
+const encodedLength = 12;
 const bits = new DataView(new ArrayBuffer(8));
 
 /** The number of an encoded single-number key. Throws for other keys, which the table cannot have. */
@@ -41,24 +44,33 @@ export function numberFromBound(text: string): number {
 
 /** The number that a string encodes, if it is one number and nothing else; see `encodeKey`. */
 function numberFrom(text: string): number | undefined {
-  if (!encodedNumber.test(text)) return undefined;
-  const at = (place: number): number => valueOfDigit.get(text[place] as string) as number;
-  const high = (at(1) << 28) | (at(2) << 22) | (at(3) << 16) | (at(4) << 10) | (at(5) << 4) | (at(6) >>> 2);
-  const low = ((at(6) & 3) << 30) | (at(7) << 24) | (at(8) << 18) | (at(9) << 12) | (at(10) << 6) | at(11);
+  if (text.length !== encodedLength || text.charCodeAt(0) !== numberMark) return undefined;
+  let high = 0;
+  let low = 0;
+  for (let place = 1; place < encodedLength; place += 1) {
+    const value = valueOfDigit[text.charCodeAt(place)] ?? 64;
+    if (value === 64) return undefined;
+    // The sixth digit has the last four bits of the upper half and the first two of the lower one.
+    if (place < 6) high = (high << 6) | value;
+    else if (place > 6) low = (low << 6) | value;
+    else {
+      high = (high << 4) | (value >>> 2);
+      low = value & 3;
+    }
+  }
   const isPositive = high >>> 31 === 1;
   bits.setUint32(0, isPositive ? high & 0x7fffffff : ~high >>> 0);
   bits.setUint32(4, isPositive ? low >>> 0 : ~low >>> 0);
   return bits.getFloat64(0);
 }
-
-/** The statement with its first value, an encoded key, as a number. */
-export function byNumber(statement: SqliteStatement): SqliteStatement {
-  return withValues(statement, ([rowKey, ...rest]) => [numberOfKey(rowKey as string), ...rest]);
+/** The statement with its only value, an encoded key, as a number. */
+export function byNumber(statement: SqliteStatement): Pick<SqliteStatement, 'get'> {
+  return { get: (rowKey) => statement.get(numberOfKey(rowKey as string)) };
 }
 
 /** The insertion of a row, whose first value is an encoded key, with its number before that. */
-export function insertedByNumber(statement: SqliteStatement): SqliteStatement {
-  return withValues(statement, (values) => [numberOfKey(values[0] as string), ...values]);
+export function insertedByNumber(statement: SqliteStatement): Pick<SqliteStatement, 'run'> {
+  return { run: (...values) => statement.run(numberOfKey(values[0] as string), ...values) };
 }
 
 /** The scan with its bounds, the first two values, as numbers. */

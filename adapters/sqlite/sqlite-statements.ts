@@ -14,8 +14,8 @@ export interface Scans {
 
 /** Statements that name rows by their encoded keys. */
 export interface KeyStatements {
-  readonly find: SqliteStatement;
-  readonly insert: SqliteStatement;
+  readonly find: Pick<SqliteStatement, 'get'>;
+  readonly insert: Pick<SqliteStatement, 'run'>;
   readonly scans: Scans;
 }
 

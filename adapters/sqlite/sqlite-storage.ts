@@ -52,9 +52,10 @@ export interface SqliteStorage extends Storage {
    * const dispatched = await dispatchJob({ ...engine, storage }, principal, { jobId: 'invoice' });
    * ```
    *
-   * If the operation is refused, `rows` does not run. If `rows` throws, the operation is rolled back: an SQLite error becomes its
-   * `storage_failed`; with any other exception its promise rejects. It rejects with a `HostTransactionError` if `rows` is
-   * asynchronous, tries to end the transaction or accesses the store's tables, or if the operation writes a second time.
+   * If the operation is refused, `rows` does not run. If `rows` throws, the operation is rolled back and its promise rejects with
+   * that exception, also with one of SQLite, such as a violated constraint. A failure of the file itself, such as a full disk, is the
+   * operation's `storage_failed`. The promise rejects with a `HostTransactionError` if `rows` is asynchronous, tries to end the
+   * transaction or accesses the store's tables, or if the operation writes a second time. For several operations: `engine.transaction`.
    */
   alongside(rows: HostRows): Storage;
 }

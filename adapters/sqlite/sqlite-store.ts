@@ -13,7 +13,7 @@ import { type Changes, sqliteChanges } from './sqlite-changes.js';
 import { type SqliteHandle, storageErrorFrom } from './sqlite-handle.js';
 import { type Found, keyedRowFrom, listedRowFrom, type SqliteKeyedRow, type SqliteRow } from './sqlite-rows.js';
 import { type Scans, scanned, transactionStatements } from './sqlite-statements.js';
-import { pagesOf, storeChanges } from './sqlite-writes.js';
+import { pagesOf, type StoredChange, storeChanges } from './sqlite-writes.js';
 
 /** The file behind a connection. */
 interface OpenedFile {
@@ -27,6 +27,10 @@ interface OpenedFile {
 
 /** The size of each row cache in characters; SQLite's own page cache comes on top. */
 const rememberedCharacters = 8_000_000;
+/** The same for the rows that were written last. */
+const writtenCharacters = 1_000_000;
+/** In the cache of rows: there is no row with the key. */
+const absent = { text: '' } as const;
 /** The most rows of a cached list: longer lists would replace everything else. */
 const shortList = 256;
 
@@ -42,7 +46,9 @@ export class SqliteStore implements Store {
   readonly #handle: SqliteHandle;
   /** For rows of the host inside of a write transaction. */
   readonly host: HostTransactions;
-  readonly #cache = rowCache<SqliteKeyedRow>(rememberedCharacters);
+  readonly #cache = rowCache<SqliteKeyedRow | typeof absent>(rememberedCharacters);
+  /** The rows that this process has written last and that are not in the other cache: those of a queue are soon read and changed again. */
+  readonly #written = rowCache<SqliteKeyedRow>(writtenCharacters);
   readonly #lists = listCache();
   /** Rows of lists. They are compared with the file whenever they are read, so no change has to be applied to them. */
   readonly #listed = rowCache<SqliteRow>(rememberedCharacters);
@@ -135,7 +141,7 @@ export class SqliteStore implements Store {
     this.#statements.commit.run();
     this.#wrote = changed.length > 0 || this.#prepared || this.#changedByHost;
     this.#file.checkpoints.wrote(pagesOf(stored));
-    this.#cache.apply(stored);
+    this.#remember(stored);
     this.#tables.catalog.index = overlay.index;
     for (const name of changed) {
       const entry = this.#tables.catalog.tables.get(name);
@@ -153,7 +159,7 @@ export class SqliteStore implements Store {
 
   rollBack(): void {
     this.#tables.invalidate();
-    this.#cache.clear();
+    this.#forget();
     try {
       this.#statements.rollback.run();
     } catch {
@@ -187,8 +193,29 @@ export class SqliteStore implements Store {
   #refresh(): void {
     this.#tables.refresh();
     if (this.#cachedEpoch === this.#tables.epoch) return;
-    this.#cache.clear();
+    this.#forget();
     this.#cachedEpoch = this.#tables.epoch;
+  }
+
+  /** Applies committed changes to the cached rows. */
+  #remember(stored: readonly StoredChange[]): void {
+    for (const { table, rowKey, row } of stored) {
+      const cache = this.#cache.drop(table, rowKey) ? this.#cache : this.#written;
+      if (row === undefined) this.#written.drop(table, rowKey);
+      else cache.keep(table, rowKey, row);
+    }
+  }
+
+  #forget(): void {
+    this.#cache.clear();
+    this.#written.clear();
+  }
+
+  /** Null for a key that is known to have no row. */
+  #cached(table: string, rowKey: string): SqliteKeyedRow | null | undefined {
+    const found = this.#cache.get(table, rowKey);
+    if (found === absent) return null;
+    return (found as SqliteKeyedRow | undefined) ?? this.#written.get(table, rowKey);
   }
 
   /** Reads the state of the file. On failure the previous state is kept: a waiting caller gets the failure at its next read. */
@@ -218,42 +245,57 @@ export class SqliteStore implements Store {
   }
 
   /**
-   * Runs a work that reads. Lazily, its first point read runs without a transaction, and a snapshot is held from the second
-   * access on: if the catalog is still up to date then, nothing was committed in between. Otherwise the result is undefined,
-   * and the work must run again with the snapshot held from the start.
+   * Runs a work that reads. Lazily, it begins without a transaction: for as long as memory has the answers and the file has not changed,
+   * and for one point read. A snapshot is held from the next access on: if the catalog is still up to date then, nothing was committed in
+   * between. Otherwise the result is undefined, and the work must run again with the snapshot held from the start.
    */
   #readInside(run: (snapshot: Snapshot) => ReadOutcome, lazily: boolean): ReadOutcome | undefined {
+    const tables = this.#tables;
     let held = false;
-    let pointReads = 0;
     let stale = false;
-    const hold = (pointRead: boolean): void => {
-      if (held || (lazily && pointRead && pointReads++ === 0)) return;
+    let answers = 0;
+    let checked = false;
+    /** Whether the file has not changed since the catalog was read: then all answers are of one state. */
+    const isCurrent = (): boolean => {
+      checked ||= tables.isCurrent();
+      return checked;
+    };
+    const hold = (): void => {
+      if (held) return;
       this.#statements.begin.run();
       held = true;
-      stale = pointReads > 0 && !this.#tables.isCurrent();
+      stale = answers > 0 && !tables.isCurrent();
       if (stale) throw new Error('The store has changed during this read; it runs again.');
       this.#refresh();
     };
-    const tables = this.#tables;
+    const fromCatalog = <T>(get: () => T): T => {
+      if (!lazily || !isCurrent()) hold();
+      answers += 1;
+      return get();
+    };
     const outcome = run({
       get index() {
-        hold(false);
-        return tables.catalog.index;
+        return fromCatalog(() => tables.catalog.index);
       },
       find: (table, _key, rowKey) => {
-        hold(true);
+        if (lazily && !held) {
+          const bound = tables.bind(table);
+          const known = this.#cached(bound.name, rowKey);
+          answers += 1;
+          if (known !== undefined && isCurrent()) return known ?? undefined;
+          if (answers === 1) return this.#findInFile(bound, rowKey);
+          answers -= 1;
+        }
+        hold();
         const bound = this.#boundForRead(table, held);
-        return bound === undefined ? undefined : this.#find(bound, rowKey, held);
+        return bound === undefined ? undefined : this.#find(bound, rowKey);
       },
       scan: (table, query, bounds) => {
-        hold(false);
+        hold();
         const bound = this.#boundForRead(table, held, query.index);
         return bound === undefined ? [] : this.#scan(bound, table, query, bounds);
       },
-      tableIndex: (name) => {
-        hold(false);
-        return this.#tables.changedAt(name);
-      },
+      tableIndex: (name) => fromCatalog(() => tables.changedAt(name)),
     });
     // Nothing was changed, so the commit only ends the snapshot and cannot fail for lack of space.
     if (held) this.#statements.commit.run();
@@ -267,27 +309,27 @@ export class SqliteStore implements Store {
     return undefined;
   }
 
-  /** A point read outside of a transaction may use a cached row only if there was no commit since. */
-  #find(bound: BoundTable, rowKey: string, held: boolean): SqliteKeyedRow | undefined {
-    if (held || this.#tables.isCurrent()) {
-      const cached = this.#cache.get(bound.name, rowKey);
-      if (cached !== undefined) return cached;
-    }
+  #find(bound: BoundTable, rowKey: string): SqliteKeyedRow | undefined {
+    const known = this.#cached(bound.name, rowKey);
+    return known === undefined ? this.#findInFile(bound, rowKey) : (known ?? undefined);
+  }
+
+  #findInFile(bound: BoundTable, rowKey: string): SqliteKeyedRow | undefined {
     const found = bound.find.get(rowKey) as Found | null | undefined;
-    if (!found) return undefined;
-    const row = keyedRowFrom(found, this.#tables);
+    const row = found ? keyedRowFrom(found, this.#tables) : undefined;
     // Read under the version of the file that the catalog has, or cleared with the next refresh.
-    this.#cache.offer(bound.name, rowKey, row);
+    this.#cache.offer(bound.name, rowKey, row ?? absent);
     return row;
   }
 
   /** Rows for readers, without the columns that a writer needs. Those of a short list are known when the list is read again. */
   #scan(bound: BoundTable, table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
-    const { forward, backward } = scansOf(bound, table, query.index);
-    const rows = scanned(query.reverse === true ? backward : forward, query, bounds);
+    const order = orderOf(bound, table, query.index);
+    const rows = this.#scanned(order, query, bounds, false);
+    if (rows.length === 0) this.#noteFound(order, query, bounds);
     const isShort = rows.length <= shortList;
     const known = {
-      get: (rowKey: string) => this.#listed.get(bound.name, rowKey),
+      get: (rowKey: string) => this.#listed.get(bound.name, rowKey) ?? this.#cached(bound.name, rowKey) ?? undefined,
       offer: (rowKey: string, row: SqliteRow) => {
         if (isShort) this.#listed.offer(bound.name, rowKey, row);
       },
@@ -299,7 +341,7 @@ export class SqliteStore implements Store {
     const bound = this.#tables.bind(table);
     const rows = this.#rowsOf(table.name);
     if (rows.has(rowKey)) return rows.get(rowKey);
-    const row = this.#find(bound, rowKey, true);
+    const row = this.#tables.isPastAll(table.name, rowKey) ? undefined : this.#find(bound, rowKey);
     rows.set(rowKey, row);
     return row;
   }
@@ -316,16 +358,29 @@ export class SqliteStore implements Store {
   }
 
   #scanFile(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly SqliteKeyedRow[] {
-    const { keyedForward, keyedBackward } = scansOf(this.#tables.bind(table), table, query.index);
+    const bound = this.#tables.bind(table);
+    const order = orderOf(bound, table, query.index);
     const rows = this.#rowsOf(table.name);
-    return scanned(query.reverse === true ? keyedBackward : keyedForward, query, bounds).map((found) => {
-      const row = keyedRowFrom(found, this.#tables);
-      const known = rows.get(row.rowKey) ?? this.#cache.get(table.name, row.rowKey);
-      // Each row is one object for the whole transaction, so that its text is parsed once.
-      const kept = known?.modifyIndex === row.modifyIndex ? known : row;
-      rows.set(row.rowKey, kept);
-      return kept;
-    });
+    // Each row is one object for the whole transaction, so that its text is parsed once.
+    const known = {
+      get: (rowKey: string) => rows.get(rowKey) ?? this.#cached(table.name, rowKey) ?? undefined,
+      offer: (rowKey: string, row: SqliteKeyedRow) => void rows.set(rowKey, row),
+    };
+    const found = this.#scanned(order, query, bounds, true).map((row) => keyedRowFrom(row, this.#tables, known));
+    this.#noteFound(order, query, bounds, found[0]?.sortKey(table, query.index));
+    return found;
+  }
+
+  /** Nothing is read of an index that is known to have nothing within the bounds. */
+  #scanned({ id, scans }: Order, query: ListQuery, bounds: KeyBounds, keyed: boolean): Found[] {
+    if (id !== undefined && this.#tables.entries.hasNone(id, bounds)) return [];
+    const { forward, backward, keyedForward, keyedBackward } = scans;
+    const [up, down] = keyed ? [keyedForward, keyedBackward] : [forward, backward];
+    return scanned(query.reverse === true ? down : up, query, bounds);
+  }
+
+  #noteFound({ id }: Order, { reverse = false, limit = 1 }: ListQuery, bounds: KeyBounds, first?: string): void {
+    if (id !== undefined && !reverse && limit > 0) this.#tables.entries.found(id, bounds, first);
   }
 
   #rowsOf(name: string): Map<string, SqliteKeyedRow | undefined> {
@@ -344,6 +399,12 @@ function isInTransaction(handle: SqliteHandle): boolean {
   return inTransaction === true || isTransaction === true;
 }
 
-function scansOf(bound: BoundTable, table: AnyTable, index: string | undefined): Scans {
-  return index === undefined ? bound.scans : (bound.indexes[indexPosition(table, index)] as BoundIndex).scans;
+/** An order of a table: of an index, or of its keys, which has no ID. */
+interface Order {
+  readonly id?: number;
+  readonly scans: Scans;
+}
+
+function orderOf(bound: BoundTable, table: AnyTable, index: string | undefined): Order {
+  return index === undefined ? bound : (bound.indexes[indexPosition(table, index)] as BoundIndex);
 }

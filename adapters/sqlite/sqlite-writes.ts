@@ -1,11 +1,11 @@
 import { encodeEntry } from '../../src/storage/keys.js';
 import type { Change, Overlay, PendingRow } from '../../src/storage/overlay.js';
-import type { BoundTable, Tables } from './sqlite-catalog.js';
+import type { BoundIndex, BoundTable, Tables } from './sqlite-catalog.js';
+import type { EntryStatements } from './sqlite-indexes.js';
 import {
   type EntryTexts,
   type Found,
   keyedRowFrom,
-  parseEntries,
   printEntries,
   SqliteKeyedRow,
   sumOfDocument,
@@ -41,7 +41,7 @@ function readAgain(tables: Tables, bound: BoundTable, change: Change): Change {
 }
 
 /** A row after a commit; undefined if it was removed. */
-interface StoredChange {
+export interface StoredChange {
   readonly table: string;
   readonly rowKey: string;
   readonly row: SqliteKeyedRow | undefined;
@@ -61,47 +61,46 @@ function storeChange(tables: Tables, bound: BoundTable, { before, after }: Chang
   if (after === undefined) {
     if (stored !== undefined) {
       bound.remove.run(stored.rid);
-      moveEntries(tables, stored, parseEntries(stored.entries), {});
+      moveEntries(tables.entries, stored, stored.entryTexts, none);
     }
     return undefined;
   }
   const { text, createIndex, modifyIndex, rowKey } = after;
   const entries = entryTextsOf(bound, after);
-  const printed = printEntries(entries);
+  const printed = printEntries(entries, bound.indexIds);
   const docSum = sumOfDocument(text, createIndex, modifyIndex);
   const keySum = sumOfKeys(rowKey, printed);
   let rid = stored?.rid;
   if (stored === undefined || rid === undefined) {
     const added = bound.insert.run(rowKey, createIndex, modifyIndex, printed, text, docSum, keySum);
     rid = Number(added.lastInsertRowid);
-    moveEntries(tables, { rowKey, rid }, {}, entries);
+    moveEntries(tables.entries, { rowKey, rid }, none, entries);
   } else {
     bound.update.run(createIndex, modifyIndex, printed, text, docSum, keySum, rid);
-    if (printed !== stored.entries) moveEntries(tables, { rowKey, rid }, parseEntries(stored.entries), entries);
+    if (printed !== stored.entries) moveEntries(tables.entries, stored, stored.entryTexts, entries);
   }
-  return new SqliteKeyedRow(after, rid, printed, tables);
+  tables.stored(bound.name, rid, modifyIndex);
+  return new SqliteKeyedRow(after, { rid, entries: printed, entryTexts: entries }, tables);
 }
 
+const none: EntryTexts = new Map();
+
 function entryTextsOf(bound: BoundTable, row: PendingRow): EntryTexts {
-  const entries: Record<number, string> = {};
-  bound.indexes.forEach(({ id }, position) => {
+  const entries = new Map<number, string>();
+  for (let position = 0; position < row.entries.length; position += 1) {
     const entry = row.entries[position];
-    if (entry !== undefined) entries[id] = entry;
-  });
+    if (entry !== undefined) entries.set((bound.indexes[position] as BoundIndex).id, entry);
+  }
   return entries;
 }
 
 /** Replaces the entries of a row in the indexes, and removes them where the row no longer has one. */
 function moveEntries(
-  tables: Tables,
+  indexes: EntryStatements,
   { rowKey, rid }: Pick<SqliteKeyedRow, 'rowKey' | 'rid'>,
   before: EntryTexts,
   after: EntryTexts,
 ): void {
-  for (const [id, from] of Object.entries(before) as [string, string][]) {
-    if (after[Number(id)] !== from) tables.entries.remove(Number(id), encodeEntry(from, rowKey));
-  }
-  for (const [id, to] of Object.entries(after) as [string, string][]) {
-    if (before[Number(id)] !== to) tables.entries.insert(Number(id), encodeEntry(to, rowKey), rid);
-  }
+  for (const [id, from] of before) if (after.get(id) !== from) indexes.remove(id, encodeEntry(from, rowKey));
+  for (const [id, to] of after) if (before.get(id) !== to) indexes.insert(id, encodeEntry(to, rowKey), rid);
 }

@@ -1,6 +1,7 @@
+import { drawn, refilled, startsAt, type TokenBucket } from '../queue/token-bucket.js';
 import type { Instant } from '../shared/instant.js';
 import type { FunctionPolicy, LimitPolicy, RatePolicy } from './define-function.js';
-import { type FunctionPause, keysOf, type RateState, type StoredRun } from './run.js';
+import { type FunctionPause, keysOf, type StoredRun } from './run.js';
 
 /** The most characters of a key. */
 const longestKey = 256;
@@ -56,9 +57,9 @@ type Block =
  */
 export class Admission {
   readonly #counts = new Map<string, number>();
-  readonly #rates = new Map<string, RateState>();
+  readonly #rates = new Map<string, TokenBucket>();
   readonly #policyOf: (name: string) => FunctionPolicy | undefined;
-  readonly #stored: (name: string) => RateState | undefined;
+  readonly #stored: (key: string) => TokenBucket | undefined;
   readonly #now: Instant;
   /** When the next run that a rate keeps back may start. */
   until = Number.POSITIVE_INFINITY;
@@ -66,7 +67,7 @@ export class Admission {
   constructor(
     live: readonly StoredRun[],
     policyOf: (name: string) => FunctionPolicy | undefined,
-    stored: (name: string) => RateState | undefined,
+    stored: (key: string) => TokenBucket | undefined,
     now: Instant,
   ) {
     this.#policyOf = policyOf;
@@ -76,9 +77,9 @@ export class Admission {
     for (const run of live) if (run.state === 'running') this.#count(run);
   }
 
-  /** The rates that have been drawn from. */
-  get changedRates(): Iterable<RateState> {
-    return this.#rates.values();
+  /** The rates that have been drawn from, by their keys in the store. */
+  get changedRates(): Iterable<readonly [string, TokenBucket]> {
+    return this.#rates;
   }
 
   /** Counts a run that continues after a wait; false when a limit keeps it back. */
@@ -91,10 +92,7 @@ export class Admission {
   /** Counts a run that starts; false when a limit or a rate keeps it back. */
   admits(policy: FunctionPolicy, run: StoredRun): boolean {
     if (this.blockOf(policy, run) !== undefined) return false;
-    for (const rate of policy.rates) {
-      const state = this.#left(rate, run);
-      this.#rates.set(state.name, { ...state, tokens: state.tokens - 1 });
-    }
+    for (const rate of policy.rates) this.#rates.set(rateKey(nameOf(rate, run)), drawn(this.#left(rate, run)));
     this.#count(run);
     return true;
   }
@@ -111,9 +109,9 @@ export class Admission {
     }
     let block: (Block & { readonly reason: 'rate' }) | undefined;
     for (const rate of policy.rates) {
-      const { name, tokens } = this.#left(rate, run);
-      const until = this.#now + Math.ceil(waitFor(rate, tokens));
-      if (until > (block?.until ?? this.#now)) block = { reason: 'rate', name, limit: rate.limit, until };
+      const until = startsAt(this.#left(rate, run), rate);
+      if (until > (block?.until ?? this.#now))
+        block = { reason: 'rate', name: nameOf(rate, run), limit: rate.limit, until };
     }
     this.until = Math.min(this.until, block?.until ?? Number.POSITIVE_INFINITY);
     return block;
@@ -134,21 +132,16 @@ export class Admission {
       this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
 
-  #left(rate: RatePolicy, run: Pick<StoredRun, 'limits'>): RateState {
-    const name = nameOf(rate, run);
-    const { tokens, at } = this.#rates.get(name) ?? this.#stored(name) ?? { tokens: rate.burst, at: this.#now };
-    // A clock that was set back gives nothing and takes nothing.
-    const passed = Math.max(0, this.#now - at);
-    return { name, tokens: Math.min(rate.burst, tokens + (passed * rate.limit) / rate.per), at: this.#now };
+  #left(rate: RatePolicy, run: Pick<StoredRun, 'limits'>): TokenBucket {
+    const key = rateKey(nameOf(rate, run));
+    return refilled(this.#rates.get(key) ?? this.#stored(key), rate, this.#now);
   }
 }
+
+/** Apart from the rates of deliveries. */
+const rateKey = (name: string): string => `function ${name}`;
 
 /** A run that was enqueued before the limit had a key counts without one. */
 function nameOf({ scope, key }: LimitPolicy, { limits }: Pick<StoredRun, 'limits'>): string {
   return (key === undefined ? undefined : limits?.find((name) => name.startsWith(`${scope}=`))) ?? scope;
-}
-
-/** Rounding must not keep a run back for less than a thousandth of a token. */
-function waitFor({ limit, per }: RatePolicy, tokens: number): number {
-  return tokens >= 0.999 ? 0 : ((1 - tokens) * per) / limit;
 }

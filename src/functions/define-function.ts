@@ -4,10 +4,9 @@ import { checkOptions, faultOf, type OptionKind, type OptionTable } from '../opt
 import { type Duration, isDuration, milliseconds } from '../options/durations.js';
 import { callable, count, either, group, listOf, oneOf, optional, textLike } from '../options/option-kinds.js';
 import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
-import { jsonFault, longestValue } from './json-fault.js';
+import { type Json, mostValueBytes, storedJson } from './stored-json.js';
 
-/** What an input, a result and the value of a step may be. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json | undefined };
+export type { Json } from './stored-json.js';
 
 /** A schema of zod, valibot, arktype or any other library that follows standardschema.dev. */
 export interface Schema<In, Out> {
@@ -313,8 +312,8 @@ const cronTable: OptionTable<Cron<unknown>> = {
     fits: (value) => typeof value === 'string' && timeZone(value) !== undefined,
   }),
   input: optional({
-    takes: `JSON of at most ${longestValue} characters`,
-    fits: (value) => jsonFault(value) === undefined && JSON.stringify(value).length <= longestValue,
+    takes: `JSON of at most ${mostValueBytes} bytes`,
+    fits: (value) => storedJson('input', value, mostValueBytes).isOk(),
   }),
   missed: optional(oneOf('skip', 'once', 'all')),
   overlap: optional(oneOf('allow', 'skip', 'queue')),
@@ -464,7 +463,8 @@ function cronsFrom(cron: FunctionOptions<unknown, unknown>['cron'] = []): readon
 /** A schedule with every default. */
 export function cronPolicyOf({ id = 'cron', schedule, timeZone = 'UTC', input, ...rest }: Cron<unknown>): CronPolicy {
   const { missed = 'once', overlap = 'skip' } = rest;
-  return { id, schedule, timeZone, input: input as Json | undefined, missed, overlap };
+  const stored = input === undefined ? undefined : storedJson('input', input, mostValueBytes).unwrapOr(undefined);
+  return { id, schedule, timeZone, input: stored?.value, missed, overlap };
 }
 
 /**

@@ -23,8 +23,15 @@ export interface EnqueueRefused {
   readonly message: string;
 }
 
-/** What calls of the interface about functions may answer, beside what all calls may. */
-export type FunctionCallError = FunctionNotFound | FunctionRunNotFound | EnqueueRefused;
+/** The job is that of a function or of a run, and the call is not for those: the code of the service decides, or there is nothing to change. */
+export interface JobOfFunction {
+  readonly type: 'job_of_function';
+  /** Names what to do instead. */
+  readonly message: string;
+}
+
+/** What calls of the interface about functions, and about the jobs of functions, may answer, beside what all calls may. */
+export type FunctionCallError = FunctionNotFound | FunctionRunNotFound | EnqueueRefused | JobOfFunction;
 
 export function functionNotFound(namespace: string, name: string): FunctionNotFound {
   return {

@@ -2,6 +2,7 @@ import { type Duration, isDuration, milliseconds } from '../options/durations.js
 import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import { type FunctionPolicy, NonRetryableError, RetryAfterError } from './define-function.js';
+import { isOf } from './run-error.js';
 
 const longestWait: Milliseconds = 400 * 24 * 3_600_000;
 
@@ -15,8 +16,10 @@ export function retryWait(
   fraction: number,
   now: Instant,
 ): Milliseconds | undefined {
-  if (error instanceof NonRetryableError || attempt >= retry.attempts) return undefined;
-  if (error instanceof RetryAfterError) return waitUntil(error.wait, now);
+  if (isOf(error, NonRetryableError) || attempt >= retry.attempts) return undefined;
+  // Without a valid time, such as a header that is missing, the function's own rule counts.
+  const named = isOf(error, RetryAfterError) ? waitUntil(error, now) : undefined;
+  if (named !== undefined) return named;
   const wait = plainWait(retry, error, attempt);
   if (wait === undefined) return undefined;
   const varied = wait * (1 + retry.jitter * (2 * fraction - 1));
@@ -39,8 +42,13 @@ function plainWait(
   }
 }
 
-/** The wait that an error names: a duration, or until a time. 0 when it is neither. */
-export function waitUntil(wait: Duration | Date, now: Instant): Milliseconds {
-  const asked = wait instanceof Date ? wait.getTime() - now : isDuration(wait) ? milliseconds(wait) : 0;
-  return Number.isFinite(asked) ? Math.min(Math.max(asked, 0), longestWait) : 0;
+/** The wait that an error names, a duration or until a time; undefined when it names none. */
+export function waitUntil(error: { readonly wait: Duration | Date }, now: Instant): Milliseconds | undefined {
+  try {
+    const { wait } = error;
+    const asked = wait instanceof Date ? wait.getTime() - now : isDuration(wait) ? milliseconds(wait) : Number.NaN;
+    return Number.isNaN(asked) ? undefined : Math.min(Math.max(asked, 0), longestWait);
+  } catch {
+    return undefined;
+  }
 }

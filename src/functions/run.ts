@@ -273,16 +273,6 @@ export function counted(counts: Counts, run: Pick<StoredRun, 'state'>, change: 1
 }
 export const functionCounts = table<FunctionCounts>('functions', ({ function: name }) => [name]);
 
-/** What a rate has left. */
-export interface RateState {
-  /** `scope` or `scope=key`. */
-  readonly name: string;
-  readonly tokens: number;
-  /** When they were counted. */
-  readonly at: Instant;
-}
-export const rateStates = table<RateState>('function_rates', ({ name }) => [name]);
-
 /** A function that starts no runs, or with a key none of that key. */
 export interface FunctionPause {
   readonly function: string;
@@ -296,20 +286,8 @@ export const pauses = table<FunctionPause>('function_pauses', ({ function: name,
 export const keysOf = ({ limits = [] }: Pick<StoredRun, 'limits'>): readonly string[] =>
   limits.map((name) => name.slice(name.indexOf('=') + 1));
 
-/** A process that runs functions. Without runs under way it does not renew its lease. */
-export interface FunctionProcess {
-  readonly id: string;
-  readonly timeline: string;
-  /** Until when its runs under way are its own: monotonic time, comparable on its timeline. */
-  readonly leaseUntil: Milliseconds;
-  /** What it is on its machine, by which others see whether it is alive. */
-  readonly identity?: string;
-  /** The same as wall time. */
-  readonly until: Instant;
-  /** The versions of the functions that it runs. */
-  readonly functions: Readonly<Record<string, number>>;
-}
-export const processes = table<FunctionProcess>('function_processes', ({ id }) => [id]);
+/** The name of their queue in the rows of processes. */
+export const queueName = 'functions';
 
 /** The third interruption ends a run. */
 export const interruptionLimit = 3;

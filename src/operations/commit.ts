@@ -118,14 +118,24 @@ export function commit<T, E>(
   });
   // One step for both outcomes: every operation waits for it.
   const settled = async (): Promise<Result<Written<T>, E | StorageError>> => {
-    const written = await write;
-    if (written.isOk() && written.value.changed && noted !== undefined)
+    let written: Result<Written<T>, E | StorageError>;
+    try {
+      written = await write;
+    } catch (thrown) {
+      accepted?.failed(false);
+      throw thrown;
+    }
+    if (written.isErr()) {
+      const mayBeStored = isStoreFailure(written.error);
+      accepted?.failed(mayBeStored);
+      if (mayBeStored) context.outages.lastAt = context.clock.monotonic();
+      return written;
+    }
+    if (written.value.changed && noted !== undefined)
       context.parked.written({ from: noted.from, to: written.value.index, changes: noted.changes });
-    if (written.isOk()) accepted?.settled();
-    else accepted?.failed();
-    if (written.isOk()) for (const note of traced) context.traces.remember(note.evaluationId, note);
-    if (written.isOk()) for (const { name, fact } of facts) emit(context, name, ...([fact] as FactOf<typeof name>));
-    else if (isStoreFailure(written.error)) context.outages.lastAt = context.clock.monotonic();
+    accepted?.settled();
+    for (const note of traced) context.traces.remember(note.evaluationId, note);
+    for (const { name, fact } of facts) emit(context, name, ...([fact] as FactOf<typeof name>));
     return written;
   };
   return new ResultAsync(settled());

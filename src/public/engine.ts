@@ -20,6 +20,7 @@ export { createEngine, type Engine, type EnginePorts, type StopOptions } from '.
 export type { InvalidTopic } from '../events/subscription.js';
 export type { RunNotificationRule } from '../notifications/run-notification-rule.js';
 export type { CallManner } from '../operations/binding.js';
+export { NotCommittedError, type OpenTransaction } from '../operations/context/shared-write.js';
 export type { EngineEmitter, EngineEvents } from '../operations/events.js';
 export { readStoreExport } from '../operations/store/export/read-store-export.js';
 export {
@@ -40,3 +41,4 @@ export {
   settingsFrom,
 } from '../settings.js';
 export type { RecordContents, StoreContents, TableContents } from '../storage/store-contents.js';
+export type { EngineTransaction, TransactionClient, TransactionOutcome } from '../transaction.js';

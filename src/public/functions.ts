@@ -7,7 +7,7 @@ export type {
   DeclaredPolicy,
   FunctionDeclaration,
 } from '../functions/declaration.js';
-export type { Json } from '../functions/define-function.js';
+export type { HostRows, Json } from '../functions/define-function.js';
 export type {
   EnqueueRefused,
   FunctionCallError,

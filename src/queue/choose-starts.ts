@@ -1,6 +1,6 @@
 import type { Instant } from '../shared/instant.js';
 import { hasSlot, type SlotRules } from './slots.js';
-import { fullBucket, type TokenBucket, takeToken } from './token-bucket.js';
+import { drawn, perSecond, refilled, startsAt, type TokenBucket } from './token-bucket.js';
 
 /** The limits that apply to the attempts of a lane. */
 export interface Route {
@@ -92,8 +92,9 @@ function drawnUntil(
   now: Instant,
 ): Instant | null {
   if (rate <= 0) return null;
-  const bucket = rates.get(rateKey) ?? traffic.rate(rateKey) ?? fullBucket(rate, now);
-  const { taken, readyAt, bucket: left } = takeToken(bucket, rate, now);
-  if (taken) rates.set(rateKey, left);
-  return taken ? null : readyAt;
+  const bucket = refilled(rates.get(rateKey) ?? traffic.rate(rateKey), perSecond(rate), now);
+  const at = startsAt(bucket, perSecond(rate));
+  if (at > now) return at;
+  rates.set(rateKey, drawn(bucket));
+  return null;
 }

@@ -5,8 +5,8 @@
 
 /** The part of a row that says who works on it. */
 export interface Hold {
-  /** The process that works on it; absent when none does. */
-  readonly holder?: string;
+  /** The process that works on it; absent or null when none does. */
+  readonly holder?: string | null;
   /** How often it was taken; absent before the first time. */
   readonly starts?: number;
 }
@@ -24,5 +24,5 @@ export function freed<R extends Hold>(row: R): R {
 
 /** Whether the stored row is still in the start that this one began. */
 export function isSameStart(stored: Hold | undefined, begun: Hold): boolean {
-  return stored?.holder !== undefined && stored.holder === begun.holder && stored.starts === begun.starts;
+  return typeof stored?.holder === 'string' && stored.holder === begun.holder && stored.starts === begun.starts;
 }

@@ -1,15 +1,23 @@
 import type { Milliseconds } from '../shared/duration.js';
+import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 
 /**
- * A process that works on rows of a queue, and until when they are its own: monotonic time, comparable on its timeline. The lease belongs
- * to the process, not to a row, and is renewed only while there is something under it: an idle process writes nothing.
+ * A process that works on rows of a queue, and until when they are its own. The lease belongs to the process, not to a row, and is renewed
+ * only while there is something under it: an idle process writes nothing.
  */
-interface QueueProcess {
+export interface QueueProcess {
   readonly queue: string;
   readonly id: string;
   readonly timeline: string;
+  /** Monotonic time, comparable on its timeline. */
   readonly leaseUntil: Milliseconds;
+  /** The same as wall time. */
+  readonly until: Instant;
+  /** Names it on its machine for ever, by which others see whether it is alive. */
+  readonly identity?: string;
+  /** What it can work on, by name, in which version; absent when it takes any row. Such a process is known for a day after its lease. */
+  readonly versions?: Readonly<Record<string, number>>;
 }
 
 export const processes = table<QueueProcess>('queue_processes', ({ queue, id }) => [queue, id]);
@@ -28,7 +36,7 @@ export interface SeenLease {
 
 /** The end of a lease by this process's clock: of another timeline, it ends when it has been the same for its whole length. */
 export function leaseEnd(
-  { timeline, leaseUntil }: QueueProcess,
+  { timeline, leaseUntil }: Pick<QueueProcess, 'timeline' | 'leaseUntil'>,
   now: TimelinePoint,
   seen: SeenLease | undefined,
   length: Milliseconds,
@@ -38,7 +46,7 @@ export function leaseEnd(
   return { until: first.since + length, seen: first };
 }
 
-/** How much of a lease is left when it is renewed. */
+/** How much of a lease is left when it is renewed: whole milliseconds, since a clock that counts in them never reaches a part of one. */
 export function renewalAt(length: Milliseconds): Milliseconds {
-  return length / 2;
+  return Math.floor((length * 2) / 3);
 }

@@ -1,7 +1,15 @@
+import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 
-/** The unused part of a rate. Holds at most the tokens of one second, and at least one. */
+/** So many starts in a time; `burst`: how many may follow each other at once after a pause. */
+export interface Rate {
+  readonly limit: number;
+  readonly per: Milliseconds;
+  readonly burst: number;
+}
+
+/** The unused part of a rate, and when it was counted. */
 export interface TokenBucket {
   readonly tokens: number;
   readonly at: Instant;
@@ -14,23 +22,20 @@ interface StoredRate extends TokenBucket {
 
 export const storedRates = table<StoredRate>('queue_rates', ({ key }) => [key]);
 
-export function fullBucket(rate: number, now: Instant): TokenBucket {
-  return { tokens: Math.max(1, rate), at: now };
+/** Starts per second: at least one at once. */
+export const perSecond = (limit: number): Rate => ({ limit, per: 1000, burst: Math.max(1, limit) });
+
+/** What is left now; a rate that was never used is full. A clock that was set back gives nothing and takes nothing. */
+export function refilled(bucket: TokenBucket | undefined, { limit, per, burst }: Rate, now: Instant): TokenBucket {
+  if (bucket === undefined || limit === Number.POSITIVE_INFINITY) return { tokens: burst, at: now };
+  const passed = Math.max(0, now - bucket.at);
+  return { tokens: Math.min(burst, bucket.tokens + (passed * limit) / per), at: now };
 }
 
-/** The result of `takeToken`: the new bucket, and, if no token was available, when the next one will be. */
-interface TokenTaken {
-  readonly bucket: TokenBucket;
-  readonly taken: boolean;
-  readonly readyAt: Instant;
+/** When one more may start: at once, or later. Rounding must not hold it for a fraction of a millisecond. */
+export function startsAt({ tokens, at }: TokenBucket, { limit, per }: Rate): Instant {
+  return tokens >= 1 - 1e-9 ? at : at + Math.ceil(((1 - tokens) * per) / limit - 1e-6);
 }
 
-/** Takes one of `rate` tokens per second; an infinite rate always has one. A clock that stepped back refills nothing. */
-export function takeToken(bucket: TokenBucket, rate: number, now: Instant): TokenTaken {
-  const at = Math.max(now, bucket.at);
-  const gained = at === bucket.at ? 0 : ((at - bucket.at) * rate) / 1000;
-  const tokens = Math.min(Math.max(1, rate), bucket.tokens + gained);
-  // A small tolerance; otherwise rounding could cause a wait of a fraction of a millisecond.
-  if (tokens >= 1 - 1e-9) return { bucket: { tokens: Math.max(0, tokens - 1), at }, taken: true, readyAt: now };
-  return { bucket: { tokens, at }, taken: false, readyAt: at + Math.ceil(((1 - tokens) / rate) * 1000 - 1e-6) };
-}
+/** After a start. */
+export const drawn = ({ tokens, at }: TokenBucket): TokenBucket => ({ tokens: tokens - 1, at });

@@ -14,7 +14,7 @@ import type { Key, KeyPart } from '../shared/table.js';
  */
 
 /** The smallest string that is greater than every encoded key. */
-const PAST_ALL_KEYS = 't';
+export const PAST_ALL_KEYS = 't';
 const DIGITS = Array.from('-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz', (c) => c.charCodeAt(0));
 const NEEDS_ESCAPE = /[\u0000-\u0021\ud7ff-\udfff]/;
 
@@ -145,6 +145,8 @@ function digit(value: number): number {
 
 /** The smallest string greater than every string that begins with `prefix` (which is not empty and not all U+10FFFF). */
 function afterPrefix(prefix: string): string {
+  const last = prefix.charCodeAt(prefix.length - 1);
+  if (last < 0xd7ff) return prefix.slice(0, -1) + String.fromCharCode(last + 1);
   const characters = Array.from(prefix);
   while (characters.length > 0) {
     const code = (characters.pop() as string).codePointAt(0) as number;

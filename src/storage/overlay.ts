@@ -172,16 +172,18 @@ export class PendingRow implements KeyedRow {
   }
 }
 
+/** The changed rows in the order of one index, or of the primary key. */
 interface Order {
   readonly table: AnyTable;
   readonly rows: SortedValues<PendingRow>;
+  /** The sort keys of the rows that they replace, in no order. */
+  readonly replaced: string[];
 }
 
 /** The changed rows of one table, and their order in the indexes that were listed. */
 class TableChanges {
   readonly changes = new Map<string, Change>();
-  /** Changes of rows that exist below. Built on demand, like the orders: most transactions change a row or two and list none. */
-  #replacing: Map<string, Change> | undefined;
+  /** Built on demand: most transactions change a row or two and list none. */
   #orders: Map<string | undefined, Order> | undefined;
 
   constructor(
@@ -192,15 +194,13 @@ class TableChanges {
   set(change: Change): void {
     const known = this.changes.get(change.rowKey);
     this.changes.set(change.rowKey, change);
-    if (change.before !== undefined) {
-      this.#replacing ??= new Map();
-      this.#replacing.set(change.rowKey, change);
-    }
-    this.#orders?.forEach(({ table, rows }, index) => {
+    this.#orders?.forEach(({ table, rows, replaced }, index) => {
       const from = known?.after?.sortKey(table, index);
       const to = change.after?.sortKey(table, index);
       if (from !== undefined && from !== to) rows.remove(from);
       if (to !== undefined) rows.set(to, change.after as PendingRow);
+      const below = known === undefined ? change.before?.sortKey(table, index) : undefined;
+      if (below !== undefined) replaced.push(below);
     });
   }
 
@@ -217,8 +217,9 @@ class TableChanges {
     const { index, limit = Number.POSITIVE_INFINITY, reverse = false } = query;
     const lower = unitOrdered(bounds.lower);
     const upper = unitOrdered(bounds.upper);
-    const hidden = this.#hiddenBetween(table, index, lower, upper);
-    const pending = this.#orderOf(table, index).scan(lower, upper, reverse, limit);
+    const order = this.#orderOf(table, index);
+    const hidden = order.replaced.filter((key) => key >= lower && key < upper).length;
+    const pending = order.rows.scan(lower, upper, reverse, limit);
     const wanted = hidden === 0 || query.limit === undefined ? query : { ...query, limit: query.limit + hidden };
     const stored = base.scan(table, wanted, bounds);
     if (hidden === 0 && pending.length === 0) return stored;
@@ -226,27 +227,19 @@ class TableChanges {
     return merged(kept, pending, (row) => row.sortKey(table, index) as string, { reverse, limit });
   }
 
-  /** The number of rows in the range below that are changed here. */
-  #hiddenBetween(table: AnyTable, index: string | undefined, lower: string, upper: string): number {
-    let count = 0;
-    for (const { before } of this.#replacing?.values() ?? []) {
-      const key = before?.sortKey(table, index);
-      if (key !== undefined && key >= lower && key < upper) count += 1;
-    }
-    return count;
-  }
-
-  #orderOf(table: AnyTable, index: string | undefined): SortedValues<PendingRow> {
+  #orderOf(table: AnyTable, index: string | undefined): Order {
     const known = this.#orders?.get(index);
-    if (known?.table === table) return known.rows;
-    const rows = sortedValues<PendingRow>();
-    for (const { after } of this.changes.values()) {
+    if (known?.table === table) return known;
+    const order: Order = { table, rows: sortedValues(), replaced: [] };
+    for (const { before, after } of this.changes.values()) {
       const key = after?.sortKey(table, index);
-      if (key !== undefined) rows.set(key, after as PendingRow);
+      if (key !== undefined) order.rows.set(key, after as PendingRow);
+      const below = before?.sortKey(table, index);
+      if (below !== undefined) order.replaced.push(below);
     }
     this.#orders ??= new Map();
-    this.#orders.set(index, { table, rows });
-    return rows;
+    this.#orders.set(index, order);
+    return order;
   }
 }
 

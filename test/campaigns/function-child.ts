@@ -2,7 +2,7 @@ import { type BatchEnd, createFunctions, defineFunction, type Functions } from '
 import { recordingDelivery } from '../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../adapters/node/index.js';
 import { sqliteStorage } from '../../adapters/sqlite/index.js';
-import { createEngine } from '../../src/index.js';
+import { createEngine, hostPrincipal } from '../../src/index.js';
 
 /*
  * One process of the campaign of kills: enqueues in every way, runs what is there, whoever enqueued it, and prints a line for
@@ -16,8 +16,8 @@ export interface WorkInput {
   readonly key?: string;
 }
 
-/** What the process does: enqueue and run, only run, or run and hold what it runs until it is told to end it. */
-export type ChildMode = 'enqueue' | 'run' | 'hold';
+/** What the process does: enqueue and run, enqueue in transactions and run, only run, or run and hold what it runs until its end is asked for. */
+export type ChildMode = 'enqueue' | 'together' | 'run' | 'hold';
 
 const [, , file = '', life = '', mode = '', unanswered = '[]'] = process.argv;
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -121,6 +121,31 @@ const ways: readonly ((to: Functions, n: number) => Promise<unknown>)[] = [
   },
 ];
 
+/** Orders, each with two runs and an event, all of them or nothing; some are refused by the table of orders. */
+async function placeOrders(to: Functions): Promise<void> {
+  for (let n = 0; ; n += 1) {
+    const order = `${life}-${n}`;
+    const rows = n % 3 === 2 ? [order, order] : [order, `${order}-again`];
+    const placed = engine.transaction((tx) => {
+      for (const row of rows) tx.alongside((sql) => sql.run('INSERT INTO orders (id) VALUES (?)', row));
+      const joined = to.in(tx);
+      return {
+        one: joined.enqueue(work, { kind: 'quick', order }),
+        event: tx.as(hostPrincipal).notifications.send('ws-shop', { trigger: 'order.paid', data: { order } }),
+        more: joined.enqueueMany(work, [{ kind: 'slow', order: `${order}-again` }]),
+      };
+    });
+    await placed.then(
+      ({ one, more }) => {
+        for (const { id } of [one, ...more.runs]) say('accepted', id);
+      },
+      (error: Error) => {
+        if (!error.message.startsWith('UNIQUE constraint failed')) say('refused', String(error));
+      },
+    );
+  }
+}
+
 const opened = await sqliteStorage(file);
 if (opened.isErr()) throw new Error(opened.error.message);
 const clock = systemClock();
@@ -136,3 +161,4 @@ await functions.start();
 setInterval(() => undefined, 1000);
 say('ready');
 if (mode === 'enqueue') await enqueueAll(functions, JSON.parse(unanswered) as string[]);
+if (mode === 'together') await placeOrders(functions);

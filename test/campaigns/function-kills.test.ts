@@ -12,7 +12,8 @@ import { randomIds, systemClock } from '../../adapters/node/index.js';
 import { type SqliteStorage, sqliteStorage } from '../../adapters/sqlite/index.js';
 import { batches, functionCounts, hasEnded, runs, type StoredRun, steps } from '../../src/functions/run.js';
 import { createFunctions, defineFunction, type Functions } from '../../src/functions.js';
-import { createEngine, orThrow } from '../../src/index.js';
+import { createEngine, hostPrincipal, orThrow } from '../../src/index.js';
+import { events } from '../../src/notifications/events/event.js';
 import type { Table } from '../../src/shared/table.js';
 import type { ChildMode, WorkInput } from './function-child.js';
 
@@ -61,8 +62,11 @@ beforeEach(async () => {
   const engine = createEngine({ storage, clock, ids: randomIds(), delivery: recordingDelivery({ clock }) });
   const functions = createFunctions(engine, [work, poison]);
   const handle = new Database(file);
-  handle.exec('CREATE TABLE orders (id TEXT NOT NULL); CREATE TABLE paid (id TEXT NOT NULL)');
+  handle.exec('CREATE TABLE orders (id TEXT PRIMARY KEY); CREATE TABLE paid (id TEXT NOT NULL)');
   handle.close();
+  const box = engine.as(hostPrincipal);
+  await orThrow(box.workspaces.put('ws-shop', { name: 'shop', organization: 'acme' }));
+  await orThrow(box.eventTypes.put('order.paid', { description: 'An order was paid' }));
   place = { folder, program, file, storage, functions };
 });
 
@@ -130,7 +134,8 @@ test(`${kills} kills in two processes lose no accepted run and record each once`
   for (const [key, id] of log.answered) expect([key, id]).toEqual([key, idOfKey(all, key)]);
   expect(duplicates(all.flatMap(({ input }) => (input as unknown as WorkInput).key ?? []))).toEqual([]);
   expect(hostRows()).toEqual(all.flatMap(({ input }) => (input as unknown as WorkInput).order ?? []).toSorted());
-  await checkParents(every);
+  // A called run that died for good fails its parent, which calls another one when it is asked for again.
+  await checkParents(every, new Set(lost.map(({ id }) => id)));
   for (const run of all) {
     const id = `work/${run.number}`;
     const mostTimes = 1 + run.interruptions + (interrupted.get(run.number) ?? 0);
@@ -153,6 +158,33 @@ test(`${kills} kills in two processes lose no accepted run and record each once`
     const poisons = poisoned.length;
     console.info({ killed, died, stopped, ...counts, repeated, hitThreeTimes: lost.length, poisons, lost: 0 });
   }
+});
+
+test('an order, its runs and its event are stored together or not at all, whenever their process is killed', async () => {
+  const log = newLog();
+  const lives = asked === undefined ? 3 : Math.ceil(kills / 10);
+  await Promise.all(
+    ['a', 'b'].map(async (slot) => {
+      for (let at = 0; at < lives; at += 1) {
+        const child = start('together', { life: `${slot}${at}`, log });
+        await child.ready;
+        await pause(100 + Math.random() * 300);
+        await child.kill();
+      }
+    }),
+  );
+  await drain(log);
+  const all = await stored(runs);
+  const orders = hostRows();
+  const paid = (await stored(events)).map(({ event }) => (event as unknown as { data: { order: string } }).data.order);
+  expect(all.map(({ input }) => (input as unknown as WorkInput).order).toSorted()).toEqual(orders);
+  expect(paid.toSorted()).toEqual(orders.filter((id) => !id.endsWith('-again')));
+  expect(duplicates(paid)).toEqual([]);
+  const ids = all.map(({ number }) => `work/${number}`);
+  expect([...log.accepted].filter((id) => !ids.includes(id))).toEqual([]);
+  expect(log.refused).toEqual([]);
+  expect(log.accepted.size).toBeGreaterThan(0);
+  if (asked !== undefined) console.info({ kills: 2 * lives, orders: paid.length });
 });
 
 describe('one fault at a time', () => {
@@ -334,11 +366,13 @@ async function checkCounts(): Promise<void> {
 }
 
 /** Each has called one run and left one row, and each batch has been followed once. */
-async function checkParents(all: readonly StoredRun[]): Promise<void> {
+async function checkParents(all: readonly StoredRun[], died: ReadonlySet<string>): Promise<void> {
   const parents = all.filter((run) => run.function === 'parent');
   expect(parents.filter(({ state }) => state !== 'succeeded')).toEqual([]);
   expect(hostRows('paid')).toEqual(parents.map(({ number }) => `parent/${number}`).toSorted());
-  const called = all.flatMap(({ parent, state }) => (parent === undefined || state !== 'succeeded' ? [] : parent.run));
+  const called = all.flatMap(({ parent, state, function: name, number }) =>
+    parent === undefined || state !== 'succeeded' || died.has(`${name}/${number}`) ? [] : parent.run,
+  );
   expect(called.toSorted((a, b) => a - b)).toEqual(parents.map(({ number }) => number));
   const followed = (await stored(batches)).filter(({ next }) => next !== undefined);
   expect(followed.filter((batch) => batch.followed !== true)).toEqual([]);

@@ -31,6 +31,11 @@ const engineKinds: readonly (readonly [key: string, kind: Kind, summary: string]
     numberKind(1, 100_000_000),
     'runs of a function that have not ended: one more is refused',
   ],
+  [
+    'functions.maximumValueBytes',
+    numberKind(1024, 16_777_216),
+    'maximum size of an input, a result and the value of a step of a function, in bytes',
+  ],
   ['jobs.region', region, 'name of the region of this server'],
   [
     'jobs.runUrl',

@@ -82,6 +82,7 @@ export const jobStatuses: { readonly [T in JobCallError['type']]: StatusOf<T> } 
   invalid_variable: 400,
   function_not_found: 404,
   function_run_not_found: 404,
+  job_of_function: 409,
   enqueue_refused: { otherwise: 400, not_defined: 409, mismatch: 409, full: 429 },
 };
 

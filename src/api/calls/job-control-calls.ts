@@ -56,7 +56,7 @@ export const jobControlCalls = {
     summary: 'Launches a periodic job now, whether or not it is due',
     args: ['jobId'],
     inputs: { jobId },
-    errors: ['job_not_found', 'force_refused'],
+    errors: ['job_not_found', 'force_refused', 'enqueue_refused', 'dispatch_refused', 'invalid_request'],
     answer: written<Pick<ForcedLaunch, 'evalId' | 'evalCreateIndex' | 'index'>>('ForcedLaunch', {
       evalId: 'EvalID',
       evalCreateIndex: 'EvalCreateIndex',

@@ -10,10 +10,13 @@ import {
   commandRefused,
   type NodeCommand,
 } from '../../agent/link/node-command.js';
+import { runOfAllocationId } from '../../functions/job-projection.js';
+import { runId } from '../../functions/run.js';
 import type { StorageError } from '../../ports/storage.js';
 import { isUuid } from '../../queries/list-tokens.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { PermissionDenied } from '../authorise.js';
+import { type RunOfJob, readRunAnywhere } from '../books/function-jobs.js';
 import { type Permission, whileAllowed } from '../books/while-allowed.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { performOnNode } from '../node-commands/perform-on-node.js';
@@ -47,12 +50,26 @@ export function lookUpAllocation(
 ): ResultAsync<Allocation, AllocationCommandError> {
   const fault = lookupFault(id);
   if (fault !== undefined) return errAsync(fault);
+  const ofRun = runOfAllocationId(id);
   return context.storage
-    .read((view) => view.get(allocations, [id.toLowerCase()])?.record)
-    .andThen((allocation): Result<Allocation, AllocationCommandError> => {
+    .read((view) => ({
+      allocation: view.get(allocations, [id.toLowerCase()])?.record,
+      run: ofRun === undefined ? undefined : readRunAnywhere(view, ofRun),
+    }))
+    .andThen(({ allocation, run }): Result<Allocation, AllocationCommandError> => {
+      if (run !== undefined)
+        return err(allows(caller, run.job.Namespace, anyOf) ? withoutNode(run) : { type: 'permission_denied' });
       if (allocation === undefined) return err(unknownAllocation(id));
       return allows(caller, allocation.Namespace, anyOf) ? ok(allocation) : err({ type: 'permission_denied' });
     });
+}
+
+/** A run of a function is not on a node: what only a node can do is refused. */
+function withoutNode({ job, run }: RunOfJob): CommandRefused {
+  const message =
+    `the allocation is that of ${JSON.stringify(job.ID)}, a run of a function: it has a log and can be stopped, but has no files, ` +
+    `processes or node. To run it again: signalbox function retry ${runId(run)}`;
+  return commandRefused('invalid', message);
 }
 
 export function unknownAllocation(id: string): CommandRefused {

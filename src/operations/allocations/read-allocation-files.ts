@@ -1,5 +1,5 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
-import { allows } from '../../access/allows.js';
+import { allows, everyNamespace } from '../../access/allows.js';
 import type { Capability } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import {
@@ -10,8 +10,10 @@ import {
   type OutputStream,
   type StreamPosition,
 } from '../../agent/link/node-command.js';
+import { runOfAllocationId } from '../../functions/job-projection.js';
 import type { Allocation } from '../../scheduler/allocation.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { streamRunLog } from '../functions/jobs-of-functions.js';
 import { type AllocationCommandError, askNode, askNodeOnce, askNodeWhileAllowed, findAllocation } from './ask-node.js';
 
 interface FileQuery {
@@ -67,7 +69,7 @@ export function streamAllocationFile(
   );
 }
 
-/** The output of a task, across its log files. Needs `read-logs` or `read-fs`. */
+/** The output of a task, across its log files, or the log of a run. Needs `read-logs` or, for a task, `read-fs`. */
 export function streamTaskLogs(
   context: EngineContext,
   caller: Principal,
@@ -79,6 +81,9 @@ export function streamTaskLogs(
   } & StreamPosition,
 ): ResultAsync<AsyncIterable<CommandOutput>, AllocationCommandError> {
   const { allocationId, task, stream, offset, origin, follow } = query;
+  const ofRun = runOfAllocationId(allocationId);
+  if (ofRun !== undefined && allows(caller, everyNamespace, ['read-logs']))
+    return streamRunLog(context, caller, ofRun, query);
   const anyOf = ['read-logs', 'read-fs'] as const;
   return findAllocation(context, caller, allocationId, anyOf).andThen((allocation) => {
     const state = allocation.TaskStates?.[task];

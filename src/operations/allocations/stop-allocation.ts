@@ -2,9 +2,11 @@ import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { callerFailed, commandRefused } from '../../agent/link/node-command.js';
+import { runOfAllocationId } from '../../functions/job-projection.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
+import { readRunAnywhere } from '../books/function-jobs.js';
 import { recomputeJobStatus } from '../books/jobs/job-consequences.js';
 import { readAllocationJob, readJobRow } from '../books/jobs/job-rows.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
@@ -12,6 +14,7 @@ import { putAllocation } from '../books/scheduling/put-allocation.js';
 import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { stopRun } from '../functions/jobs-of-functions.js';
 import { type AllocationCommandError, lookupFault } from './ask-node.js';
 
 interface StopAllocationInput {
@@ -23,7 +26,7 @@ interface StopAllocationInput {
 }
 
 export interface StoppedAllocation {
-  /** The evaluation that stops and replaces the allocation. */
+  /** The evaluation that stops and replaces the allocation; empty for that of a run of a function, which is cancelled. */
   readonly evalId: string;
   readonly index: number;
 }
@@ -42,6 +45,8 @@ export function stopAllocation(
   if (!allows(caller, everyNamespace, ['alloc-lifecycle'])) return errAsync({ type: 'permission_denied' });
   const fault = lookupFault(id);
   if (fault !== undefined) return errAsync(fault);
+  const ofRun = runOfAllocationId(id);
+  if (ofRun !== undefined) return stopAllocationOfRun(context, caller, ofRun);
   return commit(context, caller, (tx): Result<StoppedAllocation, AllocationCommandError> => {
     const allocation = tx.get(allocations, [id.toLowerCase()])?.record;
     if (allocation === undefined) return err(commandRefused('not_found', 'allocation not found'));
@@ -51,6 +56,22 @@ export function stopAllocation(
       return { evalId: evaluation.ID, index: tx.index };
     });
   }).map(({ value }) => value);
+}
+
+/** Cancels the run. */
+function stopAllocationOfRun(
+  context: EngineContext,
+  caller: Principal,
+  number: number,
+): ResultAsync<StoppedAllocation, AllocationCommandError> {
+  return context.storage
+    .read((view) => readRunAnywhere(view, number))
+    .andThen((run): ResultAsync<StoppedAllocation, AllocationCommandError> => {
+      if (run === undefined || run.run.starts === 0)
+        return errAsync(commandRefused('not_found', 'allocation not found'));
+      if (!allows(caller, run.job.Namespace, ['alloc-lifecycle'])) return errAsync({ type: 'permission_denied' });
+      return stopRun(context, caller, run).map(({ evalId, index }) => ({ evalId, index }));
+    });
 }
 
 function markAsLeaving(

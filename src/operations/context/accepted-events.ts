@@ -7,10 +7,11 @@ import { users } from '../../notifications/user.js';
 import { workspaces } from '../../notifications/workspace.js';
 import type { TableName, WriteView } from '../../ports/storage.js';
 import type { Milliseconds } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
 
 /*
  * The delivery loop of a process can claim the deliveries of an event in the write that accepts it, so that they begin when that is durable,
- * without another write. It learns of the others, too.
+ * without another write. It learns of what it does not claim.
  */
 
 /** The tables that deliveries depend on. */
@@ -18,8 +19,9 @@ export const deliveryTables: readonly TableName[] = [deliveries, queues, hookHol
 /** Of these, the ones that an accepted event does not change. */
 export const destinationTables: readonly TableName[] = [hookHolds, configurations, workspaces, users];
 
-/** The write of a commit, and its time on a timeline. */
+/** The write of a commit, and its time. */
 export interface TimedWrite extends WriteView {
+  readonly now: Instant;
   readonly monotonic: Milliseconds;
   readonly timeline: string;
 }
@@ -39,8 +41,8 @@ export interface AcceptedWrite {
   ended(tx: TimedWrite, others: OtherChanges): void;
   /** The write is durable. */
   settled(): void;
-  /** The write has failed, or it is not known whether it has. */
-  failed(): void;
+  /** The write has failed; `mayBeStored` when the store has failed, so that it is not known whether it was done. */
+  failed(mayBeStored: boolean): void;
 }
 
 /** Connects writes that accept events to the delivery loop of the same process. */

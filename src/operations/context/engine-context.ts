@@ -89,8 +89,12 @@ export interface EngineContext {
 /** A function of the host that this process can enqueue: it has the schema of its input. */
 interface DefinedFunction {
   readonly policy: FunctionPolicy;
-  /** As `Functions.enqueue`, of which `options` are the `EnqueueOptions`. */
-  enqueue(input: unknown, options: object): Promise<{ readonly id: string; readonly isNew: boolean }>;
+  /** As `Functions.enqueue`, of which `options` are the `EnqueueOptions`. Writes to the storage of `context`. */
+  enqueue(
+    context: EngineContext,
+    input: unknown,
+    options: object,
+  ): Promise<{ readonly id: string; readonly isNew: boolean }>;
 }
 
 export const definitionKey = (namespace: string, name: string): string => `${namespace}/${name}`;

@@ -3,18 +3,16 @@ import { hostPrincipal } from '../../access/principal.js';
 import type { FunctionPolicy, Handler, Json } from '../../functions/define-function.js';
 import { runs, type StoredRun, type StoredStep, steps } from '../../functions/run.js';
 import type { FunctionHost } from '../../ports/function-host.js';
-import type { ReadView } from '../../ports/storage.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { Attempt, AttemptHost, CallRequest } from './attempt.js';
 import { newRunOf, type Order, orderOf } from './enqueue.js';
 import { FunctionsError, notFound } from './functions-api.js';
+import { ownRun } from './run-turn.js';
 import { countNew, putNewRun } from './stored-runs.js';
 
 /** The loop, as attempts use it. */
 export interface AttemptLoop {
-  /** Identifies the process in the rows. */
-  readonly process: string;
   readonly machine: FunctionHost | undefined;
   noted(attempt: Attempt): void;
   /** A call is under way: the attempt needs no slot. */
@@ -70,7 +68,9 @@ export class StoredAttempts implements AttemptHost {
     called: StoredStep | undefined,
     request: CallRequest,
   ): Promise<StoredStep> {
-    const order = called === undefined ? await orderOf(this.#policies, { ...request, caller: 'run.call' }) : undefined;
+    const { maximumValueBytes: mostBytes } = this.context.settings.functions;
+    const order =
+      called === undefined ? await orderOf(this.#policies, { ...request, mostBytes, caller: 'run.call' }) : undefined;
     this.#loop.waits(attempt);
     try {
       const number = await this.#write(attempt, name, (tx, run) => {
@@ -91,7 +91,7 @@ export class StoredAttempts implements AttemptHost {
 
   async #write<T>(attempt: Attempt, name: string, work: (tx: Transaction, run: StoredRun) => T): Promise<T> {
     const written = await commit(this.context, hostPrincipal, (tx): Result<T, { readonly message: string }> => {
-      const run = ownRun(tx, attempt, this.#loop.process);
+      const run = ownRun(tx, attempt);
       return run === undefined ? err({ message: lost }) : ok(work(tx, run));
     });
     if (written.isOk()) return written.value.value;
@@ -101,12 +101,6 @@ export class StoredAttempts implements AttemptHost {
 }
 
 const lost = 'another process has the run';
-
-/** The stored run of an attempt, if it is still that of this process. */
-export function ownRun(view: ReadView, { run }: Attempt, process: string): StoredRun | undefined {
-  const stored = view.get(runs, [run.number])?.record;
-  return stored?.holder === process && stored.starts === run.starts ? stored : undefined;
-}
 
 /** Enqueues the run that another one calls; its number, or why it is not. */
 function putCalled(

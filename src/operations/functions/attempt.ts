@@ -9,7 +9,6 @@ import {
   type SchemaResult,
   Snooze,
 } from '../../functions/define-function.js';
-import { jsonFault, longestValue } from '../../functions/json-fault.js';
 import { retryWait, waitUntil } from '../../functions/retry-wait.js';
 import {
   type AttemptEnd,
@@ -24,6 +23,8 @@ import {
   type StoredRun,
   type StoredStep,
 } from '../../functions/run.js';
+import { isOf, runErrorOf, stringOf } from '../../functions/run-error.js';
+import { longestProgress, storedJson } from '../../functions/stored-json.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { RunFailedError } from './functions-api.js';
@@ -31,11 +32,7 @@ import { RunFailedError } from './functions-api.js';
 /** Why an attempt should end; the name of the reason of its signal. */
 type AbortCause = 'cancelled' | 'timed_out' | 'stopping' | 'lost';
 
-const longestMessage = 1024;
-const longestStack = 8192;
 const maximumSteps = 1000;
-/** The most characters of a progress. */
-const longestProgress = 4096;
 
 /** The input of a queued run does not fit the code that would run it. */
 class InvalidInput extends NonRetryableError {
@@ -57,6 +54,12 @@ export interface AttemptHost {
   readonly commitFault: string | undefined;
 }
 
+/** How an attempt ended, and what it reported before that was not stored. */
+export interface NotedEnd {
+  readonly end: AttemptEnd;
+  readonly notes: Notes;
+}
+
 /** A function that a run calls, and with what. */
 export interface CallRequest {
   readonly fn: unknown;
@@ -76,9 +79,10 @@ export class Attempt {
   readonly #host: AttemptHost;
   #reason = 'the run was cancelled';
   #controller: AbortController | undefined;
+  readonly #input: Json | undefined;
   /** By the monotonic clock: when it times out, when it was last heard of, and when it is given up after an abort. */
-  #timesOutAt: Milliseconds;
-  #heardAt: Milliseconds;
+  #timesOutAt: Milliseconds = Number.POSITIVE_INFINITY;
+  #heardAt: Milliseconds = Number.POSITIVE_INFINITY;
   #givenUpAt: Milliseconds = Number.POSITIVE_INFINITY;
   #isSilent = false;
   /** Calls that have not ended, and since when. */
@@ -92,12 +96,21 @@ export class Attempt {
   /** Characters of the lines. */
   #size = 0;
 
-  constructor(run: StoredRun, policy: FunctionPolicy, host: AttemptHost) {
+  constructor(
+    { run, input }: { readonly run: StoredRun; readonly input: Json | undefined },
+    policy: FunctionPolicy,
+    host: AttemptHost,
+  ) {
     this.run = run;
     this.policy = policy;
+    this.#input = input;
     this.#host = host;
-    this.#heardAt = host.context.clock.monotonic();
-    this.#timesOutAt = this.#heardAt + policy.timeout;
+  }
+
+  /** Its time begins. */
+  begin(): void {
+    this.#heardAt = this.#now;
+    this.#timesOutAt = this.#now + this.policy.timeout;
   }
 
   /** By the monotonic clock: when it times out, or when it is given up after an abort. */
@@ -179,15 +192,13 @@ export class Attempt {
   }
 
   /** Calls the handler. Never rejects. */
-  async perform(input: Json | undefined): Promise<AttemptEnd> {
+  async perform(): Promise<AttemptEnd> {
     try {
       const { policy } = this;
-      const parsed = await parsedInput(policy, this.run, input);
+      const parsed = await parsedInput(policy, this.run, this.#input);
       const result: unknown = await this.#host.handlerOf(policy)?.(parsed, this.#runContext());
       if (this.cause === 'cancelled' || this.cause === 'timed_out') return this.ending(undefined, this.wait(undefined));
-      const fault = result === undefined ? undefined : valueFault('result', result);
-      if (fault !== undefined) throw new NonRetryableError(fault.message);
-      return { type: 'succeeded', result: result as Json | undefined };
+      return { type: 'succeeded', result: kept('result', result, this.#mostBytes) };
     } catch (error) {
       return this.failure(error);
     }
@@ -195,20 +206,26 @@ export class Attempt {
 
   /** The end of an attempt that threw. */
   failure(error: unknown): AttemptEnd {
-    if (error instanceof Snooze && this.cause === undefined)
-      return { type: 'snoozed', wait: waitUntil(error.wait, this.#host.context.clock.now()) };
-    return this.ending(runErrorOf(error), this.wait(error));
+    if (this.cause !== undefined || !isOf(error, Snooze)) return this.ending(runErrorOf(error), this.wait(error));
+    const wait = waitUntil(error, this.#host.context.clock.now());
+    if (wait !== undefined) return { type: 'snoozed', wait };
+    return this.failure(new TypeError('Snooze takes milliseconds, a string such as 30s, or a valid Date'));
   }
 
   wait(error: unknown): Milliseconds | undefined {
     // The run that was called has had its own attempts.
-    if (error instanceof RunFailedError) return undefined;
+    if (isOf(error, RunFailedError)) return undefined;
     const { ids, clock } = this.#host.context;
     return retryWait(this.policy, { error, attempt: this.run.attempt }, ids.fraction(), clock.now());
   }
 
   get #now(): Milliseconds {
     return this.#host.context.clock.monotonic();
+  }
+
+  /** Of the JSON of a result or the value of a step. */
+  get #mostBytes(): number {
+    return this.#host.context.settings.functions.maximumValueBytes;
   }
 
   #runContext(): RunContext {
@@ -229,8 +246,8 @@ export class Attempt {
       },
       progress: (value) => this.#progress(value),
       heartbeat: () => this.#hear(),
-      step: (name, work) => this.#step(name, work),
-      call: (name, fn, ...input) => this.#call(name, { fn, input: input[0] }) as Promise<never>,
+      step: (name, work) => unobserved(this.#step(name, work)),
+      call: (name, fn, ...input) => unobserved(this.#call(name, { fn, input: input[0] })) as Promise<never>,
       commit: (result, rows) => this.#commit(result, rows),
     };
   }
@@ -241,7 +258,7 @@ export class Attempt {
 
   #log(level: LogLine['level'], text: string): void {
     if (this.hasEnded) return;
-    const line = { at: this.#host.context.clock.now(), level, text: String(text).slice(0, longestLine) };
+    const line = { at: this.#host.context.clock.now(), level, text: stringOf(text).slice(0, longestLine) };
     this.#lines.push(line);
     this.#size += line.text.length;
     if (this.#size > 2 * longestLog) {
@@ -252,14 +269,10 @@ export class Attempt {
   }
 
   #progress(value: Json): void {
-    const fault = jsonFault(value);
-    if (fault !== undefined) throw new NonRetryableError(`the progress is not JSON: ${fault}`);
-    const text = JSON.stringify(value);
-    if (text.length > longestProgress)
-      throw new NonRetryableError(`the progress has ${text.length} characters: at most ${longestProgress} are kept`);
+    const progress = keptProgress(value);
     this.#hear();
     if (this.hasEnded) return;
-    this.#progressed = JSON.parse(text) as Json;
+    this.#progressed = progress;
     this.#host.noted(this);
   }
 
@@ -277,10 +290,9 @@ export class Attempt {
     if (done !== undefined && (done.called === undefined || done.called.outcome === 'succeeded'))
       return done.value as T;
     const value = await work();
-    const fault = value === undefined ? undefined : valueFault(`value of the step '${name}'`, value);
-    if (fault !== undefined) throw new NonRetryableError(fault.message);
-    await this.#host.keep(this, name, value as Json | undefined);
-    all.set(name, { run: this.run.number, name, ...(value === undefined ? {} : { value: value as Json }) });
+    const stored = kept(`value of the step '${name}'`, value, this.#mostBytes);
+    await this.#host.keep(this, name, stored);
+    all.set(name, { run: this.run.number, name, ...(stored === undefined ? {} : { value: stored }) });
     this.#hear();
     return value;
   }
@@ -321,16 +333,24 @@ function reasonOf(cause: AbortCause): Error {
   return error;
 }
 
-/** Why a value cannot be stored; undefined when it can. */
-export function valueFault(
-  what: string,
-  value: unknown,
-): { readonly type: 'not_json' | 'too_large'; readonly message: string } | undefined {
-  const fault = jsonFault(value);
-  if (fault !== undefined) return { type: 'not_json', message: `the ${what} is not JSON: ${fault}` };
-  const size = JSON.stringify(value).length;
-  if (size <= longestValue) return undefined;
-  return { type: 'too_large', message: `the ${what} has ${size} characters: at most ${longestValue} are kept` };
+/** A value of the handler as it is kept. */
+export function kept(what: string, value: unknown, most: number): Json | undefined {
+  if (value === undefined) return undefined;
+  const stored = storedJson(what, value, most);
+  if (stored.isErr()) throw new NonRetryableError(stored.error.message);
+  return stored.value.value;
+}
+
+export function keptProgress(value: unknown): Json {
+  const progress = kept('progress', value, longestProgress);
+  if (progress === undefined) throw new NonRetryableError('the progress is not JSON: the value is undefined');
+  return progress;
+}
+
+/** A handler may end without having waited for what it began, whose failure must not end the process. */
+function unobserved<T>(begun: Promise<T>): Promise<T> {
+  begun.catch(() => undefined);
+  return begun;
 }
 
 async function parsedInput(policy: FunctionPolicy, run: StoredRun, stored: Json | undefined): Promise<unknown> {
@@ -352,24 +372,4 @@ export function issuesText(issues: readonly SchemaIssue[]): string {
     return place === '' ? message : `${place}: ${message}`;
   });
   return [...shown, ...(issues.length > shown.length ? [`${issues.length - shown.length} more`] : [])].join('; ');
-}
-
-/** What was thrown, cut to what is kept. */
-function runErrorOf(thrown: unknown): RunError {
-  if (!(thrown instanceof Error)) return { name: 'Error', message: textOf(thrown).slice(0, longestMessage), stack: '' };
-  const { code } = thrown as { readonly code?: unknown };
-  return {
-    name: String(thrown.name).slice(0, 128),
-    message: String(thrown.message).slice(0, longestMessage),
-    stack: String(thrown.stack ?? '').slice(0, longestStack),
-    ...(typeof code === 'string' ? { code: code.slice(0, 128) } : {}),
-  };
-}
-
-function textOf(thrown: unknown): string {
-  try {
-    return typeof thrown === 'string' ? thrown : `thrown: ${JSON.stringify(thrown) ?? String(thrown)}`;
-  } catch {
-    return 'something that cannot be printed was thrown';
-  }
 }

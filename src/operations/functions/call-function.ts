@@ -8,10 +8,9 @@ import {
   policyOf,
   type RunContext,
 } from '../../functions/define-function.js';
-import { jsonFault } from '../../functions/json-fault.js';
-import { valueFault } from './attempt.js';
-import { parsedOf } from './enqueue.js';
-import { FunctionsError } from './functions-api.js';
+import { usualValueBytes } from '../../functions/stored-json.js';
+import { kept, keptProgress } from './attempt.js';
+import { parsedOf, storedOrThrow } from './enqueue.js';
 
 /** How a function is called in a test. */
 export interface CallFunctionOptions {
@@ -54,15 +53,12 @@ export async function callFunction<In, Out>(
   const policy = policyOf(fn);
   if (policy === undefined) throw new TypeError('callFunction: the first argument is not made by defineFunction');
   const [input, options = {}] = args;
-  const fault = input === undefined ? undefined : valueFault(`input of ${policy.name}`, input);
-  if (fault !== undefined) throw new FunctionsError(fault.type, fault.message);
-  const parsed = await parsedOf(policy, input, `the input of ${policy.name}`);
+  const stored = input === undefined ? undefined : storedOrThrow(`input of ${policy.name}`, input, usualValueBytes);
+  const parsed = await parsedOf(policy, stored?.value, `the input of ${policy.name}`);
   const handler = await handlerOf(policy);
   const call = new Call(policy, options);
   const result: unknown = await handler(parsed, call.context);
-  const refused = result === undefined ? undefined : valueFault('result', result);
-  if (refused !== undefined) throw new NonRetryableError(refused.message);
-  return { ...call.seen(), result: result as Out };
+  return { ...call.seen(), result: kept('result', result, usualValueBytes) as Out };
 }
 
 async function handlerOf({ name, handler, thread }: FunctionPolicy): Promise<Handler<unknown, unknown>> {
@@ -91,9 +87,7 @@ class Call {
         error: (text) => void this.#log.push({ level: 'error', text }),
       },
       progress: (value) => {
-        const fault = jsonFault(value);
-        if (fault !== undefined) throw new NonRetryableError(`the progress is not JSON: ${fault}`);
-        this.#progress = value;
+        this.#progress = keptProgress(value);
       },
       heartbeat: () => undefined,
       step: (step, work) => this.#once(step, work),
@@ -115,9 +109,7 @@ class Call {
     this.#named.add(name);
     if (this.#steps.has(name)) return this.#steps.get(name) as T;
     const value = await work();
-    const fault = value === undefined ? undefined : valueFault(`value of the step '${name}'`, value);
-    if (fault !== undefined) throw new NonRetryableError(fault.message);
-    this.#steps.set(name, value as Json | undefined);
+    this.#steps.set(name, kept(`value of the step '${name}'`, value, usualValueBytes));
     return value;
   }
 

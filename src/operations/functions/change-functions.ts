@@ -14,8 +14,10 @@ import { namespaceOf } from '../../jobs/job-reference.js';
 import type { Duration } from '../../options/durations.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
+import { setPaused } from '../books/function-jobs.js';
 import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
+import { NotCommittedError } from '../context/shared-write.js';
 import { createFunctions } from './create-functions.js';
 import { checkEnqueue, type EnqueueOptions, type Functions, FunctionsError, type RunFilter } from './functions-api.js';
 import {
@@ -27,7 +29,7 @@ import {
   type RunsSelection,
   runIn,
 } from './read-functions.js';
-import { retryIn } from './run-ends.js';
+import { cancelIn, retryIn } from './run-ends.js';
 
 /** A change of a function or of its runs by a caller with rights. */
 type Change<T, E = never> = ResultAsync<T, PermissionDenied | FunctionNotFound | StorageError | E>;
@@ -70,7 +72,7 @@ export function enqueueFunction(
   if (fitting.isErr()) return errAsync(fitting.error);
   const defined = context.definitions.get(definitionKey(namespace, name));
   if (defined === undefined) return refusal(context, namespace, name);
-  const enqueued = defined.enqueue(input, options).then(({ id, isNew }) => ({ id, isNew }));
+  const enqueued = defined.enqueue(context, input, options).then(({ id, isNew }) => ({ id, isNew }));
   return ResultAsync.fromPromise(enqueued, (error) => enqueueError(context, { namespace, name }, error));
 }
 
@@ -99,6 +101,7 @@ function enqueueError(
   { namespace, name }: Required<FunctionReference>,
   error: unknown,
 ): EnqueueRefused | FunctionNotFound | StorageError {
+  if (error instanceof NotCommittedError) throw error;
   if (!(error instanceof FunctionsError)) {
     logger.error({ function: name, error: error instanceof Error ? error.message : 'unknown' }, 'A schema threw');
     return { type: 'enqueue_refused', reason: 'input', message: `the schema of ${name} cannot check this input` };
@@ -178,7 +181,7 @@ function changeRuns(
 const stores = new WeakMap<object, Functions>();
 
 /** What changes runs of any function, whichever process defines it. */
-function functionsOver(context: EngineContext): Functions {
+export function functionsOver(context: EngineContext): Functions {
   const known = stores.get(context.definitions) ?? createFunctions(context, []);
   stores.set(context.definitions, known);
   return known;
@@ -198,32 +201,14 @@ export function cancelFunctionRun(
 ): Change<ChangedRun, FunctionRunNotFound | InvalidRequest> {
   if (reason.length > 1024)
     return errAsync({ type: 'invalid_request', field: 'reason', message: 'reason has at most 1024 characters' });
-  const { id } = reference;
-  return ofRun(context, caller, reference).andThen(() =>
-    ResultAsync.fromPromise(
-      functionsOver(context)
-        .run(id)
-        .then((run) => run?.cancel(reason) ?? false),
-      (error) => {
-        if (error instanceof FunctionsError) return storageError(error);
-        throw error;
-      },
-    ).map((isChanged) => ({ isChanged })),
-  );
-}
-
-/** Checks rights, and that the run is there. */
-function ofRun(
-  context: EngineContext,
-  caller: Principal,
-  reference: FunctionRunReference,
-): ResultAsync<void, PermissionDenied | FunctionRunNotFound | StorageError> {
   const namespace = namespaceOf(reference);
   const allowed = authorise(caller, namespace, ['submit-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
-  return context.storage
-    .read((view) => runIn(view, namespace, reference.id) !== undefined)
-    .andThen((isThere) => (isThere ? ok(undefined) : err(functionRunNotFound(reference.id))));
+  return commit(context, caller, (tx): Result<ChangedRun, FunctionRunNotFound> => {
+    const run = runIn(tx, namespace, reference.id);
+    if (run === undefined) return err(functionRunNotFound(reference.id));
+    return ok({ isChanged: cancelIn(tx, run, reason, new Map()) !== undefined });
+  }).map(({ value }) => value);
 }
 
 /** Queues one run again, if it ended otherwise than well: with its ID, all attempts and its finished steps. Needs `submit-job`. */
@@ -257,7 +242,8 @@ export function pauseFunction(
   input: PauseInput,
 ): Change<{ readonly index: number }, InvalidRequest> {
   return changePause(context, caller, input, (tx, pause) => {
-    if (tx.get(pauses, pauses.key(pause)) === undefined) tx.put(pauses, pause);
+    if (pause.key === undefined) setPaused(tx, pause.function, true);
+    else if (tx.get(pauses, pauses.key(pause)) === undefined) tx.put(pauses, pause);
   });
 }
 
@@ -267,7 +253,10 @@ export function resumeFunction(
   caller: Principal,
   input: PauseInput,
 ): Change<{ readonly index: number }, InvalidRequest> {
-  return changePause(context, caller, input, (tx, pause) => void tx.remove(pauses, pauses.key(pause)));
+  return changePause(context, caller, input, (tx, pause) => {
+    if (pause.key === undefined) setPaused(tx, pause.function, false);
+    else tx.remove(pauses, pauses.key(pause));
+  });
 }
 
 function changePause(

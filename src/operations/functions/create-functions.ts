@@ -1,7 +1,7 @@
 import { err, ok, Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import { hasKeys } from '../../functions/admission.js';
-import { declarationOf, declarations, replaces } from '../../functions/declaration.js';
+import { declarationOf, declarations, type FunctionDeclaration, replaces } from '../../functions/declaration.js';
 import {
   type Cron,
   checkCron,
@@ -26,6 +26,7 @@ import {
   type StoredRun,
 } from '../../functions/run.js';
 import { declared, schedules } from '../../functions/schedule.js';
+import { storedJson } from '../../functions/stored-json.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import { checkArgument, checkOptions } from '../../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../../options/durations.js';
@@ -35,20 +36,12 @@ import type { ReadView } from '../../ports/storage.js';
 import type { TracedSpan } from '../../ports/tracer.js';
 import { hour, second } from '../../shared/duration.js';
 import type { Key } from '../../shared/table.js';
+import { putFunctionJob, setPaused } from '../books/function-jobs.js';
 import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
+import { type OpenTransaction, sharedWriteOf } from '../context/shared-write.js';
 import { beginEnqueue, inSpan } from './attempt-watch.js';
-import {
-  hostRowsOf,
-  knownPolicy,
-  newRunOf,
-  type Order,
-  orderOf,
-  type Placed,
-  parsedOf,
-  place,
-  storageWith,
-} from './enqueue.js';
+import { knownPolicy, newRunOf, orderOf, type Placed, parsedOf, place, storageWith } from './enqueue.js';
 import { explainRun } from './explain.js';
 import {
   type Batch,
@@ -64,6 +57,7 @@ import {
   FunctionsError,
   type FunctionsOptions,
   filterTable,
+  type JoinedFunctions,
   notFound,
   type Run,
   RunFailedError,
@@ -77,7 +71,7 @@ import {
 } from './functions-api.js';
 import { declareSchedules } from './launches.js';
 import { afterEnd, cancelIn, countsOf, putFollowUp, retryIn } from './run-ends.js';
-import { type LoopLimits, RunLoop } from './run-loop.js';
+import { type QueueLimits, RunQueue } from './run-queue.js';
 import { countFromZero, declareReports, warnOfWorkspace } from './run-reports.js';
 import {
   changeUnfinished,
@@ -118,6 +112,11 @@ export function createFunctions(
       throw new TypeError(
         `createFunctions: ${name} runs in a thread, which only createFunctions of signalbox/functions has`,
       );
+  for (const { name, crons } of policies.values())
+    for (const cron of crons) {
+      const fault = inputFault(cron, engine.settings.functions.maximumValueBytes);
+      if (fault !== undefined) throw new TypeError(`createFunctions: ${name}: ${fault}`);
+    }
   const { concurrency = 20, lease = 30 * second, namespace = defaultNamespaceName } = options;
   countFromZero(engine, policies.keys());
   const limits = { concurrency, lease: milliseconds(lease), machine, namespace };
@@ -125,7 +124,8 @@ export function createFunctions(
   for (const definition of definitions as readonly FunctionDefinition<unknown>[])
     engine.definitions.set(definitionKey(namespace, definition.name), {
       policy: policies.get(definition.name) as FunctionPolicy,
-      enqueue: (input, settings: EnqueueOptions) => functions.enqueue(definition, input, settings),
+      enqueue: (context, input, settings: EnqueueOptions) =>
+        functions.enqueueIn(context, definition, [input, settings] as EnqueueArgs<unknown>),
     });
   return functions;
 }
@@ -159,16 +159,15 @@ type RunEnd = StoredRun | undefined | FunctionsError;
 
 class EngineFunctions implements Functions {
   readonly #engine: EngineContext;
-  readonly #loop: RunLoop;
+  readonly #queue: RunQueue;
   readonly #policies: ReadonlyMap<string, FunctionPolicy>;
   readonly #namespace: string;
   /** Names whose declarations are known to be stored. */
   readonly #declared = new Set<string>();
   readonly #waiters = new Map<number, Set<(end: RunEnd) => void>>();
   #watching: Promise<void> | undefined;
-  #running:
-    | { readonly over: AbortController; readonly done: Promise<void>; readonly alive: NodeJS.Timeout }
-    | undefined;
+  /** Keeps the host alive while its functions run. */
+  #running: NodeJS.Timeout | undefined;
   #starting: Promise<void> | undefined;
   /** A stop that is under way: another start waits for it. */
   #stopping: Promise<Stopped> | undefined;
@@ -176,18 +175,23 @@ class EngineFunctions implements Functions {
   constructor(
     engine: EngineContext,
     policies: ReadonlyMap<string, FunctionPolicy>,
-    limits: LoopLimits & { readonly namespace: string },
+    limits: QueueLimits & { readonly namespace: string },
   ) {
     this.#engine = engine;
     this.#policies = policies;
     this.#namespace = limits.namespace;
-    this.#loop = new RunLoop(engine, policies, limits, {
+    this.#queue = new RunQueue(engine, policies, limits, {
       ended: (number, run) => {
         if (run === undefined) this.#lookFor(number).catch((error: FunctionsError) => this.#settle(number, error));
         else this.#settle(number, run);
       },
       untilEnded: (number) => this.#end(String(number), number, {}),
     });
+  }
+
+  /** Of the JSON of an input. */
+  get #mostBytes(): number {
+    return this.#engine.settings.functions.maximumValueBytes;
   }
 
   /** Calls at the same time are one start; one that has failed can be tried again. */
@@ -201,19 +205,18 @@ class EngineFunctions implements Functions {
   async #begin(): Promise<void> {
     await this.#stopping;
     if (this.#running !== undefined) return;
-    const unheard = await this.#write(undefined, (tx) => {
+    const unheard = await this.#write(this.#engine, undefined, (tx) => {
       const declared = Result.combine([...this.#policies.values()].map((policy) => this.#declare(tx, policy, true)));
       return declared.map(() => {
         for (const policy of this.#policies.values()) declareSchedules(tx, policy);
-        this.#loop.declare(tx);
+        this.#queue.loop.declare(tx, tx);
         return declareReports(tx, this.#policies.values());
       });
     });
     for (const name of this.#policies.keys()) this.#declared.add(name);
     for (const [name, workspace] of unheard) warnOfWorkspace(this.#engine, name, workspace);
-    const over = new AbortController();
-    const alive = setInterval(() => undefined, 2 ** 30);
-    this.#running = { over, done: this.#loop.run(over.signal), alive };
+    this.#running = setInterval(() => undefined, 2 ** 30);
+    this.#queue.start();
   }
 
   async stop({ deadline = 25 * second }: { readonly deadline?: Duration } = {}): Promise<Stopped> {
@@ -223,10 +226,8 @@ class EngineFunctions implements Functions {
     if (running === undefined) return (await this.#stopping) ?? { ended: 0, handedBack: 0 };
     this.#running = undefined;
     this.#stopping = (async () => {
-      const result = await this.#loop.stop(milliseconds(deadline));
-      clearInterval(running.alive);
-      running.over.abort('over');
-      await running.done;
+      const result = await this.#queue.stop(milliseconds(deadline));
+      clearInterval(running);
       this.#stopping = undefined;
       return result;
     })();
@@ -239,62 +240,89 @@ class EngineFunctions implements Functions {
 
   /**
    * Stores the declaration of a function, so that any process knows it: at the start, or at its first enqueue here if the store has
-   * none. A name belongs to one namespace.
+   * none. A name belongs to one namespace, in which it is a job, too.
    */
   #declare(tx: Transaction, policy: FunctionPolicy, updates = false): Result<void, FunctionsError> {
     if (!updates && this.#declared.has(policy.name)) return ok(undefined);
     const known = tx.get(declarations, [policy.name])?.record;
     if (known !== undefined && known.namespace !== this.#namespace)
-      return err(
-        new FunctionsError(
-          'permission_denied',
-          `the function ${policy.name} belongs to the namespace '${known.namespace}', and createFunctions declares it in ` +
-            `'${this.#namespace}': use that namespace, or another name`,
-        ),
-      );
-    const declared = declarationOf(policy, this.#namespace);
-    if (known === undefined || (updates && replaces(declared, known))) tx.put(declarations, declared);
-    return ok(undefined);
+      return err(ofOtherNamespace(known, this.#namespace));
+    return known !== undefined && !updates
+      ? ok(undefined)
+      : putDeclaration(tx, declarationOf(policy, this.#namespace), known);
   }
 
-  async enqueue<In, Out>(fn: FunctionDefinition<In, Out>, ...args: EnqueueArgs<In>): Promise<Run<Out>> {
-    const [input, options = {}] = args;
-    checkEnqueue(options, this.#engine.clock.now());
-    const order = await orderOf(this.#policies, { fn, input });
+  in(transaction: OpenTransaction): JoinedFunctions {
+    const write = sharedWriteOf('functions.in', transaction, this.#engine);
+    const join = <T>(call: (context: EngineContext) => Promise<T>): Promise<T> =>
+      write.add((storage) => call({ ...this.#engine, storage }));
+    return {
+      enqueue: (fn, ...args) => join((context) => this.enqueueIn(context, fn, args)),
+      enqueueMany: (fn, inputs, options) => join((context) => this.#enqueueManyIn(context, fn, inputs, options)),
+      pause: (fn, key) => join((context) => this.#pauseIn(context, fn, key)),
+      resume: (fn, key) => join((context) => this.#resumeIn(context, fn, key)),
+      schedule: (fn, cron) => join((context) => this.#scheduleIn(context, fn, cron)),
+      unschedule: (fn, id) => join((context) => this.#unscheduleIn(context, fn, id)),
+    };
+  }
+
+  enqueue<In, Out>(fn: FunctionDefinition<In, Out>, ...args: EnqueueArgs<In>): Promise<Run<Out>> {
+    return this.enqueueIn(this.#engine, fn, args);
+  }
+
+  /** The storage of the context is that of a transaction, if there is one. */
+  async enqueueIn<In, Out>(
+    context: EngineContext,
+    fn: FunctionDefinition<In, Out>,
+    [input, given = {}]: EnqueueArgs<In>,
+  ): Promise<Run<Out>> {
+    const options = checkEnqueue(given, this.#engine.clock.now());
+    const order = await orderOf(this.#policies, { fn, input, mostBytes: this.#mostBytes });
     const isDue = options.delay === undefined && options.runAt === undefined && options.debounce === undefined;
-    const reserved = isDue && this.#running !== undefined && this.#loop.reserve(order.policy.name);
+    const slot = isDue ? this.#queue.reserve(order.policy.name) : undefined;
     const span = beginEnqueue(this.#engine, order.policy.name);
     let placed: Placed | undefined;
     try {
-      placed = await this.#writeIn(span, options.alongside, (tx) =>
-        this.#declare(tx, order.policy).andThen(() => place(tx, order, options, reserved ? this.#loop : undefined)),
+      placed = await this.#writeIn(context, span, options.alongside, (tx) =>
+        this.#declare(tx, order.policy).andThen(() => place(tx, order, options, slot)),
       );
       this.#declared.add(order.policy.name);
     } catch (error) {
-      if (reserved) this.#loop.begin(undefined, true);
+      slot?.release(true);
       throw error;
     }
     const { run, isNew } = placed;
-    if (reserved) this.#loop.begin(isNew ? { run, input: order.input } : undefined);
-    else this.#loop.wake();
+    if (slot === undefined) this.#queue.loop.wake();
+    else if (isNew) slot.begin(run, order.input);
+    else slot.release(false);
     return this.#runOf(run, isNew);
   }
 
-  async enqueueMany<In, Out>(
+  enqueueMany<In, Out>(
     fn: FunctionDefinition<In, Out>,
     inputs: readonly In[],
-    options: BatchOptions = {},
+    options?: BatchOptions,
   ): Promise<Batch<Out>> {
-    checkEnqueue(options, this.#engine.clock.now(), 'functions.enqueueMany', batchTable);
+    return this.#enqueueManyIn(this.#engine, fn, inputs, options);
+  }
+
+  async #enqueueManyIn<In, Out>(
+    context: EngineContext,
+    fn: FunctionDefinition<In, Out>,
+    inputs: readonly In[],
+    given: BatchOptions = {},
+  ): Promise<Batch<Out>> {
+    const options = checkEnqueue(given, this.#engine.clock.now(), 'functions.enqueueMany', batchTable);
     if (!Array.isArray(inputs) || inputs.length > mostInputs)
       throw new TypeError(`functions.enqueueMany: the inputs are a list of at most ${mostInputs}`);
     const follower = options.then === undefined ? undefined : this.#known('functions.enqueueMany', options.then);
-    const orders: Order[] = [];
-    for (const [at, input] of inputs.entries())
-      orders.push(await orderOf(this.#policies, { fn, input }, `inputs[${at}]: `));
+    const mostBytes = this.#mostBytes;
+    const orders = await Promise.all(
+      inputs.map((input, at) => orderOf(this.#policies, { fn, input, mostBytes, where: `inputs[${at}]: ` })),
+    );
     const policy = this.#known('functions.enqueueMany', fn);
     const span = beginEnqueue(this.#engine, policy.name, orders.length);
-    const { batch, members } = await this.#writeIn(span, options.alongside, (tx) => {
+    const { batch, members } = await this.#writeIn(context, span, options.alongside, (tx) => {
       const declared = this.#declare(tx, policy);
       if (declared.isErr()) return err(declared.error);
       const full = orders.length === 0 ? undefined : countNew(tx, policy.name, orders.length);
@@ -310,7 +338,7 @@ class EngineFunctions implements Functions {
       else putFollowUp(tx, batch, this.#policies);
       return ok({ batch, members });
     });
-    this.#loop.wake();
+    this.#queue.loop.wake();
     return this.#batchOf(batch, members);
   }
 
@@ -361,21 +389,31 @@ class EngineFunctions implements Functions {
     });
   }
 
-  async pause(fn: { readonly name: string }, key?: string): Promise<void> {
+  pause(fn: { readonly name: string }, key?: string): Promise<void> {
+    return this.#pauseIn(this.#engine, fn, key);
+  }
+
+  async #pauseIn(context: EngineContext, fn: { readonly name: string }, key?: string): Promise<void> {
     const pause = this.#pauseOf('functions.pause', fn, key);
-    await this.#write(undefined, (tx) => {
-      if (tx.get(pauses, pause.at) === undefined) tx.put(pauses, pause.record);
+    await this.#write(context, undefined, (tx) => {
+      if (pause.record.key === undefined) setPaused(tx, pause.record.function, true);
+      else if (tx.get(pauses, pause.at) === undefined) tx.put(pauses, pause.record);
       return ok(undefined);
     });
   }
 
-  async resume(fn: { readonly name: string }, key?: string): Promise<void> {
+  resume(fn: { readonly name: string }, key?: string): Promise<void> {
+    return this.#resumeIn(this.#engine, fn, key);
+  }
+
+  async #resumeIn(context: EngineContext, fn: { readonly name: string }, key?: string): Promise<void> {
     const pause = this.#pauseOf('functions.resume', fn, key);
-    await this.#write(undefined, (tx) => {
-      tx.remove(pauses, pause.at);
+    await this.#write(context, undefined, (tx) => {
+      if (pause.record.key === undefined) setPaused(tx, pause.record.function, false);
+      else tx.remove(pauses, pause.at);
       return ok(undefined);
     });
-    this.#loop.wake();
+    this.#queue.loop.wake();
   }
 
   #pauseOf(caller: string, fn: unknown, key: unknown): { readonly record: FunctionPause; readonly at: Key } {
@@ -394,12 +432,22 @@ class EngineFunctions implements Functions {
     return { record: { function: name, key: key as string }, at: [name, key as string] };
   }
 
-  async schedule<In>(fn: FunctionDefinition<In, unknown>, cron: Cron<In> & { readonly id: string }): Promise<void> {
+  schedule<In>(fn: FunctionDefinition<In, unknown>, cron: Cron<In> & { readonly id: string }): Promise<void> {
+    return this.#scheduleIn(this.#engine, fn, cron);
+  }
+
+  async #scheduleIn<In>(
+    context: EngineContext,
+    fn: FunctionDefinition<In, unknown>,
+    cron: Cron<In> & { readonly id: string },
+  ): Promise<void> {
     const policy = this.#known('functions.schedule', fn);
     checkCron('functions.schedule', cron as Cron<unknown>);
     if (cron.id === undefined) throw new TypeError('functions.schedule: the schedule needs an id');
+    const fault = inputFault(cron as Cron<unknown>, this.#mostBytes);
+    if (fault !== undefined) throw new FunctionsError('too_large', fault);
     await parsedOf(policy, cron.input, `the input of the schedule '${cron.id}'`);
-    await this.#write(undefined, (tx) => {
+    await this.#write(context, undefined, (tx) => {
       const known = tx.get(schedules, [policy.name, cron.id])?.record;
       if (known !== undefined && known.version !== null)
         return err(
@@ -414,12 +462,16 @@ class EngineFunctions implements Functions {
       tx.put(schedules, stored);
       return ok(undefined);
     });
-    this.#loop.wake();
+    this.#queue.loop.wake();
   }
 
-  async unschedule(fn: { readonly name: string }, id: string): Promise<boolean> {
+  unschedule(fn: { readonly name: string }, id: string): Promise<boolean> {
+    return this.#unscheduleIn(this.#engine, fn, id);
+  }
+
+  async #unscheduleIn(context: EngineContext, fn: { readonly name: string }, id: string): Promise<boolean> {
     const { name } = this.#known('functions.unschedule', fn);
-    return this.#write(undefined, (tx) => {
+    return this.#write(context, undefined, (tx) => {
       const known = tx.get(schedules, [name, id])?.record;
       if (known === undefined) return ok(false);
       if (known.version !== null)
@@ -461,7 +513,7 @@ class EngineFunctions implements Functions {
     while (!scan.isOver) {
       const numbers = await this.#read((view) => scan.next(view).map(({ number }) => number));
       if (numbers.length === 0) continue;
-      changed += await this.#write(undefined, (tx) => {
+      changed += await this.#write(this.#engine, undefined, (tx) => {
         const matching = numbers.flatMap((number) => tx.get(runs, [number])?.record ?? []).filter(scan.matches);
         let count = 0;
         for (const run of matching) {
@@ -472,7 +524,7 @@ class EngineFunctions implements Functions {
         return ok(count);
       });
     }
-    this.#loop.wake();
+    this.#queue.loop.wake();
     return changed;
   }
 
@@ -550,11 +602,11 @@ class EngineFunctions implements Functions {
 
   async #cancelOne(id: string, reason: string): Promise<boolean> {
     checkArgument('run.cancel', 'reason', reason, reasonKind);
-    const changed = await this.#write(undefined, (tx) => {
+    const changed = await this.#write(this.#engine, undefined, (tx) => {
       const run = find(tx, id);
       return ok(run === undefined ? undefined : cancelIn(tx, run, reason, this.#policies));
     });
-    if (changed?.cancelling !== undefined) this.#loop.cancel(changed.number, reason);
+    if (changed?.cancelling !== undefined) this.#queue.cancel(changed.number, reason);
     else if (changed !== undefined) this.#settle(changed.number, changed);
     return changed !== undefined;
   }
@@ -591,7 +643,7 @@ class EngineFunctions implements Functions {
           if (!over.signal.aborted) fail(timeoutError(id, timeout));
         });
       this.#watching ??= this.#watch();
-      if (!this.#loop.has(number)) this.#lookFor(number).catch(fail);
+      if (!this.#queue.has(number)) this.#lookFor(number).catch(fail);
     });
   }
 
@@ -617,7 +669,7 @@ class EngineFunctions implements Functions {
     const never = new AbortController().signal;
     while (this.#waiters.size > 0) {
       const read = await storage.read((view) => {
-        const elsewhere = [...this.#waiters.keys()].filter((number) => !this.#loop.has(number));
+        const elsewhere = [...this.#waiters.keys()].filter((number) => !this.#queue.has(number));
         const awaited = elsewhere.map((number) => [number, view.get(runs, [number])?.record] as const);
         return { index: view.tableIndex(runs), over: awaited.filter(([, run]) => run === undefined || hasEnded(run)) };
       });
@@ -642,28 +694,63 @@ class EngineFunctions implements Functions {
 
   /** A write in the trace of a span. */
   #writeIn<T>(
+    context: EngineContext,
     span: TracedSpan | undefined,
     rows: HostRows | undefined,
     work: (tx: Transaction) => Result<T, FunctionsError>,
   ): Promise<T> {
-    if (span === undefined) return this.#write(rows, work);
+    if (span === undefined) return this.#write(context, rows, work);
     return inSpan(this.#engine, span, () =>
-      this.#write(rows, (tx) => {
+      this.#write(context, rows, (tx) => {
         tx.trace = span.traceparent ?? tx.trace;
         return work(tx);
       }),
     );
   }
 
-  async #write<T>(rows: HostRows | undefined, work: (tx: Transaction) => Result<T, FunctionsError>): Promise<T> {
-    const own = rows === undefined ? undefined : hostRowsOf(rows);
-    const context =
-      own === undefined ? this.#engine : { ...this.#engine, storage: storageWith(this.#engine.storage, own.rows) };
-    const written = await commit(context, hostPrincipal, work);
+  /** Rejects with the own exception of the host when its rows are refused. */
+  async #write<T>(
+    context: EngineContext,
+    rows: HostRows | undefined,
+    work: (tx: Transaction) => Result<T, FunctionsError>,
+  ): Promise<T> {
+    const joined = rows === undefined ? context : { ...context, storage: storageWith(context.storage, rows) };
+    const written = await commit(joined, hostPrincipal, work);
     if (written.isOk()) return written.value.value;
-    if (own?.thrown !== undefined) throw own.thrown.error;
     throw written.error instanceof FunctionsError ? written.error : storageFailure(written.error);
   }
+}
+
+/** Why the input of a schedule cannot be stored. Schedules are declared before the settings of an engine are known. */
+function inputFault({ id, input }: Pick<Cron<unknown>, 'id' | 'input'>, mostBytes: number): string | undefined {
+  const stored = input === undefined ? undefined : storedJson(`input of the schedule '${id}'`, input, mostBytes);
+  return stored?.isErr() === true ? stored.error.message : undefined;
+}
+
+function putDeclaration(
+  tx: Transaction,
+  declared: FunctionDeclaration,
+  known: FunctionDeclaration | undefined,
+): Result<void, FunctionsError> {
+  const isNewer = known === undefined || replaces(declared, known);
+  if (isNewer) tx.put(declarations, declared);
+  return putFunctionJob(tx, isNewer ? declared : known) ? ok(undefined) : err(nameTaken(declared));
+}
+
+function ofOtherNamespace(known: FunctionDeclaration, namespace: string): FunctionsError {
+  return new FunctionsError(
+    'permission_denied',
+    `the function ${known.name} belongs to the namespace '${known.namespace}', and createFunctions declares it in ` +
+      `'${namespace}': use that namespace, or another name`,
+  );
+}
+
+function nameTaken({ name, namespace }: FunctionDeclaration): FunctionsError {
+  return new FunctionsError(
+    'permission_denied',
+    `the namespace '${namespace}' has a job ${JSON.stringify(name)} of another kind: purge that job, or give the function ` +
+      'another name or createFunctions another namespace',
+  );
 }
 
 function neverDue(name: string, schedule: string): FunctionsError {

@@ -11,11 +11,13 @@ import {
   type StoredRun,
   values,
 } from '../../functions/run.js';
+import { runErrorOf } from '../../functions/run-error.js';
+import { type StoredJson, storedJson } from '../../functions/stored-json.js';
 import { milliseconds } from '../../options/durations.js';
 import type { Storage } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
-import { issuesText, valueFault } from './attempt.js';
+import { issuesText } from './attempt.js';
 import { type EnqueueOptions, FunctionsError } from './functions-api.js';
 import { countNew, newRun, putNewRun, putRun, traced, viewOf } from './stored-runs.js';
 
@@ -54,27 +56,28 @@ export function knownPolicy(
   return policy;
 }
 
-/** Checks a function and its input. `where` precedes the messages. */
+/** A function and its input. `where` precedes the messages; `mostBytes` of the input's JSON. */
+interface OrderRequest {
+  readonly fn: unknown;
+  readonly input: unknown;
+  readonly mostBytes: number;
+  readonly caller?: string;
+  readonly where?: string;
+}
+
+/** Checks a function and its input. */
 export async function orderOf(
   policies: ReadonlyMap<string, FunctionPolicy>,
-  {
-    fn,
-    input,
-    caller = 'functions.enqueue',
-  }: { readonly fn: unknown; readonly input: unknown; readonly caller?: string },
-  where = '',
+  { fn, input, mostBytes, caller = 'functions.enqueue', where = '' }: OrderRequest,
 ): Promise<Order> {
   const policy = knownPolicy(policies, caller, fn);
   const what = `${where}the input of ${policy.name}`;
-  const text = input === undefined ? undefined : jsonOf(`${where}input of ${policy.name}`, input);
-  const parsed = await parsedOf(policy, input, what);
+  const stored = input === undefined ? undefined : storedOrThrow(`${where}input of ${policy.name}`, input, mostBytes);
+  const parsed = await parsedOf(policy, stored?.value, what);
   try {
-    return { policy, input: input as Json | undefined, text, limits: limitNames(policy, parsed) };
+    return { policy, input: stored?.value, text: stored?.text, limits: limitNames(policy, parsed) };
   } catch (error) {
-    throw new FunctionsError(
-      'invalid_input',
-      `${what} gives no key: ${error instanceof Error ? error.message : 'unknown'}`,
-    );
+    throw new FunctionsError('invalid_input', `${what} gives no key: ${runErrorOf(error).message}`);
   }
 }
 
@@ -101,10 +104,11 @@ export function storageWith(storage: Storage & { alongside?: (rows: HostRows) =>
   );
 }
 
-function jsonOf(what: string, value: unknown): string {
-  const fault = valueFault(what, value);
-  if (fault !== undefined) throw new FunctionsError(fault.type, fault.message);
-  return JSON.stringify(value);
+/** A value of the host as it is kept. */
+export function storedOrThrow(what: string, given: unknown, mostBytes: number): StoredJson {
+  const stored = storedJson(what, given, mostBytes);
+  if (stored.isErr()) throw new FunctionsError(stored.error.type, stored.error.message);
+  return stored.value;
 }
 
 export function newRunOf(
@@ -125,12 +129,12 @@ export function newRunOf(
   };
 }
 
-/** Enqueues a run, or finds the one that a key leads to. With a loop that has room, the run begins in the same write. */
+/** Enqueues a run, or finds the one that a key leads to. With a slot, the run begins in the same write. */
 export function place(
   tx: Transaction,
   order: Order,
   options: EnqueueOptions,
-  loop: { claim(tx: Transaction, run: StoredRun): StoredRun } | undefined,
+  slot: { claim(tx: Transaction, run: StoredRun): StoredRun } | undefined,
 ): Result<Placed, FunctionsError> {
   const keys = keysOf(options);
   const known = placedBefore(tx, order, options, keys);
@@ -139,7 +143,7 @@ export function place(
   if (full !== undefined) return err(full);
   const fresh = traced(tx, newRunOf(order, options, tx.index, tx.now));
   const named = keys.length === 0 ? fresh : { ...fresh, keys: keys.map(({ kind, key }) => ({ kind, key })) };
-  const run = loop === undefined ? named : loop.claim(tx, named);
+  const run = slot === undefined ? named : slot.claim(tx, named);
   putNewRun(tx, run, order.text?.length ?? 0);
   for (const { kind, key, until } of keys)
     tx.put(runKeys, { kind, key, function: order.policy.name, run: run.number, until: until(tx.now) });

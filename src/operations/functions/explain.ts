@@ -1,19 +1,10 @@
 import { Admission, Pauses } from '../../functions/admission.js';
 import type { FunctionPolicy } from '../../functions/define-function.js';
-import {
-  type FunctionProcess,
-  hasEnded,
-  pauses,
-  processes,
-  rateStates,
-  readyKey,
-  runId,
-  runs,
-  type StoredRun,
-  steps,
-} from '../../functions/run.js';
+import { hasEnded, pauses, queueName, readyKey, runId, runs, type StoredRun, steps } from '../../functions/run.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ReadView } from '../../ports/storage.js';
+import { processes, type QueueProcess } from '../../queue/process.js';
+import { storedRates } from '../../queue/token-bucket.js';
 import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { WaitReason } from './functions-api.js';
@@ -69,14 +60,14 @@ class Waiting {
   readonly #run: StoredRun;
   readonly #policy: FunctionPolicy | undefined;
   readonly #clock: Clock;
-  readonly #processes: readonly FunctionProcess[];
+  readonly #processes: readonly QueueProcess[];
 
   constructor(view: ReadView, run: StoredRun, policy: FunctionPolicy | undefined, clock: Clock) {
     this.#view = view;
     this.#run = run;
     this.#policy = policy;
     this.#clock = clock;
-    this.#processes = view.list(processes).map(({ record }) => record);
+    this.#processes = view.list(processes, { prefix: [queueName] }).map(({ record }) => record);
   }
 
   explain(): Explanation {
@@ -92,21 +83,21 @@ class Waiting {
   }
 
   /** The processes that run the function, in whatever version. */
-  get #having(): readonly FunctionProcess[] {
-    return this.#processes.filter(({ functions }) => functions[this.#run.function] !== undefined);
+  get #having(): readonly QueueProcess[] {
+    return this.#processes.filter(({ versions }) => versions?.[this.#run.function] !== undefined);
   }
 
-  get #able(): readonly FunctionProcess[] {
-    return this.#having.filter(({ functions }) => (functions[this.#run.function] ?? 0) >= this.#run.version);
+  get #able(): readonly QueueProcess[] {
+    return this.#having.filter(({ versions }) => (versions?.[this.#run.function] ?? 0) >= this.#run.version);
   }
 
   #version(): Explanation | undefined {
     return this.#having.length > 0 && this.#able.length === 0 ? this.#needsVersion(this.#having) : undefined;
   }
 
-  #needsVersion(having: readonly FunctionProcess[]): Explanation {
+  #needsVersion(having: readonly QueueProcess[]): Explanation {
     const { function: name, version } = this.#run;
-    const versions = [...new Set(having.map(({ functions }) => functions[name]))].join(', ');
+    const versions = [...new Set(having.map(({ versions }) => versions?.[name]))].join(', ');
     const message = `it needs version ${version} of ${name} or a later one, and the processes run version ${versions}`;
     return { reason: 'version', message };
   }
@@ -119,7 +110,7 @@ class Waiting {
     const admission = new Admission(
       live.filter(({ holder }) => holder !== null && living.has(holder)),
       (name) => (name === this.#run.function ? this.#policy : undefined),
-      (name) => this.#view.get(rateStates, [name])?.record,
+      (key) => this.#view.get(storedRates, [key])?.record,
       this.#clock.now(),
     );
     const block = admission.blockOf(this.#policy, this.#run);
@@ -142,7 +133,7 @@ class Waiting {
     return { reason: 'no_process', message: `the processes that ran ${name} have given no sign of life since ${last}` };
   }
 
-  #isAlive({ timeline, leaseUntil, until }: FunctionProcess): boolean {
+  #isAlive({ timeline, leaseUntil, until }: QueueProcess): boolean {
     return timeline === this.#clock.timeline ? leaseUntil > this.#clock.monotonic() : until > this.#clock.now();
   }
 

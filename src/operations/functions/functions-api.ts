@@ -6,12 +6,14 @@ import {
   policyOf,
 } from '../../functions/define-function.js';
 import { type Outcome, type RunError, type RunState, runStates } from '../../functions/run.js';
+import { isOf } from '../../functions/run-error.js';
 import { checkOptions, type OptionTable } from '../../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../../options/durations.js';
 import { callable, group, mapOf, optional, text } from '../../options/option-kinds.js';
 import type { StorageError } from '../../ports/storage.js';
 import { day } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
+import type { OpenTransaction } from '../context/shared-write.js';
 
 /** Why a call of `Functions` was refused. */
 export class FunctionsError extends Error {
@@ -192,8 +194,16 @@ export type EnqueueArgs<In> = [In] extends [undefined]
   ? [input?: undefined, options?: EnqueueOptions]
   : [input: In, options?: EnqueueOptions];
 
+/** The calls of `Functions` that are one write, as parts of a transaction. Their promises settle after its commit. */
+export type JoinedFunctions = Pick<
+  Functions,
+  'enqueue' | 'enqueueMany' | 'pause' | 'resume' | 'schedule' | 'unschedule'
+>;
+
 /** The functions of one process over the store of its engine. */
 export interface Functions extends AsyncDisposable {
+  /** Calls that commit together with the others of a transaction of the same engine, or not at all: see `engine.transaction`. */
+  in(transaction: OpenTransaction): JoinedFunctions;
   /** Runs them here, and keeps the process alive until `stop`. A process that only enqueues leaves it out. */
   start(): Promise<void>;
   /** Starts nothing more, waits for handlers until the deadline (25 s), then aborts them; what has not ended a second later is handed back. */
@@ -316,14 +326,17 @@ export const retryTable: OptionTable<{ readonly rate?: number }> = {
   }),
 };
 
-/** Throws a TypeError for options of an enqueue that are invalid, or of which one would have no effect. */
-export function checkEnqueue(
-  options: EnqueueOptions,
+/**
+ * A copy of the options of an enqueue, which a change by the caller does not reach. Throws a TypeError when they are invalid, or when one of
+ * them would have no effect.
+ */
+export function checkEnqueue<T extends EnqueueOptions>(
+  given: T,
   now: Instant,
   caller = 'functions.enqueue',
   table: Partial<OptionTable<EnqueueOptions>> = enqueueTable,
-): void {
-  checkOptions(caller, options, table as OptionTable<EnqueueOptions>);
+): T {
+  const options = copied(caller, given, table);
   const excluded = (name: keyof EnqueueOptions, others: readonly (keyof EnqueueOptions)[]): void => {
     const other = options[name] === undefined ? undefined : others.find((each) => options[each] !== undefined);
     if (other !== undefined) throw new TypeError(`${caller}: ${name} excludes ${other}: give one of them`);
@@ -335,6 +348,7 @@ export function checkEnqueue(
   const { wait = 0, max } = options.debounce ?? {};
   if (max !== undefined && milliseconds(max) < milliseconds(wait))
     throw new TypeError(`${caller}: debounce.max is at least wait: it bounds the time from the first call`);
+  return options;
 }
 
 export const filterTable: OptionTable<RunFilter> = {
@@ -359,4 +373,20 @@ export const notFound = (id: string): FunctionsError =>
 export function storageFailure(cause: StorageError): FunctionsError {
   const { reason, message } = cause;
   return new FunctionsError('storage_failed', `the store failed (${reason}): ${message}`, { cause });
+}
+
+function copied<T extends EnqueueOptions>(caller: string, given: T, table: Partial<OptionTable<EnqueueOptions>>): T {
+  try {
+    checkOptions(caller, given, table as OptionTable<EnqueueOptions>);
+    const { meta, unique, debounce } = given;
+    return {
+      ...given,
+      ...(meta === undefined ? {} : { meta: { ...meta } }),
+      ...(typeof unique === 'object' ? { unique: { ...unique } } : {}),
+      ...(debounce === undefined ? {} : { debounce: { ...debounce } }),
+    };
+  } catch (error) {
+    if (isOf(error, TypeError)) throw error;
+    throw new TypeError(`${caller}: the options cannot be read: a getter or a proxy has thrown`);
+  }
 }

@@ -1,5 +1,6 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
+import type { EnqueueRefused } from '../../functions/errors.js';
 import { checkDispatch, type DispatchRequest, dispatchedChild } from '../../jobs/changes/decide-dispatch.js';
 import type { Job } from '../../jobs/document/job.js';
 import {
@@ -15,10 +16,12 @@ import { jobs } from '../../jobs/job-record.js';
 import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
+import { readFunctionJob } from '../books/function-jobs.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
 import { writeRegistration } from '../books/jobs/write-registration.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { dispatchFunction } from '../functions/jobs-of-functions.js';
 import { acceptsRegistrations } from './registration/accepts-registrations.js';
 import { countDispatch, withinQuota } from './registration/check-quota.js';
 
@@ -59,6 +62,7 @@ export type DispatchJobError =
   | DispatchRateExceeded
   | InvalidRequest
   | RegistrationsDisabled
+  | EnqueueRefused
   | StorageError;
 
 /** Longest accepted strings, in characters: they become part of IDs and keys. */
@@ -66,7 +70,7 @@ const maximumTextLength = 1024;
 
 /**
  * Creates an instance of a parameterized job (job interface, dispatch). The token is looked up and the instance is created
- * in one transaction: concurrent callers with one token all get the same instance.
+ * in one transaction: concurrent callers with one token all get the same instance. A dispatch of a function enqueues a run.
  */
 export function dispatchJob(
   context: EngineContext,
@@ -88,12 +92,28 @@ export function dispatchJob(
       return errAsync(invalidRequest(field, `${field} must not be longer than ${maximumTextLength} characters`));
     }
   }
+  return context.storage
+    .read((view) => readFunctionJob(view, namespace, input.jobId))
+    .andThen(
+      (ofFunction): ResultAsync<DispatchedJob, DispatchJobError> =>
+        ofFunction === undefined
+          ? dispatchStored(context, caller, { namespace, jobId: input.jobId }, request)
+          : dispatchFunction(context, caller, ofFunction, request),
+    );
+}
+
+function dispatchStored(
+  context: EngineContext,
+  caller: Principal,
+  { namespace, jobId }: { readonly namespace: string; readonly jobId: string },
+  request: DispatchRequest,
+): ResultAsync<DispatchedJob, DispatchJobError> {
   return commit(context, caller, (tx): Result<DispatchedJob, DispatchJobError> => {
     const accepted = acceptsRegistrations(tx);
     if (accepted.isErr()) return err(accepted.error);
-    const parent = readJobRow(tx, namespace, input.jobId)?.record;
+    const parent = readJobRow(tx, namespace, jobId)?.record;
     if (parent === undefined) {
-      return err({ type: 'job_not_found', namespace, jobId: input.jobId, message: 'parameterized job not found' });
+      return err({ type: 'job_not_found', namespace, jobId, message: 'parameterized job not found' });
     }
     const checked = checkDispatch(parent, request, tx.settings.jobs);
     if (checked.isErr()) return err(checked.error);

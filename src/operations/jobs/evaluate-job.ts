@@ -1,5 +1,6 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
+import type { JobOfFunction } from '../../functions/errors.js';
 import type { Job } from '../../jobs/document/job.js';
 import { type EvaluationRefused, type JobNotFound, jobNotFound } from '../../jobs/errors.js';
 import { isParameterized, isPeriodic } from '../../jobs/job-record.js';
@@ -8,6 +9,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
+import { refusedForFunction } from '../books/function-jobs.js';
 import { recomputeJobStatus } from '../books/jobs/job-consequences.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
@@ -24,7 +26,7 @@ export interface EvaluateJobInput extends JobReference {
 }
 
 /** Errors of `evaluateJob`. */
-export type EvaluateJobError = PermissionDenied | JobNotFound | EvaluationRefused | StorageError;
+export type EvaluateJobError = PermissionDenied | JobNotFound | EvaluationRefused | JobOfFunction | StorageError;
 
 /** Creates an evaluation of a job (job interface, create evaluation). The answer's `jobModifyIndex` is the ModifyIndex. */
 export function evaluateJob(
@@ -37,6 +39,8 @@ export function evaluateJob(
   if (allowed.isErr()) return errAsync(allowed.error);
   return commit(context, caller, (tx): Result<Registered, EvaluateJobError> => {
     const job = readJobRow(tx, namespace, input.jobId)?.record;
+    const ofFunction = refusedForFunction(tx, { namespace, jobId: input.jobId }, 'evaluated');
+    if (ofFunction !== undefined) return err(ofFunction);
     if (job === undefined) return err(jobNotFound(namespace, input.jobId));
     if (isPeriodic(job)) return err(refused('periodic'));
     if (isParameterized(job)) return err(refused('parameterized'));

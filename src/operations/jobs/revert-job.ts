@@ -1,5 +1,6 @@
 import { err, errAsync, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
+import type { JobOfFunction } from '../../functions/errors.js';
 import { decideRevert, type RevertRequest } from '../../jobs/changes/decide-revert.js';
 import {
   type InvalidJob,
@@ -15,6 +16,7 @@ import {
 import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
+import { refusedForFunction } from '../books/function-jobs.js';
 import { readJobRow, readJobVersion } from '../books/jobs/job-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -40,6 +42,7 @@ export type RevertJobError =
   | QuotaExceeded
   | RegistrationRefusal
   | RegistrationsDisabled
+  | JobOfFunction
   | StorageError;
 
 /** Registers an earlier version's document again, as a new version with that version's source (job interface, revert). */
@@ -58,6 +61,8 @@ export function revertJob(
   };
   return commit(context, caller, (tx): Result<Registered, RevertJobError> => {
     const current = readJobRow(tx, namespace, input.jobId)?.record;
+    const ofFunction = refusedForFunction(tx, { namespace, jobId: input.jobId }, 'reverted');
+    if (ofFunction !== undefined) return err(ofFunction);
     if (current === undefined) return err(jobNotFound(namespace, input.jobId));
     const target = readJobVersion(tx, namespace, input.jobId, input.version)?.record;
     return decideRevert(current, target, request).andThen((document) =>

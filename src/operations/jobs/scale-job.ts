@@ -1,5 +1,6 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
+import type { JobOfFunction } from '../../functions/errors.js';
 import { jobSubmissions } from '../../jobs/changes/job-submission.js';
 import type { Job } from '../../jobs/document/job.js';
 import {
@@ -22,6 +23,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
+import { refusedForFunction } from '../books/function-jobs.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
 import { type WrittenRegistration, writeRegistration } from '../books/jobs/write-registration.js';
 import { commit, type Transaction } from '../commit.js';
@@ -62,6 +64,7 @@ export type ScaleJobError =
   | RegistrationsDisabled
   | PolicyRefused
   | QuotaExceeded
+  | JobOfFunction
   | StorageError;
 
 /**
@@ -93,6 +96,8 @@ export function scaleJob(
     const accepted = acceptsRegistrations(tx);
     if (accepted.isErr()) return err(accepted.error);
     const current = readJobRow(tx, namespace, input.jobId)?.record;
+    const ofFunction = refusedForFunction(tx, { namespace, jobId: input.jobId }, 'scaled');
+    if (ofFunction !== undefined) return err(ofFunction);
     if (current === undefined) return err(jobNotFound(namespace, input.jobId));
     const { maximumCount } = tx.settings.jobs;
     const circumstances = { maximumCount, activeDeployment: hasActiveDeployment(tx, current) };

@@ -1,10 +1,12 @@
-import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
+import type { JobOfFunction } from '../../functions/errors.js';
 import { versionNotFound } from '../../jobs/changes/decide-revert.js';
 import type { VersionNotFound } from '../../jobs/errors.js';
 import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
+import { refusedForFunction } from '../books/function-jobs.js';
 import { readJobRow, readJobVersion } from '../books/jobs/job-rows.js';
 import { putJobVersion } from '../books/jobs/job-stub-rows.js';
 import { commit } from '../commit.js';
@@ -26,11 +28,13 @@ export function setJobStability(
   context: EngineContext,
   caller: Principal,
   input: SetJobStabilityInput,
-): ResultAsync<{ readonly index: number }, PermissionDenied | VersionNotFound | StorageError> {
+): ResultAsync<{ readonly index: number }, PermissionDenied | VersionNotFound | JobOfFunction | StorageError> {
   const namespace = namespaceOf(input);
   const allowed = authorise(caller, namespace, ['submit-job', 'stable-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
-  return commit(context, caller, (tx) => {
+  return commit(context, caller, (tx): Result<void, VersionNotFound | JobOfFunction> => {
+    const ofFunction = refusedForFunction(tx, { namespace, jobId: input.jobId }, 'marked as stable');
+    if (ofFunction !== undefined) return err(ofFunction);
     const version = readJobVersion(tx, namespace, input.jobId, input.version)?.record;
     if (version === undefined) {
       return err(versionNotFound({ ID: input.jobId, Namespace: namespace }, input.version));

@@ -11,6 +11,7 @@ import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
+import { readFunctionJob, readRunOfJob } from '../books/function-jobs.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
 import { isLargeJob, removeJob } from '../books/jobs/remove-job.js';
 import { writeRegistration } from '../books/jobs/write-registration.js';
@@ -19,6 +20,7 @@ import { newEvaluation } from '../books/scheduling/new-evaluation.js';
 import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { stopFunction, stopRun } from '../functions/jobs-of-functions.js';
 import { faultOfPriority } from './registration/register-job.js';
 import { removeLeftAllocations } from './remove-left-allocations.js';
 import { skipDelaysInParts, skipShutdownDelays } from './skip-shutdown-delays.js';
@@ -52,6 +54,8 @@ export interface StoppedJob {
  * A purge removes the job in one write, and many allocations in further ones before it is answered. The evaluation waits
  * for these. Those that are left when the process is killed in between are ended by it, and collected later. A stop without delays
  * marks many allocations in the same way; those that are left then end with their delays.
+ *
+ * The job of a function is paused, and that of a run cancelled; a purge discards runs.
  */
 export function stopJob(
   context: EngineContext,
@@ -68,6 +72,26 @@ export function stopJob(
   if (allowed.isErr()) return errAsync(allowed.error);
   const fault = faultOfPriority('eval_priority', input.evalPriority);
   if (fault !== undefined) return errAsync(fault);
+  return context.storage
+    .read((view) => ({
+      ofFunction: readFunctionJob(view, namespace, input.jobId),
+      ofRun: readJobRow(view, namespace, input.jobId) ? undefined : readRunOfJob(view, namespace, input.jobId),
+    }))
+    .andThen(({ ofFunction, ofRun }): ResultAsync<StoppedJob, StorageError> => {
+      if (ofFunction !== undefined) return stopFunction(context, caller, ofFunction, purge);
+      return ofRun === undefined
+        ? stopStored(context, caller, namespace, input)
+        : stopRun(context, caller, ofRun, purge);
+    });
+}
+
+function stopStored(
+  context: EngineContext,
+  caller: Principal,
+  namespace: string,
+  input: StopJobInput,
+): ResultAsync<StoppedJob, StorageError> {
+  const purge = input.purge === true;
   return commit<Stopped, never>(context, caller, (tx) => {
     const job = readJobRow(tx, namespace, input.jobId)?.record;
     if (job === undefined) return ok({ answer: nothingStopped, rest: undefined });

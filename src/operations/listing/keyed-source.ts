@@ -90,6 +90,29 @@ export function heldSource<R>(
   };
 }
 
+/** The rows of one source, and then those of another. */
+interface Chain<T> {
+  readonly first: Source<T>;
+  readonly second: Source<T>;
+  readonly isOfSecond: (row: T) => boolean;
+  /** The page begins in the second source. */
+  readonly startsInSecond: boolean;
+}
+
+export function chainedSource<T>({ first, second, isOfSecond, startsInSecond }: Chain<T>): Source<T> {
+  const sourceOf = (row: T): Source<T> => (isOfSecond(row) ? second : first);
+  return {
+    slice: (last, limit) => {
+      if (last === undefined ? startsInSecond : isOfSecond(last)) return second.slice(last, limit);
+      const rows = first.slice(last, limit);
+      if (limit !== undefined && rows.length >= limit) return rows;
+      return [...rows, ...second.slice(undefined, limit === undefined ? undefined : limit - rows.length)];
+    },
+    accept: (row) => sourceOf(row).accept(row),
+    token: (row) => sourceOf(row).token(row),
+  };
+}
+
 /** The range after the last row, or from the start of the page. A key with one more part sorts directly after the key without it. */
 function rangeFrom(start: Key | undefined, last: Key | undefined, reverse: boolean): Pick<ListQuery, 'from' | 'to'> {
   if (last !== undefined) return reverse ? { to: last } : { from: [...last, null] };

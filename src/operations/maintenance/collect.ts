@@ -1,5 +1,6 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
+import { isFunctionJob } from '../../functions/job-projection.js';
 import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
@@ -169,7 +170,8 @@ function jobCollection({ job: keep, failedRun }: CollectionThresholds): Collecti
   return {
     table: jobs,
     keep: () => keep,
-    candidate: hasEnded,
+    // A function that is paused for long is kept: its code still declares it.
+    candidate: (job) => hasEnded(job) && !isFunctionJob(job),
     changedAt: ({ SubmitTime }) => instantFromUnixNanos(SubmitTime),
     parts: { isLarge: isLargeJob, trim: (trimming, job, cutoff) => trimJob(trimming, job, cutoff, failedRun) },
     collect: (tx, job, cutoff) => {

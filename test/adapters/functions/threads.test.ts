@@ -79,7 +79,7 @@ test.each<[string, unknown, object]>([
   [
     'progress',
     undefined,
-    { state: 'failed', error: { message: 'the progress has 5002 characters: at most 4096 are kept' } },
+    { state: 'failed', error: { message: 'the progress has 5002 bytes of JSON: at most 4096 are kept' } },
   ],
   ['throw', { name: 'NonRetryableError', message: 'no' }, { state: 'failed', attempt: 1, error: { message: 'no' } }],
   ['throw', { name: 'RetryAfterError', message: 'later', more: { wait: 1 } }, { state: 'failed', attempt: 2 }],
@@ -87,6 +87,22 @@ test.each<[string, unknown, object]>([
 ])('a handler in a thread that fails: %s', async (what, value, record) => {
   expect((await ran(what, value)).record).toMatchObject(record);
 });
+
+test.each([null, undefined, 1, 'text', [], {}, { type: 'log', level: 'no such level' }, { type: 'worked', id: 0 }])(
+  'a module that sends the message %o itself does not end the process',
+  async (value) => {
+    const { record } = await ran('message', value as never);
+    expect(['succeeded', 'failed']).toContain(record.state);
+  },
+);
+
+test.each(['message', 'name', 'stack', 'code', 'wait'])(
+  'an error of a thread whose %s cannot be read fails its run',
+  async (part) => {
+    const { record } = await ran('hostile error', part);
+    expect(record).toMatchObject({ state: 'failed', error: { message: 'something that cannot be read was thrown' } });
+  },
+);
 
 test('aborts by its signal, and a thread that does not end is ended', async () => {
   await opened;

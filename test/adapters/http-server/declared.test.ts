@@ -617,7 +617,8 @@ async function childJob(engine: Engine): Promise<void> {
 }
 
 async function waitingRun(engine: Engine): Promise<void> {
-  await engine.definitions.get('default/mail/send')?.enqueue({ n: 0 }, { delay: '1h', meta: { colour: 'red' } });
+  const defined = engine.definitions.get('default/mail/send');
+  await defined?.enqueue(engine, { n: 0 }, { delay: '1h', meta: { colour: 'red' } });
 }
 
 async function retriedRun(engine: Engine): Promise<void> {

@@ -26,6 +26,11 @@ afterAll(() => storage.close());
 
 const dispatch = (rows: HostRows, jobId = 'invoice') =>
   dispatchJob({ ...engine, storage: storage.alongside(rows) }, hostPrincipal, { jobId });
+const settled = async (dispatched: ReturnType<typeof dispatch>): Promise<unknown> =>
+  dispatched.then(
+    (result) => result,
+    (error: unknown) => error,
+  );
 const orders = () => handle.prepare('SELECT id, run FROM orders').all();
 const runs = async () =>
   (
@@ -56,15 +61,18 @@ describe('rows of the host beside an operation', () => {
         sql.run("INSERT INTO orders VALUES ('o-2', '')");
         sql.run("INSERT INTO orders VALUES ('o-1', 'again')");
       });
-    // Both stand in one batch with a write that succeeds.
+    // Both are in one batch with a write that succeeds.
     const outcomes = await Promise.allSettled([
       failing(),
       dispatch((sql) => sql.run("INSERT INTO orders VALUES ('o-3', '')")),
     ]);
-    expect(outcomes[0]).toMatchObject({ status: 'fulfilled' });
-    expect((outcomes[0] as { value: Awaited<ReturnType<typeof dispatch>> }).value._unsafeUnwrapErr()).toMatchObject({
-      type: 'storage_failed',
-      message: expect.stringContaining('UNIQUE'),
+    // The error of the host's driver, which is no failure of the store.
+    expect(outcomes[0]).toMatchObject({
+      status: 'rejected',
+      reason: { message: expect.stringMatching(/^UNIQUE constraint failed: orders\.id/), code: expect.any(String) },
+    });
+    expect(await settled(dispatch((sql) => sql.run('INSERT INTO missing VALUES (1)')))).toMatchObject({
+      message: expect.stringContaining('no such table: missing'),
     });
     expect(orders()).toEqual([
       { id: 'o-1', run: 'first' },
@@ -72,6 +80,14 @@ describe('rows of the host beside an operation', () => {
     ]);
     expect(await runs()).toBe(1);
     expect(told).toHaveLength(1);
+  });
+
+  it('report a full disk as a failure of the store', async () => {
+    handle.exec(
+      `PRAGMA max_page_count = ${(handle.prepare('PRAGMA page_count').get() as { page_count: number }).page_count}`,
+    );
+    const full = await dispatch((sql) => sql.run('INSERT INTO orders VALUES (?, ?)', 'o-1', 'x'.repeat(100_000)));
+    expect(full._unsafeUnwrapErr()).toMatchObject({ type: 'storage_failed', reason: 'full' });
   });
 
   it("reject with the host's own exception", async () => {

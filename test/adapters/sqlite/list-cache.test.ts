@@ -125,7 +125,11 @@ test('lists of readers are those of a store that remembers no rows, whoever chan
 
 describe('what is kept', () => {
   const row = (text: string) =>
-    new SqliteKeyedRow({ text, createIndex: 1, modifyIndex: 1, rowKey: 'sa ' }, 1, '{}', { indexId: () => 1 });
+    new SqliteKeyedRow(
+      { text, createIndex: 1, modifyIndex: 1, rowKey: 'sa ' },
+      { rid: 1, entries: '{}' },
+      { indexId: () => 1 },
+    );
   const list = listKey(items as unknown as AnyTable, {}, { lower: '', upper: 't' });
   if (list === undefined) throw new Error('a table that does not grow has keys of lists');
   const state = { changedAt: 5, epoch: 2 };

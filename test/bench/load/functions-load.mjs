@@ -3,13 +3,19 @@
  * memory and over SQLite with full durability; round by round beside other packages, when they and their servers are there.
  *
  *   node test/bench/load/functions-load.mjs [--runs N] [--rounds N] [--only TEXT] [--peers FOLDER] [--json]
+ *     [--keys N] [--ended N] [--waiting N]
  *
  * Build first (`npm run build`). --runs is the number of runs of a row (5,000), --rounds how often all is measured; the median is
  * shown. --only selects systems by a part of their name. --peers is a folder whose node_modules have bullmq with ioredis, pg-boss 12 or
  * graphile-worker; they are measured against `SIGNALBOX_LOAD_REDIS` and `SIGNALBOX_LOAD_POSTGRES` (URLs). With
  * `SIGNALBOX_LOAD_REDIS_PID` and `SIGNALBOX_LOAD_POSTGRES_PID` their processor time includes that of the server and its children.
+ *
+ * Rows beside the plain one, in the same rounds, with their ratio to it: --keys N has a limit of one run for each of N keys, --ended N
+ * begins with a store that has N ended runs. --waiting N shows what is resident in a process that runs functions of which N wait, and in
+ * the one that has enqueued them.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -24,13 +30,22 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     peers: { type: 'string' },
     json: { type: 'boolean', default: false },
+    keys: { type: 'string', default: '0' },
+    ended: { type: 'string', default: '0' },
+    waiting: { type: 'string', default: '0' },
+    // What the tool starts itself: a process that enqueues into a store, and one that runs what is there.
+    fill: { type: 'string' },
+    hold: { type: 'string' },
   },
 });
 const runs = Number(values.runs);
+const keys = Number(values.keys);
+const ended = Number(values.ended);
+const waiting = Number(values.waiting);
 const callers = 64;
 const atOnce = 64;
 
-const rowNames = ['enqueue, 64', 'enqueue, in', 'drain', 'enqueue to', '50 a'];
+const rowNames = ['enqueue, 64', 'enqueue, in', 'drain', 'enqueue to', '50 a', 'waiting'];
 const order = (row) => rowNames.findIndex((name) => row.startsWith(name));
 
 const built = (name) => import(pathToFileURL(join(root, 'dist', `${name}.js`)).href);
@@ -40,18 +55,29 @@ const built = (name) => import(pathToFileURL(join(root, 'dist', `${name}.js`)).h
  * runs `work(n)` for what is queued and resolves with a function that stops it; `recorded(n)` resolves when the end of that run is
  * durable, and is called before it is enqueued.
  */
+const openMemory = async () => (await built('memory')).memoryStorage();
+if (values.fill !== undefined) await fill(values.fill);
+if (values.hold !== undefined) await hold(values.hold);
+
 const systems = [
-  { name: 'memory', open: () => openOwn(async () => (await built('memory')).memoryStorage()) },
+  { name: 'memory', open: () => openOwn(openMemory) },
+  ...(keys === 0 ? [] : [{ name: `memory, ${keys} keys`, open: () => openOwn(openMemory, keys) }]),
   { name: 'sqlite', open: () => openOwn(openSqlite) },
+  ...(keys === 0 ? [] : [{ name: `sqlite, ${keys} keys`, open: () => openOwn(openSqlite, keys) }]),
+  ...(ended === 0 ? [] : [{ name: `sqlite, over ${ended} ended`, open: () => openOwn(openEnded) }]),
   await peer('bullmq', 'SIGNALBOX_LOAD_REDIS', openBullmq),
   await peer('pg-boss', 'SIGNALBOX_LOAD_POSTGRES', openPgBoss),
   await peer('graphile-worker', 'SIGNALBOX_LOAD_POSTGRES', openGraphile),
 ].filter((system) => system?.name.includes(values.only));
 
 const results = new Map();
+let endedFolder;
 for (let round = 0; round < Number(values.rounds); round += 1)
   for (const system of systems) await measureAll(system, round);
+if (waiting > 0) measureWaiting();
 print();
+printRatios();
+if (endedFolder !== undefined) rmSync(endedFolder, { recursive: true, force: true });
 // Pools and threads of the peers may still be open.
 process.exit(0);
 
@@ -197,33 +223,176 @@ function print() {
   }
 }
 
+/** What a row reaches beside the plain one of the same store, by rate and by processor time: more is better. */
+function printRatios() {
+  for (const [key, list] of results) {
+    const [row, name, unit] = JSON.parse(key);
+    const [base, way] = name.split(/, (.*)/);
+    const plain = results.get(JSON.stringify([row, base, unit]));
+    if (way === undefined || plain === undefined || (unit !== '/s' && unit !== 'cpu µs')) continue;
+    const ratio = Number(((at(list, 0.5) / at(plain, 0.5)) ** (unit === '/s' ? 1 : -1)).toPrecision(3));
+    if (values.json) console.log(JSON.stringify({ ratio: `${row} | ${name}`, unit, value: ratio }));
+    else console.log(`${`${row} | ${name}`.padEnd(54)} ${ratio} of ${base} (${unit})`);
+  }
+}
+
 function at(list, share) {
   const sorted = list.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 }
 
-async function openSqlite() {
-  const folder = mkdtempSync(join(tmpdir(), 'signalbox-load-'));
-  const opened = await (await built('sqlite')).sqliteStorage(join(folder, 'store.sqlite'));
-  if (opened.isErr()) throw new Error(opened.error.message);
-  return Object.assign(opened.value, { remove: () => rmSync(folder, { recursive: true, force: true }) });
+function newFolder() {
+  return mkdtempSync(join(tmpdir(), 'signalbox-load-'));
 }
 
-async function openOwn(openStorage) {
-  const [{ createEngine }, { recordingDelivery }, { randomIds, systemClock }, { createFunctions, defineFunction }] =
-    await Promise.all(['index', 'memory', 'node', 'functions'].map(built));
-  const storage = await openStorage();
+async function storeIn(file) {
+  const opened = await (await built('sqlite')).sqliteStorage(file);
+  if (opened.isErr()) throw new Error(opened.error.message);
+  return opened.value;
+}
+
+async function openSqlite() {
+  const folder = newFolder();
+  const storage = await storeIn(join(folder, 'store.sqlite'));
+  return Object.assign(storage, { remove: () => rmSync(folder, { recursive: true, force: true }) });
+}
+
+/** The store with many ended runs, which is made once. */
+async function openEnded() {
+  if (endedFolder !== undefined) return storeIn(join(endedFolder, 'store.sqlite'));
+  endedFolder = newFolder();
+  const storage = await storeIn(join(endedFolder, 'store.sqlite'));
+  const session = await openOwn(() => storage);
+  const stop = await session.start(() => undefined);
+  const recorded = session.recorded(0);
+  await session.enqueue(0);
+  await recorded;
+  await stop();
+  await copyEnded(storage);
+  return storage;
+}
+
+/** Writes the row of the one run that there is again and again, each under another number, in big writes. */
+async function copyEnded(storage) {
+  const { build } = await import('esbuild');
+  const module = join(endedFolder, 'tables.mjs');
+  const entry = join(root, 'src/functions/run.ts');
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    write: false,
+  });
+  writeFileSync(module, outputFiles[0].contents);
+  const tables = await import(pathToFileURL(module).href);
+  const [row] = (
+    await storage.read((view) => view.list(tables.runs, { limit: 1 }).map(({ record }) => record))
+  )._unsafeUnwrap();
+  for (let left = ended; left > 0; left -= 5000) {
+    const written = await storage.write((tx) => {
+      for (let n = 0; n < Math.min(left, 5000); n += 1) tx.put(tables.runs, { ...row, number: tx.nextIndex() });
+      return ok();
+    });
+    if (written.isErr()) throw new Error(written.error.message);
+  }
+  const counted = await storage.write((tx) => {
+    const [counts] = tx.list(tables.functionCounts, { limit: 1 }).map(({ record }) => record);
+    tx.put(tables.functionCounts, { ...counts, succeeded: counts.succeeded + ended });
+    return ok();
+  });
+  if (counted.isErr()) throw new Error(counted.error.message);
+}
+
+/** The success of a write, as far as a storage looks at it. */
+function ok() {
+  return { isErr: () => false, isOk: () => true, value: undefined };
+}
+
+async function engineOver(storage) {
+  const [{ createEngine }, { recordingDelivery }, { randomIds, systemClock }] = await Promise.all(
+    ['index', 'memory', 'node'].map(built),
+  );
   const clock = systemClock();
-  const engine = createEngine({ storage, clock, ids: randomIds(), delivery: recordingDelivery({ clock }) });
+  return createEngine({ storage, clock, ids: randomIds(), delivery: recordingDelivery({ clock }) });
+}
+
+/** A function that does nothing itself; with keys, each of them has one run at once. */
+async function definedNoop(handler, limited = 0) {
+  const { defineFunction } = await built('functions');
+  const concurrency = limited === 0 ? {} : { concurrency: { limit: 1, key: ({ n }) => `key ${n % limited}` } };
+  return defineFunction({ name: 'noop', keep: { succeeded: { count: 100_000_000 } }, ...concurrency }, handler);
+}
+
+/** A process that enqueues: what it has resident at most. */
+async function fill(file) {
+  const storage = await storeIn(file);
+  const { createFunctions } = await built('functions');
+  const noop = await definedNoop(undefined, keys);
+  const functions = createFunctions(await engineOver(storage), [noop]);
+  for (let first = 0; first < waiting; first += 10_000) {
+    const inputs = Array.from({ length: Math.min(10_000, waiting - first) }, (_none, n) => ({ n: first + n }));
+    await functions.enqueueMany(noop, inputs);
+  }
+  await storage.close();
+  console.log(process.resourceUsage().maxRSS / 1024);
+  process.exit(0);
+}
+
+/** A process that runs as many as it can of runs that do not end: what it has resident. */
+async function hold(file) {
+  const storage = await storeIn(file);
+  const { createFunctions } = await built('functions');
+  const began = counter(atOnce);
+  const noop = await definedNoop(() => {
+    began.count();
+    return new Promise(() => undefined);
+  }, keys);
+  const functions = createFunctions(await engineOver(storage), [noop], { concurrency: atOnce });
+  const since = performance.now();
+  await functions.start();
+  await began.reached;
+  const first = performance.now() - since;
+  await new Promise((wake) => setTimeout(wake, 3000));
+  console.log(JSON.stringify({ rss: process.memoryUsage.rss() / 2 ** 20, first }));
+  process.exit(0);
+}
+
+function measureWaiting() {
+  for (const limited of keys === 0 ? [0] : [0, keys]) {
+    const folder = newFolder();
+    const file = join(folder, 'store.sqlite');
+    const run = (...given) => {
+      const args = [import.meta.filename, '--waiting', String(waiting), '--keys', String(limited), ...given];
+      const { stdout, status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+      if (status !== 0) throw new Error(stderr);
+      return JSON.parse(stdout);
+    };
+    const enqueued = run('--fill', file);
+    const { rss, first } = run('--hold', file);
+    const name = limited === 0 ? 'sqlite' : `sqlite, ${limited} keys`;
+    note({ name }, `waiting, ${waiting}`, {
+      'MB running': rss,
+      'MB enqueuing': enqueued,
+      'start of all slots ms': first,
+    });
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function openOwn(openStorage, limited = 0) {
+  const { createFunctions } = await built('functions');
+  const storage = await openStorage();
+  const engine = await engineOver(storage);
   let work;
-  const noop = defineFunction({ name: 'noop' }, ({ n }) => void work?.(n));
+  const noop = await definedNoop(({ n }) => void work?.(n), limited);
   const caller = createFunctions(engine, [noop]);
   let running = caller;
-  const waiting = new Map();
+  const ends = new Map();
   return {
     enqueue: async (n) => {
       const run = await running.enqueue(noop, { n });
-      const end = waiting.get(n);
+      const end = ends.get(n);
       if (end !== undefined) void run.result().then(end);
     },
     enqueueMany: (list) =>
@@ -231,7 +400,7 @@ async function openOwn(openStorage) {
         noop,
         list.map((n) => ({ n })),
       ),
-    recorded: (n) => new Promise((end) => waiting.set(n, end)),
+    recorded: (n) => new Promise((end) => ends.set(n, end)),
     start: async (does) => {
       work = does;
       running = createFunctions(engine, [noop], { concurrency: atOnce });

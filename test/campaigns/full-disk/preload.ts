@@ -124,10 +124,14 @@ function limitStores(): void {
   setInterval(() => {
     if (real.existsSync(control) === full) return;
     full = !full;
-    for (const each of connections) {
-      const { page_count: pages } = prepare.call(each, 'PRAGMA page_count').get() as { readonly page_count: number };
-      prepare.call(each, `PRAGMA max_page_count = ${full ? pages : 1_000_000}`).get();
-    }
+    for (const each of connections)
+      try {
+        const { page_count: pages } = prepare.call(each, 'PRAGMA page_count').get() as { readonly page_count: number };
+        prepare.call(each, `PRAGMA max_page_count = ${full ? pages : 1_000_000}`).get();
+      } catch {
+        // It has been closed.
+        connections.delete(each);
+      }
   }, 5).unref();
 }
 

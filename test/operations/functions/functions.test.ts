@@ -195,6 +195,13 @@ describe('a failure', () => {
     ['that is not to be retried ends the run', () => new NonRetryableError('no'), {}, 1, 0],
     ['names the wait', () => new RetryAfterError('slow down', '90s'), {}, 2, 90 * second],
     ['names a time', () => new RetryAfterError('slow down', new Date(Date.UTC(2026, 0, 1, 1))), {}, 2, hour],
+    [
+      'names no time, and waits by the rule',
+      () => new RetryAfterError('no', new Date(Number.NaN)),
+      { delay: '7s', jitter: 0 },
+      2,
+      7 * second,
+    ],
     ['waits by a list', () => new Error('no'), { backoff: ['7s'] }, 2, 7 * second],
     ['waits by a function', () => new Error('no'), { attempts: 2, backoff: () => 3000 }, 2, 3 * second],
     ['stops by a function', () => new Error('no'), { backoff: () => 'stop' }, 1, 0],
@@ -765,12 +772,15 @@ test('starts at the same time are one, and a stop that comes meanwhile ends it',
   const functions = await processOver(own, [work], { starts: false });
   const intervals = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = intervals();
-  const starts = [functions.start(), functions.start()];
-  expect(starts[0]).toBe(starts[1]);
-  await functions.stop();
-  await Promise.all(starts);
-  await own.clock.settle();
-  expect(intervals()).toBe(before);
+  for (let time = 0; time < 20; time += 1) {
+    const starts = [functions.start(), functions.start()];
+    expect(starts[0]).toBe(starts[1]);
+    await functions.stop();
+    await Promise.all(starts);
+    await own.clock.settle();
+  }
+  // Others of the test run may come and go.
+  expect(intervals()).toBeLessThan(before + 10);
   const run = await functions.enqueue(work, { n: 1 });
   await own.clock.settle();
   expect((await run.status()).state).toBe('queued');

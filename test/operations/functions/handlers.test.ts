@@ -78,7 +78,7 @@ describe('what a handler reports', () => {
 
   test.each([
     ['what is not JSON', () => new Map() as never, 'the progress is not JSON: the value is a Map'],
-    ['what is too large', () => 'x'.repeat(5000), 'the progress has 5002 characters: at most 4096 are kept'],
+    ['what is too large', () => 'x'.repeat(5000), 'the progress has 5002 bytes of JSON: at most 4096 are kept'],
   ])('refuses %s as progress', async (_, value, message) => {
     const fn = work((__, run) => run.progress(value()));
     const functions = await processOver(world(), [fn]);

@@ -1015,10 +1015,12 @@ describe('what is too much is refused', () => {
   test('a timeout, inputs of a schedule, a key of a limit, and inputs at once', async () => {
     const own = world();
     expect(() => plain(() => undefined, { timeout: '8d' })).toThrow(/timeout takes .* at most 7d/);
-    const long = 'x'.repeat(1024 * 1024);
+    const long = 'x'.repeat(16 * 1024 * 1024);
     const text = (options: object) =>
       defineFunction<string, string, void>({ name: 'text', ...options }, () => undefined);
-    expect(() => text({ cron: { schedule: '@daily', input: long } })).toThrow(/input takes JSON of at most/);
+    expect(() => text({ cron: { schedule: '@daily', input: long } })).toThrow(
+      /input takes JSON of at most 16777216 bytes/,
+    );
     const functions = await processOver(own, [text({}), keyed(() => undefined)], { starts: false });
     for (const input of [long, new Date(0) as never])
       await expect(functions.schedule(text({}), { id: 'a', schedule: '@daily', input })).rejects.toThrow(

@@ -35,7 +35,6 @@ const leftOut = [
   'notification_hook_holds',
   'queue_processes',
   'queue_rates',
-  'function_processes',
 ];
 
 const clock = { now: () => Date.parse('2030-05-06T07:08:09Z') } as never;

@@ -133,7 +133,8 @@ function startFrom({ tail, n, c }: ReadOptions): LogStart {
 async function jobOrItsNewestInstance({ box, inNamespace }: Invocation, jobId: string): Promise<Job> {
   const job = await existing(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
   if (job.Periodic === null && (job.ParameterizedJob === null || job.Dispatched)) return job;
-  const { value } = await orThrow(box.jobs.list({ ...inNamespace, prefix: `${jobId}/` }));
+  // Of the runs of a function, which come on pages, these are the latest.
+  const { value } = await orThrow(box.jobs.list({ ...inNamespace, prefix: `${jobId}/`, reverse: true }));
   const [newest] = value.items
     .filter(({ ParentID }) => ParentID === jobId)
     .sort((a, b) => b.SubmitTime - a.SubmitTime || b.CreateIndex - a.CreateIndex);

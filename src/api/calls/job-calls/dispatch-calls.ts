@@ -21,6 +21,7 @@ const dispatchErrors = [
   'dispatch_rate_exceeded',
   'invalid_request',
   'registrations_disabled',
+  'enqueue_refused',
 ] as const;
 
 /** Dispatches of parameterized jobs. */

@@ -28,6 +28,7 @@ export const registrationFaults = [
   'unknown_region',
   'index_conflict',
   'transition_refused',
+  'job_of_function',
 ] as const;
 
 /** The members of a registration's answer, with their wire names. */

@@ -26,7 +26,7 @@ export const lifecycleCalls = {
         },
       ),
     },
-    errors: ['job_not_found', 'evaluation_refused'],
+    errors: ['job_not_found', 'evaluation_refused', 'job_of_function'],
     answer: registered,
     optionalBody: true,
   }),

@@ -77,6 +77,7 @@ export const scaleCalls = {
       'registrations_disabled',
       'policy_refused',
       'quota_exceeded',
+      'job_of_function',
     ],
     answer: scaled,
   }),

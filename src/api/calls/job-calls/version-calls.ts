@@ -37,6 +37,7 @@ export const versionCalls = {
       'registrations_disabled',
       'policy_refused',
       'quota_exceeded',
+      'job_of_function',
     ],
     answer: registered,
     leaderHeaders: 'unknown',
@@ -53,7 +54,7 @@ export const versionCalls = {
       version: withDefault(inBody('JobVersion', jsonUnsigned), 0),
       stable: withDefault(inBody('Stable', jsonBoolean), false),
     },
-    errors: ['version_not_found'],
+    errors: ['version_not_found', 'job_of_function'],
     answer: written<{ readonly index: number }>('WriteIndex', { index: 'Index' }),
   }),
 } as const;

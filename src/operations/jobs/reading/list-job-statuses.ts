@@ -12,6 +12,7 @@ import { changedPositionOf, changedTokenOf } from '../../../queries/list-tokens.
 import type { Source } from '../../../queries/page.js';
 import { allocations } from '../../../scheduler/allocation.js';
 import { type Deployment, deployments, isActiveDeployment } from '../../../scheduler/deployment/deployment.js';
+import { childrenTables, FunctionChildren } from '../../books/function-jobs.js';
 import { readOutcome } from '../../books/jobs/job-stub-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { limited } from '../../listing/keyed-source.js';
@@ -76,15 +77,16 @@ function statuses(
 ): ListRead<JobStatusEntry> {
   const namespace = namespaceOf(input);
   const { key, sees, rows } = visibilityOf(caller, namespace, ['read-job']);
+  const children = new FunctionChildren();
   return readList(context, caller, input, {
     key: ['job-statuses', namespace, key, ...choice.key],
     anyOf: ['read-job'],
-    tables: [...rows(jobs), ...rows(allocations), ...rows(deployments)],
+    tables: [...rows(jobs), ...rows(allocations), ...rows(deployments), ...childrenTables],
     source: (view: ReadView) =>
       byLastChange(view, namespace, input, (job) => sees(job.Namespace) && choice.wanted(job)),
     filters: compileFilter.job,
     filtered: (_, { record }) => record,
-    show: (view: ReadView, { record }: Row<Job>) => entryOf(view, record, showsOutcomes(context)),
+    show: (view: ReadView, { record }: Row<Job>) => entryOf(view, record, showsOutcomes(context), children),
   });
 }
 
@@ -129,7 +131,7 @@ function rangeBehind({ ModifyIndex, Namespace, ID }: Job, reverse: boolean): Ran
   return reverse ? { from: [...position, null] } : { to: position };
 }
 
-function entryOf(view: ReadView, job: Job, outcomes: boolean): JobStatusEntry {
+function entryOf(view: ReadView, job: Job, outcomes: boolean, children: FunctionChildren): JobStatusEntry {
   const { Namespace, ID } = job;
   const ofJob = { prefix: [Namespace, ID] };
   const [newest] = view.list(deployments, { index: 'by_job', ...ofJob, reverse: true, limit: 1 });
@@ -147,7 +149,9 @@ function entryOf(view: ReadView, job: Job, outcomes: boolean): JobStatusEntry {
       FollowupEvalID: record.FollowupEvalID ?? '',
       HasPausedTask: false,
     })),
-    childStatuses: view.list(jobs, { index: 'by_parent', ...ofJob }).map(({ record }) => record.Status),
+    childStatuses:
+      children.statusesOf(view, job) ??
+      view.list(jobs, { index: 'by_parent', ...ofJob }).map(({ record }) => record.Status),
     deployment: newest === undefined || newest.record.JobCreateIndex !== job.CreateIndex ? null : shown(newest.record),
     outcome: outcomes ? readOutcome(view, job) : undefined,
   });

@@ -1,6 +1,16 @@
 import { err, errAsync, ok } from 'neverthrow';
 import { everyNamespace } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
+import { declarations } from '../../../functions/declaration.js';
+import {
+  type RunsOfPrefix,
+  runJobId,
+  runOfJobId,
+  runOutcomeOf,
+  runSummary,
+  runsOfPrefix,
+} from '../../../functions/job-projection.js';
+import { runs, type StoredRun } from '../../../functions/run.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs } from '../../../jobs/job-record.js';
 import { namespaceOf } from '../../../jobs/job-reference.js';
@@ -8,14 +18,17 @@ import { type JobListStub, jobAsListed, jobListStub, jobStubs } from '../../../j
 import { jobSummaries } from '../../../jobs/status/job-summary-record.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
+import { namedPositionOf, namedTokenOf } from '../../../queries/list-tokens.js';
 import type { Source } from '../../../queries/page.js';
 import { type NodePoolNotFound, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
 import { authoriseNodePool } from '../../authorise.js';
+import { childrenTables, FunctionChildren, readFunctionJob, runOfRow } from '../../books/function-jobs.js';
 import { hasCurrentStubs, readOutcome } from '../../books/jobs/job-stub-rows.js';
 import { readNodePool } from '../../books/node-pool-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { namespacedSource } from '../../listing/keyed-source.js';
+import { chainedSource, type NamespacedRequest, namespacedSource } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
+import { rowsUnder } from '../../waiting/watched-rows.js';
 import { type ListRead, type NamespaceQuery, readList, showsOutcomes, visibilityOf } from './read-query.js';
 
 /** Selects the jobs of `listJobs`, and whether it waits for a change. */
@@ -36,20 +49,32 @@ export interface ListedJob {
 /**
  * The jobs of a namespace, or of all that the caller may list, by namespace and ID, including instances. Index: that
  * of the jobs and summaries tables. Reads the stubs of jobs, and the jobs themselves only for a filter or the meta. A filter
- * sees the jobs themselves only where the caller may read them.
+ * sees the jobs themselves only where the caller may read them. With a prefix of `NAME/` of a function the list has its runs, too, on pages of at
+ * most a thousand.
  */
 export function listJobs(context: EngineContext, caller: Principal, input: ListJobsInput): ListRead<ListedJob> {
+  const selected = runsOfPrefix(input.prefix ?? '');
+  if (selected === undefined) return listStoredJobs(context, caller, input);
+  return context.storage
+    .read((view) => functionOf(view, namespaceOf(input), selected) !== undefined)
+    .andThen((isThere) =>
+      isThere ? listJobsAndRuns(context, caller, input, selected) : listStoredJobs(context, caller, input),
+    );
+}
+
+function listStoredJobs(context: EngineContext, caller: Principal, input: ListJobsInput): ListRead<ListedJob> {
   const namespace = namespaceOf(input);
   const { key, sees, rows } = visibilityOf(caller, namespace, ['list-jobs']);
   const { meta = false, filter = '', pool } = input;
   const outcomes = showsOutcomes(context);
   const readable = visibilityOf(caller, everyNamespace, ['read-job']);
   const request = { ...input, namespace, sees };
+  const children = new FunctionChildren();
   const fromStubs = (view: ReadView): boolean => !meta && filter === '' && pool === undefined && hasCurrentStubs(view);
   return readList(context, caller, input, {
     key: ['jobs', namespace, key, meta, pool, filter === '' ? '' : readable.key],
     anyOf: ['list-jobs'],
-    tables: [...rows(jobs), ...rows(jobSummaries)],
+    tables: [...rows(jobs), ...rows(jobSummaries), ...childrenTables],
     source: (view: ReadView): Source<StubRow | Row<Job>> =>
       fromStubs(view)
         ? namespacedSource(view, jobStubs, request, ({ ID }) => ID)
@@ -61,8 +86,8 @@ export function listJobs(context: EngineContext, caller: Principal, input: ListJ
     // With a filter the rows are those of the jobs.
     filtered: (_, { record }) => (readable.sees(record.Namespace) ? record : jobAsListed(record as Job)),
     show: (view: ReadView, row) => {
-      if (!fromStubs(view)) return shownJob(view, row as Row<Job>, meta, outcomes);
-      return outcomes ? (row as StubRow) : withoutOutcome(row as StubRow);
+      const stub = fromStubs(view) ? (row as StubRow) : shownJob(view, row as Row<Job>, meta, outcomes);
+      return withChildren(view, outcomes ? stub : withoutOutcome(stub), children);
     },
   });
 }
@@ -95,7 +120,159 @@ function shownJob(view: ReadView, { record: job }: Row<Job>, meta: boolean, outc
   return { record, text: JSON.stringify(record) };
 }
 
-function withoutOutcome(row: StubRow): ListedJob {
+/** The present numbers of instances of a function. */
+function withChildren(view: ReadView, row: ListedJob, children: FunctionChildren): ListedJob {
+  const { record } = row;
+  if (record.Type !== 'batch' || !(record.Periodic || record.ParameterizedJob)) return row;
+  const JobSummary = children.counted(view, record.JobSummary);
+  return JobSummary === record.JobSummary ? row : listed({ ...record, JobSummary });
+}
+
+function listed(record: JobListStub): ListedJob {
+  return { record, text: JSON.stringify(record) };
+}
+
+function withoutOutcome(row: ListedJob): ListedJob {
   const { Outcome, ...record } = row.record;
-  return Outcome === undefined ? row : { record, text: JSON.stringify(record) };
+  return Outcome === undefined ? row : listed(record);
+}
+
+/** The most runs of a function on one page. */
+const longestPage = 1000;
+
+/** The stored jobs of the prefix, and then the runs of its function by number. */
+function listJobsAndRuns(
+  context: EngineContext,
+  caller: Principal,
+  { perPage = 0, ...input }: ListJobsInput,
+  selected: RunsOfPrefix,
+): ListRead<ListedJob> {
+  const namespace = namespaceOf(input);
+  const { key, sees, rows } = visibilityOf(caller, namespace, ['list-jobs']);
+  const { meta = false, filter = '', pool } = input;
+  const outcomes = showsOutcomes(context);
+  const readable = visibilityOf(caller, everyNamespace, ['read-job']);
+  const page = { ...input, perPage: perPage > 0 ? Math.min(perPage, longestPage) : longestPage };
+  const children = new FunctionChildren();
+  return readList(context, caller, page, {
+    key: ['jobs-and-runs', namespace, key, meta, pool, filter === '' ? '' : readable.key],
+    anyOf: ['list-jobs'],
+    tables: [
+      ...[...rows(jobs), ...rows(jobSummaries), ...childrenTables],
+      ...[rowsUnder(runs, [selected.function], 'by_function'), rowsUnder(declarations, [selected.function])],
+    ],
+    source: (view: ReadView): Source<JobOrRun> => {
+      const request = { ...input, namespace, sees };
+      const parent = functionOf(view, namespace, selected);
+      const source = jobsThenRuns(view, request, sees(parent?.Namespace ?? '') ? parent : undefined, selected);
+      return pool === undefined
+        ? source
+        : { ...source, accept: (row) => jobOf(view, row).NodePool === pool && source.accept(row) };
+    },
+    filters: compileFilter.job,
+    filtered: (view, row) => {
+      const job = jobOf(view, row);
+      return readable.sees(job.Namespace) ? job : jobAsListed(job);
+    },
+    show: (view: ReadView, row) => {
+      if (row.parent === undefined) return withChildren(view, shownJob(view, row.stored, meta, outcomes), children);
+      const { job, run } = runOfRow(view, row.parent, row.stored);
+      return listed(jobListStub(job, runSummary(job, run), meta, outcomes ? runOutcomeOf(run) : undefined));
+    },
+  });
+}
+
+/** The job of the function whose runs a prefix selects, in the namespace or in any one. */
+function functionOf(view: ReadView, namespace: string, selected: RunsOfPrefix): Job | undefined {
+  const name = selected.function;
+  const own = namespace === everyNamespace ? view.get(declarations, [name])?.record.namespace : namespace;
+  return own === undefined ? undefined : readFunctionJob(view, own, name);
+}
+
+/** A stored job, or a run with the job of its function. */
+type JobOrRun =
+  | { readonly parent?: undefined; readonly stored: Row<Job> }
+  | { readonly parent: Job; readonly stored: Row<StoredRun> };
+
+const jobOf = (view: ReadView, row: JobOrRun): Job =>
+  row.parent === undefined ? row.stored.record : runOfRow(view, row.parent, row.stored).job;
+
+function jobsThenRuns(
+  view: ReadView,
+  request: NamespacedRequest,
+  parent: Job | undefined,
+  selected: RunsOfPrefix,
+): Source<JobOrRun> {
+  const { nextToken = '', namespace, prefix = '' } = request;
+  const reverse = request.reverse === true && !(namespace === everyNamespace && prefix !== '');
+  const begun = nextToken === '' ? undefined : runOfJobId(namedPositionOf(nextToken)[1]);
+  const start = begun?.function === selected.function ? begun.number : undefined;
+  const jobsRequest = start === undefined ? request : { ...request, nextToken: '' };
+  const stored = storedOnes(namespacedSource(view, jobs, jobsRequest, ({ ID }) => ID));
+  const ofRuns = parent === undefined ? noRuns : runsSource(view, { parent, selected, start, reverse });
+  return reverse
+    ? chainedSource({
+        ...{ first: ofRuns, second: stored, isOfSecond: ({ parent: of }) => of === undefined },
+        startsInSecond: nextToken !== '' && start === undefined,
+      })
+    : chainedSource({
+        ...{ first: stored, second: ofRuns, isOfSecond: ({ parent: of }) => of !== undefined },
+        startsInSecond: start !== undefined,
+      });
+}
+
+function storedOnes({ slice, accept, token }: Source<Row<Job>>): Source<JobOrRun> {
+  return {
+    slice: (last, limit) =>
+      slice(last?.parent === undefined ? last?.stored : undefined, limit).map((row) => ({ stored: row })),
+    accept: (row) => row.parent === undefined && accept(row.stored),
+    token: (row) => (row.parent === undefined ? token(row.stored) : ''),
+  };
+}
+
+const noRuns: Source<JobOrRun> = { slice: () => [], accept: () => false, token: () => '' };
+
+interface RunsWanted {
+  readonly parent: Job;
+  readonly selected: RunsOfPrefix;
+  /** The number of the first one of the page. */
+  readonly start: number | undefined;
+  readonly reverse: boolean;
+}
+
+function runsSource(view: ReadView, { parent, selected, start, reverse }: RunsWanted): Source<JobOrRun> {
+  const { launched } = selected;
+  const step = reverse ? -1 : 1;
+  return {
+    slice: (last, limit) => {
+      const from = last?.parent === undefined ? start : last.stored.record.number + step;
+      return runsIn(view, selected, { from, reverse, limit }).map((row) => ({ parent, stored: row }));
+    },
+    accept: ({ parent: of, stored }) =>
+      of !== undefined && (launched === undefined || launched === (stored.record.schedule !== undefined)),
+    token: (row) => (row.parent === undefined ? '' : namedTokenOf(parent.Namespace, runJobId(row.stored.record))),
+  };
+}
+
+/** The selected runs from a number on, in its direction. */
+function runsIn(
+  view: ReadView,
+  { function: name, ranges }: RunsOfPrefix,
+  {
+    from,
+    reverse,
+    limit,
+  }: { readonly from: number | undefined; readonly reverse: boolean; readonly limit: number | undefined },
+): Row<StoredRun>[] {
+  const found: Row<StoredRun>[] = [];
+  for (const { first, end } of reverse ? ranges.toReversed() : ranges) {
+    const least = reverse || from === undefined ? first : Math.max(first, from);
+    const bound = reverse && from !== undefined ? Math.min(end, from + 1) : end;
+    if (least >= bound) continue;
+    const left = limit === undefined ? {} : { limit: limit - found.length };
+    const range = { index: 'by_function', prefix: [name], from: [name, least], to: [name, bound], reverse };
+    found.push(...view.list(runs, { ...range, ...left }));
+    if (found.length === limit) break;
+  }
+  return found;
 }

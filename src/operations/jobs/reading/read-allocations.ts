@@ -1,6 +1,8 @@
 import { err, errAsync, ok } from 'neverthrow';
 import { allows, everyNamespace } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
+import { runAllocation, runOfAllocationId, runsOfAllocationPrefix } from '../../../functions/job-projection.js';
+import { runs } from '../../../functions/run.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { type InvalidRequest, malformedId } from '../../../jobs/errors.js';
 import { namespaceOf } from '../../../jobs/job-reference.js';
@@ -14,9 +16,11 @@ import {
   type AllocationStubOptions,
   allocationListStub,
 } from '../../../scheduler/allocation-stub.js';
+import { computedRow, readRunAnywhere, readRunOfJob, watchesOfRun } from '../../books/function-jobs.js';
 import { ofPresentRegistration, readAllocationJob } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { createdSource } from '../../listing/created-source.js';
+import { chainedSource, heldSource } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import { answerQuery } from '../../waiting/blocking-query.js';
 import { rowsUnder } from '../../waiting/watched-rows.js';
@@ -38,11 +42,27 @@ import { faultOfLookUp, type RecordQuery } from './record-query.js';
 /** Selects the allocations of `listAllocations` and their members, and whether it waits for a change. */
 export interface ListAllocationsInput extends NamespaceQuery, ListRequest, AllocationStubOptions {}
 
-/** The allocations of a namespace, or of all that the caller may read. Index: that of the allocations table. */
+/**
+ * The allocations of a namespace, or of all that the caller may read. Index: that of the allocations table. Those of runs are listed only for
+ * a prefix of at least eight digits.
+ */
 export function listAllocations(
   context: EngineContext,
   caller: Principal,
   input: ListAllocationsInput,
+): ListRead<AllocationListStub> {
+  const { prefix = '' } = input;
+  if (!/^[0-9a-f]{8}/i.test(prefix)) return listAllocationsAnd(context, caller, input, false);
+  return context.storage
+    .read((view) => ofRuns(view, namespaceOf(input), prefix).length > 0)
+    .andThen((withRuns) => listAllocationsAnd(context, caller, input, withRuns));
+}
+
+function listAllocationsAnd(
+  context: EngineContext,
+  caller: Principal,
+  input: ListAllocationsInput,
+  withRuns: boolean,
 ): ListRead<AllocationListStub> {
   const namespace = namespaceOf(input);
   const { key, sees, rows } = visibilityOf(caller, namespace, ['read-job']);
@@ -50,8 +70,16 @@ export function listAllocations(
   return readList(context, caller, input, {
     key: ['allocations', namespace, key, resources, taskStates],
     anyOf: ['read-job'],
-    tables: rows(allocations),
-    source: (view: ReadView) => createdSource(view, allocations, { ...input, namespace, sees }),
+    tables: withRuns ? [...rows(allocations), runs] : rows(allocations),
+    source: (view: ReadView) => {
+      const stored = createdSource(view, allocations, { ...input, namespace, sees });
+      if (!withRuns) return stored;
+      const computed = ofRuns(view, namespace, input.prefix ?? '').filter(({ record }) => sees(record.Namespace));
+      const startsInSecond = runOfAllocationId(input.nextToken ?? '') !== undefined;
+      const second = heldSource(computed, startsInSecond ? input : {}, ({ record }) => record.ID);
+      const isOfSecond = ({ record }: Row<Allocation>): boolean => runOfAllocationId(record.ID) !== undefined;
+      return chainedSource({ first: stored, second: { ...second, accept: isOfSecond }, isOfSecond, startsInSecond });
+    },
     filters: compileFilter.allocation,
     filtered: (view, { record }, { members }) => {
       const named = derivedMembers.some((member) => members.has(member)) ? allocationDocument(record) : record;
@@ -59,6 +87,13 @@ export function listAllocations(
     },
     show: (_, { record }) => allocationListStub(record, { resources, taskStates, outcome: showsOutcomes(context) }),
   });
+}
+
+/** The allocations of runs whose IDs begin with the prefix: one, or few. */
+function ofRuns(view: ReadView, namespace: string, prefix: string): readonly Row<Allocation>[] {
+  return runsOfAllocationPrefix(prefix, view.index)
+    .flatMap((number) => allocationOfRun(view, number)?.allocation ?? [])
+    .filter(({ record }) => namespace === everyNamespace || record.Namespace === namespace);
 }
 
 /** The allocations of one job, by ID; without `all`, only those of the current registration, if there is one. */
@@ -79,8 +114,18 @@ export function listJobAllocations(
     },
     shown: { outcome: showsOutcomes(context) },
   } as const;
-  const tables = [allocations];
-  const query = { key: ['job-allocations', all], tables, run: (view: ReadView) => stubsOrLong(view, list) };
+  const ofRun = (view: ReadView) => {
+    const found = readRunOfJob(view, namespace, input.jobId);
+    const allocation = found && runAllocation(found.job, found);
+    const value = allocation === undefined ? [] : [allocationListStub(allocation, list.shown)];
+    return found && { index: found.modifyIndex, value };
+  };
+  const query = {
+    key: ['job-allocations', all],
+    tables: [allocations],
+    also: watchesOfRun(input.jobId),
+    run: (view: ReadView) => ofRun(view) ?? stubsOrLong(view, list),
+  };
   const key = queryKey(...query.key, namespace, input.jobId);
   return readOfJob(context, caller, input, query).andThen((answer) => wholeList(context, answer, key, list));
 }
@@ -153,10 +198,13 @@ export function readAllocation(
 ): Read<AllocationWithJob | undefined, InvalidRequest | UnknownAllocation> {
   if (!allows(caller, everyNamespace, ['read-job'])) return errAsync(unknownAllocation(input.id));
   if (!isUuid(input.id)) return errAsync(malformedId());
+  const ofRun = runOfAllocationId(input.id);
   const query = {
     key: () => queryKey('allocation', input.id),
-    tables: [allocations],
+    tables: ofRun === undefined ? [allocations] : [rowsUnder(runs, [ofRun])],
     run: (view: ReadView) => {
+      const computed = ofRun === undefined ? undefined : allocationOfRun(view, ofRun);
+      if (computed !== undefined) return { index: computed.allocation.modifyIndex, value: computed };
       const row = view.get(allocations, [input.id.toLowerCase()]);
       const value = row === undefined ? undefined : { allocation: row, job: readAllocationJob(view, row.record) };
       return { index: row?.modifyIndex ?? view.tableIndex(allocations), value };
@@ -167,6 +215,15 @@ export function readAllocation(
     if (found === undefined || allows(caller, found.Namespace, ['read-job'])) return ok(answer);
     return err(unknownAllocation(found.ID));
   });
+}
+
+/** The allocation of a run, and its job. */
+function allocationOfRun(view: ReadView, number: number): AllocationWithJob | undefined {
+  const found = readRunAnywhere(view, number);
+  const allocation = found && runAllocation(found.job, found);
+  if (found === undefined || allocation === undefined) return undefined;
+  const { modifyIndex } = found;
+  return { allocation: computedRow(allocation, modifyIndex), job: computedRow(found.job, modifyIndex) };
 }
 
 function unknownAllocation(id: string): UnknownAllocation {

@@ -1,5 +1,7 @@
 import { err } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
+import { runSummary } from '../../../functions/job-projection.js';
+import { functionCounts } from '../../../functions/run.js';
 import { type JobSubmission, jobSubmissions } from '../../../jobs/changes/job-submission.js';
 import { baseOf, diffVersions, type VersionBase, type VersionBaseNotFound } from '../../../jobs/diff/diff-versions.js';
 import type { JobDiff } from '../../../jobs/diff/job-diff.js';
@@ -8,9 +10,11 @@ import { jobs, jobVersions } from '../../../jobs/job-record.js';
 import { namespaceOf } from '../../../jobs/job-reference.js';
 import { type JobSummary, jobSummaries } from '../../../jobs/status/job-summary-record.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
-import { readJobRow, readJobVersions } from '../../books/jobs/job-rows.js';
+import { computedRow, FunctionChildren, readRunOfJob, readShownJob, watchesOfRun } from '../../books/function-jobs.js';
+import { readJobVersions } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { type Answer, atOnce } from '../../waiting/parked-queries.js';
+import { rowsUnder } from '../../waiting/watched-rows.js';
 import { type JobQuery, queryKey, type Read, readOfJob, readQuery, rowsOfJob } from './read-query.js';
 
 /**
@@ -21,8 +25,9 @@ export function readJob(context: EngineContext, caller: Principal, input: JobQue
   return readOfJob(context, caller, input, {
     key: ['job'],
     tables: [jobs],
+    also: watchesOfRun(input.jobId),
     run: (view, namespace) => {
-      const row = readJobRow(view, namespace, input.jobId);
+      const row = readShownJob(view, namespace, input.jobId);
       return { index: row?.modifyIndex ?? view.tableIndex(jobs), value: row };
     },
   });
@@ -33,12 +38,15 @@ export function listJobVersions(context: EngineContext, caller: Principal, input
   return readOfJob(context, caller, input, {
     key: ['job-versions'],
     tables: [jobs, jobVersions],
+    also: watchesOfRun(input.jobId),
     run: (view, namespace) => versionsAt(view, namespace, input.jobId),
   });
 }
 
 function versionsAt(view: ReadView, namespace: string, jobId: string): Answer<readonly Row<Job>[]> {
-  const rows = readJobVersions(view, namespace, jobId);
+  const stored = readJobVersions(view, namespace, jobId);
+  const shown = stored.length === 0 ? readShownJob(view, namespace, jobId) : undefined;
+  const rows = shown === undefined ? stored : [shown];
   const newest = rows.reduce((highest, row) => Math.max(highest, row.record.ModifyIndex), 0);
   return { index: newest === 0 ? view.tableIndex(jobs) : newest, value: rows };
 }
@@ -68,11 +76,20 @@ export function readJobSummary(
   return readOfJob(context, caller, input, {
     key: ['job-summary'],
     tables: [jobSummaries],
+    also: [...watchesOfRun(input.jobId), rowsUnder(functionCounts, [input.jobId])],
     run: (view, namespace) => {
-      const row = view.get(jobSummaries, [namespace, input.jobId]);
+      const row = readSummary(view, namespace, input.jobId);
       return { index: row?.modifyIndex ?? view.tableIndex(jobSummaries), value: row };
     },
   });
+}
+
+/** That of a job, or of a run. */
+function readSummary(view: ReadView, namespace: string, jobId: string): Row<JobSummary> | undefined {
+  const stored = view.get(jobSummaries, [namespace, jobId]);
+  if (stored !== undefined) return new FunctionChildren().summaryIn(view, stored);
+  const found = readRunOfJob(view, namespace, jobId);
+  return found && computedRow(runSummary(found.job, found.run), found.modifyIndex);
 }
 
 interface VersionsQuery extends JobQuery {
@@ -102,7 +119,10 @@ export function compareJobVersions(
   const namespace = namespaceOf(input);
   const query = {
     key: () => queryKey('compared-job-versions', namespace, input.jobId, base),
-    tables: [jobs, jobVersions].map((table) => rowsOfJob(table, namespace, input.jobId)),
+    tables: [
+      ...[jobs, jobVersions].map((table) => rowsOfJob(table, namespace, input.jobId)),
+      ...watchesOfRun(input.jobId),
+    ],
     run: (view: ReadView): Answer<readonly Row<Job>[] | VersionBaseNotFound> => {
       const found = versionsAt(view, namespace, input.jobId);
       const from = baseOf(documentsOf(found.value), base);

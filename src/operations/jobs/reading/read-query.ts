@@ -57,6 +57,8 @@ interface QueryOfJob<T> {
   readonly key: readonly unknown[];
   /** The tables whose rows of the job affect the result: rows under its namespace and ID in the index `by_job`, otherwise in the table. */
   readonly tables: readonly Table<never>[];
+  /** Further rows that affect the result. */
+  readonly also?: readonly Watch[];
   readonly run: (view: ReadView, namespace: string) => Answer<T>;
 }
 
@@ -65,12 +67,12 @@ export function readOfJob<T>(
   context: EngineContext,
   caller: Principal,
   input: JobQuery,
-  { key, tables, run }: QueryOfJob<T>,
+  { key, tables, also = [], run }: QueryOfJob<T>,
 ): Read<T> {
   const namespace = namespaceOf(input);
   const query = {
     key: () => queryKey(...key, namespace, input.jobId),
-    tables: tables.map((table) => rowsOfJob(table, namespace, input.jobId)),
+    tables: [...tables.map((table) => rowsOfJob(table, namespace, input.jobId)), ...also],
     run: (view: ReadView) => run(view, namespace),
   };
   return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
+import type { JobOfFunction } from '../../../functions/errors.js';
 import { registrationOf } from '../../../jobs/changes/decide-registration.js';
 import { annotateDiff } from '../../../jobs/diff/annotate-diff.js';
 import { jobDiff } from '../../../jobs/diff/diff-jobs.js';
@@ -14,6 +15,7 @@ import type { SchedulingResult } from '../../../scheduler/plan/outcome.js';
 import { schedulingSteps } from '../../../scheduler/schedule.js';
 import type { Steps } from '../../../scheduler/steps.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import { refusedForFunction } from '../../books/function-jobs.js';
 import { readJobRow } from '../../books/jobs/job-rows.js';
 import { writeRegistration } from '../../books/jobs/write-registration.js';
 import type { KnownCluster } from '../../books/scheduling/known-cluster.js';
@@ -56,7 +58,7 @@ export interface PlanRequest {
   readonly diff: boolean;
 }
 
-export type PlanRefusal = InvalidJob | PolicyRefused | QuotaExceeded;
+export type PlanRefusal = InvalidJob | PolicyRefused | QuotaExceeded | JobOfFunction;
 
 /** A plan, and the state that it is based on. */
 export interface MadePlan {
@@ -85,7 +87,7 @@ export function* planInSteps(
 ): Steps<Result<MadePlan, PlanRefusal>> {
   const { job, version, preserveCounts, preserveResources } = registration;
   const current = readJobRow(tx, job.Namespace, job.ID)?.record;
-  const checked = checkDemands(tx, registration, current);
+  const checked = checkPlanned(tx, registration, current);
   if (checked.isErr()) return err(checked.error);
   const request = { job, version, preserveCounts, preserveResources, policyId: () => tx.ids.next('uuid') };
   const kept = checkQuota(tx, registrationOf(current, request, tx.index, tx.now));
@@ -111,6 +113,12 @@ export function* planInSteps(
     seal,
   };
   return ok({ plan, known, current, index: tx.index - 1 });
+}
+
+function checkPlanned(tx: Transaction, registration: JobRegistration, current: Job | undefined) {
+  const { Namespace: namespace, ID: jobId } = registration.job;
+  const ofFunction = refusedForFunction(tx, { namespace, jobId }, 'planned');
+  return ofFunction === undefined ? checkDemands(tx, registration, current) : err(ofFunction);
 }
 
 const whole = { contextual: true, complete: true };

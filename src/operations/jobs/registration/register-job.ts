@@ -1,8 +1,9 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
+import type { JobOfFunction } from '../../../functions/errors.js';
 import { admitJob } from '../../../jobs/admission/admit-job.js';
 import { canonicaliseJob } from '../../../jobs/canonical/canonicalise-job.js';
-import { decideRegistration, type Registration } from '../../../jobs/changes/decide-registration.js';
+import { decideRegistration, indexConflict, type Registration } from '../../../jobs/changes/decide-registration.js';
 import { jobSubmissions, type SubmissionInput } from '../../../jobs/changes/job-submission.js';
 import { droppedSourceWarning, submissionLength } from '../../../jobs/changes/submissions.js';
 import { type DecodeError, decodeJob } from '../../../jobs/document/decode-job.js';
@@ -25,6 +26,7 @@ import { documentWarnings } from '../../../jobs/validation/document-warnings.js'
 import { warningsText } from '../../../jobs/validation/problem-texts.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../../authorise.js';
+import { readFunctionJob, refusedForFunction, registerFunctionJob } from '../../books/function-jobs.js';
 import { readJobRow } from '../../books/jobs/job-rows.js';
 import { type WrittenRegistration, writeRegistration } from '../../books/jobs/write-registration.js';
 import { commit, type Transaction } from '../../commit.js';
@@ -97,6 +99,7 @@ export type RegisterJobError =
   | UnknownRegion
   | RegistrationRefusal
   | RegistrationsDisabled
+  | JobOfFunction
   | StorageError;
 
 /**
@@ -164,15 +167,28 @@ export function authoriseRegistration(
     );
 }
 
+/** Why `registerWithin` refuses. */
+export type RefusedRegistration =
+  | InvalidJob
+  | PolicyRefused
+  | QuotaExceeded
+  | RegistrationRefusal
+  | RegistrationsDisabled
+  | JobOfFunction;
+
 /** The registration itself, in the caller's transaction: checks, decision, rows. */
 export function registerWithin(
   tx: Transaction,
   registration: JobRegistration,
-): Result<Registered, InvalidJob | PolicyRefused | QuotaExceeded | RegistrationRefusal | RegistrationsDisabled> {
+): Result<Registered, RefusedRegistration> {
   const { job, triggeredBy, evalPriority } = registration;
   const current = readJobRow(tx, job.Namespace, job.ID)?.record;
   const accepted = acceptsRegistrations(tx);
   if (accepted.isErr()) return err(accepted.error);
+  const ofFunction = readFunctionJob(tx, job.Namespace, job.ID);
+  if (ofFunction !== undefined) return registerUnchanged(tx, ofFunction, registration);
+  const ofRun = refusedForFunction(tx, { namespace: job.Namespace, jobId: job.ID }, 'registered');
+  if (ofRun !== undefined) return err(ofRun);
   const checked = checkDemands(tx, registration, current);
   if (checked.isErr()) return err(checked.error);
   const { version, enforcedIndex, preserveCounts, preserveResources } = registration;
@@ -190,6 +206,19 @@ export function registerWithin(
       const texts = warningsText([...checked.value, ...own]);
       return answerOf(decided, written, texts, tx.index);
     });
+}
+
+/** The job of a function: only whether it is stopped may differ. */
+function registerUnchanged(
+  tx: Transaction,
+  current: Job,
+  { job, enforcedIndex }: JobRegistration,
+): Result<Registered, RefusedRegistration> {
+  const conflict = enforcedIndex === undefined ? undefined : indexConflict(current, enforcedIndex);
+  if (conflict !== undefined) return err(conflict);
+  return registerFunctionJob(tx, current, job).map((jobModifyIndex) => {
+    return { evalId: '', evalCreateIndex: 0, jobModifyIndex, warnings: '', index: tx.index };
+  });
 }
 
 /** For an unchanged job the answer's JobModifyIndex is the stored ModifyIndex (job interface, register). */

@@ -20,10 +20,11 @@ import {
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
 import {
   type Ended,
-  indexOf,
+  type KnownItems,
   type QueueKind,
   type TurnRequest,
   type TurnWork,
+  tablesIndex,
   WorkLoop,
 } from '../../queue/work-loop.js';
 import { attemptDelivery } from './attempt-delivery.js';
@@ -75,6 +76,7 @@ async function joinTimeline({ clock, storage }: EngineContext): Promise<Timeline
 
 interface DeliveryWork extends TurnWork<DeliveryItem> {
   readonly turn: DeliveryTurn | undefined;
+  readonly ended: readonly Ended<DeliveryItem, DeliveryEnd>[];
 }
 
 /** The deliveries as a queue. */
@@ -116,29 +118,38 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
     this.#memory.forget();
   }
 
-  takeOver(tx: Transaction, process: string): boolean {
-    const turn = this.#newTurn(tx, process);
+  takeOver(tx: Transaction, process: string): 'none' | 'all' {
+    const turn = this.#newTurn(tx);
     const left = underWayOf(tx).filter(({ holder }) => holder === process);
     for (const delivery of left) {
       turn.free(delivery);
       this.#freed.add(delivery.configurationId);
     }
-    return left.length > 0;
+    return left.length > 0 ? 'all' : 'none';
   }
 
   isHolding(tx: Transaction, process: string): boolean {
     return underWayOf(tx).some(({ holder }) => holder === process);
   }
 
-  turn(tx: Transaction, { process, ends, claims, known }: TurnRequest<DeliveryItem, DeliveryEnd>): DeliveryWork {
+  turn(request: TurnRequest<DeliveryItem, DeliveryEnd>): (tx: Transaction, known: KnownItems) => DeliveryWork {
+    return (tx, known) => this.#work(tx, request, known);
+  }
+
+  failed(): void {
     this.#reservation.release();
-    const turn = this.#newTurn(tx, process);
+  }
+
+  #work(tx: Transaction, { ends, claims }: TurnRequest<DeliveryItem, DeliveryEnd>, known: KnownItems): DeliveryWork {
+    this.#reservation.release();
+    const turn = this.#newTurn(tx);
     const touched = recordEnds(turn, ends);
     if (known !== undefined) turn.adopt(known);
     if (claims) turn.serve([...touched, ...this.#freed]);
     reportExpired(turn);
     return {
       turn,
+      ended: ends,
       claimed: turn.claimed,
       isPartial: claims && (turn.lookFrom !== null || turn.again.size > 0),
       nextAt: claims ? this.#nextAt(turn) : Number.POSITIVE_INFINITY,
@@ -146,9 +157,9 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
     };
   }
 
-  follow({ turn, claimed: items }: DeliveryWork, ends: readonly Ended<DeliveryItem, DeliveryEnd>[]): void {
+  follow({ turn, ended, claimed: items }: DeliveryWork): void {
     const memory = this.#memory;
-    for (const { item } of ends) memory.forgetHead(item);
+    for (const { item } of ended) memory.forgetHead(item);
     this.#reservation.settle();
     if (turn === undefined) return;
     this.#freed.clear();
@@ -173,6 +184,8 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
   async perform({ delivery, destination, event }: DeliveryItem): Promise<DeliveryEnd> {
     const { configurationId } = delivery;
     const { route } = destination;
+    // Whoever waits for the write continues first.
+    await new Promise((resolve) => setImmediate(resolve));
     const end = await this.#attempt({ delivery, destination, event });
     const memory = this.#memory;
     const full = (memory.running.get(configurationId) ?? 0) >= memory.limitOf(configurationId).limit;
@@ -202,6 +215,7 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
   /** One write in which events are accepted. */
   accepting(): AcceptedWrite {
     const reservation = new Reservation(this.#memory);
+    this.loop.claims();
     const write = new Accepting();
     return {
       restart: () => {
@@ -209,7 +223,7 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
         write.clear();
       },
       add: (tx, delivery, event) => {
-        write.before ??= indexOf(tx, deliveryTables);
+        write.before ??= tablesIndex(tx, deliveryTables);
         const destination = this.#mayBegin(tx, delivery, write);
         if (destination === undefined) {
           write.others.push(addDelivery(tx, delivery));
@@ -223,8 +237,8 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
       ended: (tx, { isAny }) => {
         const { before = 0, items } = write;
         if (items.length > 0) this.loop.keepLease(tx, tx);
-        const isAlone = !isAny && indexOf(tx, destinationTables) <= before;
-        write.after = isAlone ? indexOf(tx, deliveryTables) : undefined;
+        const isAlone = !isAny && tablesIndex(tx, destinationTables) <= before;
+        write.after = isAlone ? tablesIndex(tx, deliveryTables) : undefined;
       },
       settled: () => {
         const { before, after, items, others } = write;
@@ -234,17 +248,20 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
         this.loop.begin(items);
         if (others.filter((delivery) => this.#arrived(delivery)).length > 0) this.loop.wake();
       },
-      failed: () => {
+      failed: (mayBeStored) => {
         reservation.release();
-        if (write.items.length > 0) this.loop.begin([], true);
+        const mayHold = write.items.length > 0;
+        this.loop.begin([], mayBeStored && mayHold);
+        // Others may have waited for the slots.
+        if (mayHold) this.loop.wake();
       },
     };
   }
 
-  #newTurn(tx: Transaction, process: string): DeliveryTurn {
+  #newTurn(tx: Transaction): DeliveryTurn {
     const time = { now: queueTime(this.#timeline, tx.monotonic), wall: tx.now };
-    const isKnown = this.loop.knows(indexOf(tx, deliveryTables));
-    const about = { time, process, isKnown, reservation: this.#reservation };
+    const isKnown = this.loop.knows(tablesIndex(tx, deliveryTables));
+    const about = { time, process: this.loop.process, isKnown, reservation: this.#reservation };
     return new DeliveryTurn(this.#context, this.#memory, tx, about);
   }
 

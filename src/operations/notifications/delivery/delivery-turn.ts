@@ -118,7 +118,7 @@ export class DeliveryTurn {
   }
 
   /** Rows that a write whose answer was lost has claimed for this process. */
-  adopt(known: ReadonlySet<string>): void {
+  adopt(known: ReadonlySet<string | number>): void {
     for (const { record, modifyIndex } of this.tx.list(deliveries, { index: 'held' })) {
       if (record.holder !== this.#process || known.has(itemKey({ delivery: record }))) continue;
       const destination = this.destinationOf(record.configurationId);

@@ -9,7 +9,6 @@ import {
   functionCounts,
   logs,
   pauses,
-  rateStates,
   runKeys,
   runs,
   type StoredRun,
@@ -80,7 +79,7 @@ const userWithoutAddress = (user: User): User => ({ ...user, email: `${user.id}@
 
 /**
  * The tables of an export, in the order in which it has them. Left out: tokens and one-time tokens, variables, the sources of
- * jobs (`job_submissions`), the note of an interrupted encryption (`replaced_secrets`), waits of chat hooks (`notification_hook_holds`, by digests of URLs that an export does not have), and what
+ * jobs (`job_submissions`), the note of an interrupted encryption (`replaced_secrets`), waits and rates of chat hooks (`notification_hook_holds`, `queue_rates`: by digests of URLs that an export does not have), and what
  * processes report each other through the store.
  */
 export const exportedTables: readonly ExportedTable[] = [
@@ -129,7 +128,6 @@ export const exportedTables: readonly ExportedTable[] = [
   { table: runKeys as Table<unknown> },
   { table: functionCounts as Table<unknown> },
   { table: declarations as Table<unknown> },
-  { table: rateStates as Table<unknown> },
   { table: pauses as Table<unknown> },
   { table: schedules as Table<unknown> },
   { table: functionReports as Table<unknown> },

@@ -1,3 +1,5 @@
+import { parentPort } from 'node:worker_threads';
+
 /** The handler of a function that runs in a thread: does what its input asks for. */
 const named = (name, message, more = {}) => Object.assign(new Error(message), { name, ...more });
 
@@ -51,6 +53,17 @@ export default async function handler({ what, value }, run) {
     case 'progress':
       run.progress('x'.repeat(5000));
       return new Promise((resolve) => setTimeout(resolve, 10_000));
+    case 'message':
+      parentPort.postMessage(value);
+      return 'over';
+    case 'hostile error':
+      throw value === 'wait'
+        ? Object.assign(new Error('x'), { wait: () => 1 })
+        : Object.defineProperty(new Error('x'), value, {
+            get() {
+              throw new Error('do not touch');
+            },
+          });
     case 'throw':
       throw named(value.name, value.message, value.more);
   }

@@ -1,0 +1,358 @@
+import { err, errAsync, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
+import { allows } from '../../access/allows.js';
+import type { Principal } from '../../access/principal.js';
+import { type CommandOutput, type CommandRefused, commandRefused } from '../../agent/link/node-command.js';
+import { declarations } from '../../functions/declaration.js';
+import type { Json } from '../../functions/define-function.js';
+import type { EnqueueRefused } from '../../functions/errors.js';
+import { functionTask, runJobId } from '../../functions/job-projection.js';
+import { functionReports } from '../../functions/reports.js';
+import {
+  functionCounts,
+  hasEnded,
+  type LogLine,
+  logs,
+  numberOf,
+  pauses,
+  queueName,
+  runId,
+  runs,
+} from '../../functions/run.js';
+import { schedules } from '../../functions/schedule.js';
+import type { DispatchRequest } from '../../jobs/changes/decide-dispatch.js';
+import type { Job } from '../../jobs/document/job.js';
+import {
+  type DispatchRefused,
+  type InvalidRequest,
+  invalidRequest,
+  type JobNotFound,
+  jobNotFound,
+} from '../../jobs/errors.js';
+import type { ForceRefused } from '../../jobs/periodic/decide-launch.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
+import { processes } from '../../queue/process.js';
+import { second } from '../../shared/duration.js';
+import { isBase64 } from '../../shared/text-values.js';
+import type { PermissionDenied } from '../authorise.js';
+import { type RunOfJob, readRunAnywhere, setPaused } from '../books/function-jobs.js';
+import { readJobRow } from '../books/jobs/job-rows.js';
+import { removeJob } from '../books/jobs/remove-job.js';
+import { whileAllowed } from '../books/while-allowed.js';
+import { commit, type Transaction } from '../commit.js';
+import { definitionKey, type EngineContext } from '../context/engine-context.js';
+import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import { rowsUnder } from '../waiting/watched-rows.js';
+import { enqueueFunction, functionsOver } from './change-functions.js';
+import { FunctionsError, storageFailure } from './functions-api.js';
+import { countEnded, removeRun } from './stored-runs.js';
+
+/*
+ * What operations on jobs do for the jobs of functions and of runs. Their callers have checked the rights.
+ */
+
+/** A run that was enqueued through the job of its function. */
+interface DispatchedRun {
+  readonly dispatchedJobId: string;
+  /** Runs have no evaluations. */
+  readonly evalId: '';
+  readonly evalCreateIndex: 0;
+  readonly jobCreateIndex: number;
+  readonly index: number;
+}
+
+/** Why a dispatch did not enqueue a run. */
+export type DispatchRunError =
+  | PermissionDenied
+  | JobNotFound
+  | DispatchRefused
+  | EnqueueRefused
+  | InvalidRequest
+  | StorageError;
+
+/** A dispatch of the job of a function enqueues a run: the payload is the JSON of its input, the token its idempotency key. */
+export function dispatchFunction(
+  context: EngineContext,
+  caller: Principal,
+  job: Job,
+  request: DispatchRequest,
+): ResultAsync<DispatchedRun, DispatchRunError> {
+  const { payload, meta, idPrefixTemplate, idempotencyToken, priority } = request;
+  if (job.Stop) return errAsync(stoppedFunction(job));
+  if (idPrefixTemplate !== '')
+    return errAsync(invalidRequest('IdPrefixTemplate', 'runs of a function are named by their numbers: leave it out'));
+  return inputOfPayload(payload ?? '').asyncAndThen((input) =>
+    enqueued(context, caller, job, {
+      ...(input === undefined ? {} : { input }),
+      ...(meta === null ? {} : { meta }),
+      ...(priority === 0 ? {} : { priority }),
+      ...(idempotencyToken === '' ? {} : { idempotencyKey: idempotencyToken }),
+    }),
+  );
+}
+
+function stoppedFunction({ ID }: Job): DispatchRefused {
+  const message =
+    `Specified job "${ID}" is stopped: the function is paused. Start it again (signalbox job start ${ID}), or enqueue a run that waits ` +
+    `until then (signalbox function enqueue ${ID})`;
+  return { type: 'dispatch_refused', reason: 'stopped', message };
+}
+
+function enqueued(
+  context: EngineContext,
+  caller: Principal,
+  { Namespace: namespace, ID: name }: Job,
+  options: Omit<Parameters<typeof enqueueFunction>[2], 'namespace' | 'name'>,
+): ResultAsync<DispatchedRun, DispatchRunError> {
+  return enqueueFunction(context, caller, { namespace, name, ...options })
+    .map(({ id }): DispatchedRun => {
+      const number = numberOf(id) ?? 0;
+      const dispatchedJobId = runJobId({ function: name, number });
+      return { dispatchedJobId, evalId: '', evalCreateIndex: 0, jobCreateIndex: number, index: number };
+    })
+    .mapErr((error) => (error.type === 'function_not_found' ? jobNotFound(namespace, name) : error));
+}
+
+/** Undefined for an empty payload: no input. */
+function inputOfPayload(payload: string): Result<Json | undefined, InvalidRequest> {
+  if (payload === '') return ok(undefined);
+  const fault = invalidRequest('Payload', 'the payload of a function is the JSON of its input, in standard base64');
+  if (!isBase64(payload)) return err(fault);
+  try {
+    const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0));
+    return ok(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Json);
+  } catch {
+    return err(fault);
+  }
+}
+
+/** Runs the only schedule of a function now, with its input. */
+export function launchFunction(
+  context: EngineContext,
+  caller: Principal,
+  job: Job,
+): ResultAsync<DispatchedRun, DispatchRunError | ForceRefused> {
+  const { ID: name } = job;
+  return context.storage
+    .read((view) => view.list(schedules, { prefix: [name] }).map(({ record }) => record))
+    .andThen((known): ResultAsync<DispatchedRun, DispatchRunError | ForceRefused> => {
+      const declared = known.filter(({ version }) => version !== null);
+      const [schedule] = declared;
+      if (job.Stop) return errAsync(stoppedFunction(job));
+      if (schedule === undefined || declared.length > 1) return errAsync(noSchedule(name, declared.length));
+      const { input } = schedule;
+      return enqueued(context, caller, job, input === undefined ? {} : { input });
+    });
+}
+
+function noSchedule(name: string, count: number): ForceRefused {
+  const message =
+    `the function ${JSON.stringify(name)} has ${count === 0 ? 'no schedule' : `${count} schedules`} in its definition, so there is ` +
+    'none to launch: dispatch the job with an input';
+  return { type: 'force_refused', reason: 'not_periodic', message };
+}
+
+/** The answer of a stop. */
+interface StoppedRuns {
+  readonly evalId: '';
+  readonly evalCreateIndex: number;
+  readonly jobModifyIndex: number;
+  readonly index: number;
+}
+
+const stoppedAt = (index: number): StoppedRuns => ({ evalId: '', evalCreateIndex: 0, jobModifyIndex: index, index });
+
+/**
+ * Stops the job of a function: the function is paused. With `purge` its runs are cancelled and discarded, in bounded writes, and then the
+ * function itself, unless a process has it: that one would declare it again.
+ */
+export function stopFunction(
+  context: EngineContext,
+  caller: Principal,
+  job: Job,
+  purge: boolean,
+): ResultAsync<StoppedRuns, StorageError> {
+  const { Namespace: namespace, ID: jobId } = job;
+  const stopped = commit<void, never>(context, caller, (tx) => {
+    tx.emit('job.stopped', { namespace, jobId, purged: purge, index: tx.index });
+    setPaused(tx, jobId, true);
+    return ok(undefined);
+  }).map(({ index }) => stoppedAt(index));
+  if (!purge) return stopped;
+  return stopped
+    .andThen(() => discardAll(context, jobId))
+    .andThen(() => commit<void, never>(context, caller, (tx) => ok(removeFunction(tx, context, job))))
+    .map(({ index }) => stoppedAt(index));
+}
+
+/** How long a purge waits for handlers under way to end, by the monotonic clock: longer than a cancellation lets them. */
+const longestWait = 10 * second;
+
+function discardAll(context: EngineContext, name: string): ResultAsync<void, StorageError> {
+  const functions = functionsOver(context);
+  const filter = { function: name };
+  const work = async (): Promise<void> => {
+    await functions.cancel(filter);
+    await untilNoneRuns(context, name);
+    await functions.discard(filter);
+  };
+  return ResultAsync.fromPromise(work(), storageErrorOf);
+}
+
+async function untilNoneRuns({ storage, clock }: EngineContext, name: string): Promise<void> {
+  const over = new AbortController();
+  const timeout = clock.sleep(longestWait, over.signal);
+  const until = clock.monotonic() + longestWait;
+  try {
+    while (clock.monotonic() < until) {
+      const read = await storage.read((view) => ({ index: view.tableIndex(runs), runs: isUnderWay(view, name) }));
+      if (read.isErr()) throw storageFailure(read.error);
+      if (!read.value.runs) return;
+      await Promise.race([storage.waitForChange([runs], read.value.index, over.signal), timeout]);
+    }
+  } finally {
+    over.abort('over');
+  }
+}
+
+const isUnderWay = (view: ReadView, name: string): boolean =>
+  view.list(runs, { index: 'live' }).some(({ record }) => record.function === name);
+
+/** Removes a function that no process has and of which no run is left, with all that belongs to it. */
+function removeFunction(tx: Transaction, context: EngineContext, { Namespace: namespace, ID: name }: Job): void {
+  const isDefined =
+    context.definitions.has(definitionKey(namespace, name)) ||
+    tx.list(processes, { prefix: [queueName] }).some(({ record }) => record.versions?.[name] !== undefined);
+  if (isDefined || tx.list(runs, { index: 'by_function', prefix: [name], limit: 1 }).length > 0) return;
+  tx.remove(declarations, [name]);
+  tx.remove(functionCounts, [name]);
+  tx.remove(functionReports, [name]);
+  for (const { record } of tx.list(pauses, { prefix: [name] })) tx.remove(pauses, pauses.key(record));
+  for (const { record } of tx.list(schedules, { prefix: [name] })) tx.remove(schedules, schedules.key(record));
+  const job = readJobRow(tx, namespace, name)?.record;
+  if (job !== undefined) removeJob(tx, job);
+}
+
+/** Cancels a run; with `purge` it is removed if it has ended then. A run under way ends when its handler does. */
+export function stopRun(
+  context: EngineContext,
+  caller: Principal,
+  { run }: RunOfJob,
+  purge = false,
+): ResultAsync<StoppedRuns, StorageError> {
+  const id = runId(run);
+  const cancel = functionsOver(context)
+    .run(id)
+    .then((found) => found?.cancel('stopped through the job interface'));
+  return ResultAsync.fromPromise(cancel, storageErrorOf)
+    .andThen(() =>
+      purge
+        ? commit<void, never>(context, caller, (tx) => ok(removeEnded(tx, run.number))).map(({ index }) => index)
+        : context.storage.read((view) => view.get(runs, [run.number])?.modifyIndex ?? view.tableIndex(runs)),
+    )
+    .map(stoppedAt);
+}
+
+function removeEnded(tx: Transaction, number: number): void {
+  const run = tx.get(runs, [number])?.record;
+  if (run === undefined || !hasEnded(run)) return;
+  countEnded(tx, run, -1);
+  removeRun(tx, run);
+}
+
+function storageErrorOf(error: unknown): StorageError {
+  if (!(error instanceof FunctionsError)) throw error;
+  const { cause, message } = error;
+  return (cause as StorageError | undefined) ?? { type: 'storage_failed', reason: 'io', message };
+}
+
+/** What is read of the log of a run. */
+interface LogQuery {
+  readonly task: string;
+  readonly stream: 'stdout' | 'stderr';
+  /** Bytes from the origin. */
+  readonly offset: number;
+  readonly origin: 'start' | 'end';
+  readonly follow: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** The log of a run as that of its task: what it has logged with `info` as stdout, with `error` as stderr. Needs `read-logs`. */
+export function streamRunLog(
+  context: EngineContext,
+  caller: Principal,
+  number: number,
+  query: LogQuery,
+): ResultAsync<AsyncIterable<CommandOutput>, CommandRefused | PermissionDenied | StorageError> {
+  return context.storage
+    .read((view) => readRunAnywhere(view, number))
+    .andThen((found): ResultAsync<AsyncIterable<CommandOutput>, CommandRefused | PermissionDenied | StorageError> => {
+      if (found === undefined) return errAsync(commandRefused('not_found', 'Unknown allocation: the run is not kept'));
+      const namespace = found.job.Namespace;
+      if (!allows(caller, namespace, ['read-logs'])) return errAsync({ type: 'permission_denied' });
+      if (query.task !== functionTask) {
+        const message = `unknown task name "${query.task}": the task of a run is "${functionTask}"`;
+        return errAsync(commandRefused('invalid', message));
+      }
+      const pieces = (signal: AbortSignal | undefined) => piecesOf(context, number, { ...query, signal });
+      if (!query.follow) return okAsync(pieces(query.signal));
+      const isAllowed = (now: Principal) => allows(now, namespace, ['read-logs']);
+      const onLoss: CommandOutput = { type: 'failed', message: 'Permission denied' };
+      return whileAllowed(context, { caller, isAllowed, onLoss, signal: query.signal }, (signal) =>
+        okAsync(pieces(signal)),
+      );
+    });
+}
+
+/** The lines of a run at an index, and whether there may be more. */
+interface LogAt {
+  readonly chunks: readonly { readonly chunk: number; readonly lines: readonly LogLine[] }[];
+  readonly isOver: boolean;
+}
+
+async function* piecesOf(
+  context: EngineContext,
+  number: number,
+  {
+    stream,
+    offset,
+    origin,
+    follow,
+    signal,
+  }: Omit<LogQuery, 'task' | 'signal'> & { readonly signal: AbortSignal | undefined },
+): AsyncGenerator<CommandOutput> {
+  const file = `${functionTask}.${stream}.0`;
+  const level = stream === 'stdout' ? 'info' : 'error';
+  const query = {
+    key: () => JSON.stringify(['run-log', number]),
+    tables: [rowsUnder(runs, [number]), rowsUnder(logs, [number])],
+    run: (view: ReadView): { readonly index: number; readonly value: LogAt } => {
+      const run = view.get(runs, [number]);
+      const rows = view.list(logs, { prefix: [number] });
+      const index = Math.max(run?.modifyIndex ?? view.tableIndex(runs), ...rows.map(({ modifyIndex }) => modifyIndex));
+      const isOver = run === undefined || hasEnded(run.record);
+      return { index, value: { chunks: rows.map(({ record }) => record), isOver } };
+    },
+  };
+  let waiting: Waiting = {};
+  let [at, last] = [0, -1];
+  for (let isFirst = true; signal?.aborted !== true; isFirst = false) {
+    const read = await answerQuery(context, query, waiting);
+    if (read.isErr()) throw storageFailure(read.error);
+    const { chunks, isOver } = read.value.value;
+    const added = chunks.filter(({ chunk }) => chunk > last).flatMap(({ lines }) => lines);
+    const text = new TextEncoder().encode(
+      added.flatMap((line) => (line.level === level ? [`${line.text}\n`] : [])).join(''),
+    );
+    last = chunks.at(-1)?.chunk ?? last;
+    at += text.length;
+    const from = origin === 'start' ? offset : Math.max(0, text.length - offset);
+    const bytes = isFirst ? text.subarray(from) : text;
+    if (bytes.length > 0) yield { type: 'piece', file, offset: at, bytes };
+    if (!follow || isOver) return;
+    waiting = {
+      after: read.value.index,
+      isPatient: true,
+      whenCancelled: (cancel) => signal?.addEventListener('abort', cancel, { once: true }),
+    };
+  }
+}
