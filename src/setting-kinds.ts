@@ -1,4 +1,4 @@
-import { leastValueBytes, mostValueBytes } from './functions/stored-json.js';
+import { leastValueBytes, mostValueBytes } from './functions/value-limits.js';
 import { policyLevels } from './jobs/admission/job-policy.js';
 import type { QuotaRule } from './jobs/admission/namespace-quota.js';
 import type { RunNotificationRule } from './notifications/run-notification-rule.js';

@@ -1,4 +1,4 @@
-import { usualValueBytes } from './functions/stored-json.js';
+import { usualValueBytes } from './functions/value-limits.js';
 import type { QuotaRule } from './jobs/admission/namespace-quota.js';
 import { credentialHeaders } from './notifications/delivery/redact.js';
 import type { RunNotificationRule } from './notifications/run-notification-rule.js';

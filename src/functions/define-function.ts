@@ -4,7 +4,8 @@ import { checkOptions, faultOf, type OptionKind, type OptionTable } from '../opt
 import { type Duration, isDuration, milliseconds } from '../options/durations.js';
 import { callable, count, either, group, listOf, oneOf, optional, textLike } from '../options/option-kinds.js';
 import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
-import { type Json, mostValueBytes, storedJson } from './stored-json.js';
+import { type Json, storedJson } from './stored-json.js';
+import { mostValueBytes } from './value-limits.js';
 
 export type { Json } from './stored-json.js';
 

@@ -4,12 +4,6 @@ import { byteLength } from '../jobs/validation/text-size.js';
 /** What an input, a result and the value of a step may be. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json | undefined };
 
-/** Bytes of the JSON of an input, a result or the value of a step: the default of their setting, and its range. */
-export const usualValueBytes = 1024 * 1024;
-export const leastValueBytes = 1024;
-export const mostValueBytes = 16 * usualValueBytes;
-/** Of a progress. */
-export const mostProgressBytes = 4096;
 /** How deep a value may be: far more than people write, far less than would exhaust the stack. */
 const deepest = 200;
 

@@ -11,11 +11,13 @@ const ofNeverthrow = ['Result', 'ResultAsync', 'err', 'errAsync', 'ok', 'okAsync
 
 /** Types that public signatures use and that nobody can import: what names them is exported. */
 const onlyWithin = [
-  // `Client` is made of the table of calls, and `SubmittedJob` of the table of fields.
+  // `Client` is made of the table of calls, `TransactionClient` of those that can be part of one, and `SubmittedJob` of the table of fields.
   'Api',
   'ClientOf',
+  'JoinedMethod',
   'Submitted',
   'jobBlock',
+  'joining',
 ];
 
 /** Names of the exports whose comment says that there is no docstring. */

@@ -24,7 +24,8 @@ import {
   type StoredStep,
 } from '../../functions/run.js';
 import { isOf, runErrorOf, stringOf } from '../../functions/run-error.js';
-import { mostProgressBytes, storedJson } from '../../functions/stored-json.js';
+import { storedJson } from '../../functions/stored-json.js';
+import { mostProgressBytes } from '../../functions/value-limits.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { RunFailedError } from './functions-api.js';

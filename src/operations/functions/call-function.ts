@@ -8,7 +8,7 @@ import {
   policyOf,
   type RunContext,
 } from '../../functions/define-function.js';
-import { usualValueBytes } from '../../functions/stored-json.js';
+import { usualValueBytes } from '../../functions/value-limits.js';
 import { kept, keptProgress } from './attempt.js';
 import { parsedOf, storedOrThrow } from './enqueue.js';
 
