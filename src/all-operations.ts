@@ -127,3 +127,5 @@ export const loops: readonly BackgroundLoop[] = [
   variableLockLoop,
   commandRelayLoop,
 ];
+
+export { transact } from './transaction.js';

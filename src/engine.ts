@@ -45,7 +45,7 @@ import { schedulerTables } from './scheduler/tables.js';
 import { serviceTables } from './services/service-registration.js';
 import { type Settings, type SettingsOverrides, settingsFrom } from './settings.js';
 import { second, timerOf } from './shared/duration.js';
-import { type EngineTransaction, type TransactionOutcome, transact } from './transaction.js';
+import type { EngineTransaction, TransactionOutcome } from './transaction.js';
 import { variableTables } from './variables/tables.js';
 
 /** The engine's connections to its host. The host owns them: the engine never closes a port. */
@@ -185,7 +185,7 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
     },
     stop,
     as: (principal) => clientOf(context, principal),
-    transaction: (work) => transact(context, work),
+    transaction: async (work) => (await loadOperations()).transact(context, work, localTransport),
     perform: boundCalls(context),
     async [Symbol.asyncDispose]() {
       await stop();

@@ -5,7 +5,6 @@ import { api } from './api/index.js';
 import { type Client, clientOver, type Transport } from './client/client.js';
 import { aborted } from './client/client-error.js';
 import { orThrow, SignalboxError } from './client/or-throw.js';
-import { localTransport } from './local-transport.js';
 import type { EngineContext } from './operations/context/engine-context.js';
 import { type OpenTransaction, openTransaction, SharedWrite } from './operations/context/shared-write.js';
 import type { Storage } from './ports/storage.js';
@@ -57,10 +56,14 @@ export interface EngineTransaction extends OpenTransaction {
 export type TransactionOutcome<T> =
   T extends PromiseLike<infer V> ? V : { [K in keyof T]: T[K] extends PromiseLike<infer V> ? V : T[K] };
 
+/** Calls of a principal in this process. */
+type TransportOf = (context: EngineContext, principal: Principal) => Transport;
+
 /** Performs what the function calls in one write. See `Engine.transaction`. */
 export async function transact<T>(
   context: EngineContext,
   work: (transaction: EngineTransaction) => T,
+  transportOf: TransportOf,
 ): Promise<TransactionOutcome<T>> {
   if (typeof work !== 'function') throw new TypeError('engine.transaction: the argument is a function');
   const write = new SharedWrite(context.storage);
@@ -68,7 +71,7 @@ export async function transact<T>(
     as: (principal) => {
       const fault = principalFault(principal);
       if (fault !== undefined) throw new TypeError(`transaction.as: ${fault}`);
-      return clientIn(context, principal, write);
+      return clientIn(write, (storage) => transportOf({ ...context, storage }, principal));
     },
     alongside: (rows) => write.alongside(rows),
   };
@@ -111,7 +114,7 @@ function isPromise(value: unknown): value is PromiseLike<unknown> {
 type AnyClient = Readonly<Record<string, Readonly<Record<string, (...args: readonly unknown[]) => AnyResult>>>>;
 type AnyResult = ResultAsync<unknown, { readonly type: string }>;
 
-function clientIn(context: EngineContext, principal: Principal, write: SharedWrite): TransactionClient {
+function clientIn(write: SharedWrite, transportOver: (storage: Storage) => Transport): TransactionClient {
   const client: Record<string, Record<string, (...args: readonly unknown[]) => Promise<unknown>>> = {};
   for (const [area, calls] of Object.entries(api)) {
     const joined: readonly string[] = joining[area as keyof typeof joining] ?? [];
@@ -119,7 +122,7 @@ function clientIn(context: EngineContext, principal: Principal, write: SharedWri
     for (const method of Object.keys(calls)) {
       const perform = joined.includes(method)
         ? (storage: Storage, args: readonly unknown[]) =>
-            orThrow(clientWith(context, principal, storage)[area]?.[method]?.(...args) as AnyResult)
+            orThrow(clientWith(transportOver, storage)[area]?.[method]?.(...args) as AnyResult)
         : () => Promise.reject(new TypeError(unjoined(area, method)));
       client[area][method] = (...args) => write.add(async (storage) => perform(storage, args));
     }
@@ -136,7 +139,7 @@ function unjoined(area: string, method: string): string {
 }
 
 /** A client whose calls write to the storage, unless their signal has aborted by then. */
-function clientWith(context: EngineContext, principal: Principal, storage: Storage): AnyClient {
+function clientWith(transportOver: (storage: Storage) => Transport, storage: Storage): AnyClient {
   const transport: Pick<Transport, 'answer'> = {
     answer: (call, input, { signal, waiting }) => {
       const own: Storage = {
@@ -144,7 +147,7 @@ function clientWith(context: EngineContext, principal: Principal, storage: Stora
         write: (work) =>
           storage.write((view) => (signal?.aborted === true ? (err(aborted) as ReturnType<typeof work>) : work(view))),
       };
-      return localTransport({ ...context, storage: own }, principal).answer(call, input, {
+      return transportOver(own).answer(call, input, {
         signal: undefined,
         waiting,
       });

@@ -3,6 +3,7 @@ import type { HostRows } from '../../functions/define-function.js';
 import type { ListQuery, Row, Storage, StorageError, TableName, WriteView, Written } from '../../ports/storage.js';
 import type { Key, Table } from '../../shared/table.js';
 import type { EngineContext } from './engine-context.js';
+import { NotCommittedError } from './not-committed.js';
 
 /** Several operations that commit together or not at all, while they are collected. */
 export interface OpenTransaction {
@@ -11,17 +12,6 @@ export interface OpenTransaction {
    * it throws a TypeError.
    */
   alongside(rows: HostRows): void;
-}
-
-/** The operation was not stored, because its transaction was refused for another reason: the `cause`. */
-export class NotCommittedError extends Error {
-  override readonly name = 'NotCommittedError';
-  /** The tag of the error. */
-  readonly type = 'not_committed';
-
-  constructor(cause: unknown) {
-    super(`nothing of the transaction was stored: ${messageOf(cause)}`, { cause });
-  }
 }
 
 type Work = (view: WriteView) => Result<unknown, unknown>;
@@ -310,10 +300,4 @@ export function sharedWriteOf(caller: string, transaction: unknown, { definition
   if (known.context.definitions !== definitions)
     throw new TypeError(`${caller}: the transaction is one of another engine`);
   return known.write;
-}
-
-function messageOf(error: unknown): string {
-  const { message, type } = (error ?? {}) as { readonly message?: unknown; readonly type?: unknown };
-  if (typeof message === 'string') return message;
-  return typeof type === 'string' ? type.replaceAll('_', ' ') : 'an exception';
 }
