@@ -66,6 +66,8 @@ export interface StoredRun {
   readonly keys?: readonly StoredKey[];
   /** The counts that it belongs to, of limits and rates with a key: `scope=key`. The first one is its turn. */
   readonly limits?: readonly string[];
+  /** It was enqueued by a process without its code, which cannot know its `limits`. A process that has the code adds them before it starts. */
+  readonly hasOpenKeys?: true;
   /** The trace of its enqueue, as a `traceparent`. */
   readonly trace?: string;
   /** The schedule that launched it. */
@@ -144,6 +146,11 @@ export const runs = table<StoredRun>(
       version: 1,
       key: (run) => (hasEnded(run) ? [run.function, groupOf(run), keptFrom(run), run.number] : undefined),
       lazy: 128,
+    },
+    open_keys: {
+      version: 1,
+      key: ({ state, hasOpenKeys, function: name, version, number }) =>
+        state === 'queued' && hasOpenKeys === true ? [name, version, number] : undefined,
     },
     after: {
       version: 1,

@@ -11,7 +11,7 @@ import type { Instant } from '../../shared/instant.js';
 
 /*
  * The delivery loop of a process can claim the deliveries of an event in the write that accepts it, so that they begin when that is durable,
- * without another write. It learns of the others, too.
+ * without another write. It learns of what it does not claim.
  */
 
 /** The tables that deliveries depend on. */

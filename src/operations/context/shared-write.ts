@@ -213,8 +213,8 @@ class SharedRun {
     let isBehind = false;
     for (const write of this.#writes) {
       this.refused = write;
-      const part = new PartView(view, isBehind);
-      const result = write.work(part);
+      const part: PartView = new PartView(view, isBehind);
+      const result: Result<unknown, unknown> = write.work(part);
       if (result.isErr()) return err(result.error);
       this.#written.push({ value: result.value, index: part.lastIndex, changed: part.isChanged });
       isBehind ||= part.isChanged;

@@ -44,13 +44,13 @@ export class LateRuns {
     this.#policies = policies;
   }
 
-  /** One check, at most once a minute. Gives when the next one is due, by the wall clock. */
-  check(tx: Transaction, late: LateFunction[]): Instant {
+  /** One check, at most once a minute. Gives when the next one is due, by the wall clock. `isBusy`: more runs may be due than have a slot. */
+  check(tx: Transaction, late: LateFunction[], isBusy: boolean): Instant {
     const passed = tx.monotonic - this.#checkedAt;
     // Work that the store runs again has the same time.
     if (passed > 0 && passed < checkEvery) {
       const soon = tx.now + checkEvery - passed;
-      return this.#mayChange(tx) ? soon : Math.max(this.#nextAt, soon);
+      return isBusy || this.#mayChange(tx) ? soon : Math.max(this.#nextAt, soon);
     }
     this.#checkedAt = tx.monotonic;
     const waiting = new Map<string, Waiting>();

@@ -4,7 +4,7 @@ import { hasEnded, runs, type StoredRun } from '../../functions/run.js';
 import { declared, launchesOf, type StoredSchedule, schedules } from '../../functions/schedule.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
-import { countNew, newRun, putNewRun } from './stored-runs.js';
+import { batchSize, countNew, inputOf, newRun, putNewRun } from './stored-runs.js';
 
 /**
  * Stores the schedules of the code, and removes those that the code no longer has, unless a later version of the code has declared
@@ -69,6 +69,30 @@ function unfinishedLaunches(tx: Transaction, numbers: readonly (number | undefin
   const launched = numbers.map((number) => (number === undefined ? undefined : tx.get(runs, [number])?.record));
   return launched.filter((run) => run !== undefined).filter((run) => !hasEnded(run));
 }
+
+/**
+ * Adds the counts to runs that a process without their code has enqueued, of the functions of this process with keys, up to one batch;
+ * whether there may be more. Until then they do not start here.
+ */
+export function closeKeys(tx: Transaction, active: readonly FunctionPolicy[]): boolean {
+  let left = batchSize;
+  for (const policy of active) {
+    if (!hasKeys(policy)) continue;
+    const open = { index: 'open_keys', prefix: [policy.name], to: [policy.name, policy.version + 1], limit: left };
+    for (const { record } of tx.list(runs, open)) {
+      left -= 1;
+      const { hasOpenKeys: _, ...run } = record;
+      const limits = limitsOfLaunch(policy, inputOf(tx, record));
+      tx.put(runs, limits.length === 0 ? run : { ...run, limits });
+    }
+    if (left <= 0) return true;
+  }
+  return false;
+}
+
+/** Whether the counts of a run are known, as far as its function has keys. */
+export const hasItsKeys = ({ hasOpenKeys }: StoredRun, policy: FunctionPolicy): boolean =>
+  hasOpenKeys === undefined || !hasKeys(policy);
 
 /** The counts of a launch. An input that the schema refuses, or checks only later, has none: its attempt says what is wrong. */
 export function limitsOfLaunch(policy: FunctionPolicy, input: Json | undefined): readonly string[] {

@@ -33,16 +33,25 @@ function endIn(tx: Transaction, run: StoredRun, policies: Policies): void {
   afterEnd(tx, run, policies);
 }
 
-/** Cancels a run with all that it has called; undefined when it had ended. */
+/** Cancels a run with all that it has called, however deep; undefined when it had ended. */
 export function cancelIn(tx: Transaction, run: StoredRun, reason: string, policies: Policies): StoredRun | undefined {
   const changed = cancelled(run, reason, tx.now);
   if (changed === undefined) return undefined;
-  endIn(tx, changed, policies);
-  for (const { record } of tx.list(steps, { prefix: [run.number] })) {
-    const called = record.called === undefined ? undefined : tx.get(runs, [record.called.number])?.record;
-    if (called !== undefined) cancelIn(tx, called, reason, policies);
-  }
+  // A list instead of recursion: a chain of calls may be deeper than the stack. Reads come first, since lists among many changed rows are slow.
+  const all = [{ run, changed }];
+  for (const { run: caller } of all)
+    for (const number of calledBy(tx, caller)) {
+      const called = tx.get(runs, [number])?.record;
+      const over = called === undefined ? undefined : cancelled(called, reason, tx.now);
+      if (called !== undefined && over !== undefined) all.push({ run: called, changed: over });
+    }
+  for (const each of all) endIn(tx, each.changed, policies);
   return changed;
+}
+
+/** The runs that a run has called, by number. */
+function calledBy(tx: Transaction, { number }: StoredRun): number[] {
+  return tx.list(steps, { prefix: [number] }).flatMap(({ record }) => record.called?.number ?? []);
 }
 
 /**
@@ -104,11 +113,11 @@ export function putFollowUp(tx: Transaction, batch: StoredBatch, policies: Polic
   const policy = policies.get(name);
   const number = tx.nextIndex();
   const run = newRun({ name, ...declared, ...policy }, input, { number, now: tx.now, dueAt: tx.now });
-  // A process without its code cannot know its keys.
   const limits = policy === undefined ? [] : limitsOfLaunch(policy, input);
+  const keys = policy === undefined ? { hasOpenKeys: true as const } : limits.length === 0 ? {} : { limits };
   // It is not refused: the batch has ended.
   changeUnfinished(tx, name, 1);
-  putNewRun(tx, limits.length === 0 ? run : { ...run, limits }, JSON.stringify(input).length);
+  putNewRun(tx, { ...run, ...keys }, JSON.stringify(input).length);
   return true;
 }
 

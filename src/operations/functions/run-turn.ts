@@ -29,7 +29,7 @@ import type { Transaction } from '../commit.js';
 import type { Ended, KnownItems, TurnWork } from '../queue/work-loop.js';
 import type { Attempt, NotedEnd } from './attempt.js';
 import { type LateFunction, type LateRuns, noteLaunch } from './late-runs.js';
-import { launchDue } from './launches.js';
+import { closeKeys, hasItsKeys, launchDue } from './launches.js';
 import type { MissingFunctions } from './missing-functions.js';
 import { afterEnd } from './run-ends.js';
 import { RunReports } from './run-reports.js';
@@ -130,6 +130,7 @@ export class RunTurn implements TurnWork<Attempt> {
     const adopted = this.claimed.length;
     this.#letTimePass();
     this.#launch();
+    if (closeKeys(this.#tx, this.#plan.active)) this.isPartial = true;
     this.#claim();
     this.#report(adopted);
     if (this.#going.length + this.claimed.length > 0) this.#hold();
@@ -171,14 +172,16 @@ export class RunTurn implements TurnWork<Attempt> {
       touched.set(run.function, counted({ ...counts, unfinished: counts.unfinished - 1 }, run, 1));
     }
     const collects = touched.size > 0 && tx.monotonic - collectedAt >= minute;
+    let isPartial = false;
     for (const [name, counts] of touched) {
       const policy = collects ? policies.get(name) : undefined;
       const left = policy === undefined ? { counts, isPartial: false } : collect(tx, policy, counts);
-      if (left.isPartial) this.isPartial = true;
+      isPartial ||= left.isPartial;
       tx.put(functionCounts, { function: name, ...left.counts });
     }
     for (const run of this.ended) if (afterEnd(tx, run, policies)) this.isPartial = true;
-    if (collects && !this.isPartial) this.collectedAt = tx.monotonic;
+    if (isPartial) this.isPartial = true;
+    else if (collects) this.collectedAt = tx.monotonic;
   }
 
   #putNotes({ attempt, notes }: Noted): void {
@@ -312,7 +315,10 @@ export class RunTurn implements TurnWork<Attempt> {
     const active = this.#plan.active.filter(({ name }) => !paused.has(name));
     const found = active.flatMap((policy) => {
       const mayTake = (run: StoredRun): boolean =>
-        run.version <= policy.version && !this.#known.has(run.number) && paused.keyOf(run) === undefined;
+        run.version <= policy.version &&
+        !this.#known.has(run.number) &&
+        paused.keyOf(run) === undefined &&
+        hasItsKeys(run, policy);
       if (isLimited(policy) && admission?.isClosed(policy) === true) return [];
       if (hasKeys(policy)) return this.#ofKeys(policy, search, mayTake);
       return firstOf(this.#tx, index, [policy.name], { limit, mayTake });
@@ -354,7 +360,8 @@ export class RunTurn implements TurnWork<Attempt> {
       else reports.started(run);
     }
     this.#nextDue(reports.wait());
-    this.#nextDue(this.#plan.lateRuns.check(this.#tx, this.late));
+    const isBusy = this.claimed.length > 0 && this.claimed.length + this.resumed.length >= this.#plan.free;
+    this.#nextDue(this.#plan.lateRuns.check(this.#tx, this.late, isBusy));
     this.#nextDue(this.#plan.missing.check(this.#tx));
     this.unheard = reports.unheard;
   }

@@ -19,7 +19,7 @@ import {
   steps,
   values,
 } from '../../functions/run.js';
-import type { ReadView } from '../../ports/storage.js';
+import type { ReadView, Row } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';
 import type { Transaction } from '../commit.js';
@@ -162,13 +162,15 @@ export function collect(
   let isPartial = false;
   for (const group of ['succeeded', 'others'] as const) {
     const { age, count } = policy.keep[group];
-    const oldest = tx.list(runs, { index: 'history', prefix: [policy.name, group], limit: batchSize });
     const tooMany = counts[group] - count;
     // What an idempotency key leads to is kept for as long as the key does.
-    const removed = oldest.filter(({ record }, at) => {
+    const isOver = ({ record }: Row<StoredRun>, at: number): boolean => {
       const from = keptFrom(record);
       return (at < tooMany && from <= tx.now) || from + age < tx.now;
-    });
+    };
+    const oldest = { index: 'history', prefix: [policy.name, group] };
+    const isAny = tx.list(runs, { ...oldest, limit: 1 }).some(isOver);
+    const removed = isAny ? tx.list(runs, { ...oldest, limit: batchSize }).filter(isOver) : [];
     for (const { record } of removed) {
       removeRun(tx, record);
       counts = counted(counts, record, -1);

@@ -1,15 +1,21 @@
 import fc from 'fast-check';
-import { errAsync } from 'neverthrow';
+import { errAsync, ok } from 'neverthrow';
 import { afterEach, describe, expect, test } from 'vitest';
-import { memoryStorage, rerunning } from '../../../adapters/memory/index.js';
+import { memoryStorage, recordingDelivery, rerunning } from '../../../adapters/memory/index.js';
 import {
   defineFunction,
   type FunctionDefinition,
   type Handler,
   Snooze,
 } from '../../../src/functions/define-function.js';
-import { functionCounts, hasEnded, runs, type StoredRun } from '../../../src/functions/run.js';
-import type { EnqueueOptions, Functions, FunctionsError } from '../../../src/operations/functions/functions-api.js';
+import { functionCounts, hasEnded, runs, type StoredRun, steps } from '../../../src/functions/run.js';
+import { createEngine, hostPrincipal } from '../../../src/index.js';
+import type {
+  BatchEnd,
+  EnqueueOptions,
+  Functions,
+  FunctionsError,
+} from '../../../src/operations/functions/functions-api.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { hour, minute, second } from '../../../src/shared/duration.js';
 import { processOver, stopAll, type World, world } from '../../support/function-processes.js';
@@ -1110,4 +1116,84 @@ describe('a clock that is set back', () => {
     expect(await secondsUntil(own, () => calls.length > 0)).toBe(65 * 60);
     expect(calls).toEqual([[{ n: 1 }, 600]]);
   });
+});
+
+describe('a run that a process without its code has enqueued', () => {
+  const follow = (own: World, running: Set<string>, most: { at: number }, version = 1) =>
+    defineFunction<BatchEnd>(
+      { name: 'follow', version, concurrency: { limit: 1, key: ({ counts }) => `cancelled ${counts.cancelled}` } },
+      async (_, run) => {
+        running.add(run.id);
+        most.at = Math.max(most.at, running.size);
+        await own.clock.sleep(second, run.signal);
+        running.delete(run.id);
+      },
+    );
+
+  test('has its keys before it starts: batches that a call of the interface ends are followed within the limit', async () => {
+    const own = world();
+    const running = new Set<string>();
+    const most = { at: 0 };
+    const fn = follow(own, running, most);
+    const work = plain(() => undefined);
+    const sender = await processOver(own, [work, fn], { starts: false });
+    for (let n = 0; n < 110; n += 1) await sender.enqueueMany(work, [{ n }], { then: fn, delay: '30d' });
+    const { clock, storage, ids } = own;
+    // A server that has none of the definitions.
+    const server = createEngine({ storage, clock, ids, delivery: recordingDelivery({ clock }) });
+    const cancelled = await server.as(hostPrincipal).functions.cancel('work', {});
+    expect(cancelled._unsafeUnwrap()).toEqual({ count: 110 });
+    expect(await sender.list({ function: 'follow', key: 'cancelled 1' })).toEqual([]);
+    // Earlier code may not take them, and does not compute their keys.
+    const later = follow(own, running, most, 2);
+    await processOver(own, [later]);
+    await own.clock.advance(10 * second);
+    expect(most.at).toBe(1);
+    expect(await sender.list({ function: 'follow', key: 'cancelled 1', limit: 200 })).toHaveLength(110);
+    await own.clock.advance(130 * second);
+    expect(await sender.list({ function: 'follow', state: 'succeeded', limit: 200 })).toHaveLength(110);
+    expect(most.at).toBe(1);
+  });
+
+  test('waits for its version, and starts as it is where the function has no keys', async () => {
+    const own = world();
+    const [running, most] = [new Set<string>(), { at: 0 }];
+    const work = plain(() => undefined);
+    const sender = await processOver(own, [work, follow(own, running, most, 2)], { starts: false });
+    const batch = await sender.enqueueMany(work, [{ n: 1 }], { then: follow(own, running, most, 2), delay: '30d' });
+    const { clock, storage, ids } = own;
+    const server = createEngine({ storage, clock, ids, delivery: recordingDelivery({ clock }) });
+    await server.as(hostPrincipal).functions.cancelRun(batch.runs[0]?.id ?? '', {});
+    const earlier = await processOver(own, [follow(own, running, most)]);
+    await own.clock.advance(minute);
+    expect((await sender.list({ function: 'follow' })).map(({ state }) => state)).toEqual(['queued']);
+    await earlier.stop();
+    await processOver(own, [defineFunction<BatchEnd>({ name: 'follow', version: 3 }, () => undefined)]);
+    await own.clock.advance(minute);
+    expect((await sender.list({ function: 'follow' })).map(({ state }) => state)).toEqual(['succeeded']);
+  });
+});
+
+test('a chain of calls is cancelled to its end, also one that is deeper than the stack', async () => {
+  const own = world();
+  const deep = defineFunction<number>({ name: 'deep' }, () => undefined);
+  const functions = await processOver(own, [deep], { starts: false });
+  const first = await functions.enqueue(deep, 0);
+  const from = Number(first.id.split('/')[1]);
+  const depth = 10_000;
+  await own.storage.write((view) => {
+    const run = view.get(runs, [from])?.record as StoredRun;
+    // As if each had called the next one, in a process that is gone.
+    for (let n = 0; n <= depth; n += 1) {
+      const number = n === 0 ? from : 1_000_000 + n;
+      const parent = n === 0 ? {} : { parent: { run: n === 1 ? from : number - 1, function: 'deep', step: 'next' } };
+      view.put(runs, { ...run, number, ...parent });
+      const called = { number: 1_000_001 + n, function: 'deep' };
+      if (n < depth) view.put(steps, { run: number, name: 'next', called });
+    }
+    return ok(undefined);
+  });
+  expect(await first.cancel()).toBe(true);
+  expect(await functions.list({ state: 'queued' })).toEqual([]);
+  expect(await functions.list({ state: 'cancelled', limit: 10_000 })).toHaveLength(10_000);
 });

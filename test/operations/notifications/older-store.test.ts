@@ -1,10 +1,13 @@
 import { ok } from 'neverthrow';
-import { expect, test } from 'vitest';
-import { deliveries, deliveryKey } from '../../../src/notifications/delivery/delivery.js';
+import { afterAll, expect, test, vi } from 'vitest';
+import { sqliteStorage } from '../../../adapters/sqlite/index.js';
+import { type Delivery, deliveries, deliveryKey } from '../../../src/notifications/delivery/delivery.js';
 import { events } from '../../../src/notifications/events/event.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
 import { listDeliveries, showDelivery } from '../../../src/operations/notifications/index.js';
 import { day, minute, second } from '../../../src/shared/duration.js';
+import { table } from '../../../src/shared/table.js';
+import { scratchFolder } from '../../adapters/sqlite/sqlite-files.js';
 import { create, must, owner, publish, type TestEngine, testEngine } from './engine-setup.js';
 
 /*
@@ -33,6 +36,9 @@ async function asBefore(engine: TestEngine, id: string, position: number, lease:
     }),
   );
 }
+
+const folder = scratchFolder();
+afterAll(() => folder.remove());
 
 const leases = [
   ['nobody worked on', null],
@@ -74,6 +80,41 @@ test.each(leases)('what %s is sent once, in the order of its runs, a few at a ti
   expect(stored).not.toHaveProperty('position');
   await engine.stop();
 });
+
+test('a file keeps the keys that its rows have', async () => {
+  const storage = (await sqliteStorage(folder.path('older.db')))._unsafeUnwrap();
+  const older = table<Delivery>(deliveries.name, ({ configurationId, sequence }) => [configurationId, sequence]);
+  await must(storage.write((view) => ok(view.list(older, { limit: 0 }))));
+  const engine = await testEngine({}, { ports: { storage } });
+  const { id } = await must(create(engine));
+  engine.delivery.clear();
+  const published = [];
+  for (let n = 0; n < 20; n += 1) published.push(await publish(engine, { runId: `run-${n % 4}`, message: `${n}` }));
+  await asBefore(engine, id, 0, null);
+  for (let n = 20; n < 24; n += 1) published.push(await publish(engine, { runId: `run-${n % 4}`, message: `${n}` }));
+  engine.start();
+  await vi.waitFor(
+    async () => {
+      await engine.clock.advance(second);
+      const request = { configurationId: id, outcome: 'delivered', page: { size: 100 } };
+      expect((await must(listDeliveries(engine, owner, request))).items).toHaveLength(24);
+    },
+    { timeout: 20_000, interval: 1 },
+  );
+  const sent = engine.delivery.requests.map(messageOf).map(Number);
+  for (let run = 0; run < 4; run += 1) {
+    expect(sent.filter((n) => n % 4 === run)).toEqual([0, 1, 2, 3, 4, 5].map((n) => 4 * n + run));
+  }
+  for (const { deliveryIds } of published) {
+    const deliveryId = deliveryIds[0] ?? '';
+    expect(await must(showDelivery(engine, owner, { deliveryId }))).toMatchObject({
+      id: deliveryId,
+      outcome: 'delivered',
+    });
+  }
+  await engine.stop();
+  await storage.close();
+}, 30_000);
 
 test('events that a queue had passed are not sent again', async () => {
   const engine = await testEngine();

@@ -76,6 +76,7 @@ async function joinTimeline({ clock, storage }: EngineContext): Promise<Timeline
 
 interface DeliveryWork extends TurnWork<DeliveryItem> {
   readonly turn: DeliveryTurn | undefined;
+  readonly ended: readonly Ended<DeliveryItem, DeliveryEnd>[];
 }
 
 /** The deliveries as a queue. */
@@ -148,6 +149,7 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
     reportExpired(turn);
     return {
       turn,
+      ended: ends,
       claimed: turn.claimed,
       isPartial: claims && (turn.lookFrom !== null || turn.again.size > 0),
       nextAt: claims ? this.#nextAt(turn) : Number.POSITIVE_INFINITY,
@@ -155,9 +157,9 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
     };
   }
 
-  follow({ turn, claimed: items }: DeliveryWork, ends: readonly Ended<DeliveryItem, DeliveryEnd>[]): void {
+  follow({ turn, ended, claimed: items }: DeliveryWork): void {
     const memory = this.#memory;
-    for (const { item } of ends) memory.forgetHead(item);
+    for (const { item } of ended) memory.forgetHead(item);
     this.#reservation.settle();
     if (turn === undefined) return;
     this.#freed.clear();
@@ -213,8 +215,8 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
   /** One write in which events are accepted. */
   accepting(): AcceptedWrite {
     const reservation = new Reservation(this.#memory);
-    const write = new Accepting();
     this.loop.claims();
+    const write = new Accepting();
     return {
       restart: () => {
         reservation.release();
@@ -248,9 +250,10 @@ class DeliveryQueue implements QueueKind<DeliveryItem, DeliveryEnd, DeliveryWork
       },
       failed: (mayBeStored) => {
         reservation.release();
-        this.loop.begin([], mayBeStored && write.items.length > 0);
+        const mayHold = write.items.length > 0;
+        this.loop.begin([], mayBeStored && mayHold);
         // Others may have waited for the slots.
-        if (write.items.length > 0) this.loop.wake();
+        if (mayHold) this.loop.wake();
       },
     };
   }

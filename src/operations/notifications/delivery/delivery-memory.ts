@@ -113,7 +113,7 @@ export class DeliveryMemory {
     return this.limits.get(configurationId) ?? initialLimit(this.rules.limit);
   }
 
-  /** Something has changed that is not known here: everything is read again. */
+  /** Something has changed that nobody has reported: everything is read again. */
   forget(): void {
     this.notes.clear();
     this.lookFrom = [];
