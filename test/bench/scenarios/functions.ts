@@ -23,16 +23,26 @@ export async function run(): Promise<readonly Measured[]> {
   const clock = systemClock();
   const engine = createEngine({ storage, clock, ids: randomIds(), delivery: recordingDelivery({ clock }) });
   const noop = defineFunction<{ n: number }, { n: number }>({ name: 'noop' }, () => undefined);
-  const functions = createFunctions(engine, [noop], { concurrency: callers });
+  const keyed = defineFunction<{ n: number }, { n: number }>(
+    { name: 'keyed', concurrency: { limit: 1, key: ({ n }) => `key ${n % 1000}` } },
+    () => undefined,
+  );
+  const functions = createFunctions(engine, [noop, keyed], { concurrency: callers });
   await functions.start();
   const floor = queueByHand(driver(join(folder, 'raw.db'), false));
   try {
-    const ours = inParallel(async (n) => {
-      const enqueued = await functions.enqueue(noop, { n });
-      await enqueued.result();
-    });
-    const measured = await compareRates('functions.sqlite', ours, inParallel(floor.runToEnd), {}, { clock: 'cpu' });
-    return [{ ...asCost(measured), limit: { max: limit } }];
+    let next = 0;
+    const toEnd = (fn: typeof noop): Slice =>
+      inParallel(async () => {
+        next += 1;
+        const enqueued = await functions.enqueue(fn, { n: next });
+        await enqueued.result();
+      });
+    const byHand = inParallel(floor.runToEnd);
+    const measured = await compareRates('functions.sqlite', toEnd(noop), byHand, {}, { clock: 'cpu' });
+    // The floor of this row is the one above without the limit.
+    const limited = await compareRates('functions.sqlite, 1,000 keys', toEnd(keyed), toEnd(noop), {}, { clock: 'cpu' });
+    return [{ ...asCost(measured), limit: { max: limit } }, asCost(limited)];
   } finally {
     await functions.stop();
     await storage.close();
