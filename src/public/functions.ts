@@ -10,6 +10,7 @@ export type {
 export type { HostRows, Json } from '../functions/define-function.js';
 export type {
   EnqueueRefused,
+  JobOfFunction,
   FunctionCallError,
   FunctionNotFound,
   FunctionRunNotFound,

@@ -23,7 +23,7 @@ export interface QueueProcess {
 export const processes = table<QueueProcess>('queue_processes', ({ queue, id }) => [queue, id]);
 
 /** One point on a timeline. */
-export interface TimelinePoint {
+interface TimelinePoint {
   readonly timeline: string;
   readonly monotonic: Milliseconds;
 }

@@ -3,7 +3,7 @@ import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 
 /** So many starts in a time; `burst`: how many may follow each other at once after a pause. */
-export interface Rate {
+interface Rate {
   readonly limit: number;
   readonly per: Milliseconds;
   readonly burst: number;

@@ -39,7 +39,7 @@ export interface QueueLimits {
 }
 
 /** A slot for a run that begins in the write that enqueues it. Either `begin` or `release` is called after that. */
-export interface Slot {
+interface Slot {
   /** The run as started by this process, within the write. */
   claim(tx: Transaction, run: StoredRun): StoredRun;
   /** The write is durable. Of a paused function, the run was enqueued without being claimed. */
