@@ -10,13 +10,14 @@ export type {
 export type { HostRows, Json } from '../functions/define-function.js';
 export type {
   EnqueueRefused,
-  JobOfFunction,
   FunctionCallError,
   FunctionNotFound,
   FunctionRunNotFound,
+  JobOfFunction,
 } from '../functions/errors.js';
 export type { Outcome as FunctionOutcome, RunError, RunState } from '../functions/run.js';
 export type { WaitReason as RunWaitReason } from '../operations/functions/functions-api.js';
+export type { DispatchRunError } from '../operations/functions/jobs-of-functions.js';
 export type {
   FunctionLogLine,
   FunctionRunSummary,
