@@ -285,6 +285,11 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
   }
 
   async perform(attempt: Attempt): Promise<NotedEnd | undefined> {
+    // Another process may have it after a pause since the claim: a limit of one would be exceeded.
+    if (!this.loop.isHeld) {
+      this.#busy.delete(attempt);
+      return this.#ended(attempt, { type: 'handed_back' });
+    }
     this.#watch.began(attempt.run);
     attempt.begin();
     const end = await attempt.perform();

@@ -139,6 +139,8 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
   #known = 0;
   #reached = 0;
   #isClosed = false;
+  /** The end of this process's lease as it was written or read last. */
+  #leaseUntil: Milliseconds = Number.NEGATIVE_INFINITY;
   /** Nothing starts here any more. */
   #isOver = false;
   /** Leases of processes on other timelines. */
@@ -217,8 +219,14 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
   keepLease(view: WriteView, time: WriteTime): Milliseconds {
     const { name, lease } = this.#kind;
     const known = view.get(processes, [name, this.process])?.record.leaseUntil;
-    if (known !== undefined && known - time.monotonic > renewalAt(lease)) return known;
-    return this.#putLease(view, time, lease);
+    const isLong = known !== undefined && known - time.monotonic > renewalAt(lease);
+    this.#leaseUntil = isLong ? known : this.#putLease(view, time, lease);
+    return this.#leaseUntil;
+  }
+
+  /** Whether what this process has claimed is still its own: it may have been stopped for longer than its lease. */
+  get isHeld(): boolean {
+    return this.#context.clock.monotonic() < this.#leaseUntil;
   }
 
   #putLease(view: WriteView, { now, monotonic, timeline }: WriteTime, lease: Milliseconds): Milliseconds {

@@ -729,6 +729,35 @@ describe('several processes', () => {
     expect((await run.status()).result).toBe('by the second');
   });
 
+  test('a process that is paused between its claim and the handler does not call it after its lease', async () => {
+    const own = world();
+    const answers: (() => void)[] = [];
+    let isPaused = false;
+    const paused: Storage = {
+      ...own.storage,
+      read: (work) => own.storage.read(work),
+      write: (work) => {
+        const written = own.storage.write(work);
+        if (!isPaused) return written;
+        return new ResultAsync(written.then((result) => new Promise((go) => answers.push(() => go(result)))));
+      },
+    };
+    const calls: string[] = [];
+    const first = await processOver({ ...own, storage: paused }, [plain(() => void calls.push('first'))]);
+    await own.clock.settle();
+    isPaused = true;
+    const enqueued = first.enqueue(plain(), { n: 1 });
+    await own.clock.settle();
+    await processOver(own, [plain(() => void calls.push('second'))]);
+    await own.clock.advance(minute);
+    expect(calls).toEqual(['second']);
+    isPaused = false;
+    for (const answer of answers) answer();
+    expect(await (await enqueued).status()).toMatchObject({ state: 'succeeded', interruptions: 1 });
+    await own.clock.advance(minute);
+    expect(calls).toEqual(['second']);
+  });
+
   test('a process that enqueues before its loop has woken from a pause still learns what it has lost', async () => {
     const own = world();
     const frozen: (() => void)[] = [];
