@@ -174,6 +174,7 @@ const mostStatuses = 1000;
 /** The numbers of instances of functions, for one list. */
 export class FunctionChildren {
   #running: { readonly view: ReadView; readonly counts: ReadonlyMap<string, number> } | undefined;
+  #seen: { readonly view: ReadView; readonly hasFunctions: boolean } | undefined;
 
   /** The summary with the present numbers, if it is that of the job of a function. */
   summaryIn(view: ReadView, summary: Row<JobSummary> | undefined): Row<JobSummary> | undefined {
@@ -186,6 +187,7 @@ export class FunctionChildren {
   /** The same for the summary in a list. */
   counted(view: ReadView, summary: JobSummary): JobSummary {
     const { Namespace, JobID } = summary;
+    if (!this.areThere(view)) return summary;
     if (view.get(declarations, [JobID])?.record.namespace !== Namespace) return summary;
     const counts = view.get(functionCounts, [JobID]);
     if (counts === undefined) return summary;
@@ -201,6 +203,12 @@ export class FunctionChildren {
     const { Pending, Running, Dead } = childrenOf(counts, this.#runningOf(view, ID));
     const length = Math.min(mostStatuses, Pending + Running + Dead);
     return Array.from({ length }, (_, at) => (at < Running ? 'running' : at < Running + Pending ? 'pending' : 'dead'));
+  }
+
+  /** Whether the store has functions: most have none, and their lists need not look for each job. */
+  areThere(view: ReadView): boolean {
+    if (this.#seen?.view !== view) this.#seen = { view, hasFunctions: view.tableIndex(declarations) > 1 };
+    return this.#seen.hasFunctions;
   }
 
   #runningOf(view: ReadView, name: string): number {

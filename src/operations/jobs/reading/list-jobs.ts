@@ -70,7 +70,13 @@ function listStoredJobs(context: EngineContext, caller: Principal, input: ListJo
   const readable = visibilityOf(caller, everyNamespace, ['read-job']);
   const request = { ...input, namespace, sees };
   const children = new FunctionChildren();
-  const fromStubs = (view: ReadView): boolean => !meta && filter === '' && pool === undefined && hasCurrentStubs(view);
+  const isPlain = !meta && filter === '' && pool === undefined;
+  // The same for all rows that one view gives.
+  let seen: { readonly view: ReadView; readonly fromStubs: boolean } | undefined;
+  const fromStubs = (view: ReadView): boolean => {
+    if (seen?.view !== view) seen = { view, fromStubs: isPlain && hasCurrentStubs(view) };
+    return seen.fromStubs;
+  };
   return readList(context, caller, input, {
     key: ['jobs', namespace, key, meta, pool, filter === '' ? '' : readable.key],
     anyOf: ['list-jobs'],
@@ -122,6 +128,8 @@ function shownJob(view: ReadView, { record: job }: Row<Job>, meta: boolean, outc
 
 /** The present numbers of instances of a function. */
 function withChildren(view: ReadView, row: ListedJob, children: FunctionChildren): ListedJob {
+  // Without functions the stored text is the answer, and no row is parsed.
+  if (!children.areThere(view)) return row;
   const { record } = row;
   if (record.Type !== 'batch' || !(record.Periodic || record.ParameterizedJob)) return row;
   const JobSummary = children.counted(view, record.JobSummary);
