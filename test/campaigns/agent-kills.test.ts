@@ -118,10 +118,13 @@ class Fleet {
 
   /** Dispatches runs one by one, each until it is acknowledged, and not far ahead of what has run. */
   async #dispatch(): Promise<void> {
-    while (this.#busy) {
+    // One without an answer may have been accepted: it is asked for until it is known.
+    let isOpen = false;
+    while (this.#busy || isOpen) {
       const n = String(this.#dispatched);
       const asking = await this.#box.jobs.dispatch('work', { meta: { n }, idempotencyToken: `n-${n}` });
-      if (asking.isOk()) this.#dispatched += 1;
+      isOpen = asking.isErr();
+      if (!isOpen) this.#dispatched += 1;
       await pause(this.#dispatched - this.#installed.marks().size > 20 ? 200 : 20);
     }
   }
