@@ -20,7 +20,8 @@ try {
   failed = (await tested(await environment())) !== 0;
 } finally {
   await Promise.all([open, withTokens].map(ended));
-  await rm(folder, { recursive: true, force: true });
+  // Tasks outlive their server for a moment.
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
 process.exitCode = failed ? 1 : 0;
 
