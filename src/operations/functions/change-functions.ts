@@ -82,18 +82,16 @@ function refusal(
   namespace: string,
   name: string,
 ): ResultAsync<never, FunctionNotFound | EnqueueRefused | StorageError> {
+  return context.storage
+    .read((view) => declaredIn(view, namespace, name))
+    .andThen((declared) => err(declared === undefined ? functionNotFound(namespace, name) : notDefinedHere(name)));
+}
+
+export function notDefinedHere(name: string): EnqueueRefused {
   const message =
     `this server has no definition of ${name}, so it cannot check the input: ` +
     'send the request to a server that passes the definition to createFunctions';
-  return context.storage
-    .read((view) => declaredIn(view, namespace, name))
-    .andThen((declared) =>
-      err(
-        declared === undefined
-          ? functionNotFound(namespace, name)
-          : ({ type: 'enqueue_refused', reason: 'not_defined', message } as const),
-      ),
-    );
+  return { type: 'enqueue_refused', reason: 'not_defined', message };
 }
 
 function enqueueError(

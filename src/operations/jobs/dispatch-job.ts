@@ -1,6 +1,7 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { EnqueueRefused } from '../../functions/errors.js';
+import { isFunctionJob } from '../../functions/job-projection.js';
 import { checkDispatch, type DispatchRequest, dispatchedChild } from '../../jobs/changes/decide-dispatch.js';
 import type { Job } from '../../jobs/document/job.js';
 import {
@@ -21,6 +22,7 @@ import { readJobRow } from '../books/jobs/job-rows.js';
 import { writeRegistration } from '../books/jobs/write-registration.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { notDefinedHere } from '../functions/change-functions.js';
 import { dispatchFunction } from '../functions/jobs-of-functions.js';
 import { acceptsRegistrations } from './registration/accepts-registrations.js';
 import { countDispatch, withinQuota } from './registration/check-quota.js';
@@ -92,6 +94,9 @@ export function dispatchJob(
       return errAsync(invalidRequest(field, `${field} must not be longer than ${maximumTextLength} characters`));
     }
   }
+  // A process without definitions enqueues no run: its write refuses the job of a function, and no read is needed before it.
+  if (context.definitions.size === 0)
+    return dispatchStored(context, caller, { namespace, jobId: input.jobId }, request);
   return context.storage
     .read((view) => readFunctionJob(view, namespace, input.jobId))
     .andThen(
@@ -115,6 +120,7 @@ function dispatchStored(
     if (parent === undefined) {
       return err({ type: 'job_not_found', namespace, jobId, message: 'parameterized job not found' });
     }
+    if (isFunctionJob(parent) && readFunctionJob(tx, namespace, jobId) !== undefined) return err(notDefinedHere(jobId));
     const checked = checkDispatch(parent, request, tx.settings.jobs);
     if (checked.isErr()) return err(checked.error);
     const known = instanceOfToken(tx, parent, request.idempotencyToken);

@@ -739,14 +739,19 @@ describe('several processes', () => {
       write: (work) => {
         const written = own.storage.write(work);
         if (!isPaused) return written;
-        return new ResultAsync(written.then((result) => new Promise((go) => answers.push(() => go(result)))));
+        return new ResultAsync(
+          Promise.resolve(written).then((result) => new Promise((go) => answers.push(() => go(result)))),
+        );
       },
     };
     const calls: string[] = [];
     const first = await processOver({ ...own, storage: paused }, [plain(() => void calls.push('first'))]);
     await own.clock.settle();
     isPaused = true;
-    const enqueued = first.enqueue(plain(), { n: 1 });
+    const enqueued = first.enqueue(
+      plain(() => undefined),
+      { n: 1 },
+    );
     await own.clock.settle();
     await processOver(own, [plain(() => void calls.push('second'))]);
     await own.clock.advance(minute);
