@@ -145,12 +145,16 @@ func TestJobScale(t *testing.T) {
 	client := connect(t)
 	job := shell(t, "service", forever)
 	job.TaskGroups[0].Scaling = &api.ScalingPolicy{Min: new(int64(0)), Max: new(int64(3)), Enabled: new(true), Policy: map[string]any{}}
+	// Its deployment is under way until somebody says that it is healthy.
 	job.Update = fast()
-	registered(t, client, job)
+	job.Update.HealthCheck = new("manual")
+	allocation := running(t, client, job)
+	deployment := latest(t, client, *job.ID, "running")
 	count := 2
 	// While a deployment is under way, a job is not scaled.
 	_, _, err := client.Jobs().Scale(*job.ID, "web", &count, "", false, nil, nil)
 	refused(t, 400, err)
+	value(client.Deployments().SetAllocHealth(deployment.ID, []string{allocation.ID}, nil, nil))(t)
 	latest(t, client, *job.ID, "successful")
 	value(client.Jobs().Scale(*job.ID, "web", &count, "more", false, map[string]any{"by": "hand"}, nil))(t)
 	until(t, "two run", func() bool {
@@ -159,6 +163,9 @@ func TestJobScale(t *testing.T) {
 	status := value(client.Jobs().ScaleStatus(*job.ID, nil))(t)
 	equal(t, "desired", status.TaskGroups["web"].Desired, 2)
 	equal(t, "scaling events", len(status.TaskGroups["web"].Events), 1)
+	stubs := value(client.Jobs().Allocations(*job.ID, true, nil))(t)
+	both := []string{stubs[0].ID, stubs[1].ID}
+	value(client.Deployments().SetAllocHealth(latest(t, client, *job.ID, "running").ID, both, nil, nil))(t)
 	until(t, "two are healthy", func() bool {
 		return value(client.Jobs().ScaleStatus(*job.ID, nil))(t).TaskGroups["web"].Healthy == 2
 	})
