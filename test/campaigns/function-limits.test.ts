@@ -109,9 +109,12 @@ test('limits of one are never exceeded by processes that are stopped and continu
     interrupted.has(run) &&
     stops.some(({ pid, from, to }) => pid === child && beganAt < to + 1_000_000 && endedAt > from);
   expect(overlaps(attempts.filter((attempt) => !isLost(attempt)))).toEqual([]);
-  // A run begins again only after it has been taken away from a process.
-  for (const { number, interruptions } of stored)
-    expect(attempts.filter(({ run }) => run === `work/${number}`)).toHaveLength(1 + interruptions);
+  // A run begins again only after it has been taken away from a process, which may have been stopped before its handler began.
+  for (const { number, interruptions } of stored) {
+    const times = attempts.filter(({ run }) => run === `work/${number}`).length;
+    expect(times).toBeGreaterThanOrEqual(1);
+    expect(times).toBeLessThanOrEqual(1 + interruptions);
+  }
   // Some were under way in a process that was stopped: these runs were taken away from it.
   expect(stored.some(({ interruptions }) => interruptions > 0)).toBe(true);
 });
