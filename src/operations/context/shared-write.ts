@@ -17,7 +17,7 @@ export interface OpenTransaction {
 type Work = (view: WriteView) => Result<unknown, unknown>;
 type HostStorage = Storage & { readonly alongside?: (rows: HostRows) => Storage };
 
-/** The write that an operation has come to. */
+/** The write of an operation, which waits for the others. */
 interface PartWrite {
   readonly work: Work;
   readonly resolve: (result: Result<unknown, unknown>) => void;
@@ -38,7 +38,7 @@ interface Refusal {
 const mostOperations = 1000;
 
 /**
- * One write for several operations. Each gets a storage whose `write` waits until all operations have come to theirs. Then one write of
+ * One write for several operations. Each gets a storage whose `write` waits until all operations have called theirs. Then one write of
  * the store runs them in the order of their calls, each with its own indexes, and executes the statements of the host.
  */
 export class SharedWrite {
@@ -152,7 +152,7 @@ export class SharedWrite {
     for (const { write } of this.#parts) write?.reject(new NotCommittedError(refusal.error));
   }
 
-  /** Writes when every operation has come to its write, or has ended without one. */
+  /** Writes when every operation has called its write, or has ended without one. */
   #writeIfComplete(): void {
     if (this.#isOpen || this.#isDecided) return;
     if (!this.#parts.every(({ write, isOver }) => isOver || write !== undefined)) return;
