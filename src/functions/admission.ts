@@ -51,30 +51,54 @@ type Block =
   | { readonly reason: 'limit'; readonly name: string; readonly limit: number }
   | { readonly reason: 'rate'; readonly name: string; readonly limit: number; readonly until: Instant };
 
+/** The counts that a run takes a place of: those of its keys, and those of its function without a key. */
+function countsOf(policy: FunctionPolicy | undefined, { limits = [] }: Pick<StoredRun, 'limits'>): Iterable<string> {
+  const plain = policy?.limits.filter(({ key }) => key === undefined) ?? [];
+  return plain.length === 0 ? limits : new Set([...plain.map(({ scope }) => scope), ...limits]);
+}
+
+/** How many runs are under way, by the names of their limits. A run that waits for another one has given its place up. */
+export class LiveCounts {
+  readonly #counts = new Map<string, number>();
+  readonly #policyOf: (name: string) => FunctionPolicy | undefined;
+
+  constructor(live: Iterable<StoredRun>, policyOf: (name: string) => FunctionPolicy | undefined) {
+    this.#policyOf = policyOf;
+    for (const run of live) this.change(run, 1);
+  }
+
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  /** A run more, or one less; one that is not running has no place. */
+  change(run: StoredRun, by: 1 | -1): void {
+    if (run.state !== 'running') return;
+    for (const name of countsOf(this.#policyOf(run.function), run)) {
+      const count = this.of(name) + by;
+      if (count === 0) this.#counts.delete(name);
+      else this.#counts.set(name, count);
+    }
+  }
+}
+
 /**
- * Decides which runs may start within one write: counts what is under way, and what rates have left. Counting the rows
- * themselves, it has nothing that could be lost or leak.
+ * Decides which runs may start within one write: by what is under way, and by what rates have left. Counting the rows themselves, it has
+ * nothing that could be lost or leak.
  */
 export class Admission {
-  readonly #counts = new Map<string, number>();
+  readonly #live: LiveCounts;
   readonly #rates = new Map<string, TokenBucket>();
-  readonly #policyOf: (name: string) => FunctionPolicy | undefined;
   readonly #stored: (key: string) => TokenBucket | undefined;
   readonly #now: Instant;
   /** When the next run that a rate keeps back may start. */
   until = Number.POSITIVE_INFINITY;
 
-  constructor(
-    live: readonly StoredRun[],
-    policyOf: (name: string) => FunctionPolicy | undefined,
-    stored: (key: string) => TokenBucket | undefined,
-    now: Instant,
-  ) {
-    this.#policyOf = policyOf;
+  /** The caller counts what it starts in `live`. */
+  constructor(live: LiveCounts, stored: (key: string) => TokenBucket | undefined, now: Instant) {
+    this.#live = live;
     this.#stored = stored;
     this.#now = now;
-    // A run that waits for another one has given its place up.
-    for (const run of live) if (run.state === 'running') this.#count(run);
   }
 
   /** The rates that have been drawn from, by their keys in the store. */
@@ -82,33 +106,26 @@ export class Admission {
     return this.#rates;
   }
 
-  /** Counts a run that continues after a wait; false when a limit keeps it back. */
-  readmits(policy: FunctionPolicy, run: StoredRun): boolean {
-    if (this.#isFull(policy, run)) return false;
-    this.#count(run);
-    return true;
+  /** Whether a limit keeps a run back, also one that continues after a wait. */
+  isFull({ limits }: FunctionPolicy, run: Pick<StoredRun, 'limits'>): boolean {
+    return limits.some((limit) => this.#live.of(nameOf(limit, run)) >= limit.limit);
   }
 
-  /** Counts a run that starts; false when a limit or a rate keeps it back. */
+  /** Draws from the rates of a run that starts; false when a limit or a rate keeps it back. */
   admits(policy: FunctionPolicy, run: StoredRun): boolean {
     if (this.blockOf(policy, run) !== undefined) return false;
     for (const rate of policy.rates) this.#rates.set(rateKey(nameOf(rate, run)), drawn(this.#left(rate, run)));
-    this.#count(run);
     return true;
   }
 
-  #isFull({ limits }: FunctionPolicy, run: Pick<StoredRun, 'limits'>): boolean {
-    return limits.some((limit) => (this.#counts.get(nameOf(limit, run)) ?? 0) >= limit.limit);
-  }
-
   /** What keeps a run back; undefined when it may start. */
-  blockOf(policy: FunctionPolicy, run: Pick<StoredRun, 'limits'>): Block | undefined {
-    for (const limit of policy.limits) {
+  blockOf({ limits, rates }: Bounds, run: Pick<StoredRun, 'limits'>): Block | undefined {
+    for (const limit of limits) {
       const name = nameOf(limit, run);
-      if ((this.#counts.get(name) ?? 0) >= limit.limit) return { reason: 'limit', name, limit: limit.limit };
+      if (this.#live.of(name) >= limit.limit) return { reason: 'limit', name, limit: limit.limit };
     }
     let block: (Block & { readonly reason: 'rate' }) | undefined;
-    for (const rate of policy.rates) {
+    for (const rate of rates) {
       const until = startsAt(this.#left(rate, run), rate);
       if (until > (block?.until ?? this.#now))
         block = { reason: 'rate', name: nameOf(rate, run), limit: rate.limit, until };
@@ -118,18 +135,9 @@ export class Admission {
   }
 
   /** Whether a limit or rate without a key keeps every run of a function back. */
-  isClosed({ limits, rates, ...policy }: FunctionPolicy): boolean {
+  isClosed({ limits, rates }: FunctionPolicy): boolean {
     const isShared = ({ key }: LimitPolicy): boolean => key === undefined;
-    return (
-      this.blockOf({ ...policy, limits: limits.filter(isShared), rates: rates.filter(isShared) }, {}) !== undefined
-    );
-  }
-
-  #count(run: StoredRun): void {
-    const policy = this.#policyOf(run.function);
-    const plain = policy?.limits.filter(({ key }) => key === undefined).map(({ scope }) => scope) ?? [];
-    for (const name of new Set([...plain, ...(run.limits ?? [])]))
-      this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+    return this.blockOf({ limits: limits.filter(isShared), rates: rates.filter(isShared) }, {}) !== undefined;
   }
 
   #left(rate: RatePolicy, run: Pick<StoredRun, 'limits'>): TokenBucket {
@@ -137,6 +145,8 @@ export class Admission {
     return refilled(this.#rates.get(key) ?? this.#stored(key), rate, this.#now);
   }
 }
+
+type Bounds = Pick<FunctionPolicy, 'limits' | 'rates'>;
 
 /** Apart from the rates of deliveries. */
 const rateKey = (name: string): string => `function ${name}`;

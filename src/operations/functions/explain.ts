@@ -1,4 +1,4 @@
-import { Admission, Pauses } from '../../functions/admission.js';
+import { Admission, LiveCounts, Pauses } from '../../functions/admission.js';
 import type { FunctionPolicy } from '../../functions/define-function.js';
 import { hasEnded, pauses, queueName, readyKey, runId, runs, type StoredRun, steps } from '../../functions/run.js';
 import type { Clock } from '../../ports/clock.js';
@@ -108,8 +108,10 @@ class Waiting {
     const living = new Set(this.#processes.filter((each) => this.#isAlive(each)).map(({ id }) => id));
     const live = this.#view.list(runs, { index: 'live' }).map(({ record }) => record);
     const admission = new Admission(
-      live.filter(({ holder }) => holder !== null && living.has(holder)),
-      (name) => (name === this.#run.function ? this.#policy : undefined),
+      new LiveCounts(
+        live.filter(({ holder }) => holder !== null && living.has(holder)),
+        (name) => (name === this.#run.function ? this.#policy : undefined),
+      ),
       (key) => this.#view.get(storedRates, [key])?.record,
       this.#clock.now(),
     );

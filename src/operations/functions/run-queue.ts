@@ -2,10 +2,10 @@ import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import { isLimited } from '../../functions/admission.js';
 import { type FunctionPolicy, type HostRows, type Json, runsHere } from '../../functions/define-function.js';
-import { type AttemptEnd, pauses, queueName, runs, type StoredRun, started } from '../../functions/run.js';
+import { type AttemptEnd, keysOf, pauses, queueName, runs, type StoredRun, started } from '../../functions/run.js';
 import { schedules } from '../../functions/schedule.js';
 import type { FunctionHost } from '../../ports/function-host.js';
-import type { StorageError } from '../../ports/storage.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Milliseconds, second } from '../../shared/duration.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -19,6 +19,7 @@ import { MissingFunctions } from './missing-functions.js';
 import { RunReports } from './run-reports.js';
 import { type Noted, type Resuming, RunTurn, type TurnPlan } from './run-turn.js';
 import { batchSize } from './stored-runs.js';
+import { UnderWay } from './under-way.js';
 
 /** From an abort until a handler that does not end is given up. */
 const grace: Milliseconds = 5 * second;
@@ -86,6 +87,8 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
   #ahead: Milliseconds = Number.NEGATIVE_INFINITY;
   #collectedAt: Milliseconds = Number.NEGATIVE_INFINITY;
   readonly #lastKey = new Map<string, string>();
+  /** Undefined when no function of this process is limited. */
+  readonly #live: UnderWay | undefined;
   /** When a failure to record an outcome with rows of the host was logged last, by the monotonic clock. */
   #loggedAt: Milliseconds = Number.NEGATIVE_INFINITY;
   readonly #endings = { all: 0, handedBack: 0 };
@@ -103,6 +106,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
     this.#policies = policies;
     this.#active = [...policies.values()].filter(runsHere);
     this.versions = Object.fromEntries(this.#active.map(({ name, version }) => [name, version]));
+    this.#live = this.#active.some(isLimited) ? new UnderWay(policies) : undefined;
     this.#concurrency = concurrency;
     this.lease = lease;
     this.machine = machine;
@@ -146,16 +150,18 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
   reserve(name: string): Slot | undefined {
     const policy = this.#policies.get(name);
     const canStart = this.#accepts && this.#isCaughtUp && this.loop.isCertain && this.#free > 0;
-    if (!canStart || policy === undefined || !runsHere(policy) || isLimited(policy)) return undefined;
+    // What a rate has left is shared by turns.
+    if (!canStart || policy === undefined || !runsHere(policy) || policy.rates.length > 0) return undefined;
     this.#reserved += 1;
     this.loop.claims();
     let before = 0;
     return {
       claim: (tx, run) => {
-        if (tx.get(pauses, [run.function]) !== undefined) return run;
+        const begun = started(run, this.loop.process, tx.now);
         before = tablesIndex(tx, this.tables);
+        if (isPaused(tx, run) || !this.#mayBegin(tx, policy, { queued: run, begun })) return run;
         this.loop.keepLease(tx, tx);
-        return started(run, this.loop.process, tx.now);
+        return begun;
       },
       begin: (run, input) => {
         this.#reserved -= 1;
@@ -171,6 +177,13 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
         this.#announceEnd();
       },
     };
+  }
+
+  /** Whether a new run may begin ahead of those that wait. */
+  #mayBegin(tx: Transaction, policy: FunctionPolicy, run: Record<'queued' | 'begun', StoredRun>): boolean {
+    if (!isLimited(policy)) return true;
+    // An attempt that has given its place up takes it again before others.
+    return this.#resuming.length === 0 && this.#live?.begins(tx, policy, run) === true;
   }
 
   /** Aborts a run of this process at once, without waiting for the next turn. */
@@ -225,6 +238,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
       active: this.#active,
       underWay: [...this.loop.underWay()],
       lastKey: this.#lastKey,
+      live: this.#live,
       ahead: this.#ahead,
       collectedAt: this.#collectedAt,
       heldUntil: this.#heldUntil,
@@ -252,7 +266,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
 
   /** What a turn has decided happens once it is durable. */
   follow(turn: RunTurn): void {
-    const free = this.#plan?.free ?? 0;
+    this.#isCaughtUp = turn.isCaughtUp;
     this.#endTurn();
     this.#ahead = turn.ahead;
     this.#collectedAt = turn.collectedAt;
@@ -265,7 +279,6 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
       goOn();
     }
     for (const attempt of turn.claimed) this.#claimed(attempt);
-    this.#isCaughtUp = turn.claimed.length + turn.resumed.length < free && !turn.isPartial;
     for (const run of turn.ended) this.#host.ended(run.number, run);
     for (const number of turn.taken) this.#host.ended(number, undefined);
     this.#reportLog.follow(turn);
@@ -352,6 +365,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
         turn.record(attempt, { end, notes });
         for (const run of turn.ended) RunReports.in(tx).ended(run);
         turn.count();
+        this.#live?.counted(tx, false);
         return turn.taken.length > 0 ? err({ message: taken }) : ok(turn);
       }).then((result) => result, failureOf);
       if (written.isOk()) return this.#committed(attempt, end, written.value.value.ended[0]);
@@ -464,6 +478,14 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
   #announceEnd(): void {
     for (const resolve of this.#atEnd.splice(0)) resolve();
   }
+}
+
+/** Whether the function of a run is paused, or one of its keys. */
+function isPaused(view: ReadView, { function: name, limits }: StoredRun): boolean {
+  if (view.tableIndex(pauses) <= 1) return false;
+  return [[name], ...keysOf({ limits: limits ?? [] }).map((key) => [name, key])].some(
+    (key) => view.get(pauses, key) !== undefined,
+  );
 }
 
 /** Another process has the run, or an earlier try has recorded its outcome. */

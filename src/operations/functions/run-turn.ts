@@ -18,7 +18,7 @@ import {
   started,
 } from '../../functions/run.js';
 import { schedules } from '../../functions/schedule.js';
-import type { ReadView } from '../../ports/storage.js';
+import type { ReadView, Row } from '../../ports/storage.js';
 import { isSameStart } from '../../queue/hold.js';
 import { processes } from '../../queue/process.js';
 import { storedRates } from '../../queue/token-bucket.js';
@@ -34,6 +34,7 @@ import type { MissingFunctions } from './missing-functions.js';
 import { afterEnd } from './run-ends.js';
 import { RunReports } from './run-reports.js';
 import { batchSize, collect, countsIn, inputOf, putLines, releaseNext, resultApart } from './stored-runs.js';
+import type { UnderWay } from './under-way.js';
 
 /** What an attempt has reported, to be stored. */
 export interface Noted {
@@ -62,6 +63,8 @@ export interface TurnPlan {
   readonly free: number;
   /** The key of each function whose turn was last. */
   readonly lastKey: ReadonlyMap<string, string>;
+  /** What is under way, if a function of this process has limits or rates. */
+  readonly live: UnderWay | undefined;
   /** How far the wall clock was ahead of the monotonic one in the last turn. */
   readonly ahead: Milliseconds;
   readonly collectedAt: Milliseconds;
@@ -80,6 +83,9 @@ interface Search {
   readonly paused: Pauses;
   readonly admission: Admission | undefined;
 }
+
+/** The most rows of keys that take turns that are read at once. */
+const mostOfKeys = 128;
 
 /** One write of the loop, see `WorkLoop`: what it has found and done. */
 export class RunTurn implements TurnWork<Attempt> {
@@ -109,6 +115,8 @@ export class RunTurn implements TurnWork<Attempt> {
   readonly #tx: Transaction;
   readonly #plan: TurnPlan;
   readonly #known = new Set<number>();
+  /** The keys that have had a turn in this write, by function. */
+  readonly #lastKey = new Map<string, string>();
   /** Attempts whose handlers are under way here. */
   readonly #going: readonly Attempt[];
 
@@ -135,7 +143,13 @@ export class RunTurn implements TurnWork<Attempt> {
     this.#report(adopted);
     if (this.#going.length + this.claimed.length > 0) this.#hold();
     this.count();
+    this.#plan.live?.counted(this.#tx, this.isCaughtUp);
     return this;
+  }
+
+  /** Whether no run is left that could start here. */
+  get isCaughtUp(): boolean {
+    return this.claimed.length + this.resumed.length < this.#plan.free && !this.isPartial;
   }
 
   /** An outcome counts for the start that is stored: of a run that was taken away, nothing is recorded. */
@@ -146,7 +160,7 @@ export class RunTurn implements TurnWork<Attempt> {
       return;
     }
     putLines(this.#tx, stored, notes.lines);
-    this.#put(afterAttempt(withNotes(stored, notes), end, this.#tx.now));
+    this.#put(afterAttempt(withNotes(stored, notes), end, this.#tx.now), stored);
   }
 
   /** Runs that a dead process has left; how many there are, up to one batch. */
@@ -159,7 +173,7 @@ export class RunTurn implements TurnWork<Attempt> {
   #takeOver(run: StoredRun): void {
     // One that only waited is not to blame.
     const type = run.state === 'waiting' ? 'handed_back' : 'interrupted';
-    this.#put(afterAttempt(run, { type }, this.#tx.now));
+    this.#put(afterAttempt(run, { type }, this.#tx.now), run);
   }
 
   /** Counts what has ended, and removes what is kept no longer. */
@@ -189,12 +203,18 @@ export class RunTurn implements TurnWork<Attempt> {
     if (stored === undefined) return;
     putLines(this.#tx, stored, notes.lines);
     const noted = withNotes(stored, notes);
-    if (noted !== stored) this.#tx.put(runs, noted);
+    if (noted !== stored) this.#store(noted, stored);
   }
 
-  #put(run: StoredRun): void {
+  /** Stores a run that has changed. */
+  #store(run: StoredRun, before: StoredRun): void {
+    this.#plan.live?.change(this.#tx, before, run);
+    this.#tx.put(runs, run);
+  }
+
+  #put(run: StoredRun, before: StoredRun): void {
     const kept = resultApart(this.#tx, run);
-    this.#tx.put(runs, kept);
+    this.#store(kept, before);
     if (!hasEnded(kept)) return;
     this.ended.push(kept);
     releaseNext(this.#tx, kept);
@@ -221,7 +241,7 @@ export class RunTurn implements TurnWork<Attempt> {
     const expired = tx.list(runs, { index: 'expiring', to: [tx.now + 1], limit: batchSize });
     for (const { record } of expired) {
       const over = cancelled(record, 'expired', tx.now);
-      if (over !== undefined) this.#put({ ...over, error: cancellation('expired') });
+      if (over !== undefined) this.#put({ ...over, error: cancellation('expired') }, record);
     }
     // A wait that began later than now: the clock was set back.
     const early = tx.list(runs, { index: 'waits', from: [tx.now + 1], limit: batchSize });
@@ -254,65 +274,69 @@ export class RunTurn implements TurnWork<Attempt> {
   }
 
   #claim(): void {
-    const { free, active, policies } = this.#plan;
-    if (free <= this.claimed.length) return;
+    const { live } = this.#plan;
+    if (this.#room <= 0) return;
     const tx = this.#tx;
-    const admission = active.some(isLimited) ? this.#admission() : undefined;
-    this.#resume(free - this.claimed.length, admission);
-    const room = free - this.claimed.length - this.resumed.length;
-    if (room <= 0) return;
-    const paused = new Pauses(tx.list(pauses).map(({ record }) => record));
-    const search = { paused, admission };
+    const stored = (key: string) => tx.get(storedRates, [key])?.record;
+    const admission = live === undefined ? undefined : new Admission(live.in(tx), stored, tx.now);
+    this.#resume(admission);
+    if (this.#room <= 0) return;
+    const search = { paused: new Pauses(tx.list(pauses).map(({ record }) => record)), admission };
     const hasSuspect = this.#going.some(({ run, isWaiting }) => run.interruptions > 0 && !isWaiting);
     // Runs that their process may have died of, the first of each function: one of them runs beside no other.
-    const suspects = hasSuspect ? [] : this.#first({ ...search, index: 'suspects', limit: 1 });
-    const ready = this.#first({ ...search, index: 'ready', limit: room });
-    const begin = (candidates: readonly StoredRun[], most: number): void => {
-      for (const run of candidates) {
-        if (this.claimed.length >= most) break;
-        const policy = policies.get(run.function);
-        if (policy !== undefined) this.#begin(run, policy, admission);
-      }
-    };
-    begin(suspects, this.claimed.length + 1);
-    begin(ready, free - this.resumed.length);
+    if (!hasSuspect) this.#begin(this.#first({ ...search, index: 'suspects', limit: 1 }), admission, 1);
+    // The first of each key, and again as long as one of their keys, or the next key, may have more.
+    while (this.#begin(this.#first({ ...search, index: 'ready', limit: this.#room }), admission));
     for (const [key, { tokens, at }] of admission?.changedRates ?? []) tx.put(storedRates, { key, tokens, at });
     this.#nextDue(admission?.until);
   }
 
+  /** Slots that are left. */
+  get #room(): number {
+    return this.#plan.free - this.claimed.length - this.resumed.length;
+  }
+
   /** Attempts whose calls have ended continue before anything new starts. */
-  #resume(room: number, admission: Admission | undefined): void {
+  #resume(admission: Admission | undefined): void {
     for (const each of this.#plan.resuming) {
-      if (this.resumed.length >= room) break;
+      if (this.#room <= 0) break;
       const { attempt } = each;
       const stored = attempt.cause === undefined ? ownRun(this.#tx, attempt) : undefined;
-      if (stored === undefined || admission?.readmits(attempt.policy, stored) === false) continue;
-      this.#tx.put(runs, { ...stored, state: 'running' });
+      if (stored === undefined || admission?.isFull(attempt.policy, stored) === true) continue;
+      this.#store({ ...stored, state: 'running' }, stored);
       this.resumed.push(each);
     }
   }
 
-  #begin(run: StoredRun, policy: FunctionPolicy, admission: Admission | undefined): void {
-    const isCounted = isLimited(policy);
-    if (isCounted && admission?.admits(policy, run) !== true) return;
-    const begun = started(run, this.#plan.process, this.#tx.now);
-    this.#tx.put(runs, begun);
-    this.#start(begun);
-    // The same key, or the next one, may have more.
-    if (isCounted) this.isPartial = true;
+  /** Begins those that limits and rates admit, one after the other; whether others may begin after that. */
+  #begin(candidates: readonly StoredRun[], admission: Admission | undefined, most = this.#room): boolean {
+    const before = this.claimed.length;
+    let hasMore = false;
+    for (const run of candidates) {
+      if (this.claimed.length - before >= most) break;
+      const policy = this.#plan.policies.get(run.function) as FunctionPolicy;
+      const isAdmitted = !isLimited(policy) || admission?.admits(policy, run) === true;
+      if (isAdmitted) this.#take(run);
+      // Of its key, or of another one in its place.
+      hasMore ||= hasKeys(policy) && !(isAdmitted && isLast(policy, run, admission));
+    }
+    return hasMore && this.claimed.length > before && this.#room > 0;
   }
 
-  #admission(): Admission {
-    const tx = this.#tx;
-    const live = tx.list(runs, { index: 'live' }).map(({ record }) => record);
-    const stored = (key: string) => tx.get(storedRates, [key])?.record;
-    return new Admission(live, (name) => this.#plan.policies.get(name), stored, tx.now);
+  #take(run: StoredRun): void {
+    const taken = started(run, this.#plan.process, this.#tx.now);
+    this.#store(taken, run);
+    this.#start(taken);
+    const [key] = run.limits ?? [];
+    if (key !== undefined) this.#lastKey.set(run.function, key);
   }
 
   /** The first runs by priority, due time and number that the code of this process may take. */
   #first(search: Search): readonly StoredRun[] {
     const { index, limit, paused, admission } = search;
     const active = this.#plan.active.filter(({ name }) => !paused.has(name));
+    // Most of the time nothing waits for any of them.
+    if (this.#tx.list(runs, { index, limit: 1 }).length === 0) return [];
     const found = active.flatMap((policy) => {
       const mayTake = (run: StoredRun): boolean =>
         run.version <= policy.version &&
@@ -329,23 +353,29 @@ export class RunTurn implements TurnWork<Attempt> {
 
   /**
    * The first run of each key, beginning with the key after the last one that had a turn. Keys at their limit or rate, and paused
-   * ones, are passed over.
+   * ones, are passed over. A page has as many rows as its keys take turns to read: of keys with many runs, one row is read of each.
    */
   #ofKeys(policy: FunctionPolicy, search: Search, mayTake: (run: StoredRun) => boolean): StoredRun[] {
     const { name } = policy;
     const found: StoredRun[] = [];
-    const began = this.#plan.lastKey.get(name) ?? '';
+    const began = this.#lastKey.get(name) ?? this.#plan.lastKey.get(name) ?? '';
     const { index, limit } = search;
+    const ofLast: Key = [name, began, 101];
+    let size = Math.min(4, limit);
     // Up to the last key, and then from the first one to where it began.
-    for (const hasWrapped of [false, true]) {
-      let after: Key = hasWrapped ? [name] : [name, began, 101];
-      while (found.length < limit) {
-        const [row] = this.#tx.list(runs, { index, prefix: [name], from: after, limit: 1 });
-        const key = row?.record.limits?.[0] ?? '';
-        if (row === undefined || (hasWrapped && key > began)) break;
-        after = [name, key, 101];
-        const first = firstOfKey(this.#tx, policy, row.record, { ...search, mayTake });
-        if (first !== undefined) found.push(first);
+    for (const range of [{ from: ofLast }, { from: [name], to: ofLast }]) {
+      let from: Key = range.from;
+      for (let isOver = false; !isOver && found.length < limit; ) {
+        const rows = this.#tx.list(runs, { index, prefix: [name], ...range, from, limit: size });
+        const heads = headsOf(rows);
+        for (const [key, head] of heads) {
+          if (found.length === limit) return found;
+          const first = firstOfKey(this.#tx, policy, head, { ...search, mayTake });
+          if (first !== undefined) found.push(first);
+          from = [name, key, 101];
+        }
+        isOver = rows.length < size;
+        size = heads.size === rows.length ? Math.min(2 * size, mostOfKeys) : Math.max(1, heads.size);
       }
     }
     return found;
@@ -388,6 +418,20 @@ export function ownRun(view: ReadView, { run }: Attempt): StoredRun | undefined 
 function withNotes(run: StoredRun, { progress, lines }: Notes): StoredRun {
   if (progress === undefined && (lines.length === 0 || run.hasLog === true)) return run;
   return { ...run, ...(progress === undefined ? {} : { progress }), ...(lines.length === 0 ? {} : { hasLog: true }) };
+}
+
+/** Whether no other run with the keys of one that has begun may begin beside it. */
+const isLast = (policy: FunctionPolicy, run: StoredRun, admission: Admission | undefined): boolean =>
+  policy.rates.length === 0 && admission?.isFull(policy, run) === true;
+
+/** The first of some rows of each key. */
+function headsOf(rows: readonly Row<StoredRun>[]): ReadonlyMap<string, StoredRun> {
+  const heads = new Map<string, StoredRun>();
+  for (const { record } of rows) {
+    const [key = ''] = record.limits ?? [];
+    if (!heads.has(key)) heads.set(key, record);
+  }
+  return heads;
 }
 
 /** The first runs of an index that a process may take: those that it may not take stand among the others. */
