@@ -75,9 +75,11 @@ function unfinishedLaunches(tx: Transaction, numbers: readonly (number | undefin
  * whether there may be more. Until then they do not start here.
  */
 export function closeKeys(tx: Transaction, active: readonly FunctionPolicy[]): boolean {
+  const keyed = active.filter(hasKeys);
+  // Most of the time there are none, of any function.
+  if (keyed.length === 0 || tx.list(runs, { index: 'open_keys', limit: 1 }).length === 0) return false;
   let left = batchSize;
-  for (const policy of active) {
-    if (!hasKeys(policy)) continue;
+  for (const policy of keyed) {
     const open = { index: 'open_keys', prefix: [policy.name], to: [policy.name, policy.version + 1], limit: left };
     for (const { record } of tx.list(runs, open)) {
       left -= 1;

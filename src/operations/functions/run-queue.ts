@@ -17,7 +17,7 @@ import { hostRowsOf, storageWith } from './enqueue.js';
 import { LateRuns, ReportLog } from './late-runs.js';
 import { MissingFunctions } from './missing-functions.js';
 import { RunReports } from './run-reports.js';
-import { type Noted, type Resuming, RunTurn, type TurnPlan } from './run-turn.js';
+import { type Noted, type Resuming, RunTurn, type TurnHost, type TurnPlan } from './run-turn.js';
 import { batchSize } from './stored-runs.js';
 import { UnderWay } from './under-way.js';
 
@@ -61,13 +61,11 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
   readonly loop: WorkLoop<Attempt, NotedEnd, RunTurn>;
   readonly #context: EngineContext;
   readonly #policies: ReadonlyMap<string, FunctionPolicy>;
-  readonly #active: readonly FunctionPolicy[];
   readonly #concurrency: number;
   readonly #host: QueueHost;
   readonly #attempts: StoredAttempts;
   readonly #watch: AttemptWatch;
-  readonly #lateRuns: LateRuns;
-  readonly #missing: MissingFunctions;
+  readonly #turnHost: TurnHost;
   readonly #reportLog: ReportLog;
   /** Attempts that have a slot: also those that were given up, until their handlers end. */
   readonly #busy = new Set<Attempt>();
@@ -87,8 +85,6 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
   #ahead: Milliseconds = Number.NEGATIVE_INFINITY;
   #collectedAt: Milliseconds = Number.NEGATIVE_INFINITY;
   readonly #lastKey = new Map<string, string>();
-  /** Undefined when no function of this process is limited. */
-  readonly #live: UnderWay | undefined;
   /** When a failure to record an outcome with rows of the host was logged last, by the monotonic clock. */
   #loggedAt: Milliseconds = Number.NEGATIVE_INFINITY;
   readonly #endings = { all: 0, handedBack: 0 };
@@ -104,18 +100,26 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
   ) {
     this.#context = context;
     this.#policies = policies;
-    this.#active = [...policies.values()].filter(runsHere);
-    this.versions = Object.fromEntries(this.#active.map(({ name, version }) => [name, version]));
-    this.#live = this.#active.some(isLimited) ? new UnderWay(policies) : undefined;
+    const active = [...policies.values()].filter(runsHere);
+    this.versions = Object.fromEntries(active.map(({ name, version }) => [name, version]));
     this.#concurrency = concurrency;
     this.lease = lease;
     this.machine = machine;
     this.#host = host;
     this.#watch = new AttemptWatch(context);
-    this.#lateRuns = new LateRuns(policies);
-    this.#missing = new MissingFunctions(policies);
     this.#reportLog = new ReportLog(context);
     this.loop = new WorkLoop(context, this);
+    this.#turnHost = {
+      process: this.loop.process,
+      policies,
+      active,
+      lastKey: this.#lastKey,
+      live: active.some(isLimited) ? new UnderWay(policies) : undefined,
+      lateRuns: new LateRuns(policies),
+      missing: new MissingFunctions(policies),
+      keepLease: (tx) => this.loop.keepLease(tx, tx),
+      newAttempt: (run, input) => this.#newAttempt(run, input),
+    };
     this.#attempts = new StoredAttempts(context, policies, this);
   }
 
@@ -183,7 +187,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
   #mayBegin(tx: Transaction, policy: FunctionPolicy, run: Record<'queued' | 'begun', StoredRun>): boolean {
     if (!isLimited(policy)) return true;
     // An attempt that has given its place up takes it again before others.
-    return this.#resuming.length === 0 && this.#live?.begins(tx, policy, run) === true;
+    return this.#resuming.length === 0 && this.#turnHost.live?.begins(tx, policy, run) === true;
   }
 
   /** Aborts a run of this process at once, without waiting for the next turn. */
@@ -230,22 +234,13 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
   }
 
   /** What a write starts from. */
-  #outline(): TurnPlan {
+  #outline(): Omit<TurnPlan, 'ends' | 'noted' | 'resuming' | 'free'> {
     return {
-      ...{ ends: [], noted: [], resuming: [], free: 0 },
-      process: this.loop.process,
-      policies: this.#policies,
-      active: this.#active,
+      host: this.#turnHost,
       underWay: [...this.loop.underWay()],
-      lastKey: this.#lastKey,
-      live: this.#live,
       ahead: this.#ahead,
       collectedAt: this.#collectedAt,
       heldUntil: this.#heldUntil,
-      lateRuns: this.#lateRuns,
-      missing: this.#missing,
-      keepLease: (tx) => this.loop.keepLease(tx, tx),
-      newAttempt: (run, input) => this.#newAttempt(run, input),
     };
   }
 
@@ -361,11 +356,11 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
       const own = hostRowsOf(rows);
       const context = { ...this.#context, storage: storageWith(storage, own.rows) };
       const written = await commit(context, hostPrincipal, (tx): Result<RunTurn, { readonly message: string }> => {
-        const turn = new RunTurn(tx, this.#outline());
+        const turn = new RunTurn(tx, { ...this.#outline(), ends: [], noted: [], resuming: [], free: 0 });
         turn.record(attempt, { end, notes });
         for (const run of turn.ended) RunReports.in(tx).ended(run);
         turn.count();
-        this.#live?.counted(tx, false);
+        this.#turnHost.live?.counted(tx, false);
         return turn.taken.length > 0 ? err({ message: taken }) : ok(turn);
       }).then((result) => result, failureOf);
       if (written.isOk()) return this.#committed(attempt, end, written.value.value.ended[0]);

@@ -48,12 +48,25 @@ export interface Resuming {
   readonly goOn: () => void;
 }
 
-/** What a turn's write is made from. Nothing of it changes while it is written. */
-export interface TurnPlan {
+/** The process of a turn. */
+export interface TurnHost {
   readonly process: string;
   readonly policies: ReadonlyMap<string, FunctionPolicy>;
   /** Those that this process runs. */
   readonly active: readonly FunctionPolicy[];
+  /** The key of each function whose turn was last. */
+  readonly lastKey: ReadonlyMap<string, string>;
+  /** What is under way, if a function of this process has limits or rates. */
+  readonly live: UnderWay | undefined;
+  readonly lateRuns: LateRuns;
+  readonly missing: MissingFunctions;
+  keepLease(tx: Transaction): Milliseconds;
+  newAttempt(run: StoredRun, input: ReturnType<typeof inputOf>): Attempt | undefined;
+}
+
+/** What a turn's write is made from. Nothing of it changes while it is written. */
+export interface TurnPlan {
+  readonly host: TurnHost;
   readonly ends: readonly Ended<Attempt, NotedEnd>[];
   readonly noted: readonly Noted[];
   readonly resuming: readonly Resuming[];
@@ -61,19 +74,11 @@ export interface TurnPlan {
   readonly underWay: readonly Attempt[];
   /** Slots. */
   readonly free: number;
-  /** The key of each function whose turn was last. */
-  readonly lastKey: ReadonlyMap<string, string>;
-  /** What is under way, if a function of this process has limits or rates. */
-  readonly live: UnderWay | undefined;
   /** How far the wall clock was ahead of the monotonic one in the last turn. */
   readonly ahead: Milliseconds;
   readonly collectedAt: Milliseconds;
   /** The lease under which the attempts under way were checked last. */
   readonly heldUntil: Milliseconds | undefined;
-  readonly lateRuns: LateRuns;
-  readonly missing: MissingFunctions;
-  keepLease(tx: Transaction): Milliseconds;
-  newAttempt(run: StoredRun, input: ReturnType<typeof inputOf>): Attempt | undefined;
 }
 
 /** Which runs may start. */
@@ -114,6 +119,7 @@ export class RunTurn implements TurnWork<Attempt> {
   heldUntil: Milliseconds | undefined;
   readonly #tx: Transaction;
   readonly #plan: TurnPlan;
+  readonly #host: TurnHost;
   readonly #known = new Set<number>();
   /** The keys that have had a turn in this write, by function. */
   readonly #lastKey = new Map<string, string>();
@@ -123,6 +129,7 @@ export class RunTurn implements TurnWork<Attempt> {
   constructor(tx: Transaction, plan: TurnPlan) {
     this.#tx = tx;
     this.#plan = plan;
+    this.#host = plan.host;
     this.ahead = tx.now - tx.monotonic;
     this.collectedAt = plan.collectedAt;
     this.heldUntil = plan.heldUntil;
@@ -138,12 +145,12 @@ export class RunTurn implements TurnWork<Attempt> {
     const adopted = this.claimed.length;
     this.#letTimePass();
     this.#launch();
-    if (closeKeys(this.#tx, this.#plan.active)) this.isPartial = true;
+    if (closeKeys(this.#tx, this.#host.active)) this.isPartial = true;
     this.#claim();
     this.#report(adopted);
     if (this.#going.length + this.claimed.length > 0) this.#hold();
     this.count();
-    this.#plan.live?.counted(this.#tx, this.isCaughtUp);
+    this.#host.live?.counted(this.#tx, this.isCaughtUp);
     return this;
   }
 
@@ -178,7 +185,8 @@ export class RunTurn implements TurnWork<Attempt> {
 
   /** Counts what has ended, and removes what is kept no longer. */
   count(): void {
-    const { policies, collectedAt } = this.#plan;
+    const { policies } = this.#host;
+    const { collectedAt } = this.#plan;
     const tx = this.#tx;
     const touched = new Map<string, Counts>();
     for (const run of this.ended) {
@@ -208,7 +216,7 @@ export class RunTurn implements TurnWork<Attempt> {
 
   /** Stores a run that has changed. */
   #store(run: StoredRun, before: StoredRun): void {
-    this.#plan.live?.change(this.#tx, before, run);
+    this.#host.live?.change(this.#tx, before, run);
     this.#tx.put(runs, run);
   }
 
@@ -222,7 +230,7 @@ export class RunTurn implements TurnWork<Attempt> {
 
   /** Runs that a failed write has claimed all the same: they begin now. And those of processes that are not known any more. */
   #adopt(known: NonNullable<KnownItems>): void {
-    const { process } = this.#plan;
+    const { process } = this.#host;
     const holders = new Set(this.#tx.list(processes, { prefix: [queueName] }).map(({ record }) => record.id));
     for (const { record } of this.#tx.list(runs, { index: 'live' })) {
       if (record.holder !== process) {
@@ -232,14 +240,14 @@ export class RunTurn implements TurnWork<Attempt> {
   }
 
   #start(run: StoredRun): void {
-    const attempt = this.#plan.newAttempt(run, inputOf(this.#tx, run));
+    const attempt = this.#host.newAttempt(run, inputOf(this.#tx, run));
     if (attempt !== undefined) this.claimed.push(attempt);
   }
 
   #letTimePass(): void {
     const tx = this.#tx;
-    const expired = tx.list(runs, { index: 'expiring', to: [tx.now + 1], limit: batchSize });
-    for (const { record } of expired) {
+    const expired = this.#passed('expiring', ({ expiresAt }) => expiresAt);
+    for (const record of expired) {
       const over = cancelled(record, 'expired', tx.now);
       if (over !== undefined) this.#put({ ...over, error: cancellation('expired') }, record);
     }
@@ -247,11 +255,22 @@ export class RunTurn implements TurnWork<Attempt> {
     const early = tx.list(runs, { index: 'waits', from: [tx.now + 1], limit: batchSize });
     for (const { record } of early) tx.put(runs, setBack(record, tx.now, this.#plan.ahead - this.ahead));
     if (early.length === batchSize) this.ahead = this.#plan.ahead;
-    const over = tx.list(runs, { index: 'due', to: [tx.now + 1], limit: batchSize });
-    for (const { record } of over) tx.put(runs, comeDue(record));
+    const over = this.#passed('due', ({ dueAt }) => dueAt);
+    for (const record of over) tx.put(runs, comeDue(record));
     if ([expired, early, over].some(({ length }) => length === batchSize)) this.isPartial = true;
-    this.#nextDue(tx.list(runs, { index: 'expiring', limit: 1 })[0]?.record.expiresAt);
-    this.#nextDue(tx.list(runs, { index: 'due', limit: 1 })[0]?.record.dueAt);
+  }
+
+  /** The runs of an index of times whose time has come, up to one batch; notes when the next one's does. */
+  #passed(index: 'expiring' | 'due', timeOf: (run: StoredRun) => Instant | undefined): readonly StoredRun[] {
+    const { now } = this.#tx;
+    const isOpen = (run: StoredRun): boolean => (timeOf(run) ?? 0) >= now + 1;
+    const read = (limit: number): StoredRun[] => this.#tx.list(runs, { index, limit }).map(({ record }) => record);
+    // Most of the time none is due.
+    const first = read(1);
+    const found = first.some(isOpen) || first.length === 0 ? first : read(batchSize + 1);
+    const next = found.find(isOpen);
+    if (next !== undefined) this.#nextDue(timeOf(next));
+    return found.filter((run) => !isOpen(run)).slice(0, batchSize);
   }
 
   #nextDue(at: Instant | undefined): void {
@@ -261,27 +280,33 @@ export class RunTurn implements TurnWork<Attempt> {
   /** Runs of schedules that are due, in the write that moves the schedule on: a launch is made once. */
   #launch(): void {
     const tx = this.#tx;
-    for (const policy of this.#plan.active) {
-      const due = tx.list(schedules, { index: 'due', prefix: [policy.name], limit: batchSize });
-      for (const { record: schedule } of due) {
-        if (schedule.dueAt > tx.now || (schedule.version ?? 0) > policy.version) continue;
-        noteLaunch(tx, schedule, this.late);
-        launchDue(tx, policy, schedule);
+    // A table that was never written has no rows.
+    if (tx.tableIndex(schedules) <= 1) return;
+    for (const policy of this.#host.active) {
+      const ofFunction = { index: 'due', prefix: [policy.name] };
+      const next = (): Instant | undefined => tx.list(schedules, { ...ofFunction, limit: 1 })[0]?.record.dueAt;
+      let dueAt = next();
+      if (dueAt !== undefined && dueAt <= tx.now) {
+        for (const { record: schedule } of tx.list(schedules, { ...ofFunction, limit: batchSize })) {
+          if (schedule.dueAt > tx.now || (schedule.version ?? 0) > policy.version) continue;
+          noteLaunch(tx, schedule, this.late);
+          launchDue(tx, policy, schedule);
+        }
+        dueAt = next();
       }
-      const next = tx.list(schedules, { index: 'due', prefix: [policy.name], limit: 1 })[0]?.record.dueAt;
-      if (next !== undefined && next > tx.now) this.#nextDue(next);
+      if (dueAt !== undefined && dueAt > tx.now) this.#nextDue(dueAt);
     }
   }
 
   #claim(): void {
-    const { live } = this.#plan;
+    const { live } = this.#host;
     if (this.#room <= 0) return;
     const tx = this.#tx;
     const stored = (key: string) => tx.get(storedRates, [key])?.record;
     const admission = live === undefined ? undefined : new Admission(live.in(tx), stored, tx.now);
     this.#resume(admission);
     if (this.#room <= 0) return;
-    const search = { paused: new Pauses(tx.list(pauses).map(({ record }) => record)), admission };
+    const search = { paused: pausesIn(tx), admission };
     const hasSuspect = this.#going.some(({ run, isWaiting }) => run.interruptions > 0 && !isWaiting);
     // Runs that their process may have died of, the first of each function: one of them runs beside no other.
     if (!hasSuspect) this.#begin(this.#first({ ...search, index: 'suspects', limit: 1 }), admission, 1);
@@ -314,7 +339,7 @@ export class RunTurn implements TurnWork<Attempt> {
     let hasMore = false;
     for (const run of candidates) {
       if (this.claimed.length - before >= most) break;
-      const policy = this.#plan.policies.get(run.function) as FunctionPolicy;
+      const policy = this.#host.policies.get(run.function) as FunctionPolicy;
       const isAdmitted = !isLimited(policy) || admission?.admits(policy, run) === true;
       if (isAdmitted) this.#take(run);
       // Of its key, or of another one in its place.
@@ -324,7 +349,7 @@ export class RunTurn implements TurnWork<Attempt> {
   }
 
   #take(run: StoredRun): void {
-    const taken = started(run, this.#plan.process, this.#tx.now);
+    const taken = started(run, this.#host.process, this.#tx.now);
     this.#store(taken, run);
     this.#start(taken);
     const [key] = run.limits ?? [];
@@ -334,7 +359,7 @@ export class RunTurn implements TurnWork<Attempt> {
   /** The first runs by priority, due time and number that the code of this process may take. */
   #first(search: Search): readonly StoredRun[] {
     const { index, limit, paused, admission } = search;
-    const active = this.#plan.active.filter(({ name }) => !paused.has(name));
+    const active = this.#host.active.filter(({ name }) => !paused.has(name));
     // Most of the time nothing waits for any of them.
     if (this.#tx.list(runs, { index, limit: 1 }).length === 0) return [];
     const found = active.flatMap((policy) => {
@@ -358,7 +383,7 @@ export class RunTurn implements TurnWork<Attempt> {
   #ofKeys(policy: FunctionPolicy, search: Search, mayTake: (run: StoredRun) => boolean): StoredRun[] {
     const { name } = policy;
     const found: StoredRun[] = [];
-    const began = this.#lastKey.get(name) ?? this.#plan.lastKey.get(name) ?? '';
+    const began = this.#lastKey.get(name) ?? this.#host.lastKey.get(name) ?? '';
     const { index, limit } = search;
     const ofLast: Key = [name, began, 101];
     let size = Math.min(4, limit);
@@ -391,19 +416,22 @@ export class RunTurn implements TurnWork<Attempt> {
     }
     this.#nextDue(reports.wait());
     const isBusy = this.claimed.length > 0 && this.claimed.length + this.resumed.length >= this.#plan.free;
-    this.#nextDue(this.#plan.lateRuns.check(this.#tx, this.late, isBusy));
-    this.#nextDue(this.#plan.missing.check(this.#tx));
+    this.#nextDue(this.#host.lateRuns.check(this.#tx, this.late, isBusy));
+    this.#nextDue(this.#host.missing.check(this.#tx));
     this.unheard = reports.unheard;
   }
 
   /** What is under way here stays that of this process. */
   #hold(): void {
     const tx = this.#tx;
-    const { process, heldUntil, keepLease } = this.#plan;
-    this.heldUntil = keepLease(tx);
+    const { process } = this.#host;
+    const { heldUntil } = this.#plan;
+    this.heldUntil = this.#host.keepLease(tx);
     // Whoever renewed it, this turn or an enqueue: it may have ended before.
     if (this.heldUntil !== heldUntil)
       this.lost.push(...this.#going.filter((attempt) => ownRun(tx, attempt) === undefined));
+    // Most of the time none is to be cancelled, in any process.
+    if (tx.list(runs, { index: 'cancelling', limit: 1 }).length === 0) return;
     const asked = tx.list(runs, { index: 'cancelling', prefix: [process] });
     this.cancelling.push(...asked.map(({ record }) => record));
   }
@@ -423,6 +451,12 @@ function withNotes(run: StoredRun, { progress, lines }: Notes): StoredRun {
 /** Whether no other run with the keys of one that has begun may begin beside it. */
 const isLast = (policy: FunctionPolicy, run: StoredRun, admission: Admission | undefined): boolean =>
   policy.rates.length === 0 && admission?.isFull(policy, run) === true;
+
+const nonePaused = new Pauses([]);
+
+/** What is paused. A table that was never written has no rows. */
+const pausesIn = (view: ReadView): Pauses =>
+  view.tableIndex(pauses) <= 1 ? nonePaused : new Pauses(view.list(pauses).map(({ record }) => record));
 
 /** The first of some rows of each key. */
 function headsOf(rows: readonly Row<StoredRun>[]): ReadonlyMap<string, StoredRun> {
