@@ -55,18 +55,28 @@ function calledBy(tx: Transaction, { number }: StoredRun): number[] {
 }
 
 /**
- * What follows the end of a run in its write: the run that called it has its outcome, its batch counts it. Whether a run was enqueued.
+ * What follows the ends of runs in their write: the runs that called them have their outcomes, their batches count them. Whether a run
+ * was enqueued.
  */
-export function afterEnd(tx: Transaction, run: StoredRun, policies: Policies): boolean {
-  const { parent, batch: number } = run;
-  if (parent !== undefined) answerParent(tx, run, parent);
-  const batch = number === undefined ? undefined : tx.get(batches, [number])?.record;
-  if (batch === undefined) return false;
-  const counted = { ...batch, ended: changed(batch, run.state as Outcome, 1) };
-  const isOver = openMembers(counted) === 0 && batch.followed !== true;
-  tx.put(batches, isOver ? { ...counted, followed: true } : counted);
-  return isOver && putFollowUp(tx, counted, policies);
+export function afterEnds(tx: Transaction, ended: readonly StoredRun[], policies: Policies): boolean {
+  const counted = new Map<number, StoredBatch>();
+  for (const run of ended) {
+    if (run.parent !== undefined) answerParent(tx, run, run.parent);
+    const batch =
+      run.batch === undefined ? undefined : (counted.get(run.batch) ?? tx.get(batches, [run.batch])?.record);
+    if (batch !== undefined) counted.set(batch.number, { ...batch, ended: changed(batch, run.state as Outcome, 1) });
+  }
+  let hasNext = false;
+  for (const batch of counted.values()) {
+    const isOver = openMembers(batch) === 0 && batch.followed !== true;
+    tx.put(batches, isOver ? { ...batch, followed: true } : batch);
+    if (isOver && putFollowUp(tx, batch, policies)) hasNext = true;
+  }
+  return hasNext;
 }
+
+export const afterEnd = (tx: Transaction, run: StoredRun, policies: Policies): boolean =>
+  afterEnds(tx, [run], policies);
 
 /** Queues a run again that ended otherwise than well, unless a newer one has its key; false for others. `at`: when it is due. */
 export function retryIn(tx: Transaction, run: StoredRun, at: Instant): boolean | FunctionsError {

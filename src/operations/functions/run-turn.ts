@@ -31,7 +31,7 @@ import type { Attempt, NotedEnd } from './attempt.js';
 import { type LateFunction, type LateRuns, noteLaunch } from './late-runs.js';
 import { closeKeys, hasItsKeys, launchDue } from './launches.js';
 import type { MissingFunctions } from './missing-functions.js';
-import { afterEnd } from './run-ends.js';
+import { afterEnds } from './run-ends.js';
 import { RunReports } from './run-reports.js';
 import { batchSize, collect, countsIn, inputOf, putLines, releaseNext, resultApart } from './stored-runs.js';
 import type { UnderWay } from './under-way.js';
@@ -139,16 +139,18 @@ export class RunTurn implements TurnWork<Attempt> {
 
   work(known: KnownItems): this {
     const { ends, noted } = this.#plan;
+    // Before anything is changed: lists of a table with changes cost more.
+    this.#letTimePass();
+    const mayBeCancelled = this.#tx.list(runs, { index: 'cancelling', limit: 1 }).length > 0;
     for (const { item, end } of ends) this.record(item, end);
     for (const each of noted) this.#putNotes(each);
     if (known !== undefined) this.#adopt(known);
     const adopted = this.claimed.length;
-    this.#letTimePass();
     this.#launch();
     if (closeKeys(this.#tx, this.#host.active)) this.isPartial = true;
     this.#claim();
     this.#report(adopted);
-    if (this.#going.length + this.claimed.length > 0) this.#hold();
+    if (this.#going.length + this.claimed.length > 0) this.#hold(mayBeCancelled);
     this.count();
     this.#host.live?.counted(this.#tx, this.isCaughtUp);
     return this;
@@ -201,7 +203,7 @@ export class RunTurn implements TurnWork<Attempt> {
       isPartial ||= left.isPartial;
       tx.put(functionCounts, { function: name, ...left.counts });
     }
-    for (const run of this.ended) if (afterEnd(tx, run, policies)) this.isPartial = true;
+    if (afterEnds(tx, this.ended, policies)) this.isPartial = true;
     if (isPartial) this.isPartial = true;
     else if (collects) this.collectedAt = tx.monotonic;
   }
@@ -223,6 +225,7 @@ export class RunTurn implements TurnWork<Attempt> {
   #put(run: StoredRun, before: StoredRun): void {
     const kept = resultApart(this.#tx, run);
     this.#store(kept, before);
+    if (kept.state === 'scheduled') this.#nextDue(kept.dueAt);
     if (!hasEnded(kept)) return;
     this.ended.push(kept);
     releaseNext(this.#tx, kept);
@@ -422,7 +425,7 @@ export class RunTurn implements TurnWork<Attempt> {
   }
 
   /** What is under way here stays that of this process. */
-  #hold(): void {
+  #hold(mayBeCancelled: boolean): void {
     const tx = this.#tx;
     const { process } = this.#host;
     const { heldUntil } = this.#plan;
@@ -430,8 +433,7 @@ export class RunTurn implements TurnWork<Attempt> {
     // Whoever renewed it, this turn or an enqueue: it may have ended before.
     if (this.heldUntil !== heldUntil)
       this.lost.push(...this.#going.filter((attempt) => ownRun(tx, attempt) === undefined));
-    // Most of the time none is to be cancelled, in any process.
-    if (tx.list(runs, { index: 'cancelling', limit: 1 }).length === 0) return;
+    if (!mayBeCancelled) return;
     const asked = tx.list(runs, { index: 'cancelling', prefix: [process] });
     this.cancelling.push(...asked.map(({ record }) => record));
   }
