@@ -18,6 +18,8 @@ export interface Filter {
   readonly matches: (record: unknown) => Result<boolean, FilterEvaluationError>;
   /** The members of the record that the expression reads; others need not be loaded. */
   readonly members: ReadonlySet<string>;
+  /** The value of a member that every record has which matches, as it is written; undefined when others may match, too. */
+  required(member: string): string | undefined;
 }
 
 /** Steps of one evaluation, each well below a microsecond. Nested quantified expressions multiply. */
@@ -41,6 +43,7 @@ function compiled(tree: Expression, schema: StructType, source: string): Filter 
   const evaluation: Evaluation = { record: undefined, names: [], work: MAX_WORK, error: undefined };
   return {
     members,
+    required: (member) => requiredIn(tree, member),
     matches: (record) => {
       evaluation.record = record;
       evaluation.work = MAX_WORK;
@@ -49,6 +52,19 @@ function compiled(tree: Expression, schema: StructType, source: string): Filter 
       return evaluation.error === undefined ? ok(matches) : err(evaluation.error);
     },
   };
+}
+
+function requiredIn(tree: Expression, member: string): string | undefined {
+  if (tree.kind === 'and') {
+    for (const operand of tree.operands) {
+      const value = requiredIn(operand, member);
+      if (value !== undefined) return value;
+    }
+    return undefined;
+  }
+  if (tree.kind !== 'match' || tree.test !== 'equal' || tree.negated) return undefined;
+  const { path } = tree.selector;
+  return path.length === 1 && path[0] === member ? tree.value : undefined;
 }
 
 interface Context {

@@ -29,7 +29,8 @@ import { writeRegistration } from './jobs/write-registration.js';
  *   the function     is a stored job, written with its declaration and its pause: all reads of jobs show it. The numbers of its
  *                    instances, in its summary and in lists, are those of its counters
  *   a run by its ID  read, summary, versions (one), allocations, allocation, log. It has no evaluations, deployments or source
- *   lists of runs    `prefix=NAME/…` only: by number, after stored jobs with the prefix. Other lists of jobs have no runs
+ *   lists of runs    for `prefix=NAME/…`, or a filter that demands `ParentID == NAME`: by number, after stored jobs. Other lists of jobs
+ *                    have no runs
  *   allocations      under the job of their run, by ID, and in the list of all by a prefix of at least eight digits
  */
 

@@ -519,6 +519,42 @@ describe('lists', () => {
     }
   });
 
+  test.each([
+    ['ParentID == "work"', 'all'],
+    ['ParentID == work and Status == "pending"', 'all'],
+    ['Status == "pending" and (ParentID == `work` and Meta is not nil)', 'all'],
+    ['"/ParentID" == "work"', 'all'],
+    ['ParentID == "work" and Status == "dead"', 'none'],
+    ['ParentID == "work" and ParentID == "work/b"', 'none'],
+    ['ParentID == "nobody"', 'none'],
+    // Only a filter that no other job could match names the function.
+    ['ParentID == "work" or ID == "work/b"', 'work/b'],
+    ['not (ParentID == "work") and ID == "work/b"', 'work/b'],
+  ])('have the runs of the function whose instances a filter asks for: %s', async (filter, expected) => {
+    const own = await serviceWith([work(), work({ name: 'work/b' })]);
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const { id } = await own.functions.enqueue(work(), { n }, { delay: '1h', meta: { a: 'b' } });
+      ids.push(`work/dispatch-${id.slice('work/'.length)}`);
+    }
+    const wanted = expected === 'all' ? ids : expected === 'none' ? [] : [expected];
+    const isAny = filter.includes(' or ');
+    for (const request of [{}, { namespace: '*' }, { prefix: 'wo' }, ...(isAny ? [] : [{ prefix: 'work/' }])])
+      expect((await orThrow(own.box.jobs.list({ ...request, filter }))).value.items.map(({ ID }) => ID)).toEqual(
+        wanted,
+      );
+    for (const prefix of ['x', 'work/periodic-'])
+      expect((await orThrow(own.box.jobs.list({ prefix, filter }))).value.items).toEqual([]);
+    const all: string[] = [];
+    let nextToken = '';
+    do {
+      const { value } = await orThrow(own.box.jobs.list({ filter, perPage: 2, nextToken }));
+      all.push(...value.items.map(({ ID }) => ID));
+      nextToken = value.nextToken;
+    } while (nextToken !== '');
+    expect(all).toEqual(wanted);
+  });
+
   test('wait for a change of a run, and of the numbers of runs', async () => {
     const own = await serviceWith([work()]);
     await own.functions.pause(work());

@@ -49,17 +49,25 @@ export interface ListedJob {
 /**
  * The jobs of a namespace, or of all that the caller may list, by namespace and ID, including instances. Index: that
  * of the jobs and summaries tables. Reads the stubs of jobs, and the jobs themselves only for a filter or the meta. A filter
- * sees the jobs themselves only where the caller may read them. With a prefix of `NAME/` of a function the list has its runs, too, on pages of at
- * most a thousand.
+ * sees the jobs themselves only where the caller may read them. With a prefix of `NAME/` of a function, or a filter for its instances, the list
+ * has its runs, too, on pages of at most a thousand.
  */
 export function listJobs(context: EngineContext, caller: Principal, input: ListJobsInput): ListRead<ListedJob> {
-  const selected = runsOfPrefix(input.prefix ?? '');
+  const selected = runsOfPrefix(input.prefix ?? '') ?? runsOfFilter(input);
   if (selected === undefined) return listStoredJobs(context, caller, input);
   return context.storage
     .read((view) => functionOf(view, namespaceOf(input), selected) !== undefined)
     .andThen((isThere) =>
       isThere ? listJobsAndRuns(context, caller, input, selected) : listStoredJobs(context, caller, input),
     );
+}
+
+/** A filter that asks for the instances of a function by `ParentID` selects its runs, too. */
+function runsOfFilter({ filter = '', prefix = '' }: ListJobsInput): RunsOfPrefix | undefined {
+  if (!filter.includes('ParentID')) return undefined;
+  const parent = compileFilter.job(filter).map((compiled) => compiled.required('ParentID'));
+  const runsOf = `${parent.unwrapOr(undefined) ?? ''}/`;
+  return runsOf.startsWith(prefix) ? runsOfPrefix(runsOf) : undefined;
 }
 
 function listStoredJobs(context: EngineContext, caller: Principal, input: ListJobsInput): ListRead<ListedJob> {
