@@ -5,11 +5,13 @@ import { type CommandOutput, type CommandRefused, commandRefused } from '../../a
 import type { Json } from '../../functions/define-function.js';
 import type { EnqueueRefused } from '../../functions/errors.js';
 import { functionTask, runJobId } from '../../functions/job-projection.js';
-import { hasEnded, type LogLine, logs, numberOf, runId, runs } from '../../functions/run.js';
+import { hasEnded, type LogLine, logs, numberOf, runId, runKeys, runs } from '../../functions/run.js';
 import { schedules } from '../../functions/schedule.js';
+import { quotaOf } from '../../jobs/admission/namespace-quota.js';
 import type { DispatchRequest } from '../../jobs/changes/decide-dispatch.js';
 import type { Job } from '../../jobs/document/job.js';
 import {
+  type DispatchRateExceeded,
   type DispatchRefused,
   type InvalidRequest,
   invalidRequest,
@@ -22,6 +24,7 @@ import { second } from '../../shared/duration.js';
 import { isBase64 } from '../../shared/text-values.js';
 import type { PermissionDenied } from '../authorise.js';
 import { type RunOfJob, readRunAnywhere, setPaused } from '../books/function-jobs.js';
+import { countDispatch } from '../books/jobs/quota-sums.js';
 import { whileAllowed } from '../books/while-allowed.js';
 import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
@@ -55,25 +58,44 @@ export type DispatchRunError =
   | InvalidRequest
   | StorageError;
 
-/** A dispatch of the job of a function enqueues a run: the payload is the JSON of its input, the token its idempotency key. */
+/**
+ * A dispatch of the job of a function enqueues a run: the payload is the JSON of its input, the token its idempotency key. It counts as a
+ * dispatch in its namespace.
+ */
 export function dispatchFunction(
   context: EngineContext,
   caller: Principal,
   job: Job,
   request: DispatchRequest,
-): ResultAsync<DispatchedRun, DispatchRunError> {
+): ResultAsync<DispatchedRun, DispatchRunError | DispatchRateExceeded> {
   const { payload, meta, idPrefixTemplate, idempotencyToken, priority } = request;
   if (job.Stop) return errAsync(stoppedFunction(job));
   if (idPrefixTemplate !== '')
     return errAsync(invalidRequest('IdPrefixTemplate', 'runs of a function are named by their numbers: leave it out'));
+  const run = {
+    ...(meta === null ? {} : { meta }),
+    ...(priority === 0 ? {} : { priority }),
+    ...(idempotencyToken === '' ? {} : { idempotencyKey: idempotencyToken }),
+  };
   return inputOfPayload(payload ?? '').asyncAndThen((input) =>
-    enqueued(context, caller, job, {
-      ...(input === undefined ? {} : { input }),
-      ...(meta === null ? {} : { meta }),
-      ...(priority === 0 ? {} : { priority }),
-      ...(idempotencyToken === '' ? {} : { idempotencyKey: idempotencyToken }),
-    }),
+    withinRate(context, caller, job, idempotencyToken).andThen(() =>
+      enqueued(context, caller, job, input === undefined ? run : { ...run, input }),
+    ),
   );
+}
+
+/** Counts a dispatch towards the rate of its namespace, if it has one; not one whose token leads to a run. */
+function withinRate(
+  context: EngineContext,
+  caller: Principal,
+  { Namespace: namespace, ID: name }: Job,
+  token: string,
+): ResultAsync<void, DispatchRateExceeded | StorageError> {
+  if (quotaOf(context.settings.jobs.quotas, namespace)?.dispatchesPerMinute === undefined) return okAsync(undefined);
+  return commit(context, caller, (tx) => {
+    const until = tx.get(runKeys, ['idempotency', name, token])?.record.until;
+    return typeof until === 'number' && until > tx.now ? ok(undefined) : countDispatch(tx, namespace);
+  }).map(() => undefined);
 }
 
 function stoppedFunction({ ID }: Job): DispatchRefused {

@@ -19,13 +19,14 @@ import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
 import { readFunctionJob } from '../books/function-jobs.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
+import { countDispatch } from '../books/jobs/quota-sums.js';
 import { writeRegistration } from '../books/jobs/write-registration.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { notDefinedHere } from '../functions/change-functions.js';
 import { dispatchFunction } from '../functions/jobs-of-functions.js';
 import { acceptsRegistrations } from './registration/accepts-registrations.js';
-import { countDispatch, withinQuota } from './registration/check-quota.js';
+import { withinQuota } from './registration/check-quota.js';
 
 /** The parameterized job to dispatch, with payload and metadata of the instance. */
 export interface DispatchJobInput extends JobReference {

@@ -14,6 +14,7 @@ import {
   runsOfPrefix,
 } from '../../../src/functions/job-projection.js';
 import { createEngine } from '../../../src/index.js';
+import type { QuotaRule } from '../../../src/jobs/admission/namespace-quota.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { periodicLaunches } from '../../../src/jobs/periodic/periodic-launch.js';
 import { jobStubs } from '../../../src/jobs/status/job-stub.js';
@@ -41,9 +42,9 @@ const world = (): World => ({ clock: manualClock(), storage: memoryStorage(), id
 async function serviceWith(
   definitions: readonly FunctionDefinition<never, unknown>[],
   { clock, storage, ids }: World = world(),
-  { starts = true, namespace = 'default' } = {},
+  { starts = true, namespace = 'default', quotas = [] as readonly QuotaRule[] } = {},
 ) {
-  const engine = createEngine({ storage, clock, ids, delivery: recordingDelivery({ clock }) });
+  const engine = createEngine({ storage, clock, ids, delivery: recordingDelivery({ clock }) }, { jobs: { quotas } });
   const functions = createFunctions(engine, definitions, { namespace });
   opened.push(functions);
   if (starts) await functions.start();
@@ -804,4 +805,36 @@ test('a run that waits for one that it has called counts once', async () => {
   expect((await orThrow(own.box.jobs.summary('parent'))).value?.Children).toEqual({ Pending: 0, Running: 1, Dead: 0 });
   expect(await jobOf(own, `parent/dispatch-${id.slice('parent/'.length)}`)).toMatchObject({ Status: 'running' });
   expect((await orThrow(own.box.jobs.summary('child'))).value?.Children).toEqual({ Pending: 1, Running: 0, Dead: 0 });
+});
+
+describe('the quota of a namespace', () => {
+  test('counts a function as one job, but does not keep the code of the service from declaring it', async () => {
+    const quotas = [{ namespace: '*', jobs: 1 }];
+    const own = await serviceWith([work(), work({ name: 'other' })], world(), { quotas });
+    expect((await orThrow(own.box.jobs.list({}))).value.items.map(({ ID }) => ID)).toEqual(['other', 'work']);
+    const Tasks = [{ Name: 't', Driver: 'function', Config: { function: 'work' } }];
+    const refused = await own.box.jobs.register({ ID: 'third', Type: 'batch', TaskGroups: [{ Name: 'g', Tasks }] });
+    expect(refused._unsafeUnwrapErr()).toMatchObject({
+      type: 'quota_exceeded',
+      message: 'the quota of namespace "default" would be exceeded: 3 jobs of 1',
+    });
+    expect(await (await own.functions.enqueue(work(), { n: 2 })).result()).toBe(4);
+  });
+
+  test('limits the dispatches of a function, and not what the code enqueues', async () => {
+    const quotas = [{ namespace: 'default', dispatchesPerMinute: 2 }];
+    const own = await serviceWith([work()], world(), { quotas });
+    const dispatch = (idempotencyToken = '') =>
+      own.box.jobs.dispatch('work', { payload: payloadOf({ n: 1 }), idempotencyToken });
+    for (const token of ['', 'once', 'once']) expect((await dispatch(token)).isOk()).toBe(true);
+    expect((await dispatch())._unsafeUnwrapErr()).toMatchObject({
+      type: 'dispatch_rate_exceeded',
+      message: 'namespace "default" may dispatch 2 times a minute; try again in 30 s',
+    });
+    expect((await dispatch('once')).isOk()).toBe(true);
+    expect(await own.functions.list()).toHaveLength(2);
+    await own.functions.enqueue(work(), { n: 1 });
+    await own.clock.advance(minute / 2);
+    expect((await dispatch()).isOk()).toBe(true);
+  });
 });

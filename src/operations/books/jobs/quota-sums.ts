@@ -1,8 +1,20 @@
-import { type Demand, demandOf, minus, noDemand, plus } from '../../../jobs/admission/namespace-quota.js';
+import { err, ok, type Result } from 'neverthrow';
+import {
+  type Demand,
+  demandOf,
+  minus,
+  noDemand,
+  plus,
+  quotaOf,
+  takeDispatch,
+} from '../../../jobs/admission/namespace-quota.js';
 import type { Job } from '../../../jobs/document/job.js';
+import type { DispatchRateExceeded } from '../../../jobs/errors.js';
 import { jobs } from '../../../jobs/job-record.js';
-import { type QuotaUsage, quotaUsages } from '../../../jobs/namespaces/quota-usage.js';
+import { dispatchRates, type QuotaUsage, quotaUsages } from '../../../jobs/namespaces/quota-usage.js';
 import type { ReadView, WriteView } from '../../../ports/storage.js';
+import type { Settings } from '../../../settings.js';
+import type { Instant } from '../../../shared/instant.js';
 
 /** A job before and after a transaction. */
 interface ChangedJob {
@@ -62,4 +74,18 @@ function putUsage(
   { jobs: Jobs, cpu: CPU, cores: Cores, memoryMB: MemoryMB }: Demand,
 ): void {
   view.put(quotaUsages, { Namespace: namespace, Jobs, CPU, Cores, MemoryMB });
+}
+
+/** Counts a dispatch towards the namespace's rate limit, if it has one. */
+export function countDispatch(
+  tx: WriteView & { readonly now: Instant; readonly settings: Settings },
+  namespace: string,
+): Result<void, DispatchRateExceeded> {
+  const perMinute = quotaOf(tx.settings.jobs.quotas, namespace)?.dispatchesPerMinute;
+  if (perMinute === undefined) return ok(undefined);
+  const until = tx.get(dispatchRates, [namespace])?.record.Until ?? 0;
+  const taken = takeDispatch({ namespace, perMinute }, until, tx.now);
+  if ('type' in taken) return err(taken);
+  tx.put(dispatchRates, { Namespace: namespace, Until: taken.until });
+  return ok(undefined);
 }

@@ -1,16 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
-import {
-  demandOf,
-  minus,
-  noDemand,
-  quotaExcess,
-  quotaOf,
-  takeDispatch,
-} from '../../../jobs/admission/namespace-quota.js';
+import { demandOf, minus, noDemand, quotaExcess, quotaOf } from '../../../jobs/admission/namespace-quota.js';
 import type { Registration } from '../../../jobs/changes/decide-registration.js';
 import type { Job } from '../../../jobs/document/job.js';
-import type { DispatchRateExceeded, InvalidJob, QuotaExceeded } from '../../../jobs/errors.js';
-import { dispatchRates } from '../../../jobs/namespaces/quota-usage.js';
+import type { InvalidJob, QuotaExceeded } from '../../../jobs/errors.js';
 import { usageOf } from '../../books/jobs/quota-sums.js';
 import type { Transaction } from '../../commit.js';
 import { checkJob } from './check-job.js';
@@ -44,15 +36,4 @@ export function withinQuota(tx: Transaction, before: Job | undefined, after: Job
   const more = minus(demandOf(live), before === undefined ? noDemand : demandOf(before));
   const excess = quotaExcess({ namespace, rule, used: usageOf(tx, namespace) }, more);
   return excess === undefined ? ok(undefined) : err(excess);
-}
-
-/** Counts a dispatch towards the namespace's rate limit, if it has one. */
-export function countDispatch(tx: Transaction, namespace: string): Result<void, DispatchRateExceeded> {
-  const perMinute = quotaOf(tx.settings.jobs.quotas, namespace)?.dispatchesPerMinute;
-  if (perMinute === undefined) return ok(undefined);
-  const until = tx.get(dispatchRates, [namespace])?.record.Until ?? 0;
-  const taken = takeDispatch({ namespace, perMinute }, until, tx.now);
-  if ('type' in taken) return err(taken);
-  tx.put(dispatchRates, { Namespace: namespace, Until: taken.until });
-  return ok(undefined);
 }
