@@ -81,18 +81,18 @@ export async function orderOf(
   }
 }
 
-/** The statements of the host, with what they threw in the last run of the write: that is the host's own error. */
-export function hostRowsOf(rows: HostRows): { readonly rows: HostRows; thrown?: { readonly error: unknown } } {
-  const own: { rows: HostRows; thrown?: { readonly error: unknown } } = {
-    rows: (sql) => {
-      delete own.thrown;
-      try {
-        return rows(sql);
-      } catch (error) {
-        own.thrown = { error };
-        throw error;
-      }
-    },
+/**
+ * The statements of the host, and whether the last run of the write has reached them. A write that then rejects was refused because of them; a store
+ * that fails in one of them resolves with its own error.
+ */
+export function hostRowsOf(rows: HostRows): { readonly rows: HostRows; isReached: boolean } {
+  const own = {
+    isReached: false,
+    rows: ((sql) => {
+      own.isReached = true;
+      // Also a promise, which the store refuses.
+      return rows(sql);
+    }) as HostRows,
   };
   return own;
 }

@@ -348,6 +348,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
       const own = hostRowsOf(rows);
       const context = { ...this.#context, storage: storageWith(storage, own.rows) };
       const written = await commit(context, hostPrincipal, (tx): Result<RunTurn, { readonly message: string }> => {
+        own.isReached = false;
         const turn = new RunTurn(tx, this.#outline());
         turn.record(attempt, { end, notes });
         for (const run of turn.ended) RunReports.in(tx).ended(run);
@@ -355,9 +356,9 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
         return turn.taken.length > 0 ? err({ message: taken }) : ok(turn);
       }).then((result) => result, failureOf);
       if (written.isOk()) return this.#committed(attempt, end, written.value.value.ended[0]);
-      if (own.thrown !== undefined) {
+      if (own.isReached && 'thrown' in written.error) {
         attempt.returnNotes(notes);
-        return this.#ended(attempt, attempt.failure(own.thrown.error));
+        return this.#ended(attempt, attempt.failure(written.error.thrown));
       }
       // An earlier try may have recorded it: whoever waits reads what is stored.
       if (written.error.message === taken) return this.#committed(attempt, end, undefined);
@@ -470,5 +471,5 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
 const taken = 'taken';
 
 /** A row that cannot be worked with must not end the process. */
-const failureOf = (thrown: unknown): Result<never, Pick<StorageError, 'message'>> =>
-  err({ message: thrown instanceof Error ? thrown.message : 'unknown' });
+const failureOf = (thrown: unknown): Result<never, Pick<StorageError, 'message'> & { readonly thrown: unknown }> =>
+  err({ message: thrown instanceof Error ? thrown.message : 'unknown', thrown });
