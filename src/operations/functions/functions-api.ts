@@ -1,3 +1,4 @@
+import type { Result } from 'neverthrow';
 import {
   type Cron,
   type FunctionDefinition,
@@ -373,6 +374,16 @@ export const notFound = (id: string): FunctionsError =>
 export function storageFailure(cause: StorageError): FunctionsError {
   const { reason, message } = cause;
   return new FunctionsError('storage_failed', `the store failed (${reason}): ${message}`, { cause });
+}
+
+/** The value, or an exception as the calls of `Functions` throw it. */
+export async function valueOrThrow<T, E extends FunctionsError | StorageError>(
+  given: PromiseLike<Result<T, E>>,
+): Promise<T> {
+  const result = await given;
+  if (result.isOk()) return result.value;
+  const { error } = result;
+  throw error instanceof FunctionsError ? error : storageFailure(error);
 }
 
 function copied<T extends EnqueueOptions>(caller: string, given: T, table: Partial<OptionTable<EnqueueOptions>>): T {
