@@ -1,7 +1,8 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { HostRows } from '../../functions/define-function.js';
-import type { ListQuery, Row, Storage, StorageError, TableName, WriteView, Written } from '../../ports/storage.js';
+import type { Storage, StorageError, WriteView, Written } from '../../ports/storage.js';
 import type { Key, Table } from '../../shared/table.js';
+import { ViewOver } from '../../storage/view-over.js';
 import type { EngineContext } from './engine-context.js';
 import { NotCommittedError } from './not-committed.js';
 
@@ -226,61 +227,51 @@ class SharedRun {
 }
 
 /** The view of one operation: after one that has changed something, it begins with the next index. */
-class PartView implements WriteView {
-  readonly #view: WriteView;
+class PartView extends ViewOver {
   /** The current index of the view belongs to an earlier operation. */
   #isBehind: boolean;
   isChanged = false;
 
   constructor(view: WriteView, isBehind: boolean) {
-    this.#view = view;
+    super(view);
     this.#isBehind = isBehind;
   }
 
-  get index(): number {
-    return this.#isBehind ? this.#view.index + 1 : this.#view.index;
+  override get index(): number {
+    return this.#isBehind ? super.index + 1 : super.index;
   }
 
   /** See `Written.index`. */
   get lastIndex(): number {
-    return this.isChanged ? this.#view.index : this.index - 1;
+    return this.isChanged ? super.index : this.index - 1;
   }
 
-  nextIndex(): number {
+  override nextIndex(): number {
     this.#catchUp();
-    return this.#view.nextIndex();
+    return super.nextIndex();
   }
 
-  get<R>(table: Table<R>, key: Key): Row<R> | undefined {
-    return this.#view.get(table, key);
+  override put<R>(table: Table<R>, record: R): void {
+    this.#change();
+    super.put(table, record);
   }
 
-  list<R>(table: Table<R>, query?: ListQuery): Row<R>[] {
-    return this.#view.list(table, query);
+  override remove<R>(table: Table<R>, key: Key): boolean {
+    if (this.get(table, key) === undefined) return false;
+    this.#change();
+    return super.remove(table, key);
   }
 
-  tableIndex(table: TableName): number {
-    return this.#view.tableIndex(table);
-  }
-
-  put<R>(table: Table<R>, record: R): void {
-    this.#catchUp();
-    this.isChanged = true;
-    this.#view.put(table, record);
-  }
-
-  remove<R>(table: Table<R>, key: Key): boolean {
-    if (this.#view.get(table, key) === undefined) return false;
+  #change(): void {
     this.#catchUp();
     this.isChanged = true;
-    return this.#view.remove(table, key);
   }
 
   /** Only for a change: an index without any would be a gap. */
   #catchUp(): void {
     if (!this.#isBehind) return;
     this.#isBehind = false;
-    this.#view.nextIndex();
+    super.nextIndex();
   }
 }
 

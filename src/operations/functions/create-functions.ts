@@ -1,18 +1,19 @@
 import { err, ok, Result, type ResultAsync } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import { hasKeys } from '../../functions/admission.js';
-import { declarationOf, declarations, type FunctionDeclaration, replaces } from '../../functions/declaration.js';
+import { declarations, type FunctionDeclaration, replaces, schedules } from '../../functions/declaration.js';
 import {
   type Cron,
   checkCron,
   cronPolicyOf,
+  declarationOf,
   type FunctionDefinition,
   type FunctionPolicy,
   type HostRows,
   policyOf,
 } from '../../functions/define-function.js';
 import { batches, type FunctionPause, queueName, type StoredBatch } from '../../functions/run.js';
-import { declared, schedules } from '../../functions/schedule.js';
+import { declared } from '../../functions/schedule.js';
 import { storedJson } from '../../functions/stored-json.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import { checkArgument, checkOptions } from '../../options/check-options.js';

@@ -2,11 +2,11 @@ import { err, errAsync, ok, okAsync, type Result, ResultAsync } from 'neverthrow
 import { allows } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { type CommandOutput, type CommandRefused, commandRefused } from '../../agent/link/node-command.js';
+import { schedules } from '../../functions/declaration.js';
 import type { Json } from '../../functions/define-function.js';
 import type { EnqueueRefused } from '../../functions/errors.js';
 import { functionTask, runJobId } from '../../functions/job-projection.js';
 import { hasEnded, type LogLine, logs, numberOf, runs } from '../../functions/run.js';
-import { schedules } from '../../functions/schedule.js';
 import type { DispatchRequest } from '../../jobs/changes/decide-dispatch.js';
 import type { Job } from '../../jobs/document/job.js';
 import {

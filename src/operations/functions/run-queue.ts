@@ -1,9 +1,9 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import { isLimited } from '../../functions/admission.js';
+import { schedules } from '../../functions/declaration.js';
 import { type FunctionPolicy, type HostRows, type Json, runsHere } from '../../functions/define-function.js';
 import { type AttemptEnd, pauses, queueName, runs, type StoredRun, started } from '../../functions/run.js';
-import { schedules } from '../../functions/schedule.js';
 import type { FunctionHost } from '../../ports/function-host.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Milliseconds, second } from '../../shared/duration.js';

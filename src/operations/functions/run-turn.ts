@@ -1,4 +1,5 @@
 import { Admission, hasKeys, isLimited, Pauses } from '../../functions/admission.js';
+import { schedules } from '../../functions/declaration.js';
 import type { FunctionPolicy } from '../../functions/define-function.js';
 import {
   afterAttempt,
@@ -17,7 +18,6 @@ import {
   setBack,
   started,
 } from '../../functions/run.js';
-import { schedules } from '../../functions/schedule.js';
 import type { ReadView } from '../../ports/storage.js';
 import { isSameStart } from '../../queue/hold.js';
 import { processes } from '../../queue/process.js';
