@@ -2,7 +2,18 @@ import { parseCron } from '../jobs/periodic/cron-expression.js';
 import { timeZone } from '../jobs/periodic/time-zone.js';
 import { checkOptions, faultOf, type OptionKind, type OptionTable } from '../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../options/durations.js';
-import { callable, count, either, group, listOf, oneOf, optional, textLike } from '../options/option-kinds.js';
+import {
+  callable,
+  count,
+  either,
+  group,
+  listOf,
+  oneOf,
+  optional,
+  share,
+  textLike,
+  wholeFrom,
+} from '../options/option-kinds.js';
 import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
 import type { DeclaredCron, DeclaredKeep, DeclaredLimit, DeclaredPolicy, FunctionDeclaration } from './declaration.js';
 import { type Json, storedJson } from './stored-json.js';
@@ -268,20 +279,12 @@ const duration: OptionKind = {
   fits: (value) => isDuration(value),
 };
 const keep = optional(group<Keep>({ age: optional(duration), count: optional(count) }));
-const share: OptionKind = {
-  takes: 'a number from 0 to 1',
-  fits: (value) => typeof value === 'number' && value >= 0 && value <= 1,
-};
-const wholeFrom = (least: number, most: number): OptionKind => ({
-  takes: `a whole number from ${least} to ${most}`,
-  fits: (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
-});
 
-const scope = textLike(/^[A-Za-z0-9._/-]{1,128}$/, 'at most 128 letters, digits and . _ / -');
+const identifier = textLike(/^[A-Za-z0-9._/-]{1,128}$/, 'at most 128 letters, digits and . _ / -');
 const limitTable: OptionTable<Limit<unknown>> = {
   limit: wholeFrom(1, 1_000_000),
   key: optional(callable),
-  scope: optional(scope),
+  scope: optional(identifier),
 };
 const rateTable: OptionTable<Rate<unknown>> = {
   ...limitTable,
@@ -289,7 +292,7 @@ const rateTable: OptionTable<Rate<unknown>> = {
   burst: optional(wholeFrom(1, 1_000_000)),
 };
 const cronTable: OptionTable<Cron<unknown>> = {
-  id: optional(scope),
+  id: optional(identifier),
   schedule: {
     takes: 'a cron expression of five fields, six with seconds first, or seven with a year last',
     fits: (value) => typeof value === 'string' && parseSchedule(value).isOk(),
@@ -328,7 +331,7 @@ const retryTable: OptionTable<Retry> = {
 };
 
 const optionTable: OptionTable<FunctionOptions<unknown, unknown>> = {
-  name: textLike(/^[A-Za-z0-9._/-]{1,128}$/, 'at most 128 letters, digits and . _ / -'),
+  name: identifier,
   input: optional({
     takes: "a Standard Schema, such as z.object({ … }) (an object with the member '~standard')",
     fits: (value) =>

@@ -6,7 +6,6 @@ import {
   NonRetryableError,
   type RunContext,
   type SchemaIssue,
-  type SchemaResult,
   Snooze,
 } from '../../functions/define-function.js';
 import { retryWait, waitUntil } from '../../functions/retry-wait.js';
@@ -196,7 +195,9 @@ export class Attempt {
   async perform(): Promise<AttemptEnd> {
     try {
       const { policy } = this;
-      const parsed = await parsedInput(policy, this.run, this.#input);
+      const isOlder = this.run.version < policy.version && policy.migrate !== undefined;
+      const input = isOlder ? policy.migrate?.(this.#input as Json, this.run.version) : this.#input;
+      const parsed = await parsedBy(policy, input, (issues) => new InvalidInput(issues));
       const result: unknown = await this.#host.handlerOf(policy)?.(parsed, this.#runContext());
       if (this.cause === 'cancelled' || this.cause === 'timed_out') return this.ending(undefined, this.wait(undefined));
       return { type: 'succeeded', result: kept('result', result, this.#mostBytes) };
@@ -354,20 +355,21 @@ function unobserved<T>(begun: Promise<T>): Promise<T> {
   return begun;
 }
 
-async function parsedInput(policy: FunctionPolicy, run: StoredRun, stored: Json | undefined): Promise<unknown> {
-  const isOlder = run.version < policy.version && policy.migrate !== undefined;
-  const input = isOlder ? policy.migrate?.(stored as Json, run.version) : stored;
-  if (policy.input === undefined) return input;
-  const checked = policy.input['~standard'].validate(input);
-  const { issues, value } = (checked instanceof Promise ? await checked : checked) as SchemaResult<unknown> & {
-    readonly value?: unknown;
-  };
-  if (issues !== undefined) throw new InvalidInput(issuesText(issues));
-  return value;
+/** What the schema of a function makes of an input. Rejects with the exception that `refusal` makes of its issues. */
+export async function parsedBy(
+  { input: schema }: FunctionPolicy,
+  input: unknown,
+  refusal: (issues: string) => Error,
+): Promise<unknown> {
+  if (schema === undefined) return input;
+  const checked = schema['~standard'].validate(input);
+  const result = checked instanceof Promise ? await checked : checked;
+  if (result.issues === undefined) return result.value;
+  throw refusal(issuesText(result.issues));
 }
 
 /** The issues of a schema in one line, with their paths. */
-export function issuesText(issues: readonly SchemaIssue[]): string {
+function issuesText(issues: readonly SchemaIssue[]): string {
   const shown = issues.slice(0, 5).map(({ message, path = [] }) => {
     const place = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
     return place === '' ? message : `${place}: ${message}`;

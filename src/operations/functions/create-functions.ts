@@ -18,10 +18,9 @@ import { storedJson } from '../../functions/stored-json.js';
 import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import { checkArgument, checkOptions } from '../../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../../options/durations.js';
-import { optional, textLike } from '../../options/option-kinds.js';
+import { optional, textLike, wholeFrom } from '../../options/option-kinds.js';
 import type { FunctionHost } from '../../ports/function-host.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import type { TracedSpan } from '../../ports/tracer.js';
 import { processes } from '../../queue/process.js';
 import { hour, second } from '../../shared/duration.js';
 import { putFunctionJob, setPaused } from '../books/function-jobs.js';
@@ -51,7 +50,6 @@ import {
   retryTable,
   valueOrThrow,
   type WaitReason,
-  wholeFrom,
 } from './functions-api.js';
 import { declareSchedules } from './launches.js';
 import { findOrThrow, LocalFunctions } from './local-functions.js';
@@ -251,11 +249,10 @@ class EngineFunctions implements Functions {
     const order = await orderOf(this.#local.policies, { fn, input, mostBytes: this.#mostBytes });
     const isDue = options.delay === undefined && options.runAt === undefined && options.debounce === undefined;
     const slot = isDue ? this.#local.queue.reserve(order.policy.name) : undefined;
-    const span = beginEnqueue(this.#context, order.policy.name);
     let placed: Placed;
     let declaredAt = 0;
     try {
-      placed = await this.#writeIn<Placed>(span, options.alongside, (tx) => {
+      placed = await this.#writeRuns<Placed>(order.policy, options.alongside, (tx) => {
         const declared = this.#declare(tx, order.policy);
         if (declared.isErr()) return err(declared.error);
         declaredAt = declared.value;
@@ -288,23 +285,26 @@ class EngineFunctions implements Functions {
       ),
     );
     const policy = this.#known('functions.enqueueMany', fn);
-    const span = beginEnqueue(this.#context, policy.name, orders.length);
-    const { batch, members } = await this.#writeIn(span, options.alongside, (tx) => {
-      const declared = this.#declare(tx, policy);
-      if (declared.isErr()) return err(declared.error);
-      const full = orders.length === 0 ? undefined : countNew(tx, policy.name, orders.length);
-      if (full !== undefined) return err(full);
-      const batch = newBatch(tx.index, orders.length, follower);
-      const members = orders.map((order, at) => {
-        const number = at === 0 ? batch.number : tx.nextIndex();
-        const run = { ...traced(tx, newRunOf(order, options, number, tx.now)), batch: batch.number };
-        putNewRun(tx, run, order.text?.length ?? 0);
-        return run;
-      });
-      if (members.length > 0) tx.put(batches, batch);
-      else putFollowUp(tx, batch, this.#local.policies);
-      return ok({ batch, members });
-    });
+    const { batch, members } = await this.#writeRuns(
+      { name: policy.name, count: orders.length },
+      options.alongside,
+      (tx) => {
+        const declared = this.#declare(tx, policy);
+        if (declared.isErr()) return err(declared.error);
+        const full = orders.length === 0 ? undefined : countNew(tx, policy.name, orders.length);
+        if (full !== undefined) return err(full);
+        const batch = newBatch(tx.index, orders.length, follower);
+        const members = orders.map((order, at) => {
+          const number = at === 0 ? batch.number : tx.nextIndex();
+          const run = { ...traced(tx, newRunOf(order, options, number, tx.now)), batch: batch.number };
+          putNewRun(tx, run, order.text?.length ?? 0);
+          return run;
+        });
+        if (members.length > 0) tx.put(batches, batch);
+        else putFollowUp(tx, batch, this.#local.policies);
+        return ok({ batch, members });
+      },
+    );
     this.#local.queue.loop.wake();
     return this.#local.batchOf(batch, members);
   }
@@ -437,12 +437,13 @@ class EngineFunctions implements Functions {
     return valueOrThrow(this.#context.storage.read(work));
   }
 
-  /** A write in the trace of a span. */
-  #writeIn<T>(
-    span: TracedSpan | undefined,
+  /** A write that enqueues runs of a function, in the trace of a span. */
+  #writeRuns<T>(
+    { name, count = 1 }: { readonly name: string; readonly count?: number },
     rows: HostRows | undefined,
     work: (tx: Transaction) => Result<T, FunctionsError>,
   ): Promise<T> {
+    const span = beginEnqueue(this.#context, name, count);
     if (span === undefined) return this.#write(rows, work);
     return inSpan(this.#context, span, () =>
       this.#write(rows, (tx) => {

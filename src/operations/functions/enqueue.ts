@@ -17,7 +17,7 @@ import { milliseconds } from '../../options/durations.js';
 import type { Storage } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
-import { issuesText } from './attempt.js';
+import { parsedBy } from './attempt.js';
 import { type EnqueueOptions, FunctionsError } from './functions-api.js';
 import { countNew, newRun, putNewRun, putRun, traced, viewOf } from './stored-runs.js';
 
@@ -35,12 +35,8 @@ export interface Placed {
   readonly isNew: boolean;
 }
 
-export async function parsedOf(policy: FunctionPolicy, input: unknown, what: string): Promise<unknown> {
-  if (policy.input === undefined) return input;
-  const checked = policy.input['~standard'].validate(input);
-  const result = checked instanceof Promise ? await checked : checked;
-  if (result.issues === undefined) return result.value;
-  throw new FunctionsError('invalid_input', `${what} is refused: ${issuesText(result.issues)}`);
+export function parsedOf(policy: FunctionPolicy, input: unknown, what: string): Promise<unknown> {
+  return parsedBy(policy, input, (issues) => new FunctionsError('invalid_input', `${what} is refused: ${issues}`));
 }
 
 /** The policy of a definition that belongs to this process. */
