@@ -1,6 +1,12 @@
 import { err, ok, type Result } from 'neverthrow';
 import { limitNames } from '../../functions/admission.js';
-import { type FunctionPolicy, type HostRows, type Json, policyOf } from '../../functions/define-function.js';
+import {
+  type FunctionPolicy,
+  type HostRows,
+  type Json,
+  policyOf,
+  type SchemaIssue,
+} from '../../functions/define-function.js';
 import {
   hasEnded,
   idempotencyTime,
@@ -17,7 +23,6 @@ import { milliseconds } from '../../options/durations.js';
 import type { Storage } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
-import { parsedBy } from './attempt.js';
 import { type EnqueueOptions, FunctionsError } from './functions-api.js';
 import { countNew, newRun, putNewRun, putRun, traced, viewOf } from './stored-runs.js';
 
@@ -33,6 +38,28 @@ export interface Order {
 export interface Placed {
   readonly run: StoredRun;
   readonly isNew: boolean;
+}
+
+/** What the schema of a function makes of an input. Rejects with the exception that `refusal` makes of its issues. */
+export async function parsedBy(
+  { input: schema }: FunctionPolicy,
+  input: unknown,
+  refusal: (issues: string) => Error,
+): Promise<unknown> {
+  if (schema === undefined) return input;
+  const checked = schema['~standard'].validate(input);
+  const result = checked instanceof Promise ? await checked : checked;
+  if (result.issues === undefined) return result.value;
+  throw refusal(issuesText(result.issues));
+}
+
+/** The issues of a schema in one line, with their paths. */
+function issuesText(issues: readonly SchemaIssue[]): string {
+  const shown = issues.slice(0, 5).map(({ message, path = [] }) => {
+    const place = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
+    return place === '' ? message : `${place}: ${message}`;
+  });
+  return [...shown, ...(issues.length > shown.length ? [`${issues.length - shown.length} more`] : [])].join('; ');
 }
 
 export function parsedOf(policy: FunctionPolicy, input: unknown, what: string): Promise<unknown> {

@@ -10,8 +10,7 @@ import { type Milliseconds, second } from '../../shared/duration.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type KnownItems, type QueueKind, type TurnRequest, tablesIndex, WorkLoop } from '../queue/work-loop.js';
-import { Attempt, type NotedEnd } from './attempt.js';
-import { type AttemptLoop, StoredAttempts, unlessAborted } from './attempt-host.js';
+import { Attempt, type AttemptHost, type AttemptQueue, type NotedEnd, unlessAborted } from './attempt.js';
 import { AttemptWatch } from './attempt-watch.js';
 import { hostRowsOf, storageWith } from './enqueue.js';
 import { LateRuns, ReportLog } from './late-runs.js';
@@ -49,7 +48,7 @@ interface Slot {
 }
 
 /** The runs of the functions of one process as a queue, see `WorkLoop`. */
-export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptLoop {
+export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptQueue {
   readonly name = queueName;
   readonly tables = [runs, pauses, schedules];
   readonly lease: Milliseconds;
@@ -63,7 +62,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
   readonly #active: readonly FunctionPolicy[];
   readonly #concurrency: number;
   readonly #host: QueueHost;
-  readonly #attempts: StoredAttempts;
+  readonly #attempts: AttemptHost;
   readonly #watch: AttemptWatch;
   readonly #lateRuns: LateRuns;
   readonly #missing: MissingFunctions;
@@ -112,7 +111,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
     this.#missing = new MissingFunctions(policies);
     this.#reportLog = new ReportLog(context);
     this.loop = new WorkLoop(context, this);
-    this.#attempts = new StoredAttempts(context, policies, this);
+    this.#attempts = { context, policies, queue: this };
   }
 
   start(): void {

@@ -19,7 +19,6 @@ import {
   started,
 } from '../../functions/run.js';
 import type { ReadView } from '../../ports/storage.js';
-import { isSameStart } from '../../queue/hold.js';
 import { processes } from '../../queue/process.js';
 import { storedRates } from '../../queue/token-bucket.js';
 import { type Milliseconds, minute } from '../../shared/duration.js';
@@ -27,7 +26,7 @@ import type { Instant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';
 import type { Transaction } from '../commit.js';
 import type { Ended, KnownItems, TurnWork } from '../queue/work-loop.js';
-import type { Attempt, NotedEnd } from './attempt.js';
+import { type Attempt, type NotedEnd, ownRun } from './attempt.js';
 import { type LateFunction, type LateRuns, noteLaunch } from './late-runs.js';
 import { closeKeys, hasItsKeys, launchDue } from './launches.js';
 import type { MissingFunctions } from './missing-functions.js';
@@ -377,12 +376,6 @@ export class RunTurn implements TurnWork<Attempt> {
     const asked = tx.list(runs, { index: 'cancelling', prefix: [process] });
     this.cancelling.push(...asked.map(({ record }) => record));
   }
-}
-
-/** The stored run of an attempt, if it is still in the start that the attempt began. */
-export function ownRun(view: ReadView, { run }: Attempt): StoredRun | undefined {
-  const stored = view.get(runs, [run.number])?.record;
-  return isSameStart(stored, run) ? stored : undefined;
 }
 
 function withNotes(run: StoredRun, { progress, lines }: Notes): StoredRun {
