@@ -4,7 +4,23 @@ import type { Storage, StorageError, WriteView, Written } from '../../ports/stor
 import type { Key, Table } from '../../shared/table.js';
 import { ViewOver } from '../../storage/view-over.js';
 import type { EngineContext } from './engine-context.js';
-import { NotCommittedError } from './not-committed.js';
+
+/** The operation was not stored, because its transaction was refused for another reason: the `cause`. */
+export class NotCommittedError extends Error {
+  override readonly name = 'NotCommittedError';
+  /** The tag of the error. */
+  readonly type = 'not_committed';
+
+  constructor(cause: unknown) {
+    super(`nothing of the transaction was stored: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function messageOf(error: unknown): string {
+  const { message, type } = (error ?? {}) as { readonly message?: unknown; readonly type?: unknown };
+  if (typeof message === 'string') return message;
+  return typeof type === 'string' ? type.replaceAll('_', ' ') : 'an exception';
+}
 
 /** Several operations that commit together or not at all, while they are collected. */
 export interface OpenTransaction {
@@ -164,14 +180,7 @@ export class SharedWrite {
 
   async #commit(writes: readonly PartWrite[]): Promise<void> {
     const run = new SharedRun(writes);
-    const rows = this.#rows;
-    const storage =
-      rows.length === 0
-        ? this.#storage
-        : (this.#storage.alongside?.((sql) => {
-            for (const each of rows) each(sql);
-          }) ?? this.#storage);
-    await storage
+    await this.#storageWithRows()
       .write((view) => run.over(view))
       .then(
         (result) => {
@@ -185,6 +194,18 @@ export class SharedWrite {
           run.refuse(error, (write) => write.reject(isOfHost ? new NotCommittedError(error) : error));
         },
       );
+  }
+
+  #storageWithRows(): Storage {
+    if (this.#rows.length === 0 || this.#storage.alongside === undefined) return this.#storage;
+    return this.#storage.alongside((sql): unknown => {
+      for (const rows of this.#rows) {
+        const given: unknown = rows(sql);
+        // The store refuses it.
+        if (isPromise(given)) return given;
+      }
+      return undefined;
+    });
   }
 }
 
@@ -273,6 +294,10 @@ class PartView extends ViewOver {
     this.#isBehind = false;
     super.nextIndex();
   }
+}
+
+export function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function';
 }
 
 /** Open transactions, by the object that the host's function has. */

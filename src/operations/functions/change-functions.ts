@@ -17,7 +17,7 @@ import { authorise, type PermissionDenied } from '../authorise.js';
 import { setPaused } from '../books/function-jobs.js';
 import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
-import { NotCommittedError } from '../context/not-committed.js';
+import { NotCommittedError } from '../context/shared-write.js';
 import { cancelRuns, retryRuns } from './change-runs.js';
 import { checkEnqueue, type EnqueueOptions, FunctionsError, type RunFilter } from './functions-api.js';
 import {
