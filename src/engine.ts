@@ -8,7 +8,7 @@ import type { CallInput } from './api/answers.js';
 import type { ErrorTag } from './api/errors.js';
 import { boundCalls, type CallName } from './bound-calls.js';
 import { type Client, clientOver } from './client/client.js';
-import { functionTables } from './functions/tables.js';
+import { functionTables } from './functions/declaration.js';
 import { type JobPolicy, policyLevels } from './jobs/admission/job-policy.js';
 import { jobTables } from './jobs/tables.js';
 import { loadOperations } from './load-operations.js';

@@ -26,7 +26,6 @@ export {
 } from './functions/define-function.js';
 export type { Outcome, RunError, RunState } from './functions/run.js';
 export type { OpenTransaction } from './operations/context/shared-write.js';
-export { type CallFunctionOptions, callFunction, type FunctionCall } from './operations/functions/call-function.js';
 export { createFunctions } from './operations/functions/create-functions.js';
 export {
   type Batch,

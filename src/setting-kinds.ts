@@ -18,6 +18,7 @@ import {
   share,
   text,
   textLike,
+  wholeFrom,
 } from './options/option-kinds.js';
 import { runUrlForm } from './options/option-texts.js';
 import type { PolicyRule } from './queries/policy-rule.js';
@@ -48,11 +49,7 @@ const runNotificationRule = group<RunNotificationRule>({
 /** Settings whose kind does not follow from their defaults. */
 const kinds: Kinds = {
   'functions.maximumUnfinished': count,
-  'functions.maximumValueBytes': {
-    takes: `a whole number from ${leastValueBytes} to ${mostValueBytes}`,
-    fits: (value) =>
-      Number.isSafeInteger(value) && (value as number) >= leastValueBytes && (value as number) <= mostValueBytes,
-  },
+  'functions.maximumValueBytes': wholeFrom(leastValueBytes, mostValueBytes),
   'jobs.policies': listOf(policyRule),
   'jobs.runUrl': textLike(runUrlForm, "a URL such as 'https://ci.example.net/{job}/{run}', or '' for no links"),
   'jobs.quotas': listOf(quotaRule),

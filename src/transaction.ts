@@ -6,7 +6,7 @@ import { type Client, clientOver, type Transport } from './client/client.js';
 import { aborted } from './client/client-error.js';
 import { orThrow, SignalboxError } from './client/or-throw.js';
 import type { EngineContext } from './operations/context/engine-context.js';
-import { type OpenTransaction, openTransaction, SharedWrite } from './operations/context/shared-write.js';
+import { isPromise, type OpenTransaction, openTransaction, SharedWrite } from './operations/context/shared-write.js';
 import type { Storage } from './ports/storage.js';
 
 /** The calls of the interface that are one write, so that they can be part of a transaction. */
@@ -105,10 +105,6 @@ async function outcomeOf<T>(given: T): Promise<TransactionOutcome<T>> {
 function exceptionOf(error: unknown): unknown {
   const isTagged = typeof (error as { readonly type?: unknown } | undefined)?.type === 'string';
   return isTagged && !(error instanceof Error) ? new SignalboxError(error as { readonly type: string }) : error;
-}
-
-function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function';
 }
 
 type AnyClient = Readonly<Record<string, Readonly<Record<string, (...args: readonly unknown[]) => AnyResult>>>>;

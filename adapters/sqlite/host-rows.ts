@@ -87,14 +87,19 @@ function refused<T, E>(message: string): ResultAsync<T, E> {
   return new ResultAsync(Promise.reject(new HostTransactionError(message)));
 }
 
-/** Runs the host's function within a savepoint. Calls `ended` if the host has ended the transaction. */
-export function hostTransactions(handle: SqliteHandle, ended: () => void): HostTransactions {
-  const endedByHost = (): HostTransactionError => {
-    ended();
-    return new HostTransactionError(
+/**
+ * Runs the host's function within a savepoint. Calls `ended` with the reason if the transaction is over: the host has ended it, or SQLite has
+ * rolled it back, as it may when the disk is full.
+ */
+export function hostTransactions(handle: SqliteHandle, ended: (reason: unknown) => void): HostTransactions {
+  const overBecause = (reason: unknown): unknown => {
+    ended(reason);
+    return reason;
+  };
+  const endedByHost = (): HostTransactionError =>
+    new HostTransactionError(
       'Your function has ended the transaction of the store: remove its BEGIN, COMMIT and ROLLBACK.',
     );
-  };
   return {
     within(run) {
       handle.exec('SAVEPOINT signalbox_host');
@@ -109,11 +114,12 @@ export function hostTransactions(handle: SqliteHandle, ended: () => void): HostT
         }
       } catch (thrown) {
         statements.close();
-        if (!succeeds(() => handle.exec('ROLLBACK TO signalbox_host; RELEASE signalbox_host'))) throw endedByHost();
+        if (!succeeds(() => handle.exec('ROLLBACK TO signalbox_host; RELEASE signalbox_host')))
+          throw overBecause(isStoreFault(thrown) ? thrown : endedByHost());
         throw thrown;
       }
       statements.close();
-      if (!succeeds(() => handle.exec('RELEASE signalbox_host'))) throw endedByHost();
+      if (!succeeds(() => handle.exec('RELEASE signalbox_host'))) throw overBecause(endedByHost());
     },
   };
 }

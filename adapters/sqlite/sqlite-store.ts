@@ -61,8 +61,8 @@ export class SqliteStore implements Store {
   #changedByHost = false;
   /** Whether the last transaction has written anything. */
   #wrote = false;
-  /** Whether the host has ended the open transaction: then nothing of it may be stored. */
-  #endedByHost = false;
+  /** Why the open transaction is over before its commit, because of statements of the host: then nothing of it may be stored. */
+  #over: { readonly reason: unknown } | undefined;
   /** Table indexes as of the last check for foreign commits. */
   #seen = new Map<string, number>();
   #seenEpoch = -1;
@@ -73,11 +73,13 @@ export class SqliteStore implements Store {
     this.#changes = sqliteChanges(file.path && `${file.path}-wal`, () => this.#changedElsewhere());
     this.#file = file;
     this.#handle = handle;
-    const host = hostTransactions(handle, () => {
-      this.#endedByHost = true;
+    const host = hostTransactions(handle, (reason) => {
+      this.#over = { reason };
     });
     this.host = {
       within: (run) => {
+        // Its savepoint would begin a transaction that commits without the rest.
+        this.#assertNotOver();
         this.#changedByHost = true;
         host.within(run);
       },
@@ -95,7 +97,7 @@ export class SqliteStore implements Store {
       );
     }
     this.#statements.beginWrite.run();
-    this.#endedByHost = false;
+    this.#over = undefined;
     this.#found = new Map();
     this.#prepared = false;
     this.#changedByHost = false;
@@ -131,7 +133,7 @@ export class SqliteStore implements Store {
   }
 
   commit(overlay: Overlay): void {
-    if (this.#endedByHost) throw new HostTransactionError('Your function has ended the transaction of the store.');
+    this.#assertNotOver();
     const stored = storeChanges(this.#tables, overlay, this.#prepared);
     const changed = overlay.changedTables;
     for (const name of changed) {
@@ -147,6 +149,10 @@ export class SqliteStore implements Store {
       const entry = this.#tables.catalog.tables.get(name);
       if (entry !== undefined) entry.changedAt = overlay.tableIndex(name);
     }
+  }
+
+  #assertNotOver(): void {
+    if (this.#over !== undefined) throw this.#over.reason;
   }
 
   sync(writes: number): Promise<void> | undefined {

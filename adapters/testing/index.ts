@@ -1,4 +1,8 @@
-export { type CallFunctionOptions, callFunction, type FunctionCall } from '../../src/functions.js';
+export {
+  type CallFunctionOptions,
+  callFunction,
+  type FunctionCall,
+} from '../../src/operations/functions/call-function.js';
 export * from '../memory/index.js';
 export { functionDriver, type TaskFunction } from '../runner/index.js';
 export type { Behaviour, SimulatedAgents } from './simulated-agents.js';

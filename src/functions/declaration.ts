@@ -1,7 +1,7 @@
-import { milliseconds } from '../options/durations.js';
 import type { Instant } from '../shared/instant.js';
-import { table } from '../shared/table.js';
-import { type FunctionPolicy, type LimitPolicy, type RatePolicy, runsHere } from './define-function.js';
+import { type TableName, table } from '../shared/table.js';
+import { functionCounts, pauses, runs, steps } from './run.js';
+import type { Json } from './stored-json.js';
 
 /** A function as the code of a process declares it, for readers in any process: its policy, and no code. Times are in milliseconds. */
 export interface FunctionDeclaration extends DeclaredPolicy {
@@ -63,36 +63,26 @@ export const declarations = table<FunctionDeclaration>('function_declarations', 
   by_namespace: { version: 1, key: ({ namespace, name }) => [namespace, name] },
 });
 
-export function declarationOf(policy: FunctionPolicy, namespace: string): FunctionDeclaration {
-  const { name, version, priority, timeout, keep } = policy;
-  const { backoff, attempts, delay, factor, max, jitter } = policy.retry;
-  return {
-    name,
-    namespace,
-    version,
-    hasHandler: runsHere(policy),
-    priority,
-    ...(Number.isFinite(timeout) ? { timeout } : {}),
-    retry: { attempts, backoff: declaredBackoff(backoff), delay, factor, max, jitter },
-    limits: policy.limits.map(declaredLimit),
-    rates: policy.rates.map((rate) => ({
-      ...declaredLimit({ ...rate, scope: rate.scope.replace(/^rate:/, '') }),
-      per: rate.per,
-      burst: rate.burst,
-    })),
-    crons: policy.crons.map(({ input: _, ...cron }) => cron),
-    keep,
-  };
+/** A schedule of a function, beside its next launch. */
+export interface StoredSchedule extends DeclaredCron {
+  readonly function: string;
+  readonly input?: Json;
+  /** The version of the code that declared it; null for one that was added by `schedule`. */
+  readonly version: number | null;
+  /** The next launch. */
+  readonly dueAt: Instant;
+  /** The number of the run of the last launch, or of the one that the last one waits for. */
+  readonly lastRun?: number;
+  /** The number of the run that was launched to wait for the end of `lastRun`. */
+  readonly waitingRun?: number;
 }
 
-function declaredBackoff(backoff: FunctionPolicy['retry']['backoff']): FunctionDeclaration['retry']['backoff'] {
-  if (typeof backoff === 'function') return 'function';
-  return typeof backoff === 'string' ? backoff : backoff.map(milliseconds);
-}
+export const schedules = table<StoredSchedule>('function_schedules', ({ function: name, id }) => [name, id], {
+  due: { version: 1, key: ({ function: name, dueAt, id }) => [name, dueAt, id] },
+});
 
-function declaredLimit({ limit, scope, key }: LimitPolicy | RatePolicy): DeclaredLimit {
-  return { limit, scope, perKey: key !== undefined };
-}
+/** The tables of functions whose changes end the wait of a blocking query. */
+export const functionTables: readonly TableName[] = [declarations, pauses, schedules, functionCounts, runs, steps];
 
 /**
  * Whether a declaration replaces the stored one: that of a later version of the code, and among equal ones the last. One without a

@@ -2,8 +2,20 @@ import { parseCron } from '../jobs/periodic/cron-expression.js';
 import { timeZone } from '../jobs/periodic/time-zone.js';
 import { checkOptions, faultOf, type OptionKind, type OptionTable } from '../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../options/durations.js';
-import { callable, count, either, group, listOf, oneOf, optional, textLike } from '../options/option-kinds.js';
+import {
+  callable,
+  count,
+  either,
+  group,
+  listOf,
+  oneOf,
+  optional,
+  share,
+  textLike,
+  wholeFrom,
+} from '../options/option-kinds.js';
 import { day, hour, type Milliseconds, minute, second } from '../shared/duration.js';
+import type { DeclaredCron, DeclaredKeep, DeclaredLimit, DeclaredPolicy, FunctionDeclaration } from './declaration.js';
 import { type Json, storedJson } from './stored-json.js';
 import { mostValueBytes } from './value-limits.js';
 
@@ -227,7 +239,7 @@ export interface FunctionPolicy {
   /** Infinite without a bound. */
   readonly silence: Milliseconds;
   readonly priority: number;
-  readonly keep: { readonly succeeded: KeepPolicy; readonly others: KeepPolicy };
+  readonly keep: DeclaredPolicy['keep'];
   readonly limits: readonly LimitPolicy[];
   readonly rates: readonly RatePolicy[];
   readonly crons: readonly CronPolicy[];
@@ -238,18 +250,8 @@ export interface FunctionPolicy {
   readonly thread: URL | undefined;
 }
 
-interface RetryPolicy {
-  readonly attempts: number;
-  readonly backoff: NonNullable<Retry['backoff']>;
-  readonly delay: Milliseconds;
-  readonly factor: number;
-  readonly max: Milliseconds;
-  readonly jitter: number;
-}
-
-interface KeepPolicy {
-  readonly age: Milliseconds;
-  readonly count: number;
+interface RetryPolicy extends Omit<DeclaredPolicy['retry'], 'backoff'> {
+  readonly backoff: Exclude<NonNullable<Retry['backoff']>, readonly Duration[]> | readonly Milliseconds[];
 }
 
 export interface LimitPolicy {
@@ -264,13 +266,8 @@ export interface RatePolicy extends LimitPolicy {
 }
 
 /** A schedule with every default. */
-export interface CronPolicy {
-  readonly id: string;
-  readonly schedule: string;
-  readonly timeZone: string;
+export interface CronPolicy extends DeclaredCron {
   readonly input: Json | undefined;
-  readonly missed: 'skip' | 'once' | 'all';
-  readonly overlap: 'allow' | 'skip' | 'queue';
 }
 
 /** Policies by definition, so that a definition shows its name and version only. */
@@ -282,20 +279,12 @@ const duration: OptionKind = {
   fits: (value) => isDuration(value),
 };
 const keep = optional(group<Keep>({ age: optional(duration), count: optional(count) }));
-const share: OptionKind = {
-  takes: 'a number from 0 to 1',
-  fits: (value) => typeof value === 'number' && value >= 0 && value <= 1,
-};
-const wholeFrom = (least: number, most: number): OptionKind => ({
-  takes: `a whole number from ${least} to ${most}`,
-  fits: (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
-});
 
-const scope = textLike(/^[A-Za-z0-9._/-]{1,128}$/, 'at most 128 letters, digits and . _ / -');
+const identifier = textLike(/^[A-Za-z0-9._/-]{1,128}$/, 'at most 128 letters, digits and . _ / -');
 const limitTable: OptionTable<Limit<unknown>> = {
   limit: wholeFrom(1, 1_000_000),
   key: optional(callable),
-  scope: optional(scope),
+  scope: optional(identifier),
 };
 const rateTable: OptionTable<Rate<unknown>> = {
   ...limitTable,
@@ -303,7 +292,7 @@ const rateTable: OptionTable<Rate<unknown>> = {
   burst: optional(wholeFrom(1, 1_000_000)),
 };
 const cronTable: OptionTable<Cron<unknown>> = {
-  id: optional(scope),
+  id: optional(identifier),
   schedule: {
     takes: 'a cron expression of five fields, six with seconds first, or seven with a year last',
     fits: (value) => typeof value === 'string' && parseSchedule(value).isOk(),
@@ -342,7 +331,7 @@ const retryTable: OptionTable<Retry> = {
 };
 
 const optionTable: OptionTable<FunctionOptions<unknown, unknown>> = {
-  name: textLike(/^[A-Za-z0-9._/-]{1,128}$/, 'at most 128 letters, digits and . _ / -'),
+  name: identifier,
   input: optional({
     takes: "a Standard Schema, such as z.object({ … }) (an object with the member '~standard')",
     fits: (value) =>
@@ -482,13 +471,14 @@ export function checkCron(caller: string, cron: Cron<unknown>): void {
   checkOptions(caller, cron, cronTable);
 }
 
-function retryFrom({ attempts, backoff = 'exponential', delay = second, ...rest }: Retry = {}): RetryPolicy {
+function retryFrom({ attempts, backoff: given = 'exponential', delay = second, ...rest }: Retry = {}): RetryPolicy {
   const { factor = 5, max = hour, jitter = 0.2 } = rest;
+  const backoff = typeof given === 'string' || typeof given === 'function' ? given : given.map(milliseconds);
   const most = attempts ?? (Array.isArray(backoff) ? backoff.length + 1 : 5);
   return { attempts: most, backoff, delay: milliseconds(delay), factor, max: milliseconds(max), jitter };
 }
 
-function kept({ age, count: number = 10_000 }: Keep = {}, otherwise: Milliseconds): KeepPolicy {
+function kept({ age, count: number = 10_000 }: Keep = {}, otherwise: Milliseconds): DeclaredKeep {
   return { age: age === undefined ? otherwise : milliseconds(age), count: number };
 }
 
@@ -498,4 +488,31 @@ export const runsHere = ({ handler, thread }: FunctionPolicy): boolean => handle
 /** The policy of a definition; undefined for what `defineFunction` did not make. */
 export function policyOf(definition: unknown): FunctionPolicy | undefined {
   return typeof definition === 'object' && definition !== null ? policies.get(definition) : undefined;
+}
+
+/** The policy as readers in any process see it. */
+export function declarationOf(policy: FunctionPolicy, namespace: string): FunctionDeclaration {
+  const { name, version, priority, timeout, keep } = policy;
+  const { backoff, attempts, delay, factor, max, jitter } = policy.retry;
+  return {
+    name,
+    namespace,
+    version,
+    hasHandler: runsHere(policy),
+    priority,
+    ...(Number.isFinite(timeout) ? { timeout } : {}),
+    retry: { attempts, backoff: typeof backoff === 'function' ? 'function' : backoff, delay, factor, max, jitter },
+    limits: policy.limits.map(declaredLimit),
+    rates: policy.rates.map((rate) => ({
+      ...declaredLimit({ ...rate, scope: rate.scope.replace(/^rate:/, '') }),
+      per: rate.per,
+      burst: rate.burst,
+    })),
+    crons: policy.crons.map(({ input: _, ...cron }) => cron),
+    keep,
+  };
+}
+
+function declaredLimit({ limit, scope, key }: LimitPolicy | RatePolicy): DeclaredLimit {
+  return { limit, scope, perKey: key !== undefined };
 }

@@ -33,7 +33,7 @@ function plainWait(
 ): Milliseconds | undefined {
   if (backoff === 'fixed') return Math.min(delay, max);
   if (backoff === 'exponential') return Math.min(delay * factor ** (attempt - 1), max);
-  if (typeof backoff !== 'function') return milliseconds(backoff[Math.min(attempt, backoff.length) - 1] as Duration);
+  if (typeof backoff !== 'function') return backoff[Math.min(attempt, backoff.length) - 1];
   try {
     const asked = backoff(error, attempt);
     return asked === 'stop' || !isDuration(asked) ? undefined : Math.min(milliseconds(asked), max);

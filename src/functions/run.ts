@@ -1,7 +1,7 @@
 import { hour, type Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import { type Key, table } from '../shared/table.js';
-import type { Json } from './define-function.js';
+import type { Json } from './stored-json.js';
 
 /** How a run ended. */
 export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'timed_out';

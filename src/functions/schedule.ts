@@ -2,26 +2,8 @@ import { nextMatch } from '../jobs/periodic/next-launch.js';
 import { timeZone, utc } from '../jobs/periodic/time-zone.js';
 import { minute } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
-import { table } from '../shared/table.js';
-import { type CronPolicy, type Json, parseSchedule } from './define-function.js';
-
-/** A schedule of a function, beside its next launch. */
-export interface StoredSchedule extends Omit<CronPolicy, 'input'> {
-  readonly function: string;
-  readonly input?: Json;
-  /** The version of the code that declared it; null for one that was added by `schedule`. */
-  readonly version: number | null;
-  /** The next launch. */
-  readonly dueAt: Instant;
-  /** The number of the run of the last launch, or of the one that the last one waits for. */
-  readonly lastRun?: number;
-  /** The number of the run that was launched to wait for the end of `lastRun`. */
-  readonly waitingRun?: number;
-}
-
-export const schedules = table<StoredSchedule>('function_schedules', ({ function: name, id }) => [name, id], {
-  due: { version: 1, key: ({ function: name, dueAt, id }) => [name, dueAt, id] },
-});
+import type { StoredSchedule } from './declaration.js';
+import { type CronPolicy, parseSchedule } from './define-function.js';
 
 /** Launches that are less late than this are not missed. */
 const lateness = minute;

@@ -7,13 +7,14 @@ import { cleanTraceparent } from '../metrics/traceparent.js';
 import type { Delivery } from '../notifications/delivery/delivery.js';
 import type { StoredEvent } from '../notifications/events/event.js';
 import type { Ids } from '../ports/ids.js';
-import type { ListQuery, Row, StorageError, TableName, WriteView, Written } from '../ports/storage.js';
+import type { StorageError, WriteView, Written } from '../ports/storage.js';
 import { type Evaluation, evaluations } from '../scheduler/evaluation.js';
 import type { Steps } from '../scheduler/steps.js';
 import type { Settings } from '../settings.js';
 import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import type { Key, Table } from '../shared/table.js';
+import { ViewOver } from '../storage/view-over.js';
 import { rehearsalOver } from '../storage/views.js';
 import { addDelivery } from './books/delivery-rows.js';
 import { followQuotas } from './books/jobs/quota-sums.js';
@@ -207,7 +208,7 @@ type Fact = {
   [K in keyof EngineEvents]: { readonly name: K; readonly fact: Parameters<EngineEvents[K]>[0] };
 }[keyof EngineEvents];
 
-class CommitTransaction implements Transaction {
+class CommitTransaction extends ViewOver implements Transaction {
   readonly facts: Fact[] = [];
   /** The changes for the event stream. */
   readonly changes: Changes = new Map();
@@ -223,7 +224,6 @@ class CommitTransaction implements Transaction {
   readonly traced: TracedEvaluation[] = [];
   trace: string | undefined;
   cause: Cause | undefined;
-  readonly #view: WriteView;
   readonly #context: EngineContext;
   readonly #generated: GeneratedValues;
   /** Few; a list is the fastest. */
@@ -235,11 +235,11 @@ class CommitTransaction implements Transaction {
     view: WriteView,
     generated: GeneratedValues,
   ) {
+    super(view);
     this.settings = context.settings;
     this.policies = context.policies;
     this.sealing = context;
     this.#context = context;
-    this.#view = view;
     this.#generated = generated;
     this.trace = cleanTraceparent(caller.traceparent);
     this.stopwatch = () => context.clock.monotonic() * 1e6;
@@ -265,46 +265,26 @@ class CommitTransaction implements Transaction {
     return this.caller.name === '' ? undefined : this.caller.name;
   }
 
-  get index(): number {
-    return this.#view.index;
-  }
-
-  nextIndex(): number {
-    return this.#view.nextIndex();
-  }
-
-  get<R>(table: Table<R>, key: Key): Row<R> | undefined {
-    return this.#view.get(table, key);
-  }
-
-  list<R>(table: Table<R>, query?: ListQuery): Row<R>[] {
-    return this.#view.list(table, query);
-  }
-
-  tableIndex(table: TableName): number {
-    return this.#view.tableIndex(table);
-  }
-
-  put<R>(table: Table<R>, record: R): void {
+  override put<R>(table: Table<R>, record: R): void {
     this.#noteJobs(table);
     if (this.trace !== undefined && table.name === evaluations.name) this.#noteEvaluation(record as Evaluation);
-    noteChange(this.changes, this.#view, { table, key: table.key(record) }, record);
-    this.#view.put(table, record);
+    noteChange(this.changes, this.view, { table, key: table.key(record) }, record);
+    this.view.put(table, record);
   }
 
-  remove<R>(table: Table<R>, key: Key): boolean {
+  override remove<R>(table: Table<R>, key: Key): boolean {
     this.#noteJobs(table);
-    noteChange(this.changes, this.#view, { table, key }, undefined);
-    return this.#view.remove(table, key);
+    noteChange(this.changes, this.view, { table, key }, undefined);
+    return this.view.remove(table, key);
   }
 
   #noteJobs({ name }: { readonly name: string }): void {
-    if (name === jobs.name) this.jobsChangedAt ??= this.#view.tableIndex(jobs);
+    if (name === jobs.name) this.jobsChangedAt ??= this.view.tableIndex(jobs);
   }
 
   #noteEvaluation({ ID: evaluationId, CreateIndex }: Evaluation): void {
     const { trace: traceparent } = this;
-    if (this.#context.tracer === undefined || traceparent === undefined || CreateIndex < this.#view.index) return;
+    if (this.#context.tracer === undefined || traceparent === undefined || CreateIndex < this.view.index) return;
     this.traced.push({ evaluationId, traceparent, at: this.now });
   }
 

@@ -16,6 +16,13 @@ export const count: OptionKind = {
   fits: (value) => typeof value === 'number' && value >= 1,
 };
 
+export function wholeFrom(least: number, most: number): OptionKind {
+  return {
+    takes: `a whole number from ${least} to ${most}`,
+    fits: (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
+  };
+}
+
 /** A fraction from 0 to 1. */
 export const share: OptionKind = {
   takes: 'a number from 0 to 1',

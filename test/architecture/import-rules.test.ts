@@ -59,6 +59,7 @@ const frontDoors = [
   'src/jobs/index.ts',
   'src/receiver.ts',
   'src/functions.ts',
+  'src/operations/functions/call-function.ts',
 ];
 
 const driven = [storageKit, 'memory', 'sqlite', 'undici', 'smtp', 'node', 'prometheus', 'opentelemetry'];

@@ -1,12 +1,10 @@
 import { type BatchEnd, createFunctions, defineFunction, type Functions } from '../../adapters/functions/index.js';
-import { recordingDelivery } from '../../adapters/memory/index.js';
-import { randomIds, systemClock } from '../../adapters/node/index.js';
-import { sqliteStorage } from '../../adapters/sqlite/index.js';
-import { createEngine, hostPrincipal } from '../../src/index.js';
+import { hostPrincipal } from '../../src/index.js';
+import { engineOver, pause, say } from '../support/children.js';
 
 /*
  * One process of the campaign of kills: enqueues in every way, runs what is there, whoever enqueued it, and prints a line for
- * whatever it asks, gets and does. Lines to a pipe are written at once, so that none is lost when it is killed.
+ * whatever it asks, gets and does.
  */
 
 /** The input of a run of `work`. `order` is its row in the host's table, `key` its idempotency key. */
@@ -20,8 +18,6 @@ export interface WorkInput {
 export type ChildMode = 'enqueue' | 'together' | 'run' | 'hold';
 
 const [, , file = '', life = '', mode = '', unanswered = '[]'] = process.argv;
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
-const say = (...parts: readonly (string | number)[]): boolean => process.stdout.write(`${parts.join(' ')}\n`);
 
 const keep = { succeeded: { age: '7d', count: 1_000_000 }, others: { age: '7d', count: 1_000_000 } } as const;
 export const work = defineFunction<WorkInput, WorkInput, string>(
@@ -146,15 +142,7 @@ async function placeOrders(to: Functions): Promise<void> {
   }
 }
 
-const opened = await sqliteStorage(file);
-if (opened.isErr()) throw new Error(opened.error.message);
-const clock = systemClock();
-const engine = createEngine({
-  storage: opened.value,
-  clock,
-  ids: randomIds(),
-  delivery: recordingDelivery({ clock }),
-});
+const { engine } = await engineOver(file);
 const functions = createFunctions(engine, [work, poison, parent, summary], { lease: '1s', concurrency: 64 });
 await functions.start();
 // Functions that wait do not keep their process alive: a server's sockets do. This process has none.

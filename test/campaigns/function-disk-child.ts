@@ -1,16 +1,11 @@
 import { createFunctions, defineFunction } from '../../adapters/functions/index.js';
-import { recordingDelivery } from '../../adapters/memory/index.js';
-import { randomIds, systemClock } from '../../adapters/node/index.js';
-import { sqliteStorage } from '../../adapters/sqlite/index.js';
-import { createEngine } from '../../src/index.js';
+import { engineOver, pause, say } from '../support/children.js';
 
 /*
  * One process of the campaign of full disks: enqueues at a steady rate, runs what it has enqueued, and prints a line for whatever it
  * asks, gets, does and logs.
  */
 const [, , file = ''] = process.argv;
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
-const say = (...parts: readonly (string | number)[]): boolean => process.stdout.write(`${parts.join(' ')}\n`);
 
 const options = {
   retry: { attempts: 5, backoff: 'fixed', delay: 50 },
@@ -38,18 +33,12 @@ const paid = defineFunction<{ n: number }, { n: number }, number>({ name: 'paid'
   return run.commit(n, (sql) => sql.run('INSERT INTO paid (id) VALUES (?)', run.id));
 });
 
-const opened = await sqliteStorage(file);
-if (opened.isErr()) throw new Error(opened.error.message);
-const clock = systemClock();
 const logged =
   (level: string) =>
   (first: unknown, second?: unknown): void =>
     void say('logged', level, JSON.stringify([first, second]));
 const logger = { debug: () => undefined, info: logged('info'), warn: logged('warn'), error: logged('error') };
-const engine = createEngine({
-  ...{ storage: opened.value, clock, ids: randomIds(), logger },
-  delivery: recordingDelivery({ clock }),
-});
+const { engine } = await engineOver(file, { logger });
 const functions = createFunctions(engine, [work, paid], { concurrency: 32 });
 await functions.start();
 say('ready');

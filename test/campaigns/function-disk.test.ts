@@ -1,15 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { sqliteStorage } from '../../adapters/sqlite/index.js';
 import { functionCounts, hasEnded, runs, steps } from '../../src/functions/run.js';
 import { orThrow } from '../../src/index.js';
+import { folderOf, pause } from '../support/children.js';
 import { eventually } from '../support/installation.js';
 import { patience } from '../support/patience.js';
 
@@ -21,18 +19,12 @@ import { patience } from '../support/patience.js';
 const rounds = Number(process.env['SIGNALBOX_FUNCTION_SHORTAGES'] ?? 2);
 const lasts = 1500;
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 let folder: string;
 let child: ChildProcess | undefined;
 let mounted: string | undefined;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'signalbox-shortage-'));
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  const common = { bundle: true, platform: 'node', format: 'esm', packages: 'external' } as const;
-  const of = (name: string): string => join(root, 'test/campaigns', name);
-  await build({ ...common, entryPoints: [of('function-disk-child.ts')], outfile: join(folder, 'child.mjs') });
-  await build({ ...common, entryPoints: [of('full-disk/preload.ts')], outfile: join(folder, 'preload.mjs') });
+  folder = await folderOf('function-disk-child', 'full-disk/preload');
 });
 
 afterEach(() => {
@@ -114,7 +106,7 @@ async function begin(file: string, { environment }: Disk): Promise<Log> {
     ...{ accepted: new Set(), began: new Map(), did: new Map(), isOver: false },
     ...{ refused: [], unread: [], logged: [], errors: [] },
   };
-  const started = spawn(process.execPath, [join(folder, 'child.mjs'), file], {
+  const started = spawn(process.execPath, [join(folder, 'function-disk-child.mjs'), file], {
     env: { ...process.env, ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -153,6 +145,8 @@ async function expectOnce(file: string, log: Log): Promise<void> {
   const byId = new Map(stored.map((run) => [`${run.function}/${run.number}`, run]));
   expect([...log.accepted].filter((id) => byId.get(id)?.state !== 'succeeded')).toEqual([]);
   expect(stored.filter(({ state }) => state !== 'succeeded')).toEqual([]);
+  // Rows can be read before the lines that were printed earlier have come through the pipe.
+  await eventually(patience, () => [...byId.keys()].every((id) => log.began.has(id)));
   // The process was there all the time, so no attempt was interrupted, and each start that is stored is one call of the handler.
   for (const [id, run] of byId) {
     expect([id, run.interruptions, log.began.get(id)]).toEqual([id, 0, run.starts]);
@@ -204,8 +198,4 @@ function injectedDisk(): Disk {
     fill: () => writeFileSync(control, '1'),
     relieve: () => rmSync(control, { force: true }),
   };
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -1,20 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { recordingDelivery } from '../../adapters/memory/index.js';
-import { randomIds, systemClock } from '../../adapters/node/index.js';
-import { type SqliteStorage, sqliteStorage } from '../../adapters/sqlite/index.js';
+import type { SqliteStorage } from '../../adapters/sqlite/index.js';
 import { batches, functionCounts, hasEnded, runs, type StoredRun, steps } from '../../src/functions/run.js';
 import { createFunctions, defineFunction, type Functions } from '../../src/functions.js';
-import { createEngine, hostPrincipal, orThrow } from '../../src/index.js';
+import { hostPrincipal, orThrow } from '../../src/index.js';
 import { events } from '../../src/notifications/events/event.js';
 import type { Table } from '../../src/shared/table.js';
+import { engineOver, folderOf, pause } from '../support/children.js';
 import type { ChildMode, WorkInput } from './function-child.js';
 
 /*
@@ -25,14 +21,12 @@ import type { ChildMode, WorkInput } from './function-child.js';
 const asked = process.env['SIGNALBOX_FUNCTION_KILLS'];
 const kills = Number(asked ?? 8);
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const children = new Set<ChildProcess>();
 let place: Place;
 
 /** One store, as seen from outside of the processes that are killed. */
 interface Place {
   readonly folder: string;
-  readonly program: string;
   readonly file: string;
   readonly storage: SqliteStorage;
   /** Enqueues, reads and retries; runs nothing. */
@@ -44,22 +38,9 @@ const work = defineFunction<WorkInput, WorkInput, string>({ name: 'work', keep }
 const poison = defineFunction({ name: 'poison', keep });
 
 beforeEach(async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'signalbox-kills-'));
-  const program = join(folder, 'child.mjs');
-  // What stays outside of the bundle is found beside it.
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  await build({
-    entryPoints: [join(root, 'test/campaigns/function-child.ts')],
-    outfile: program,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-  });
+  const folder = await folderOf('function-child');
   const file = join(folder, 'kills.sqlite');
-  const storage = orThrow(await sqliteStorage(file));
-  const clock = systemClock();
-  const engine = createEngine({ storage, clock, ids: randomIds(), delivery: recordingDelivery({ clock }) });
+  const { engine, storage } = await engineOver(file);
   const functions = createFunctions(engine, [work, poison]);
   const handle = new Database(file);
   handle.exec('CREATE TABLE orders (id TEXT PRIMARY KEY); CREATE TABLE paid (id TEXT NOT NULL)');
@@ -67,7 +48,7 @@ beforeEach(async () => {
   const box = engine.as(hostPrincipal);
   await orThrow(box.workspaces.put('ws-shop', { name: 'shop', organization: 'acme' }));
   await orThrow(box.eventTypes.put('order.paid', { description: 'An order was paid' }));
-  place = { folder, program, file, storage, functions };
+  place = { folder, file, storage, functions };
 });
 
 afterEach(async () => {
@@ -273,7 +254,13 @@ function start(
   mode: ChildMode,
   given: { readonly life: string; readonly log: Log; readonly keys?: readonly string[] },
 ) {
-  const args = [place.program, place.file, given.life, mode, JSON.stringify(given.keys ?? [])];
+  const args = [
+    join(place.folder, 'function-child.mjs'),
+    place.file,
+    given.life,
+    mode,
+    JSON.stringify(given.keys ?? []),
+  ];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   children.add(child);
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -402,7 +389,3 @@ function duplicates(list: readonly string[]): string[] {
 
 const sum = (times: ReadonlyMap<string, readonly number[]>): number =>
   [...times.values()].reduce((total, list) => total + list.length, 0);
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}

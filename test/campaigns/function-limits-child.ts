@@ -1,15 +1,11 @@
 import { createFunctions, defineFunction } from '../../adapters/functions/index.js';
-import { recordingDelivery } from '../../adapters/memory/index.js';
-import { randomIds, systemClock } from '../../adapters/node/index.js';
-import { sqliteStorage } from '../../adapters/sqlite/index.js';
-import { createEngine } from '../../src/index.js';
+import { engineOver, pause, say } from '../support/children.js';
 
 /*
  * One process of the campaign of limits: runs what is there, and prints when each attempt begins and how it ends, by a clock that all
  * processes of the machine share.
  */
 const [, , file = ''] = process.argv;
-const say = (...parts: readonly (string | number)[]): boolean => process.stdout.write(`${parts.join(' ')}\n`);
 const now = (): number => Number(process.hrtime.bigint() / 1000n);
 
 const work = defineFunction<{ key: string }, { key: string }>(
@@ -21,21 +17,12 @@ const work = defineFunction<{ key: string }, { key: string }>(
   },
   async ({ key }, run) => {
     say('began', run.id, key, now());
-    for (let part = 0; part < 10 && !run.signal.aborted; part += 1)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    for (let part = 0; part < 10 && !run.signal.aborted; part += 1) await pause(5);
     say(run.signal.aborted ? 'aborted' : 'ended', run.id, key, now());
   },
 );
 
-const opened = await sqliteStorage(file);
-if (opened.isErr()) throw new Error(opened.error.message);
-const clock = systemClock();
-const engine = createEngine({
-  storage: opened.value,
-  clock,
-  ids: randomIds(),
-  delivery: recordingDelivery({ clock }),
-});
+const { engine } = await engineOver(file);
 await createFunctions(engine, [work], { lease: '1s', concurrency: 4 }).start();
 setInterval(() => undefined, 1000);
 say('ready');

@@ -1,17 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { recordingDelivery } from '../../adapters/memory/index.js';
-import { randomIds, systemClock } from '../../adapters/node/index.js';
-import { type SqliteStorage, sqliteStorage } from '../../adapters/sqlite/index.js';
+import type { SqliteStorage } from '../../adapters/sqlite/index.js';
 import { hasEnded, runs } from '../../src/functions/run.js';
 import { createFunctions, defineFunction, type Functions } from '../../src/functions.js';
-import { createEngine, orThrow } from '../../src/index.js';
+import { orThrow } from '../../src/index.js';
+import { engineOver, folderOf, pause } from '../support/children.js';
 import { eventually } from '../support/installation.js';
 import { patience } from '../support/patience.js';
 
@@ -23,7 +19,6 @@ const stopped = Number(process.env['SIGNALBOX_FUNCTION_STOP_SECONDS'] ?? 1.6) * 
 const rounds = 2;
 const keys = 3;
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 let folder: string;
 let storage: SqliteStorage;
 let functions: Functions;
@@ -34,23 +29,11 @@ const work = defineFunction<{ key: string }, { key: string }>({
 });
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'signalbox-limits-'));
+  folder = await folderOf('function-limits-child');
   children = [];
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  await build({
-    entryPoints: [join(root, 'test/campaigns/function-limits-child.ts')],
-    outfile: join(folder, 'child.mjs'),
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-  });
-  storage = orThrow(await sqliteStorage(join(folder, 'limits.sqlite')));
-  const clock = systemClock();
-  functions = createFunctions(
-    createEngine({ storage, clock, ids: randomIds(), delivery: recordingDelivery({ clock }) }),
-    [work],
-  );
+  const opened = await engineOver(join(folder, 'limits.sqlite'));
+  storage = opened.storage;
+  functions = createFunctions(opened.engine, [work]);
 });
 
 afterEach(async () => {
@@ -147,7 +130,7 @@ function overlaps(kept: readonly Attempt[]): unknown[] {
 }
 
 async function begin(attempts: Attempt[]): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [join(folder, 'child.mjs'), join(folder, 'limits.sqlite')], {
+  const child = spawn(process.execPath, [join(folder, 'function-limits-child.mjs'), join(folder, 'limits.sqlite')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
@@ -165,8 +148,4 @@ async function begin(attempts: Attempt[]): Promise<ChildProcess> {
     });
   });
   return child;
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { declarationOf, replaces } from '../../src/functions/declaration.js';
-import { defineFunction, type FunctionOptions, policyOf } from '../../src/functions/define-function.js';
+import { replaces } from '../../src/functions/declaration.js';
+import { declarationOf, defineFunction, type FunctionOptions, policyOf } from '../../src/functions/define-function.js';
 
 function declared(
   options: Partial<FunctionOptions<unknown, unknown>> = {},

@@ -1,6 +1,6 @@
 import { orThrow } from '../../../src/client/index.js';
 import type { FunctionRunSummary, FunctionRunView, FunctionView } from '../../../src/index.js';
-import { type Command, command, type Invocation } from '../command-line/command.js';
+import { type Command, command, type Invocation, type OptionValues } from '../command-line/command.js';
 import { inJson, inOneLine } from '../output/cells.js';
 import { facts, tableOf } from '../output/columns.js';
 import { timeText } from '../output/times.js';
@@ -20,17 +20,7 @@ const selecting = {
   to: { type: 'text', value: 'TIME', summary: 'only runs that were enqueued before this time' },
 } as const;
 
-interface Selecting {
-  readonly state: readonly string[];
-  readonly error: string | undefined;
-  readonly key: string | undefined;
-  readonly batch: string | undefined;
-  readonly meta: readonly string[];
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-}
-
-function selectionFrom({ state, error, key, batch, meta, from, to }: Selecting) {
+function selectionFrom({ state, error, key, batch, meta, from, to }: OptionValues<typeof selecting>) {
   const entries = pairs('meta', meta);
   return {
     ...(state.length === 0 ? {} : { state }),
@@ -275,7 +265,7 @@ const allOf = {
 } as const;
 
 /** The selection of a bulk change: all runs must be asked for by name. */
-function bulkFrom(name: string, options: Selecting & { readonly all: boolean }) {
+function bulkFrom(name: string, options: OptionValues<typeof allOf>) {
   const selection = selectionFrom(options);
   if (!options.all && Object.keys(selection).length === 0)
     throw new Stopped(`name which runs of ${name}, for example with --state, or --all`, 2);

@@ -1,3 +1,4 @@
+import type { FunctionRunView, FunctionView, ScheduleView } from '../../../src/index.js';
 import {
   count,
   countMap,
@@ -28,20 +29,19 @@ const retry = wholeObject({
   jitter: number,
 });
 
-const schedule = objectSchema(
-  {
-    id: text,
-    schedule: text,
-    timeZone: text,
-    missed: { enum: ['skip', 'once', 'all'] },
-    overlap: text,
-    isDeclared: flag,
-    nextLaunch: time,
-    lastLaunch: time,
-    lastRun: text,
-  },
-  ['id', 'schedule', 'timeZone', 'missed', 'overlap', 'isDeclared', 'nextLaunch'],
-);
+/** Names every member, so that none is left out of a description. */
+type Members<T> = Readonly<Record<keyof T, JsonSchema>>;
+
+const ofSchedule = {
+  id: text,
+  schedule: text,
+  timeZone: text,
+  missed: { enum: ['skip', 'once', 'all'] },
+  overlap: { enum: ['allow', 'skip', 'queue'] },
+  isDeclared: flag,
+  nextLaunch: time,
+};
+const schedule: Members<ScheduleView> = { ...ofSchedule, lastLaunch: time, lastRun: text };
 
 const ofFunction = {
   name: text,
@@ -55,10 +55,11 @@ const ofFunction = {
   keep: wholeObject({ succeeded: kept, others: kept }),
   isPaused: flag,
   pausedKeys: strings,
-  schedules: listOf(schedule),
+  schedules: listOf(objectSchema(schedule, Object.keys(ofSchedule))),
   counts: countMap,
   hasMore: flag,
 };
+const shownFunction: Members<FunctionView> = { ...ofFunction, timeout: milliseconds, missingSince: time };
 
 const state = { enum: ['scheduled', 'queued', 'running', 'waiting', 'succeeded', 'failed', 'cancelled', 'timed_out'] };
 const ofRun = {
@@ -73,21 +74,22 @@ const ofRun = {
   dueAt: time,
   meta: textMap,
 };
-const optionalOfRun = {
+const listedRun = {
+  ...ofRun,
   startedAt: time,
   endedAt: time,
   batch: text,
+  parent: text,
+  progress: anyJson,
   error: objectSchema({ name: text, message: text, stack: text, code: text }, ['name', 'message']),
 };
+const shownRun: Members<FunctionRunView> = { ...listedRun, input: anyJson, result: anyJson, steps: strings };
 
 /** The schemas of functions of the host. */
 export const functionSchemas: Readonly<Record<string, JsonSchema>> = {
-  Function: objectSchema({ ...ofFunction, timeout: milliseconds }, Object.keys(ofFunction)),
-  FunctionRunSummary: objectSchema({ ...ofRun, ...optionalOfRun }, Object.keys(ofRun)),
-  FunctionRun: objectSchema({ ...ofRun, ...optionalOfRun, input: anyJson, result: anyJson, steps: strings }, [
-    ...Object.keys(ofRun),
-    'steps',
-  ]),
+  Function: objectSchema(shownFunction, Object.keys(ofFunction)),
+  FunctionRunSummary: objectSchema(listedRun, Object.keys(ofRun)),
+  FunctionRun: objectSchema(shownRun, [...Object.keys(ofRun), 'steps']),
   FunctionRunExplanation: wholeObject({ reason: text, message: text }),
   FunctionLogLine: wholeObject({ at: time, level: { enum: ['info', 'error'] }, text }),
   EnqueuedFunctionRun: wholeObject({ id: text, isNew: flag }),

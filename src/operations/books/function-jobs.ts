@@ -10,7 +10,7 @@ import {
   runJobId,
   runOfJobId,
 } from '../../functions/job-projection.js';
-import { functionCounts, pauses, runs, type StoredRun, values } from '../../functions/run.js';
+import { type FunctionPause, functionCounts, pauses, runs, type StoredRun, values } from '../../functions/run.js';
 import type { Registration } from '../../jobs/changes/decide-registration.js';
 import { equalSpec } from '../../jobs/document/equal-spec.js';
 import type { Job } from '../../jobs/document/job.js';
@@ -74,16 +74,17 @@ export function registerFunctionJob(tx: Transaction, current: Job, job: Job): Re
     const refused = refusedForFunction(tx, { namespace, jobId }, 'registered');
     if (refused !== undefined) return err(refused);
   }
-  setPaused(tx, jobId, job.Stop);
+  setPaused(tx, { function: jobId }, job.Stop);
   return ok(readJobRow(tx, namespace, jobId)?.record.JobModifyIndex ?? 0);
 }
 
-/** Pauses a function, or ends its pause. */
-export function setPaused(tx: Transaction, name: string, isPaused: boolean): void {
-  if (isPaused === (tx.get(pauses, [name]) !== undefined)) return;
-  if (isPaused) tx.put(pauses, { function: name });
-  else tx.remove(pauses, [name]);
-  const declared = tx.get(declarations, [name])?.record;
+/** Pauses a function or one of its keys, or ends that pause. */
+export function setPaused(tx: Transaction, pause: FunctionPause, isPaused: boolean): void {
+  const at = pauses.key(pause);
+  if (isPaused === (tx.get(pauses, at) !== undefined)) return;
+  if (isPaused) tx.put(pauses, pause);
+  else tx.remove(pauses, at);
+  const declared = pause.key === undefined ? tx.get(declarations, [pause.function])?.record : undefined;
   if (declared !== undefined) putFunctionJob(tx, declared);
 }
 

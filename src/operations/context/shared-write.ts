@@ -1,9 +1,26 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { HostRows } from '../../functions/define-function.js';
-import type { ListQuery, Row, Storage, StorageError, TableName, WriteView, Written } from '../../ports/storage.js';
+import type { Storage, StorageError, WriteView, Written } from '../../ports/storage.js';
 import type { Key, Table } from '../../shared/table.js';
+import { ViewOver } from '../../storage/view-over.js';
 import type { EngineContext } from './engine-context.js';
-import { NotCommittedError } from './not-committed.js';
+
+/** The operation was not stored, because its transaction was refused for another reason: the `cause`. */
+export class NotCommittedError extends Error {
+  override readonly name = 'NotCommittedError';
+  /** The tag of the error. */
+  readonly type = 'not_committed';
+
+  constructor(cause: unknown) {
+    super(`nothing of the transaction was stored: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function messageOf(error: unknown): string {
+  const { message, type } = (error ?? {}) as { readonly message?: unknown; readonly type?: unknown };
+  if (typeof message === 'string') return message;
+  return typeof type === 'string' ? type.replaceAll('_', ' ') : 'an exception';
+}
 
 /** Several operations that commit together or not at all, while they are collected. */
 export interface OpenTransaction {
@@ -163,14 +180,7 @@ export class SharedWrite {
 
   async #commit(writes: readonly PartWrite[]): Promise<void> {
     const run = new SharedRun(writes);
-    const rows = this.#rows;
-    const storage =
-      rows.length === 0
-        ? this.#storage
-        : (this.#storage.alongside?.((sql) => {
-            for (const each of rows) each(sql);
-          }) ?? this.#storage);
-    await storage
+    await this.#storageWithRows()
       .write((view) => run.over(view))
       .then(
         (result) => {
@@ -184,6 +194,18 @@ export class SharedWrite {
           run.refuse(error, (write) => write.reject(isOfHost ? new NotCommittedError(error) : error));
         },
       );
+  }
+
+  #storageWithRows(): Storage {
+    if (this.#rows.length === 0 || this.#storage.alongside === undefined) return this.#storage;
+    return this.#storage.alongside((sql): unknown => {
+      for (const rows of this.#rows) {
+        const given: unknown = rows(sql);
+        // The store refuses it.
+        if (isPromise(given)) return given;
+      }
+      return undefined;
+    });
   }
 }
 
@@ -226,62 +248,56 @@ class SharedRun {
 }
 
 /** The view of one operation: after one that has changed something, it begins with the next index. */
-class PartView implements WriteView {
-  readonly #view: WriteView;
+class PartView extends ViewOver {
   /** The current index of the view belongs to an earlier operation. */
   #isBehind: boolean;
   isChanged = false;
 
   constructor(view: WriteView, isBehind: boolean) {
-    this.#view = view;
+    super(view);
     this.#isBehind = isBehind;
   }
 
-  get index(): number {
-    return this.#isBehind ? this.#view.index + 1 : this.#view.index;
+  override get index(): number {
+    return this.#isBehind ? super.index + 1 : super.index;
   }
 
   /** See `Written.index`. */
   get lastIndex(): number {
-    return this.isChanged ? this.#view.index : this.index - 1;
+    return this.isChanged ? super.index : this.index - 1;
   }
 
-  nextIndex(): number {
+  override nextIndex(): number {
     this.#catchUp();
-    return this.#view.nextIndex();
+    return super.nextIndex();
   }
 
-  get<R>(table: Table<R>, key: Key): Row<R> | undefined {
-    return this.#view.get(table, key);
+  override put<R>(table: Table<R>, record: R): void {
+    this.#change();
+    super.put(table, record);
   }
 
-  list<R>(table: Table<R>, query?: ListQuery): Row<R>[] {
-    return this.#view.list(table, query);
+  override remove<R>(table: Table<R>, key: Key): boolean {
+    if (this.get(table, key) === undefined) return false;
+    this.#change();
+    return super.remove(table, key);
   }
 
-  tableIndex(table: TableName): number {
-    return this.#view.tableIndex(table);
-  }
-
-  put<R>(table: Table<R>, record: R): void {
-    this.#catchUp();
-    this.isChanged = true;
-    this.#view.put(table, record);
-  }
-
-  remove<R>(table: Table<R>, key: Key): boolean {
-    if (this.#view.get(table, key) === undefined) return false;
+  #change(): void {
     this.#catchUp();
     this.isChanged = true;
-    return this.#view.remove(table, key);
   }
 
   /** Only for a change: an index without any would be a gap. */
   #catchUp(): void {
     if (!this.#isBehind) return;
     this.#isBehind = false;
-    this.#view.nextIndex();
+    super.nextIndex();
   }
+}
+
+export function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function';
 }
 
 /** Open transactions, by the object that the host's function has. */

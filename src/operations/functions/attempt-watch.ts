@@ -111,7 +111,7 @@ const isFailure = (end: AttemptEnd): end is AttemptEnd & { readonly type: 'faile
   end.type === 'failed' || end.type === 'timed_out';
 
 /** The span of an enqueue, which its runs are children of; undefined without a tracer. */
-export function beginEnqueue({ tracer, clock }: EngineContext, name: string, runs = 1): TracedSpan | undefined {
+export function beginEnqueue({ tracer, clock }: EngineContext, name: string, runs: number): TracedSpan | undefined {
   return tracer?.begin({
     name: 'function enqueue',
     kind: 'internal',

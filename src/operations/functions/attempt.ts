@@ -1,3 +1,5 @@
+import { err, ok, type Result } from 'neverthrow';
+import { hostPrincipal } from '../../access/principal.js';
 import {
   type FunctionPolicy,
   type Handler,
@@ -5,8 +7,6 @@ import {
   type Json,
   NonRetryableError,
   type RunContext,
-  type SchemaIssue,
-  type SchemaResult,
   Snooze,
 } from '../../functions/define-function.js';
 import { retryWait, waitUntil } from '../../functions/retry-wait.js';
@@ -20,15 +20,23 @@ import {
   type Notes,
   type RunError,
   runId,
+  runs,
   type StoredRun,
   type StoredStep,
+  steps,
 } from '../../functions/run.js';
 import { isOf, runErrorOf, stringOf } from '../../functions/run-error.js';
 import { storedJson } from '../../functions/stored-json.js';
 import { mostProgressBytes } from '../../functions/value-limits.js';
+import type { FunctionHost } from '../../ports/function-host.js';
+import type { ReadView } from '../../ports/storage.js';
+import { isSameStart } from '../../queue/hold.js';
 import type { Milliseconds } from '../../shared/duration.js';
+import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { RunFailedError } from './functions-api.js';
+import { newRunOf, type Order, orderOf, parsedBy } from './enqueue.js';
+import { FunctionsError, notFound, RunFailedError } from './functions-api.js';
+import { countNew, putNewRun } from './stored-runs.js';
 
 /** Why an attempt should end; the name of the reason of its signal. */
 type AbortCause = 'cancelled' | 'timed_out' | 'stopping' | 'lost';
@@ -40,19 +48,26 @@ class InvalidInput extends NonRetryableError {
   override readonly name = 'InvalidInput' as 'NonRetryableError';
 }
 
-/** What an attempt needs of the loop that runs it. */
-export interface AttemptHost {
-  readonly context: EngineContext;
-  handlerOf(policy: FunctionPolicy): Handler<unknown, unknown> | undefined;
-  /** Steps and called runs of this run, by name. */
-  steps(attempt: Attempt): Promise<Map<string, StoredStep>>;
-  keep(attempt: Attempt, name: string, value: Json | undefined): Promise<void>;
+/** The queue of an attempt, as the attempt uses it. */
+export interface AttemptQueue {
+  readonly machine: FunctionHost | undefined;
   /** Notes are to be stored. */
   noted(attempt: Attempt): void;
-  /** Calls a run, or continues to wait for the one that was called before; resolves when it has ended. */
-  call(attempt: Attempt, name: string, called: StoredStep | undefined, request: CallRequest): Promise<StoredStep>;
-  /** Why outcomes cannot be stored with rows of the host; undefined when they can. */
-  readonly commitFault: string | undefined;
+  /** A call is under way: the attempt needs no slot. */
+  waits(attempt: Attempt): void;
+  /** A call has ended; resolves when the attempt has a slot again. */
+  resume(attempt: Attempt): Promise<void>;
+  /** A call has failed before its run ended, or the run has ended. */
+  goesOn(attempt: Attempt): void;
+  untilEnded(number: number): Promise<unknown>;
+}
+
+/** Where attempts run. */
+export interface AttemptHost {
+  readonly context: EngineContext;
+  /** Those that they may call. */
+  readonly policies: ReadonlyMap<string, FunctionPolicy>;
+  readonly queue: AttemptQueue;
 }
 
 /** How an attempt ended, and what it reported before that was not stored. */
@@ -62,7 +77,7 @@ export interface NotedEnd {
 }
 
 /** A function that a run calls, and with what. */
-export interface CallRequest {
+interface CallRequest {
   readonly fn: unknown;
   readonly input: unknown;
 }
@@ -196,8 +211,10 @@ export class Attempt {
   async perform(): Promise<AttemptEnd> {
     try {
       const { policy } = this;
-      const parsed = await parsedInput(policy, this.run, this.#input);
-      const result: unknown = await this.#host.handlerOf(policy)?.(parsed, this.#runContext());
+      const isOlder = this.run.version < policy.version && policy.migrate !== undefined;
+      const input = isOlder ? policy.migrate?.(this.#input as Json, this.run.version) : this.#input;
+      const parsed = await parsedBy(policy, input, (issues) => new InvalidInput(issues));
+      const result: unknown = await this.#handler?.(parsed, this.#runContext());
       if (this.cause === 'cancelled' || this.cause === 'timed_out') return this.ending(undefined, this.wait(undefined));
       return { type: 'succeeded', result: kept('result', result, this.#mostBytes) };
     } catch (error) {
@@ -218,6 +235,11 @@ export class Attempt {
     if (isOf(error, RunFailedError)) return undefined;
     const { ids, clock } = this.#host.context;
     return retryWait(this.policy, { error, attempt: this.run.attempt }, ids.fraction(), clock.now());
+  }
+
+  get #handler(): Handler<unknown, unknown> | undefined {
+    const { handler, thread } = this.policy;
+    return thread === undefined ? handler : this.#host.queue.machine?.inThread(thread);
   }
 
   get #now(): Milliseconds {
@@ -266,7 +288,7 @@ export class Attempt {
       this.#lines = [...latestLines(this.#lines)];
       this.#size = longestLog;
     }
-    this.#host.noted(this);
+    this.#host.queue.noted(this);
   }
 
   #progress(value: Json): void {
@@ -274,11 +296,12 @@ export class Attempt {
     this.#hear();
     if (this.hasEnded) return;
     this.#progressed = progress;
-    this.#host.noted(this);
+    this.#host.queue.noted(this);
   }
 
   #commit<T>(result: T, rows: HostRows): T {
-    if (this.#host.commitFault !== undefined) throw new NonRetryableError(this.#host.commitFault);
+    if (!('alongside' in this.#host.context.storage))
+      throw new NonRetryableError('run.commit needs a store that has the tables of the host, such as sqliteStorage');
     if (typeof rows !== 'function') throw new NonRetryableError('run.commit: the second argument is a function');
     if (this.rows !== undefined) throw new NonRetryableError('run.commit is called once in an attempt');
     this.rows = rows;
@@ -292,8 +315,9 @@ export class Attempt {
       return done.value as T;
     const value = await work();
     const stored = kept(`value of the step '${name}'`, value, this.#mostBytes);
-    await this.#host.keep(this, name, stored);
-    all.set(name, { run: this.run.number, name, ...(stored === undefined ? {} : { value: stored }) });
+    const step = { run: this.run.number, name, ...(stored === undefined ? {} : { value: stored }) };
+    await this.#write(name, (tx) => tx.put(steps, step));
+    all.set(name, step);
     this.#hear();
     return value;
   }
@@ -301,7 +325,7 @@ export class Attempt {
   async #call(name: string, request: CallRequest): Promise<Json | undefined> {
     const { done, all } = await this.#known(name);
     if (done !== undefined && done.called === undefined) return done.value;
-    const ended = done?.called?.outcome === undefined ? await this.#host.call(this, name, done, request) : done;
+    const ended = done?.called?.outcome === undefined ? await this.#callRun(name, done, request) : done;
     all.set(name, ended);
     const { number = 0, function: called = '', outcome = 'cancelled', error } = ended.called ?? {};
     if (outcome === 'succeeded') return ended.value;
@@ -317,13 +341,65 @@ export class Attempt {
     if (this.#named.has(name)) throw new NonRetryableError(`the step '${name}' is used twice in one attempt`);
     this.#named.add(name);
     this.#hear();
-    this.#steps ??= this.#host.steps(this);
+    this.#steps ??= this.#readSteps();
     const all = await this.#steps;
     const done = all.get(name);
     if (done === undefined && all.size >= maximumSteps)
       throw new NonRetryableError(`a run has at most ${maximumSteps} steps`);
     return { done, all };
   }
+
+  /** Calls a run, or continues to wait for the one that was called before, until it has ended. */
+  async #callRun(name: string, called: StoredStep | undefined, request: CallRequest): Promise<StoredStep> {
+    const { policies, queue } = this.#host;
+    const order =
+      called === undefined
+        ? await orderOf(policies, { ...request, mostBytes: this.#mostBytes, caller: 'run.call' })
+        : undefined;
+    queue.waits(this);
+    try {
+      const number = await this.#write(name, (tx, run) => {
+        const found = called?.called?.number ?? putCalled(tx, run, name, order);
+        if (typeof found === 'number') tx.put(runs, { ...run, state: 'waiting' });
+        return found;
+      });
+      if (typeof number !== 'number') throw number;
+      await unlessAborted(this, queue.untilEnded(number));
+    } catch (error) {
+      queue.goesOn(this);
+      throw error;
+    }
+    await queue.resume(this);
+    const all = await this.#readSteps();
+    return all.get(name) ?? { run: this.run.number, name };
+  }
+
+  /** Steps and called runs of this run, by name. */
+  async #readSteps(): Promise<Map<string, StoredStep>> {
+    const { number } = this.run;
+    const read = await this.#host.context.storage.read((view) => view.list(steps, { prefix: [number] }));
+    if (read.isErr()) throw new Error(`the steps of the run cannot be read: ${read.error.message}`);
+    return new Map(read.value.map(({ record }) => [record.name, record]));
+  }
+
+  /** A write counts only for the start that is stored. */
+  async #write<T>(name: string, work: (tx: Transaction, run: StoredRun) => T): Promise<T> {
+    const written = await commit(this.#host.context, hostPrincipal, (tx): Result<T, { readonly message: string }> => {
+      const run = ownRun(tx, this);
+      return run === undefined ? err({ message: lost }) : ok(work(tx, run));
+    });
+    if (written.isOk()) return written.value.value;
+    if (written.error.message === lost) this.abort('lost', Number.POSITIVE_INFINITY);
+    throw new Error(`the step '${name}' is not stored: ${written.error.message}`);
+  }
+}
+
+const lost = 'another process has the run';
+
+/** The stored run of an attempt, if it is still in the start that the attempt began. */
+export function ownRun(view: ReadView, { run }: Attempt): StoredRun | undefined {
+  const stored = view.get(runs, [run.number])?.record;
+  return isSameStart(stored, run) ? stored : undefined;
 }
 
 const unknownError: RunError = { name: 'Error', message: 'the attempt failed', stack: '' };
@@ -354,23 +430,33 @@ function unobserved<T>(begun: Promise<T>): Promise<T> {
   return begun;
 }
 
-async function parsedInput(policy: FunctionPolicy, run: StoredRun, stored: Json | undefined): Promise<unknown> {
-  const isOlder = run.version < policy.version && policy.migrate !== undefined;
-  const input = isOlder ? policy.migrate?.(stored as Json, run.version) : stored;
-  if (policy.input === undefined) return input;
-  const checked = policy.input['~standard'].validate(input);
-  const { issues, value } = (checked instanceof Promise ? await checked : checked) as SchemaResult<unknown> & {
-    readonly value?: unknown;
-  };
-  if (issues !== undefined) throw new InvalidInput(issuesText(issues));
-  return value;
+/** Enqueues the run that another one calls; its number, or why it is not. */
+function putCalled(
+  tx: Transaction,
+  parent: StoredRun,
+  step: string,
+  order: Order | undefined,
+): number | FunctionsError {
+  if (order === undefined) return notFound(`called as '${step}'`);
+  if (parent.cancelling !== undefined)
+    return new FunctionsError('run_not_found', 'the run is cancelled: it calls nothing more');
+  const full = countNew(tx, order.policy.name);
+  if (full !== undefined) return full;
+  const number = tx.index;
+  const run = newRunOf(order, {}, number, tx.now);
+  const trace = parent.trace === undefined ? {} : { trace: parent.trace };
+  const owned = { ...run, ...trace, parent: { run: parent.number, function: parent.function, step } };
+  putNewRun(tx, owned, order.text?.length ?? 0);
+  tx.put(steps, { run: parent.number, name: step, called: { number, function: run.function } });
+  return number;
 }
 
-/** The issues of a schema in one line, with their paths. */
-export function issuesText(issues: readonly SchemaIssue[]): string {
-  const shown = issues.slice(0, 5).map(({ message, path = [] }) => {
-    const place = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
-    return place === '' ? message : `${place}: ${message}`;
+/** The end of a wait, or the reason of an abort. */
+export function unlessAborted<T>({ signal }: Attempt, wait: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    wait.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
   });
-  return [...shown, ...(issues.length > shown.length ? [`${issues.length - shown.length} more`] : [])].join('; ');
 }

@@ -8,7 +8,7 @@ import {
   functionNotFound,
   functionRunNotFound,
 } from '../../functions/errors.js';
-import { type FunctionPause, pauses } from '../../functions/run.js';
+import type { StoredRun } from '../../functions/run.js';
 import type { InvalidRequest } from '../../jobs/errors.js';
 import { namespaceOf } from '../../jobs/job-reference.js';
 import type { Duration } from '../../options/durations.js';
@@ -17,9 +17,9 @@ import { authorise, type PermissionDenied } from '../authorise.js';
 import { setPaused } from '../books/function-jobs.js';
 import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
-import { NotCommittedError } from '../context/not-committed.js';
-import { createFunctions } from './create-functions.js';
-import { checkEnqueue, type EnqueueOptions, type Functions, FunctionsError, type RunFilter } from './functions-api.js';
+import { NotCommittedError } from '../context/shared-write.js';
+import { cancelRuns, retryRuns } from './change-runs.js';
+import { checkEnqueue, type EnqueueOptions, FunctionsError, type RunFilter } from './functions-api.js';
 import {
   checked,
   declaredIn,
@@ -107,12 +107,12 @@ function enqueueError(
   const { message } = error;
   switch (error.type) {
     case 'storage_failed':
-      return storageError(error);
+      return error.cause as StorageError;
     case 'permission_denied':
     case 'run_not_found':
       return functionNotFound(namespace, name);
     case 'queue_full':
-      return { type: 'enqueue_refused', reason: 'full', message };
+      return queueFull(error);
     case 'idempotency_mismatch':
       return { type: 'enqueue_refused', reason: 'mismatch', message };
     case 'invalid_input':
@@ -120,10 +120,6 @@ function enqueueError(
     case 'too_large':
       return { type: 'enqueue_refused', reason: 'input', message };
   }
-}
-
-function storageError({ cause, message }: FunctionsError): StorageError {
-  return (cause as StorageError | undefined) ?? { type: 'storage_failed', reason: 'io', message };
 }
 
 /** How many runs a call has changed. */
@@ -139,8 +135,10 @@ export function cancelFunctionRuns(
   context: EngineContext,
   caller: Principal,
   selected: SelectedRuns,
-): Change<ChangedRuns, InvalidRequest | EnqueueRefused> {
-  return changeRuns(context, caller, selected, (functions, filter) => functions.cancel(filter));
+): Change<ChangedRuns, InvalidRequest> {
+  return filterOfFunction(context, caller, selected)
+    .andThen((filter) => cancelRuns(context, filter, 'cancelled by a filter'))
+    .map((count) => ({ count }));
 }
 
 /** Queues the runs of a function again that match and ended otherwise than well, in bounded writes. Needs `submit-job`. */
@@ -149,15 +147,16 @@ export function retryFunctionRuns(
   caller: Principal,
   selected: SelectedRuns,
 ): Change<ChangedRuns, InvalidRequest | EnqueueRefused> {
-  return changeRuns(context, caller, selected, (functions, filter) => functions.retry(filter));
+  return filterOfFunction(context, caller, selected)
+    .andThen((filter) => retryRuns(context, filter).mapErr((error) => (isFull(error) ? queueFull(error) : error)))
+    .map((count) => ({ count }));
 }
 
-function changeRuns(
+function filterOfFunction(
   context: EngineContext,
   caller: Principal,
   { namespace: given = '', name, ...selection }: SelectedRuns,
-  change: (functions: Functions, filter: RunFilter) => Promise<number>,
-): Change<ChangedRuns, InvalidRequest | EnqueueRefused> {
+): Change<RunFilter, InvalidRequest> {
   const namespace = namespaceOf({ namespace: given });
   const allowed = authorise(caller, namespace, ['submit-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
@@ -165,24 +164,13 @@ function changeRuns(
   if (filter.isErr()) return errAsync(filter.error);
   return context.storage
     .read((view) => declaredIn(view, namespace, name))
-    .andThen((declared) => (declared === undefined ? err(functionNotFound(namespace, name)) : ok(undefined)))
-    .andThen(() =>
-      ResultAsync.fromPromise(change(functionsOver(context), filter.value), (error) => {
-        if (!(error instanceof FunctionsError)) throw error;
-        if (error.type !== 'queue_full') return storageError(error);
-        return { type: 'enqueue_refused', reason: 'full', message: error.message } as const;
-      }),
-    )
-    .map((count) => ({ count }));
+    .andThen((declared) => (declared === undefined ? err(functionNotFound(namespace, name)) : ok(filter.value)));
 }
 
-const stores = new WeakMap<object, Functions>();
+const isFull = (error: FunctionsError | StorageError): error is FunctionsError => error instanceof FunctionsError;
 
-/** What changes runs of any function, whichever process defines it. */
-export function functionsOver(context: EngineContext): Functions {
-  const known = stores.get(context.definitions) ?? createFunctions(context, []);
-  stores.set(context.definitions, known);
-  return known;
+function queueFull({ message }: FunctionsError): EnqueueRefused {
+  return { type: 'enqueue_refused', reason: 'full', message };
 }
 
 /** Whether a run was changed. */
@@ -199,14 +187,7 @@ export function cancelFunctionRun(
 ): Change<ChangedRun, FunctionRunNotFound | InvalidRequest> {
   if (reason.length > 1024)
     return errAsync({ type: 'invalid_request', field: 'reason', message: 'reason has at most 1024 characters' });
-  const namespace = namespaceOf(reference);
-  const allowed = authorise(caller, namespace, ['submit-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
-  return commit(context, caller, (tx): Result<ChangedRun, FunctionRunNotFound> => {
-    const run = runIn(tx, namespace, reference.id);
-    if (run === undefined) return err(functionRunNotFound(reference.id));
-    return ok({ isChanged: cancelIn(tx, run, reason, new Map()) !== undefined });
-  }).map(({ value }) => value);
+  return changeRun(context, caller, reference, (tx, run) => ok(cancelIn(tx, run, reason, new Map()) !== undefined));
 }
 
 /** Queues one run again, if it ended otherwise than well: with its ID, all attempts and its finished steps. Needs `submit-job`. */
@@ -215,17 +196,25 @@ export function retryFunctionRun(
   caller: Principal,
   reference: FunctionRunReference,
 ): Change<ChangedRun, FunctionRunNotFound | EnqueueRefused> {
+  return changeRun(context, caller, reference, (tx, run) => {
+    const retried = retryIn(tx, run, tx.now);
+    return typeof retried === 'boolean' ? ok(retried) : err(queueFull(retried));
+  });
+}
+
+function changeRun<E>(
+  context: EngineContext,
+  caller: Principal,
+  reference: FunctionRunReference,
+  change: (tx: Transaction, run: StoredRun) => Result<boolean, E>,
+): Change<ChangedRun, FunctionRunNotFound | E> {
   const namespace = namespaceOf(reference);
   const allowed = authorise(caller, namespace, ['submit-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
-  return commit(context, caller, (tx): Result<ChangedRun, FunctionRunNotFound | EnqueueRefused> => {
+  return commit(context, caller, (tx): Result<boolean, FunctionRunNotFound | E> => {
     const run = runIn(tx, namespace, reference.id);
-    if (run === undefined) return err(functionRunNotFound(reference.id));
-    const retried = retryIn(tx, run, tx.now);
-    return typeof retried === 'boolean'
-      ? ok({ isChanged: retried })
-      : err({ type: 'enqueue_refused', reason: 'full', message: retried.message });
-  }).map(({ value }) => value);
+    return run === undefined ? err(functionRunNotFound(reference.id)) : change(tx, run);
+  }).map(({ value }) => ({ isChanged: value }));
 }
 
 /** A function, or the runs of one key of its limits and rates. */
@@ -239,10 +228,7 @@ export function pauseFunction(
   caller: Principal,
   input: PauseInput,
 ): Change<{ readonly index: number }, InvalidRequest> {
-  return changePause(context, caller, input, (tx, pause) => {
-    if (pause.key === undefined) setPaused(tx, pause.function, true);
-    else if (tx.get(pauses, pauses.key(pause)) === undefined) tx.put(pauses, pause);
-  });
+  return changePause(context, caller, input, true);
 }
 
 /** Lets runs of a function, or of the key, begin again. Needs `submit-job`. */
@@ -251,17 +237,14 @@ export function resumeFunction(
   caller: Principal,
   input: PauseInput,
 ): Change<{ readonly index: number }, InvalidRequest> {
-  return changePause(context, caller, input, (tx, pause) => {
-    if (pause.key === undefined) setPaused(tx, pause.function, false);
-    else tx.remove(pauses, pauses.key(pause));
-  });
+  return changePause(context, caller, input, false);
 }
 
 function changePause(
   context: EngineContext,
   caller: Principal,
   { name, key, ...input }: PauseInput,
-  change: (tx: Transaction, pause: FunctionPause) => void,
+  isPaused: boolean,
 ): Change<{ readonly index: number }, InvalidRequest> {
   const namespace = namespaceOf(input);
   const allowed = authorise(caller, namespace, ['submit-job']);
@@ -278,6 +261,6 @@ function changePause(
           ? 'key has at most 256 characters'
           : `${name} has no limit or rate with a key: leave the key out`,
       });
-    return ok(change(tx, key === undefined ? { function: name } : { function: name, key }));
+    return ok(setPaused(tx, key === undefined ? { function: name } : { function: name, key }, isPaused));
   }).map(({ index }) => ({ index }));
 }

@@ -1,6 +1,12 @@
 import { err, ok, type Result } from 'neverthrow';
 import { limitNames } from '../../functions/admission.js';
-import { type FunctionPolicy, type HostRows, type Json, policyOf } from '../../functions/define-function.js';
+import {
+  type FunctionPolicy,
+  type HostRows,
+  type Json,
+  policyOf,
+  type SchemaIssue,
+} from '../../functions/define-function.js';
 import {
   hasEnded,
   idempotencyTime,
@@ -17,7 +23,6 @@ import { milliseconds } from '../../options/durations.js';
 import type { Storage } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
-import { issuesText } from './attempt.js';
 import { type EnqueueOptions, FunctionsError } from './functions-api.js';
 import { countNew, newRun, putNewRun, putRun, traced, viewOf } from './stored-runs.js';
 
@@ -35,12 +40,30 @@ export interface Placed {
   readonly isNew: boolean;
 }
 
-export async function parsedOf(policy: FunctionPolicy, input: unknown, what: string): Promise<unknown> {
-  if (policy.input === undefined) return input;
-  const checked = policy.input['~standard'].validate(input);
+/** What the schema of a function makes of an input. Rejects with the exception that `refusal` makes of its issues. */
+export async function parsedBy(
+  { input: schema }: FunctionPolicy,
+  input: unknown,
+  refusal: (issues: string) => Error,
+): Promise<unknown> {
+  if (schema === undefined) return input;
+  const checked = schema['~standard'].validate(input);
   const result = checked instanceof Promise ? await checked : checked;
   if (result.issues === undefined) return result.value;
-  throw new FunctionsError('invalid_input', `${what} is refused: ${issuesText(result.issues)}`);
+  throw refusal(issuesText(result.issues));
+}
+
+/** The issues of a schema in one line, with their paths. */
+function issuesText(issues: readonly SchemaIssue[]): string {
+  const shown = issues.slice(0, 5).map(({ message, path = [] }) => {
+    const place = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.');
+    return place === '' ? message : `${place}: ${message}`;
+  });
+  return [...shown, ...(issues.length > shown.length ? [`${issues.length - shown.length} more`] : [])].join('; ');
+}
+
+export function parsedOf(policy: FunctionPolicy, input: unknown, what: string): Promise<unknown> {
+  return parsedBy(policy, input, (issues) => new FunctionsError('invalid_input', `${what} is refused: ${issues}`));
 }
 
 /** The policy of a definition that belongs to this process. */
@@ -81,18 +104,18 @@ export async function orderOf(
   }
 }
 
-/** The statements of the host, with what they threw in the last run of the write: that is the host's own error. */
-export function hostRowsOf(rows: HostRows): { readonly rows: HostRows; thrown?: { readonly error: unknown } } {
-  const own: { rows: HostRows; thrown?: { readonly error: unknown } } = {
-    rows: (sql) => {
-      delete own.thrown;
-      try {
-        return rows(sql);
-      } catch (error) {
-        own.thrown = { error };
-        throw error;
-      }
-    },
+/**
+ * The statements of the host, and whether the last run of the write has reached them. A write that then rejects was refused because of them; a store
+ * that fails in one of them resolves with its own error.
+ */
+export function hostRowsOf(rows: HostRows): { readonly rows: HostRows; isReached: boolean } {
+  const own = {
+    isReached: false,
+    rows: ((sql) => {
+      own.isReached = true;
+      // Also a promise, which the store refuses.
+      return rows(sql);
+    }) as HostRows,
   };
   return own;
 }

@@ -1,3 +1,4 @@
+import type { Result } from 'neverthrow';
 import {
   type Cron,
   type FunctionDefinition,
@@ -9,7 +10,7 @@ import { type Outcome, type RunError, type RunState, runStates } from '../../fun
 import { isOf } from '../../functions/run-error.js';
 import { checkOptions, type OptionTable } from '../../options/check-options.js';
 import { type Duration, isDuration, milliseconds } from '../../options/durations.js';
-import { callable, group, mapOf, optional, text } from '../../options/option-kinds.js';
+import { callable, group, mapOf, optional, text, wholeFrom } from '../../options/option-kinds.js';
 import type { StorageError } from '../../ports/storage.js';
 import { day } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
@@ -260,10 +261,6 @@ export interface FunctionsOptions {
   readonly namespace?: string;
 }
 
-export const wholeFrom = (least: number, most: number) => ({
-  takes: `a whole number from ${least} to ${most}`,
-  fits: (value: unknown) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
-});
 const longestDelay = 400 * day;
 export const delayKind = {
   takes: 'milliseconds or a string such as 30s, 1h30m or 7d, at most 400d',
@@ -373,6 +370,16 @@ export const notFound = (id: string): FunctionsError =>
 export function storageFailure(cause: StorageError): FunctionsError {
   const { reason, message } = cause;
   return new FunctionsError('storage_failed', `the store failed (${reason}): ${message}`, { cause });
+}
+
+/** The value, or an exception as the calls of `Functions` throw it. */
+export async function valueOrThrow<T, E extends FunctionsError | StorageError>(
+  given: PromiseLike<Result<T, E>>,
+): Promise<T> {
+  const result = await given;
+  if (result.isOk()) return result.value;
+  const { error } = result;
+  throw error instanceof FunctionsError ? error : storageFailure(error);
 }
 
 function copied<T extends EnqueueOptions>(caller: string, given: T, table: Partial<OptionTable<EnqueueOptions>>): T {

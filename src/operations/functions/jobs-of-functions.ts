@@ -2,11 +2,11 @@ import { err, errAsync, ok, okAsync, type Result, ResultAsync } from 'neverthrow
 import { allows } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { type CommandOutput, type CommandRefused, commandRefused } from '../../agent/link/node-command.js';
+import { schedules } from '../../functions/declaration.js';
 import type { Json } from '../../functions/define-function.js';
 import type { EnqueueRefused } from '../../functions/errors.js';
 import { functionTask, runJobId } from '../../functions/job-projection.js';
-import { hasEnded, type LogLine, logs, numberOf, runId, runKeys, runs } from '../../functions/run.js';
-import { schedules } from '../../functions/schedule.js';
+import { hasEnded, type LogLine, logs, numberOf, runKeys, runs } from '../../functions/run.js';
 import { quotaOf } from '../../jobs/admission/namespace-quota.js';
 import type { DispatchRequest } from '../../jobs/changes/decide-dispatch.js';
 import type { Job } from '../../jobs/document/job.js';
@@ -26,13 +26,14 @@ import type { PermissionDenied } from '../authorise.js';
 import { type RunOfJob, readRunAnywhere, setPaused } from '../books/function-jobs.js';
 import { countDispatch } from '../books/jobs/quota-sums.js';
 import { whileAllowed } from '../books/while-allowed.js';
-import { commit, type Transaction } from '../commit.js';
-import { definitionKey, type EngineContext } from '../context/engine-context.js';
+import { commit } from '../commit.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import { rowsUnder } from '../waiting/watched-rows.js';
-import { enqueueFunction, functionsOver } from './change-functions.js';
-import { FunctionsError, storageFailure } from './functions-api.js';
-import { hasProcess, hasRuns, removeFunction } from './missing-functions.js';
+import { enqueueFunction } from './change-functions.js';
+import { cancelRuns, discardRuns } from './change-runs.js';
+import { storageFailure } from './functions-api.js';
+import { cancelIn } from './run-ends.js';
 import { countEnded, removeRun } from './stored-runs.js';
 
 /*
@@ -182,41 +183,32 @@ export function stopFunction(
   const { Namespace: namespace, ID: jobId } = job;
   const stopped = commit<void, never>(context, caller, (tx) => {
     tx.emit('job.stopped', { namespace, jobId, purged: purge, index: tx.index });
-    setPaused(tx, jobId, true);
-    return ok(undefined);
+    return ok(setPaused(tx, { function: jobId }, true));
   }).map(({ index }) => stoppedAt(index));
   if (!purge) return stopped;
+  const filter = { function: jobId };
   return stopped
-    .andThen(() => discardAll(context, jobId))
-    .andThen(() => commit<void, never>(context, caller, (tx) => ok(removeUnused(tx, context, job))))
-    .map(({ index }) => stoppedAt(index));
+    .andThen(() => cancelRuns(context, filter, 'cancelled by a filter'))
+    .andThen(() => new ResultAsync(untilNoneRuns(context, jobId)))
+    .andThen(() => discardRuns(context, filter))
+    .andThen(() => context.storage.read((view) => stoppedAt(view.index)));
 }
 
 /** How long a purge waits for handlers under way to end, by the monotonic clock: longer than a cancellation lets them. */
 const longestWait = 10 * second;
 
-function discardAll(context: EngineContext, name: string): ResultAsync<void, StorageError> {
-  const functions = functionsOver(context);
-  const filter = { function: name };
-  const work = async (): Promise<void> => {
-    await functions.cancel(filter);
-    await untilNoneRuns(context, name);
-    await functions.discard(filter);
-  };
-  return ResultAsync.fromPromise(work(), storageErrorOf);
-}
-
-async function untilNoneRuns({ storage, clock }: EngineContext, name: string): Promise<void> {
+async function untilNoneRuns({ storage, clock }: EngineContext, name: string): Promise<Result<void, StorageError>> {
   const over = new AbortController();
   const timeout = clock.sleep(longestWait, over.signal);
   const until = clock.monotonic() + longestWait;
   try {
     while (clock.monotonic() < until) {
       const read = await storage.read((view) => ({ index: view.tableIndex(runs), runs: isUnderWay(view, name) }));
-      if (read.isErr()) throw storageFailure(read.error);
-      if (!read.value.runs) return;
+      if (read.isErr()) return err(read.error);
+      if (!read.value.runs) break;
       await Promise.race([storage.waitForChange([runs], read.value.index, over.signal), timeout]);
     }
+    return ok(undefined);
   } finally {
     over.abort('over');
   }
@@ -225,43 +217,23 @@ async function untilNoneRuns({ storage, clock }: EngineContext, name: string): P
 const isUnderWay = (view: ReadView, name: string): boolean =>
   view.list(runs, { index: 'live' }).some(({ record }) => record.function === name);
 
-/** Removes a function that no process has and of which no run is left, with all that belongs to it. */
-function removeUnused(tx: Transaction, context: EngineContext, { Namespace: namespace, ID: name }: Job): void {
-  const isDefined = context.definitions.has(definitionKey(namespace, name)) || hasProcess(tx, name);
-  if (!isDefined && !hasRuns(tx, name)) removeFunction(tx, { namespace, name });
-}
-
 /** Cancels a run; with `purge` it is removed if it has ended then. A run under way ends when its handler does. */
 export function stopRun(
   context: EngineContext,
   caller: Principal,
-  { run }: RunOfJob,
+  { run: { number } }: RunOfJob,
   purge = false,
 ): ResultAsync<StoppedRuns, StorageError> {
-  const id = runId(run);
-  const cancel = functionsOver(context)
-    .run(id)
-    .then((found) => found?.cancel('stopped through the job interface'));
-  return ResultAsync.fromPromise(cancel, storageErrorOf)
-    .andThen(() =>
-      purge
-        ? commit<void, never>(context, caller, (tx) => ok(removeEnded(tx, run.number))).map(({ index }) => index)
-        : context.storage.read((view) => view.get(runs, [run.number])?.modifyIndex ?? view.tableIndex(runs)),
-    )
-    .map(stoppedAt);
-}
-
-function removeEnded(tx: Transaction, number: number): void {
-  const run = tx.get(runs, [number])?.record;
-  if (run === undefined || !hasEnded(run)) return;
-  countEnded(tx, run, -1);
-  removeRun(tx, run);
-}
-
-function storageErrorOf(error: unknown): StorageError {
-  if (!(error instanceof FunctionsError)) throw error;
-  const { cause, message } = error;
-  return (cause as StorageError | undefined) ?? { type: 'storage_failed', reason: 'io', message };
+  return commit<number, never>(context, caller, (tx) => {
+    const run = tx.get(runs, [number])?.record;
+    if (run === undefined) return ok(tx.tableIndex(runs));
+    const over = cancelIn(tx, run, 'stopped through the job interface', new Map()) ?? run;
+    if (purge && hasEnded(over)) {
+      countEnded(tx, over, -1);
+      removeRun(tx, over);
+    }
+    return ok(tx.get(runs, [number])?.modifyIndex ?? tx.index);
+  }).map(({ value }) => stoppedAt(value));
 }
 
 /** What is read of the log of a run. */

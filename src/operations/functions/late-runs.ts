@@ -1,7 +1,7 @@
+import { type StoredSchedule, schedules } from '../../functions/declaration.js';
 import { type FunctionPolicy, runsHere } from '../../functions/define-function.js';
 import { functionReports, lateAfter, lateness, waitsSince, waitText } from '../../functions/reports.js';
 import { pauses, runId, runs, type StoredRun } from '../../functions/run.js';
-import { type StoredSchedule, schedules } from '../../functions/schedule.js';
 import { type Milliseconds, minute } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';

@@ -1,7 +1,8 @@
 import { hasKeys, limitNames } from '../../functions/admission.js';
+import { type StoredSchedule, schedules } from '../../functions/declaration.js';
 import { type FunctionPolicy, type Json, runsHere } from '../../functions/define-function.js';
 import { hasEnded, runs, type StoredRun } from '../../functions/run.js';
-import { declared, launchesOf, type StoredSchedule, schedules } from '../../functions/schedule.js';
+import { declared, launchesOf } from '../../functions/schedule.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
 import { batchSize, countNew, inputOf, newRun, putNewRun } from './stored-runs.js';

@@ -1,7 +1,6 @@
-import { declarations, type FunctionDeclaration } from '../../functions/declaration.js';
+import { declarations, type FunctionDeclaration, schedules } from '../../functions/declaration.js';
 import { functionReports } from '../../functions/reports.js';
 import { functionCounts, pauses, queueName, runs } from '../../functions/run.js';
-import { schedules } from '../../functions/schedule.js';
 import type { ReadView } from '../../ports/storage.js';
 import { processes } from '../../queue/process.js';
 import { day, hour, type Milliseconds, minute } from '../../shared/duration.js';

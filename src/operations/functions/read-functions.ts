@@ -2,7 +2,13 @@ import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../access/allows.js';
 import type { Capability } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
-import { declarations, type FunctionDeclaration } from '../../functions/declaration.js';
+import {
+  type DeclaredCron,
+  declarations,
+  type FunctionDeclaration,
+  type StoredSchedule,
+  schedules,
+} from '../../functions/declaration.js';
 import type { Json } from '../../functions/define-function.js';
 import { type FunctionRunNotFound, functionRunNotFound } from '../../functions/errors.js';
 import {
@@ -18,7 +24,6 @@ import {
   type StoredRun,
   steps,
 } from '../../functions/run.js';
-import { type StoredSchedule, schedules } from '../../functions/schedule.js';
 import type { InvalidRequest } from '../../jobs/errors.js';
 import { namespaceOf } from '../../jobs/job-reference.js';
 import { checkOptions } from '../../options/check-options.js';
@@ -57,12 +62,7 @@ export interface FunctionView extends Omit<FunctionDeclaration, 'crons' | 'missi
 }
 
 /** A schedule of a function with its launches. */
-export interface ScheduleView {
-  readonly id: string;
-  readonly schedule: string;
-  readonly timeZone: string;
-  readonly missed: 'skip' | 'once' | 'all';
-  readonly overlap: 'allow' | 'skip' | 'queue';
+export interface ScheduleView extends DeclaredCron {
   /** Whether the code declares it; otherwise it was added as data. */
   readonly isDeclared: boolean;
   readonly nextLaunch: string;
@@ -116,7 +116,7 @@ export function listFunctions(
   context: EngineContext,
   caller: Principal,
   { prefix = '', perPage = 0, nextToken = '', ...input }: ListFunctionsInput,
-  waiting: Waiting = {},
+  { waiting }: { readonly waiting: Waiting },
 ): Read<Page<FunctionView>> {
   const namespace = namespaceOf(input);
   const everywhere = namespace === everyNamespace;
@@ -170,7 +170,7 @@ export function readFunction(
   context: EngineContext,
   caller: Principal,
   input: FunctionReference,
-  waiting: Waiting = {},
+  { waiting }: { readonly waiting: Waiting },
 ): Read<FunctionView | undefined> {
   const namespace = namespaceOf(input);
   const { name } = input;
@@ -321,7 +321,7 @@ export function listFunctionRuns(
   context: EngineContext,
   caller: Principal,
   input: ListFunctionRunsInput,
-  waiting: Waiting = {},
+  { waiting }: { readonly waiting: Waiting },
 ): Read<Page<FunctionRunSummary> | undefined, InvalidRequest> {
   const { name, perPage = 0, nextToken = '', meta = [], ...selection } = input;
   const namespace = namespaceOf(input);
@@ -430,7 +430,7 @@ export function readFunctionRun(
   context: EngineContext,
   caller: Principal,
   input: FunctionRunReference,
-  waiting: Waiting = {},
+  { waiting }: { readonly waiting: Waiting },
 ): Read<FunctionRunView | undefined> {
   const namespace = namespaceOf(input);
   const { id } = input;

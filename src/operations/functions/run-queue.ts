@@ -1,17 +1,16 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import { isLimited } from '../../functions/admission.js';
+import { schedules } from '../../functions/declaration.js';
 import { type FunctionPolicy, type HostRows, type Json, runsHere } from '../../functions/define-function.js';
 import { type AttemptEnd, keysOf, pauses, queueName, runs, type StoredRun, started } from '../../functions/run.js';
-import { schedules } from '../../functions/schedule.js';
 import type { FunctionHost } from '../../ports/function-host.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Milliseconds, second } from '../../shared/duration.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type KnownItems, type QueueKind, type TurnRequest, tablesIndex, WorkLoop } from '../queue/work-loop.js';
-import { Attempt, type NotedEnd } from './attempt.js';
-import { type AttemptLoop, StoredAttempts, unlessAborted } from './attempt-host.js';
+import { Attempt, type AttemptHost, type AttemptQueue, type NotedEnd, unlessAborted } from './attempt.js';
 import { AttemptWatch } from './attempt-watch.js';
 import { hostRowsOf, storageWith } from './enqueue.js';
 import { LateRuns, ReportLog } from './late-runs.js';
@@ -50,7 +49,7 @@ interface Slot {
 }
 
 /** The runs of the functions of one process as a queue, see `WorkLoop`. */
-export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptLoop {
+export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptQueue {
   readonly name = queueName;
   readonly tables = [runs, pauses, schedules];
   readonly lease: Milliseconds;
@@ -63,7 +62,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
   readonly #policies: ReadonlyMap<string, FunctionPolicy>;
   readonly #concurrency: number;
   readonly #host: QueueHost;
-  readonly #attempts: StoredAttempts;
+  readonly #attempts: AttemptHost;
   readonly #watch: AttemptWatch;
   readonly #turnHost: TurnHost;
   readonly #reportLog: ReportLog;
@@ -120,7 +119,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
       keepLease: (tx) => this.loop.keepLease(tx, tx),
       newAttempt: (run, input) => this.#newAttempt(run, input),
     };
-    this.#attempts = new StoredAttempts(context, policies, this);
+    this.#attempts = { context, policies, queue: this };
   }
 
   start(): void {
@@ -356,6 +355,7 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
       const own = hostRowsOf(rows);
       const context = { ...this.#context, storage: storageWith(storage, own.rows) };
       const written = await commit(context, hostPrincipal, (tx): Result<RunTurn, { readonly message: string }> => {
+        own.isReached = false;
         const turn = new RunTurn(tx, { ...this.#outline(), ends: [], noted: [], resuming: [], free: 0 });
         turn.record(attempt, { end, notes });
         for (const run of turn.ended) RunReports.in(tx).ended(run);
@@ -364,9 +364,9 @@ export class RunQueue implements QueueKind<Attempt, NotedEnd, RunTurn>, AttemptL
         return turn.taken.length > 0 ? err({ message: taken }) : ok(turn);
       }).then((result) => result, failureOf);
       if (written.isOk()) return this.#committed(attempt, end, written.value.value.ended[0]);
-      if (own.thrown !== undefined) {
+      if (own.isReached && 'thrown' in written.error) {
         attempt.returnNotes(notes);
-        return this.#ended(attempt, attempt.failure(own.thrown.error));
+        return this.#ended(attempt, attempt.failure(written.error.thrown));
       }
       // An earlier try may have recorded it: whoever waits reads what is stored.
       if (written.error.message === taken) return this.#committed(attempt, end, undefined);
@@ -487,5 +487,5 @@ function isPaused(view: ReadView, { function: name, limits }: StoredRun): boolea
 const taken = 'taken';
 
 /** A row that cannot be worked with must not end the process. */
-const failureOf = (thrown: unknown): Result<never, Pick<StorageError, 'message'>> =>
-  err({ message: thrown instanceof Error ? thrown.message : 'unknown' });
+const failureOf = (thrown: unknown): Result<never, Pick<StorageError, 'message'> & { readonly thrown: unknown }> =>
+  err({ message: thrown instanceof Error ? thrown.message : 'unknown', thrown });

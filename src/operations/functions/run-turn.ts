@@ -1,4 +1,5 @@
 import { Admission, hasKeys, isLimited, Pauses } from '../../functions/admission.js';
+import { schedules } from '../../functions/declaration.js';
 import type { FunctionPolicy } from '../../functions/define-function.js';
 import {
   afterAttempt,
@@ -17,9 +18,7 @@ import {
   setBack,
   started,
 } from '../../functions/run.js';
-import { schedules } from '../../functions/schedule.js';
 import type { ReadView, Row } from '../../ports/storage.js';
-import { isSameStart } from '../../queue/hold.js';
 import { processes } from '../../queue/process.js';
 import { storedRates } from '../../queue/token-bucket.js';
 import { type Milliseconds, minute } from '../../shared/duration.js';
@@ -27,7 +26,7 @@ import type { Instant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';
 import type { Transaction } from '../commit.js';
 import type { Ended, KnownItems, TurnWork } from '../queue/work-loop.js';
-import type { Attempt, NotedEnd } from './attempt.js';
+import { type Attempt, type NotedEnd, ownRun } from './attempt.js';
 import { type LateFunction, type LateRuns, noteLaunch } from './late-runs.js';
 import { closeKeys, hasItsKeys, launchDue } from './launches.js';
 import type { MissingFunctions } from './missing-functions.js';
@@ -437,12 +436,6 @@ export class RunTurn implements TurnWork<Attempt> {
     const asked = tx.list(runs, { index: 'cancelling', prefix: [process] });
     this.cancelling.push(...asked.map(({ record }) => record));
   }
-}
-
-/** The stored run of an attempt, if it is still in the start that the attempt began. */
-export function ownRun(view: ReadView, { run }: Attempt): StoredRun | undefined {
-  const stored = view.get(runs, [run.number])?.record;
-  return isSameStart(stored, run) ? stored : undefined;
 }
 
 function withNotes(run: StoredRun, { progress, lines }: Notes): StoredRun {

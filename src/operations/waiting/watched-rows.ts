@@ -1,5 +1,6 @@
-import type { ListQuery, ReadView, Row, WriteView } from '../../ports/storage.js';
+import type { ReadView, Row, WriteView } from '../../ports/storage.js';
 import type { Key, Table, TableName } from '../../shared/table.js';
+import { ViewOver } from '../../storage/view-over.js';
 
 type AnyTable = Table<unknown>;
 
@@ -51,50 +52,29 @@ export interface RowChange {
 }
 
 /** Records the changes of one run of a write's work, and the first index that it uses. */
-export class NotedView implements WriteView {
+export class NotedView extends ViewOver {
   readonly changes: RowChange[] = [];
   readonly from: number;
-  readonly #view: WriteView;
   readonly #isWatched: (table: TableName) => boolean;
 
   constructor(view: WriteView, isWatched: (table: TableName) => boolean) {
-    this.#view = view;
+    super(view);
     this.#isWatched = isWatched;
     this.from = view.index;
   }
 
-  get index(): number {
-    return this.#view.index;
-  }
-
-  nextIndex(): number {
-    return this.#view.nextIndex();
-  }
-
-  get<R>(table: Table<R>, key: Key): Row<R> | undefined {
-    return this.#view.get(table, key);
-  }
-
-  list<R>(table: Table<R>, query?: ListQuery): Row<R>[] {
-    return this.#view.list(table, query);
-  }
-
-  tableIndex(table: TableName): number {
-    return this.#view.tableIndex(table);
-  }
-
-  put<R>(table: Table<R>, record: R): void {
+  override put<R>(table: Table<R>, record: R): void {
     this.#note(table, table.key(record), record);
-    this.#view.put(table, record);
+    super.put(table, record);
   }
 
-  remove<R>(table: Table<R>, key: Key): boolean {
+  override remove<R>(table: Table<R>, key: Key): boolean {
     this.#note(table, key, undefined);
-    return this.#view.remove(table, key);
+    return super.remove(table, key);
   }
 
   #note<R>(table: Table<R>, key: Key, after: R | undefined): void {
-    const before = this.#isWatched(table) ? this.#view.get(table, key) : 'unknown';
+    const before = this.#isWatched(table) ? this.get(table, key) : 'unknown';
     this.changes.push({ table: table as unknown as AnyTable, key, before, after });
   }
 }

@@ -5,9 +5,9 @@ import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { accessTables } from '../../../src/access/tables.js';
 import { tokens } from '../../../src/access/tokens.js';
+import { functionTables } from '../../../src/functions/declaration.js';
 import { defineFunction } from '../../../src/functions/define-function.js';
 import { runKeys } from '../../../src/functions/run.js';
-import { functionTables } from '../../../src/functions/tables.js';
 import {
   type Engine,
   hostPrincipal,

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { headerNamesFor } from '../../../adapters/http-server/edge/header-names.js';
 import { createHttpHandler, type HttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import { openApiDocument } from '../../../adapters/http-server/open-api/open-api.js';
 import { type ManualClock, manualClock } from '../../../adapters/memory/index.js';
 import { connect } from '../../../src/client/index.js';
 import { defineFunction, type FunctionDefinition } from '../../../src/functions/define-function.js';
@@ -182,6 +184,29 @@ describe('functions over HTTP', () => {
     expect((await waiting[1])?.json).toHaveLength(1);
     await clock.advance(60_000);
     expect((await waiting[0])?.json.state).not.toBe('scheduled');
+  });
+
+  it('have no member that the OpenAPI document does not name', async () => {
+    const { schemas } = openApiDocument('', headerNamesFor('neutral'))['components'] as {
+      readonly schemas: Readonly<Record<string, { readonly properties: object }>>;
+    };
+    const named = (schema: string) => Object.keys(schemas[schema]?.properties ?? {});
+    const parent = defineFunction<void, void, void>({ name: 'parent' }, async (_, run) => {
+      run.progress({ calls: 'mail' });
+      await run.call('mail', nested);
+    });
+    await functions.stop();
+    functions = createFunctions(engine, [parent, nested]);
+    await functions.start();
+    await (await functions.enqueue(parent)).result();
+    for (const name of ['parent', 'mail/send/runs']) {
+      const { json: listed } = await ask('GET', `/v1/function/${name}/runs`);
+      const [run = { id: '' }] = listed as { readonly id: string }[];
+      expect(named('FunctionRunSummary')).toEqual(expect.arrayContaining(Object.keys(run)));
+      expect(Object.keys(run)).toContain(name === 'parent' ? 'progress' : 'parent');
+      const { json: shown } = await ask('GET', `/v1/function/run/${run.id}`);
+      expect(named('FunctionRun')).toEqual(expect.arrayContaining(Object.keys(shown as object)));
+    }
   });
 
   it('are named in paths whatever their name is, escaped or raw', async () => {

@@ -1,5 +1,5 @@
 import { errAsync } from 'neverthrow';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { manualClock, recordingDelivery } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
@@ -117,4 +117,88 @@ test('an outcome with rows waits for a store that fails, and a stop does not wai
   await stopped;
   expect((await other.status()).state).toBe('running');
   expect(handle.prepare('SELECT id FROM paid').all()).toEqual([{ id: 'a' }]);
+});
+
+describe('a full disk in a statement of the host', () => {
+  const large = 'x'.repeat(200_000);
+  const open = async () => {
+    const handle = openFile(':memory:', false);
+    handle.exec('CREATE TABLE paid (id TEXT PRIMARY KEY, receipt TEXT)');
+    const storage = (await sqliteStorage(handle))._unsafeUnwrap();
+    const clock = manualClock();
+    const delivery = recordingDelivery({ clock });
+    const engine = createEngine({ storage, clock, ids: randomIds(), delivery });
+    const pagesLeft = (count: number): void => {
+      const { page_count } = handle.prepare('PRAGMA page_count').get() as { page_count: number };
+      handle.exec(`PRAGMA max_page_count = ${page_count + count}`);
+    };
+    return { handle, clock, engine, pagesLeft, paid: () => handle.prepare('SELECT id FROM paid').all() };
+  };
+  const rowOf =
+    (id: string): HostRows =>
+    (sql) =>
+      sql.run('INSERT INTO paid (id, receipt) VALUES (?, ?)', id, large);
+
+  test('is a failure of the store for an outcome, which is recorded when there is room', async () => {
+    const { clock, engine, pagesLeft, paid } = await open();
+    let calls = 0;
+    const pay = defineFunction<string, string, string>({ name: 'pay', retry: { attempts: 1 } }, (id, run) => {
+      calls += 1;
+      return run.commit(`paid ${id}`, rowOf(id));
+    });
+    await using functions = createFunctions(engine, [pay]);
+    await functions.start();
+    pagesLeft(40);
+    const run = await functions.enqueue(pay, 'a');
+    await clock.advance(3000);
+    expect((await run.status()).state).toBe('running');
+    expect(paid()).toEqual([]);
+    pagesLeft(10_000);
+    await clock.advance(2000);
+    expect(await run.result()).toBe('paid a');
+    expect(paid()).toEqual([{ id: 'a' }]);
+    expect(calls).toBe(1);
+  });
+
+  test('is a failure of the store for an enqueue and for a transaction', async () => {
+    const { engine, pagesLeft, paid } = await open();
+    const pay = defineFunction<string>({ name: 'pay' });
+    const functions = createFunctions(engine, [pay]);
+    await functions.enqueue(pay, 'first');
+    pagesLeft(40);
+    await expect(functions.enqueue(pay, 'a', { alongside: rowOf('a') })).rejects.toMatchObject({
+      name: 'FunctionsError',
+      type: 'storage_failed',
+      cause: { reason: 'full' },
+    });
+    const together = engine.transaction((tx) => {
+      tx.alongside(rowOf('b'));
+      return functions.in(tx).enqueue(pay, 'b');
+    });
+    await expect(together).rejects.toMatchObject({ type: 'storage_failed', cause: { reason: 'full' } });
+    expect(paid()).toEqual([]);
+    expect(await functions.list()).toHaveLength(1);
+    pagesLeft(10_000);
+    await functions.enqueue(pay, 'a', { alongside: rowOf('a') });
+    expect(paid()).toEqual([{ id: 'a' }]);
+  });
+});
+
+test('statements that the transaction of the store refuses fail the attempt', async () => {
+  const handle = openFile(':memory:', false);
+  handle.exec('CREATE TABLE paid (id TEXT PRIMARY KEY)');
+  const storage = (await sqliteStorage(handle))._unsafeUnwrap();
+  const engine = createEngine({ storage, clock: systemClock(), ids: randomIds(), delivery: recordingDelivery() });
+  const refused: Readonly<Record<string, HostRows>> = {
+    'must be synchronous': (async () => undefined) as HostRows,
+    'COMMIT is not allowed': (sql) => sql.run('COMMIT'),
+    'belong to the store': (sql) => sql.run('DELETE FROM signalbox_meta'),
+  };
+  const pay = defineFunction<string>({ name: 'pay', retry: { attempts: 1 } }, (way, run) =>
+    run.commit(undefined, refused[way] as HostRows),
+  );
+  await using functions = createFunctions(engine, [pay]);
+  await functions.start();
+  for (const way of Object.keys(refused))
+    await expect((await functions.enqueue(pay, way)).result({ timeout: '5s' })).rejects.toThrow(way);
 });

@@ -90,6 +90,23 @@ describe('rows of the host beside an operation', () => {
     expect(full._unsafeUnwrapErr()).toMatchObject({ type: 'storage_failed', reason: 'full' });
   });
 
+  it('store nothing of the batch when SQLite has rolled the transaction back because the disk is full', async () => {
+    await dispatch(() => undefined);
+    const { page_count } = handle.prepare('PRAGMA page_count').get() as { page_count: number };
+    // Room for the rows of the store and for part of the first row of the host.
+    handle.exec(`PRAGMA max_page_count = ${page_count + 40}`);
+    const insert = (id: string, size: number) =>
+      settled(dispatch((sql) => sql.run('INSERT INTO orders VALUES (?, ?)', id, 'x'.repeat(size))));
+    const [large, ...others] = await Promise.all([insert('o-1', 400_000), insert('o-2', 1), insert('o-3', 1)]);
+    expect(large).toMatchObject({ error: { type: 'storage_failed', reason: 'full' } });
+    // They may have been in the batch of the first one or in the next batch.
+    const stored = others.flatMap((outcome, at) => ('error' in (outcome as object) ? [] : [`o-${at + 2}`]));
+    expect(orders().map((row) => (row as { id: string }).id)).toEqual(stored);
+    expect(await runs()).toBe(1 + stored.length);
+    expect((await dispatch((sql) => sql.run("INSERT INTO orders VALUES ('o-4', '')"))).isOk()).toBe(true);
+    expect(await runs()).toBe(2 + stored.length);
+  });
+
   it("reject with the host's own exception", async () => {
     const throwing = async () =>
       dispatch(() => {

@@ -127,6 +127,30 @@ describe('an order, its run and its event', () => {
   });
 });
 
+test('a function for rows that waits is refused, and nothing is stored', async () => {
+  const late: unknown[] = [];
+  const waits = async (sql: { run(text: string, ...values: unknown[]): void }) => {
+    sql.run('INSERT INTO orders (id) VALUES (?)', 1);
+    await Promise.resolve();
+    try {
+      sql.run('INSERT INTO orders (id) VALUES (?)', 2);
+    } catch (error) {
+      late.push(error);
+    }
+  };
+  const doors: Readonly<Record<string, () => Promise<unknown>>> = {
+    enqueue: () => functions.enqueue(fulfil, { order: 1 }, { alongside: waits }),
+    transaction: () => pay(3, (tx) => tx.alongside(waits)),
+    'a call of a transaction': () =>
+      engine.transaction((tx) => functions.in(tx).enqueue(fulfil, { order: 1 }, { alongside: waits })),
+  };
+  for (const [door, open] of Object.entries(doors))
+    await expect(open(), door).rejects.toMatchObject({ message: expect.stringContaining('must be synchronous') });
+  expect(orders()).toEqual([]);
+  expect(await functions.list()).toEqual([]);
+  expect(late).toHaveLength(3);
+});
+
 test('an event is sent once, also beside a turn that looks for what a failed write may have claimed', async () => {
   engine.start();
   await pay(0);

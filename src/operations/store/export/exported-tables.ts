@@ -1,7 +1,7 @@
 import { policies } from '../../../access/policy-record.js';
 import { roles } from '../../../access/role-record.js';
 import { earlierRecords, noticeBatches } from '../../../events/event-records.js';
-import { declarations } from '../../../functions/declaration.js';
+import { declarations, schedules } from '../../../functions/declaration.js';
 import { functionReports } from '../../../functions/reports.js';
 import {
   afterAttempt,
@@ -15,7 +15,6 @@ import {
   steps,
   values,
 } from '../../../functions/run.js';
-import { schedules } from '../../../functions/schedule.js';
 import { jobs, jobVersions } from '../../../jobs/job-record.js';
 import { namespaces } from '../../../jobs/namespaces/namespace.js';
 import { dispatchRates, quotaUsages } from '../../../jobs/namespaces/quota-usage.js';
