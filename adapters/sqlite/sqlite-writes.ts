@@ -48,8 +48,8 @@ export interface StoredChange {
 }
 
 /**
- * About how many pages a commit of these rows appends to the log, with as many changes of indexes. Each is on a page of its own, and one
- * more has changed with them; those of a large commit share pages, until their documents fill separate ones.
+ * About how many pages a commit of these rows appends to the log, with as many changes of indexes. Each is on a separate page, and one more
+ * has changed with them; those of a large commit share pages, until their documents fill separate ones.
  */
 export function pagesOf(stored: readonly StoredChange[], entriesChanged: number): number {
   const characters = stored.reduce((sum, { row }) => sum + (row?.text.length ?? 0), 0);

@@ -219,7 +219,7 @@ export class DeliveryTurn {
     const isTried = gate === 'one' && underWayOf(this.tx, id).length > 0;
     const hasRegular = gate !== 'none' && !isTried && first.length > urgent.length;
     // With nothing urgent before them, as many first attempts as may start have been read.
-    const fresh = urgent.length === 0 || first.length <= most ? first.filter(isFirstAttempt) : undefined;
+    const fresh = urgent.length === 0 ? first.filter(isFirstAttempt) : undefined;
     const regular = hasRegular ? this.#regular(id, gate === 'one' ? 1 : most, fresh) : [];
     if (gate === 'none') this.#expire(id);
     const rest = first.length > most ? this.#due({ from: [id, now, ''], to: [id, ''], limit: 1 }) : first;
