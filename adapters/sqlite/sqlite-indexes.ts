@@ -30,6 +30,8 @@ const farBehind = 5000;
 export class EntryStatements {
   /** Ids of the indexes that the file keeps. A row may still name one that was dropped. */
   kept: ReadonlySet<number> = new Set();
+  /** How often the entries of an index were changed. */
+  changes = 0;
   /** Of the indexes that may have late rows. */
   late: ReadonlyMap<number, LateRows> = new Map();
   readonly #handle: SqliteHandle;
@@ -70,17 +72,22 @@ export class EntryStatements {
   /** Late rows are not entered yet. */
   insert(index: number, entry: string, rid: number): void {
     this.#noteAdded(index, unitOrdered(entry));
-    const late = this.late.get(index);
-    if (late !== undefined && rid > late.enteredTo) {
-      late.waiting += 1;
+    if (this.#isLate(index, rid)) {
+      (this.late.get(index) as LateRows).waiting += 1;
       return;
     }
+    this.changes += 1;
     let statement = this.#inserts.get(index);
     if (statement === undefined) {
       statement = this.#handle.prepare(`INSERT INTO signalbox_entries_${index} (entry, rid) VALUES (?, ?)`);
       this.#inserts.set(index, statement);
     }
     statement.run(entry, rid);
+  }
+
+  #isLate(index: number, rid: number): boolean {
+    const late = this.late.get(index);
+    return late !== undefined && rid > late.enteredTo;
   }
 
   #noteAdded(index: number, key: string): void {
@@ -90,8 +97,10 @@ export class EntryStatements {
     if (end !== undefined && key >= end) this.#ends.delete(index);
   }
 
-  remove(index: number, entry: string): void {
-    if (!this.kept.has(index)) return;
+  /** A late row has no entry yet. */
+  remove(index: number, entry: string, rid: number): void {
+    if (!this.kept.has(index) || this.#isLate(index, rid)) return;
+    this.changes += 1;
     let statement = this.#removals.get(index);
     if (statement === undefined) {
       statement = this.#handle.prepare(`DELETE FROM signalbox_entries_${index} WHERE entry = ?`);

@@ -134,6 +134,8 @@ export class SqliteStore implements Store {
 
   commit(overlay: Overlay): void {
     this.#assertNotOver();
+    const { entries } = this.#tables;
+    const entriesBefore = entries.changes;
     const stored = storeChanges(this.#tables, overlay, this.#prepared);
     const changed = overlay.changedTables;
     for (const name of changed) {
@@ -142,7 +144,7 @@ export class SqliteStore implements Store {
     }
     this.#statements.commit.run();
     this.#wrote = changed.length > 0 || this.#prepared || this.#changedByHost;
-    this.#file.checkpoints.wrote(pagesOf(stored));
+    this.#file.checkpoints.wrote(pagesOf(stored, entries.changes - entriesBefore));
     this.#remember(stored);
     this.#tables.catalog.index = overlay.index;
     for (const name of changed) {

@@ -48,12 +48,12 @@ export interface StoredChange {
 }
 
 /**
- * About how many pages a commit of these rows appends to the log. One row with its keys and entries lies on three pages; rows of a
- * large commit share pages, until their documents fill separate ones.
+ * About how many pages a commit of these rows appends to the log, with as many changes of indexes. Each is on a separate page, and one more
+ * has changed with them; those of a large commit share pages, until their documents fill separate ones.
  */
-export function pagesOf(stored: readonly StoredChange[]): number {
+export function pagesOf(stored: readonly StoredChange[], entriesChanged: number): number {
   const characters = stored.reduce((sum, { row }) => sum + (row?.text.length ?? 0), 0);
-  return Math.min(3 * stored.length, 64) + characters / 3072;
+  return Math.min(1 + stored.length + entriesChanged, 64) + characters / 3072;
 }
 
 function storeChange(tables: Tables, bound: BoundTable, { before, after }: Change): SqliteKeyedRow | undefined {
@@ -101,6 +101,6 @@ function moveEntries(
   before: EntryTexts,
   after: EntryTexts,
 ): void {
-  for (const [id, from] of before) if (after.get(id) !== from) indexes.remove(id, encodeEntry(from, rowKey));
+  for (const [id, from] of before) if (after.get(id) !== from) indexes.remove(id, encodeEntry(from, rowKey), rid);
   for (const [id, to] of after) if (before.get(id) !== to) indexes.insert(id, encodeEntry(to, rowKey), rid);
 }

@@ -11,25 +11,40 @@ export interface Waiters {
 
 type Wake = () => void;
 
-/** One set of callbacks for each table, so that a write wakes only the waiters of its tables. */
+/** Those that wait for the same tables. They are few: each place in the code waits for its own tables, in one order. */
+type Group = Set<Wake>;
+
+/** Groups of callbacks by table, so that a write wakes only the waiters of its tables, and that a waiter enters one set. */
 export function waiters(): Waiters {
-  const byTable = new Map<string, Set<Wake>>();
+  const groups = new Map<string, Group>();
+  const byTable = new Map<string, Group[]>();
   const bySignal = new Map<AbortSignal, Set<Wake>>();
   // One listener for each signal, whatever the number of its waiters: thousands of them share the signal that stops an engine.
   const onAbort = (event: Event) => wakeAll(bySignal.get(event.target as AbortSignal));
+  const groupOf = (tables: readonly string[]): Group => {
+    const name = tables.join();
+    let group = groups.get(name);
+    if (group === undefined) {
+      group = new Set();
+      groups.set(name, group);
+      for (const table of tables) byTable.set(table, [...(byTable.get(table) ?? []), group]);
+    }
+    return group;
+  };
   return {
     wait: (tables, signal) =>
       new Promise((resolve) => {
+        const group = groupOf(tables);
         const wake = () => {
-          for (const table of tables) leave(byTable, table, wake);
+          group.delete(wake);
           if (leave(bySignal, signal, wake)) signal.removeEventListener('abort', onAbort);
           resolve();
         };
-        for (const table of tables) enter(byTable, table, wake);
+        group.add(wake);
         if (enter(bySignal, signal, wake)) signal.addEventListener('abort', onAbort);
       }),
     wake(tables) {
-      for (const table of tables) wakeAll(byTable.get(table));
+      for (const table of tables) for (const group of byTable.get(table) ?? []) wakeAll(group);
     },
     releaseAll() {
       for (const waiting of [...bySignal.values()]) wakeAll(waiting);
@@ -40,7 +55,7 @@ export function waiters(): Waiters {
 
 function wakeAll(waiting: Set<Wake> | undefined): void {
   // A copy, because each callback removes itself from the set.
-  for (const wake of [...(waiting ?? [])]) wake();
+  if (waiting !== undefined && waiting.size > 0) for (const wake of [...waiting]) wake();
 }
 
 /** Returns whether it is the first waiter. */

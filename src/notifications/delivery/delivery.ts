@@ -108,7 +108,7 @@ export function isUnfinished(state: DeliveryState): state is WaitingState | Behi
 /** One event on its way to one configuration. While an attempt is under way it has a holder. */
 export interface Delivery extends Hold {
   /** The key of its row; absent when the event was accepted by a version whose keys were configuration and sequence. */
-  readonly number?: number;
+  readonly number?: number | undefined;
   readonly configurationId: string;
   /** The event's sequence number; with the configuration it identifies the delivery. */
   readonly sequence: number;
@@ -153,6 +153,12 @@ export const deliveries = table<Delivery>(
       key: ({ configurationId, state, orderKey, sequence }) =>
         orderKey !== null && isInOrder(state) ? [configurationId, orderKey, sequence] : undefined,
       lazy: 32,
+    },
+    /** Those that wait for an earlier one of their run. Usually there are none, which is known without a look at the runs. */
+    behind: {
+      version: 1,
+      key: ({ configurationId, state, orderKey, sequence }) =>
+        state.type === 'behind' ? [configurationId, orderKey, sequence] : undefined,
     },
     /** What somebody works on: never many. */
     held: { version: 1, key: ({ sequence, holder }) => (holder === undefined ? undefined : [sequence]), lazy: 128 },

@@ -7,31 +7,32 @@ import { deliveryIdOf } from './delivery-id.js';
 /** The initial delivery of an event to the configuration at a position of its list. */
 export function freshDelivery(event: StoredEvent, position: number, ordered: boolean): Delivery {
   const configuration = event.notified[position] as NotifiedConfiguration;
-  return {
-    ...numberOf(event, position),
+  const { id: eventId, sequence, workspaceId, trigger, createdAt, traceparent } = event;
+  const fresh: Delivery = {
+    number: numberOf(event, position),
     configurationId: configuration.id,
-    sequence: event.sequence,
-    id: deliveryIdOf(event.id, position),
-    eventId: event.id,
-    workspaceId: event.workspaceId,
+    sequence,
+    id: deliveryIdOf(eventId, position),
+    eventId,
+    workspaceId,
     kind: configuration.kind ?? 'generic',
-    trigger: event.trigger,
+    trigger,
     orderKey: ordered ? orderKeyOf(event.event) : null,
-    createdAt: event.createdAt,
+    createdAt,
     state: { type: 'waiting', dueAt: dueSinceAcceptance, attempted: 0 },
     attempts: [],
-    ...(event.traceparent === undefined ? {} : { traceparent: event.traceparent }),
   };
+  return traceparent === undefined ? fresh : { ...fresh, traceparent };
 }
 
 /** The key of the delivery at a position of the event's list. */
 export function keyOfDelivery(event: StoredEvent, position: number): Key {
   const { id: configurationId = '' } = event.notified[position] ?? {};
-  return deliveryKey({ ...numberOf(event, position), configurationId, sequence: event.sequence });
+  return deliveryKey({ number: numberOf(event, position), configurationId, sequence: event.sequence });
 }
 
-function numberOf({ numbered, sequence }: StoredEvent, position: number): Pick<Delivery, 'number'> {
-  return numbered === true ? { number: sequence + position } : {};
+function numberOf({ numbered, sequence }: StoredEvent, position: number): number | undefined {
+  return numbered === true ? sequence + position : undefined;
 }
 
 /** The position of a configuration in the event's list; -1 when the event does not notify it. */

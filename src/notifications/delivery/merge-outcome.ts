@@ -39,7 +39,9 @@ export function outcomeOf(before: Delivery, event: DeliveryEvent): Outcome {
  * delivered. Other decisions count only if the start is still this one, and the row is in the state on which the decision was based.
  */
 export function mergeOutcome(stored: Delivery, outcome: Outcome, isOurs: boolean): Delivery {
-  const { event, attempt, after } = outcome;
+  const { before, event, attempt, after } = outcome;
+  // Nobody else has changed it.
+  if (isOurs && stored === before && stored.erased !== true) return freed(after);
   const current = isOurs ? freed(stored) : stored;
   const logged = attempt === null ? current : withLoggedAttempt(current, after, attempt);
   const next = { ...logged, state: stateAfter(current.state, outcome, isOurs || event.type === 'attempt_delivered') };

@@ -131,6 +131,8 @@ interface View {
 }
 
 interface Escapes {
+  /** The first character of each. */
+  readonly mark: string;
   /** One escaped character. */
   readonly pattern: RegExp;
   readonly decode: (escaped: string) => string;
@@ -141,10 +143,12 @@ const controls: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', 
 
 const escapes: readonly Escapes[] = [
   {
+    mark: '%',
     pattern: /%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-7](?:%[89ab][\da-f]){3}/gi,
     decode: percentDecoded,
   },
   {
+    mark: '\\',
     pattern: /\\(?:u[\da-fA-F]{4}|x[\da-fA-F]{2}|["'\\/bfnrt])/g,
     decode: (escaped) =>
       escaped.length > 2
@@ -152,6 +156,7 @@ const escapes: readonly Escapes[] = [
         : (controls[escaped.slice(1)] ?? escaped.slice(1)),
   },
   {
+    mark: '&',
     pattern: /&(?:amp|lt|gt|quot|apos|#\d{1,5}|#x[\da-f]{1,4});/gi,
     decode: (escaped) => {
       const name = escaped.slice(1, -1).toLowerCase();
@@ -161,7 +166,8 @@ const escapes: readonly Escapes[] = [
   },
 ];
 
-function decoded({ text, starts }: View, { pattern, decode }: Escapes): View | undefined {
+function decoded({ text, starts }: View, { mark, pattern, decode }: Escapes): View | undefined {
+  if (!text.includes(mark)) return undefined;
   const original = (index: number): number => starts?.[index] ?? index;
   const places: number[] = [];
   let plain = '';

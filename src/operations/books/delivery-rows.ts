@@ -45,7 +45,7 @@ export function addDelivery(view: WriteView, delivery: Delivery): Delivery {
 
 /** Makes the first delivery of the run due, if it still waits behind one that has ended. */
 export function releaseNext(view: WriteView, { configurationId, orderKey }: Delivery, at: Instant): void {
-  if (orderKey === null) return;
+  if (orderKey === null || view.list(deliveries, { index: 'behind', limit: 1 }).length === 0) return;
   const first = firstOfRun(view, configurationId, orderKey);
   if (first?.state.type !== 'behind') return;
   const released = transitionDelivery(first.state, { type: 'released', at });

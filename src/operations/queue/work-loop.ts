@@ -148,6 +148,8 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
   #neighbours: readonly string[] = [];
   #isWatchingLives = false;
   #watching = new AbortController();
+  /** Ends the run. */
+  #stopping: AbortSignal | undefined;
 
   constructor(context: EngineContext, kind: QueueKind<Item, End, Work>) {
     this.#context = context;
@@ -164,6 +166,7 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
   async run(signal: AbortSignal): Promise<void> {
     if (this.#isOver) this.#waker = this.#newWaker();
     this.#isOver = false;
+    this.#stopping = signal;
     this.#isUrgent = true;
     this.#watching = new AbortController();
     const watching = this.#watching;
@@ -275,7 +278,8 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
     this.#ends.push({ item, end });
     this.#isUrgent ||= this.#kind.isAwaited({ item, end });
     // The first one sets the time of the write for all that end until then.
-    if (this.#isUrgent || this.#ends.length === 1 || this.#ends.length >= this.#kind.recordBatch || this.#running === 0)
+    const isLast = this.#running === 0 && this.#stopping?.aborted === true;
+    if (this.#isUrgent || this.#ends.length === 1 || this.#ends.length >= this.#kind.recordBatch || isLast)
       this.#waker.wake();
   }
 

@@ -3,6 +3,7 @@ import {
   acceptedOf,
   type Delivery,
   deliveries,
+  dueSinceAcceptance,
   isInOrder,
   queueName,
 } from '../../../notifications/delivery/delivery.js';
@@ -217,7 +218,9 @@ export class DeliveryTurn {
     const urgent = first.filter(({ state }) => state.type === 'manual').slice(0, most);
     const isTried = gate === 'one' && underWayOf(this.tx, id).length > 0;
     const hasRegular = gate !== 'none' && !isTried && first.length > urgent.length;
-    const regular = hasRegular ? this.#regular(id, gate === 'one' ? 1 : most) : [];
+    // With nothing urgent before them, as many first attempts as may start have been read.
+    const fresh = urgent.length === 0 ? first.filter(isFirstAttempt) : undefined;
+    const regular = hasRegular ? this.#regular(id, gate === 'one' ? 1 : most, fresh) : [];
     if (gate === 'none') this.#expire(id);
     const rest = first.length > most ? this.#due({ from: [id, now, ''], to: [id, ''], limit: 1 }) : first;
     return {
@@ -236,15 +239,14 @@ export class DeliveryTurn {
     };
   }
 
-  /** What may start by schedule. What is too old ends here. */
-  #regular(id: string, most: number): readonly Delivery[] {
-    const found = (): readonly Delivery[] =>
-      inOrderOfDue(
-        this.#due({ from: [id, 1], to: [id, retriesFrom], limit: most }),
-        this.#due({ from: [id, retriesFrom], to: [id, this.time.now, ''], limit: most }),
-      );
+  /** What may start by schedule. What is too old ends here. `fresh`: the first attempts, if they are known. */
+  #regular(id: string, most: number, fresh: readonly Delivery[] | undefined): readonly Delivery[] {
     for (let round = 0; ; round += 1) {
-      const due = found();
+      const first =
+        round === 0 && fresh !== undefined
+          ? fresh.slice(0, most)
+          : this.#due({ from: [id, dueSinceAcceptance], to: [id, retriesFrom], limit: most });
+      const due = inOrderOfDue(first, this.#due({ from: [id, retriesFrom], to: [id, this.time.now, ''], limit: most }));
       const old = due.filter((delivery) => timeLeft(delivery.createdAt, this.time, this.memory.rules) <= 0);
       if (old.length === 0) return due.slice(0, most);
       for (const delivery of old) this.#expired(delivery);
@@ -461,6 +463,10 @@ function addMissing(view: WriteView, event: StoredEvent, configurationId: string
   const position = positionOf(event, configurationId);
   if (position < 0 || deliveryOf(view, event, position) !== undefined) return;
   addDelivery(view, freshDelivery(event, position, ordered));
+}
+
+function isFirstAttempt({ state }: Delivery): boolean {
+  return state.type === 'waiting' && state.dueAt >= dueSinceAcceptance && state.dueAt < retriesFrom;
 }
 
 /** When the first of them, in order, is due that is due later. */
