@@ -141,9 +141,11 @@ test(`${kills} kills in two processes lose no accepted run and record each once`
   }
 });
 
-test('an order, its runs and its event are stored together or not at all, whenever their process is killed', async () => {
+const lives = asked === undefined ? 3 : Math.ceil(kills / 10);
+test('an order, its runs and its event are stored together or not at all, whenever their process is killed', {
+  timeout: 120_000 + lives * 10_000,
+}, async () => {
   const log = newLog();
-  const lives = asked === undefined ? 3 : Math.ceil(kills / 10);
   await Promise.all(
     ['a', 'b'].map(async (slot) => {
       for (let at = 0; at < lives; at += 1) {
