@@ -166,7 +166,9 @@ async function expectOnce(file: string, log: Log): Promise<void> {
 function realDisk(): Disk | undefined {
   const directory = join(folder, 'disk');
   mkdirSync(directory);
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${32 + 8 * rounds}m`, 'tmpfs', directory], { stdio: 'ignore' });
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${32 + 8 * rounds}m`, 'tmpfs', directory], {
+    stdio: 'ignore',
+  });
   if (status !== 0) return undefined;
   mounted = directory;
   const filler = join(directory, 'filler');
