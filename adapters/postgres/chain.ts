@@ -67,8 +67,7 @@ export class Chain {
     await this.#transaction(session, async () => {
       const [there] = await session.run([this.#sql.hasStore()]);
       if (there?.rows[0]?.[0] === 't') return;
-      await session.run([this.#sql.createSchema()]);
-      for (const statement of this.#sql.createStore(randomUUID())) await session.run([statement]);
+      await session.run([this.#sql.createSchema(), ...this.#sql.createStore(randomUUID())]);
     });
   }
 

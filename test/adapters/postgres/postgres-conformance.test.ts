@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { describe, test } from 'vitest';
+import { describe, inject, test } from 'vitest';
 import { postgresStorage } from '../../../adapters/postgres/index.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { storageConformance } from '../../conformance/storage/index.js';
 import { valueFrom } from '../../conformance/storage/storage-subject.js';
 
-const url = process.env['SIGNALBOX_TEST_POSTGRES'] as string;
+const url = inject('postgres');
 
 describe('a schema of a PostgreSQL database', () => {
   const schemas = new WeakMap<Storage, string>();
