@@ -31,7 +31,7 @@ async function opened(
 ): Promise<Result<Storage, StorageError>> {
   const connect = typeof server === 'string' ? await connectionsTo(server) : () => lentBy(server);
   const quiet = { warn: () => undefined, error: () => undefined };
-  const store = new PostgresStore({ schema, busyMs, budget: 64_000_000, connect, logger: quiet });
+  const store = new PostgresStore({ schema, busyMs, budget: 64_000_000, connect, listen: connect, logger: quiet });
   const refused = await store.open();
   return refused === undefined ? ok(store.storage()) : err(refused);
 }

@@ -6,6 +6,7 @@ import { type Outcome, type ReadWork, runBatch, runRead, type WriteWork } from '
 import { type Waiters, waiters } from '../storage-kit/waiters.js';
 import { Chain } from './chain.js';
 import type { Batch } from './feed.js';
+import { Listener } from './listener.js';
 import { Misses, ReplicaSnapshot } from './replica.js';
 import { ConnectionLost, failureOf, isPassing, isServerError, type Lent, Session } from './session.js';
 import { Sql } from './sql.js';
@@ -18,6 +19,8 @@ export interface StoreOptions {
   /** Size of what is kept in memory, in characters. */
   readonly budget: number;
   readonly connect: () => Promise<Lent>;
+  /** A connection on which notifications arrive. */
+  readonly listen: () => Promise<Lent>;
   readonly logger: { warn(details: object, message: string): void; error(details: object, message: string): void };
 }
 
@@ -35,8 +38,10 @@ const batchMs = 8;
 const turnsAfterLoss = 20;
 /** Waits between tries while the server is away, in milliseconds. */
 const retry = { first: 5, last: 500 };
-/** How often others' commits are looked for while somebody waits, in milliseconds. */
-const pollMs = 25;
+/** How often others' commits are looked for while somebody waits, in milliseconds: with notifications, and without. */
+const poll = { notified: 250, blind: 25 };
+/** After so many milliseconds at the lock it is checked who holds it. */
+const longWaitMs = 1000;
 /** How often the chain is shortened, in batches of this process. */
 const shortenEvery = 1000;
 
@@ -53,6 +58,8 @@ export class PostgresStore {
   #reads: Waiting<ReadWork>[] = [];
   #writing: Promise<void> | undefined;
   #reading: Promise<void> | undefined;
+  readonly #listener: Listener;
+  readonly #sql: Sql;
   #polling = false;
   #closing: Promise<void> | undefined;
   #isOpen = true;
@@ -67,7 +74,9 @@ export class PostgresStore {
     const answerMs = options.busyMs + 5000;
     this.#writer = new Session(options.connect, answerMs);
     this.#reader = new Session(options.connect, answerMs);
-    this.#chain = new Chain(new Sql(options.schema), options.budget, {
+    this.#sql = new Sql(options.schema);
+    this.#listener = new Listener(options.listen, this.#sql.channel, () => this.#look());
+    this.#chain = new Chain(this.#sql, options.budget, {
       changed: (tables) => this.#waiting.wake(tables),
       forked: () =>
         options.logger.error({}, 'The database has lost writes that were confirmed: another server has taken over, or a backup was restored'),
@@ -121,6 +130,7 @@ export class PostgresStore {
     }
     this.#isOpen = false;
     this.#waiting.releaseAll();
+    this.#listener.close();
     this.#writer.close();
     this.#reader.close();
   }
@@ -245,7 +255,7 @@ export class PostgresStore {
 
   async #beginTurn(): Promise<void> {
     const { seq } = this.#chain.replica.tip;
-    await this.#chain.beginTurn(this.#writer);
+    await this.#atLock(this.#chain.beginTurn(this.#writer));
     this.#turns = this.#chain.replica.tip.seq === seq ? this.#turns - 1 : turnsAfterLoss;
   }
 
@@ -288,7 +298,8 @@ export class PostgresStore {
 
   async #store(batch: Batch, changes: Overlay, misses: Misses): Promise<boolean> {
     try {
-      if (await this.#chain.commit(this.#writer, batch, changes)) {
+      if (await this.#atLock(this.#chain.commit(this.#writer, batch, changes))) {
+        this.#listener.notify();
         this.#batches += 1;
         if (this.#batches % shortenEvery === 0) await this.#chain.shorten(this.#writer);
         return true;
@@ -306,12 +317,28 @@ export class PostgresStore {
     return false;
   }
 
+  /** Whoever holds the lock for long without working has been stopped, or has vanished: its session is ended. */
+  async #atLock<T>(work: Promise<T>): Promise<T> {
+    const end = async (): Promise<void> => {
+      const session = new Session(this.#options.connect, longWaitMs);
+      await session.run([this.#sql.endIdleHolders()]).catch(() => undefined);
+      session.close();
+    };
+    const timer = setInterval(() => void end(), longWaitMs);
+    try {
+      return await work;
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
   /** A commit without an answer may have happened: it is never repeated, and never called failed, before that is known. */
   async #lookFor(batch: Batch, lost: ConnectionLost): Promise<boolean> {
     this.#chain.loseTurn(this.#writer);
     for (let wait = retry.first; ; wait = Math.min(2 * wait, retry.last)) {
+      if (!this.#isOpen) throw lost;
       try {
-        const isThere = await this.#chain.wasAppended(this.#writer, batch);
+        const isThere = await this.#atLock(this.#chain.wasAppended(this.#writer, batch));
         await this.#chain.pull(this.#writer);
         return isThere;
       } catch (thrown) {
@@ -342,7 +369,7 @@ export class PostgresStore {
     while (this.#closing === undefined && !signal.aborted && highest() <= after) {
       const woken = this.#waiting.wait(tables, signal);
       // What was committed before it waited has woken nobody.
-      if (isFirst) this.#submitRead(() => undefined).catch(() => undefined);
+      if (isFirst) this.#look();
       isFirst = false;
       this.#poll();
       await woken;
@@ -350,8 +377,13 @@ export class PostgresStore {
     return highest();
   }
 
-  /** Looks for others' commits while somebody waits. */
+  /** Looks for others' commits. */
+  #look(): void {
+    void this.#submitRead(() => undefined).catch(() => undefined);
+  }
+
   #poll(): void {
+    this.#listener.start();
     if (this.#polling) return;
     this.#polling = true;
     const look = (): void => {
@@ -360,11 +392,11 @@ export class PostgresStore {
         return;
       }
       const next = (): void => {
-        setTimeout(look, pollMs).unref();
+        setTimeout(look, this.#listener.isProven ? poll.notified : poll.blind).unref();
       };
       this.#submitRead(() => undefined).then(next, next);
     };
-    setTimeout(look, pollMs).unref();
+    setTimeout(look, poll.blind).unref();
   }
 
   // While the server is away.

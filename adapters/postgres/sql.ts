@@ -32,7 +32,12 @@ export class Sql {
     this.#schema = `"${schema.replaceAll('"', '""')}"`;
     let hash = 0;
     for (const character of schema) hash = (Math.imul(hash, 31) + (character.codePointAt(0) as number)) | 0;
-    this.#lock = hash;
+    this.#lock = hash & 0x7fffffff;
+  }
+
+  /** Where commits are notified of. */
+  get channel(): string {
+    return `signalbox_${this.#lock}`;
   }
 
   #name(table: string): string {
@@ -46,6 +51,15 @@ export class Sql {
   /** Held until the end of the transaction. Whoever has it may append a batch. */
   lock(): Statement {
     return { text: `SELECT pg_advisory_xact_lock(${lockClass}, ${this.#lock})` };
+  }
+
+  /**
+   * Ends sessions that hold the lock while their client does nothing: it was stopped, or has vanished. What they have not committed is undone.
+   */
+  endIdleHolders(): Statement {
+    return {
+      text: `SELECT pg_terminate_backend(a.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.granted AND l.classid = ${lockClass} AND l.objid = ${this.#lock} AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND (a.state LIKE 'idle in transaction%' OR a.wait_event = 'ClientRead') AND a.state_change < clock_timestamp() - interval '500 ms'`,
+    };
   }
 
   // What describes the store.
