@@ -6,7 +6,7 @@ import { type AnyTable, entryOf } from '../../src/storage/records.js';
 import { Catalog } from './catalog.js';
 import { type Batch, batchOf, parseTables } from './feed.js';
 import { type FetchedRow, type Gap, type Misses, type OrderName, orderName, Replica } from './replica.js';
-import type { Session } from './session.js';
+import { ConnectionLost, isOfStore, isPassing, isServerError, type Session } from './session.js';
 import { indexesEvery, layout, type Sql } from './sql.js';
 import type { Statement, StatementResult } from './wire.js';
 
@@ -16,6 +16,20 @@ type ResultRow = StatementResult['rows'][number];
 const kept = { batches: 10_000, minutes: 10, most: 2_000 };
 /** How many rows are read at once while an index is built or completed. */
 const pageSize = 500;
+
+/** A statement of the host has failed: nothing of its transaction was stored. */
+export class HostStatementError extends Error {
+  /** The error of `pg`. */
+  readonly original: unknown;
+  /** Nobody can have committed meanwhile: it was not made from an older state. */
+  readonly isFinal: boolean;
+
+  constructor(original: unknown, isFinal: boolean) {
+    super('a statement of the host has failed');
+    this.original = original;
+    this.isFinal = isFinal;
+  }
+}
 
 /** What a store's owner is told. */
 export interface ChainHost {
@@ -264,6 +278,38 @@ export class Chain {
     const results = await session.run(statements, true);
     this.#isInTurn = false;
     if (results[at]?.count !== 1) return false;
+    this.#committed(batch);
+    return true;
+  }
+
+  /**
+   * As `commit`, with statements of the host in the same transaction: both or neither. They come before the lock, as the host's own
+   * transactions do when they come to the store. Rejects with a `HostStatementError` when one of them fails.
+   */
+  async commitWith(
+    session: Session,
+    host: readonly Statement[],
+    batch: Batch,
+    changes: Overlay,
+  ): Promise<boolean> {
+    const own = [
+      this.#sql.append(batch, this.replica.tip, this.#indexesWith(batch)),
+      this.#sql.assertTip(batch),
+      ...this.#sql.changes(batch, changes, (name) => this.catalog.table(name)),
+    ];
+    const isInTurn = this.#isInTurn;
+    try {
+      await session.run(isInTurn ? [...host, ...own, { text: 'COMMIT' }] : [...host, this.#sql.lock(), ...own]);
+    } catch (thrown) {
+      if (thrown instanceof ConnectionLost || !isServerError(thrown)) throw thrown;
+      this.#isInTurn = false;
+      if (isInTurn) await session.run([{ text: 'ROLLBACK' }]);
+      const failed = (thrown as { completed?: number }).completed ?? host.length;
+      if (failed < host.length && !isPassing(thrown) && !isOfStore(thrown)) throw new HostStatementError(thrown, isInTurn);
+      if (thrown.code === '22012' && failed >= host.length) return false;
+      throw thrown;
+    }
+    this.#isInTurn = false;
     this.#committed(batch);
     return true;
   }

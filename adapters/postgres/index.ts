@@ -1,6 +1,6 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
-import type { Storage, StorageError } from '../../src/ports/storage.js';
-import { PostgresStore } from './postgres-storage.js';
+import type { StorageError } from '../../src/ports/storage.js';
+import { type PostgresStorage, PostgresStore } from './postgres-storage.js';
 import type { Lent } from './session.js';
 import type { PgClient } from './wire.js';
 
@@ -21,14 +21,14 @@ export interface PostgresStorageOptions {
 export function postgresStorage(
   server: string | PgPool,
   options: PostgresStorageOptions = {},
-): ResultAsync<Storage, StorageError> {
+): ResultAsync<PostgresStorage, StorageError> {
   return new ResultAsync(opened(server, options));
 }
 
 async function opened(
   server: string | PgPool,
   { schema = 'signalbox', busyMs = 10_000 }: PostgresStorageOptions,
-): Promise<Result<Storage, StorageError>> {
+): Promise<Result<PostgresStorage, StorageError>> {
   const connect = typeof server === 'string' ? await connectionsTo(server) : () => lentBy(server);
   const quiet = { warn: () => undefined, error: () => undefined };
   const store = new PostgresStore({ schema, busyMs, budget: 64_000_000, connect, listen: connect, logger: quiet });
@@ -55,3 +55,7 @@ async function lentBy(pool: PgPool): Promise<Lent> {
   const client = await pool.connect();
   return { client, giveBack: (broken) => client.release(broken) };
 }
+
+export { HostTransactionError } from '../storage-kit/host-transaction-error.js';
+export type { PostgresOutcome, PostgresRows, PostgresStatements, PostgresValue } from './host-rows.js';
+export type { PostgresStorage } from './postgres-storage.js';

@@ -3,13 +3,16 @@ import type { ReadView, Storage, StorageError, WriteView, Written } from '../../
 import { closedFailure, storageFailure } from '../../src/storage/failures.js';
 import type { Overlay } from '../../src/storage/overlay.js';
 import { type Outcome, type ReadWork, runBatch, runRead, type WriteWork } from '../storage-kit/batches.js';
+import { HostTransactionError } from '../storage-kit/host-transaction-error.js';
 import { type Waiters, waiters } from '../storage-kit/waiters.js';
-import { Chain } from './chain.js';
+import { Chain, HostStatementError } from './chain.js';
 import type { Batch } from './feed.js';
+import { type PostgresRows, statementsOf } from './host-rows.js';
 import { Listener } from './listener.js';
 import { Misses, ReplicaSnapshot } from './replica.js';
 import { ConnectionLost, failureOf, isPassing, isServerError, type Lent, Session } from './session.js';
 import { Sql } from './sql.js';
+import type { Statement } from './wire.js';
 
 /** Where the store is, and how long it is waited for. */
 export interface StoreOptions {
@@ -31,6 +34,11 @@ interface Waiting<W> {
   readonly reject: (thrown: unknown) => void;
 }
 
+interface WaitingWrite extends Waiting<WriteWork> {
+  /** Statements of the host that are committed with it, of its last run. */
+  readonly host?: { statements: readonly Statement[] };
+}
+
 const batchLimit = 512;
 /** A batch takes no more writes after this many milliseconds. */
 const batchMs = 8;
@@ -47,6 +55,24 @@ const shortenEvery = 1000;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** A store in a schema of a PostgreSQL database. */
+export interface PostgresStorage extends Storage {
+  /**
+   * The storage for one operation that is committed together with your own rows in the same database: both or neither.
+   *
+   * ```ts
+   * const storage = box.alongside((sql) => sql.run('INSERT INTO orders (id) VALUES ($1)', order.id));
+   * const dispatched = await dispatchJob({ ...engine, storage }, principal, { jobId: 'invoice' });
+   * ```
+   *
+   * If the operation is refused, nothing is executed. If one of your statements fails, the operation is rolled back and its promise
+   * rejects with the error of `pg`, such as a violated constraint; a failure of the server is the operation's `storage_failed`. The promise
+   * rejects with a `HostTransactionError` if `rows` is asynchronous, tries to end the transaction or names tables of the store, or if the
+   * operation writes a second time. For several operations: `engine.transaction`.
+   */
+  alongside(rows: PostgresRows): Storage;
+}
+
 /** The storage of one process over a chain in PostgreSQL. */
 export class PostgresStore {
   readonly #options: StoreOptions;
@@ -54,7 +80,7 @@ export class PostgresStore {
   readonly #writer: Session;
   readonly #reader: Session;
   readonly #waiting: Waiters = waiters();
-  #writes: Waiting<WriteWork>[] = [];
+  #writes: WaitingWrite[] = [];
   #reads: Waiting<ReadWork>[] = [];
   #writing: Promise<void> | undefined;
   #reading: Promise<void> | undefined;
@@ -102,7 +128,37 @@ export class PostgresStore {
     }
   }
 
-  storage(): Storage {
+  storage(): PostgresStorage {
+    return { ...this.#storage(), alongside: (rows) => this.#alongside(rows) };
+  }
+
+  /** The storage for one operation with rows of the host. */
+  #alongside(rows: PostgresRows): Storage {
+    let isUsed = false;
+    const host: { statements: readonly Statement[] } = { statements: [] };
+    return {
+      ...this.#storage(),
+      write: <T, E>(work: (view: WriteView) => Result<T, E>) => {
+        if (isUsed)
+          return new ResultAsync<Written<T>, E | StorageError>(
+            Promise.reject(
+              new HostTransactionError(
+                '`alongside` is for one operation with one write: create another one for the next operation.',
+              ),
+            ),
+          );
+        isUsed = true;
+        const both: WriteWork = (view) =>
+          work(view).map((value) => {
+            host.statements = statementsOf(rows, { value, index: view.index });
+            return value;
+          });
+        return new ResultAsync(this.#submitWrite(both, host) as Promise<Result<Written<T>, E | StorageError>>);
+      },
+    };
+  }
+
+  #storage(): Storage {
     return {
       read: <T>(work: (view: ReadView) => T) =>
         new ResultAsync(this.#submitRead(work) as Promise<Result<T, StorageError>>),
@@ -201,10 +257,10 @@ export class PostgresStore {
 
   // Writes.
 
-  #submitWrite(work: WriteWork): Promise<Result<unknown, unknown>> {
+  #submitWrite(work: WriteWork, host?: WaitingWrite['host']): Promise<Result<unknown, unknown>> {
     if (this.#closing !== undefined) return Promise.resolve(err(closedFailure()));
     return new Promise((resolve, reject) => {
-      this.#writes.push({ work, since: performance.now(), resolve, reject });
+      this.#writes.push({ work, since: performance.now(), resolve, reject, ...(host === undefined ? {} : { host }) });
       this.#writing ??= this.#writeAll();
     });
   }
@@ -260,7 +316,7 @@ export class PostgresStore {
   }
 
   #run(snapshot: ReplicaSnapshot): BatchRun {
-    const taken: Waiting<WriteWork>[] = [];
+    const taken: WaitingWrite[] = [];
     const started = performance.now();
     let changes: Overlay | undefined;
     const { outcomes } = runBatch(
@@ -276,6 +332,8 @@ export class PostgresStore {
       () => {
         const next = this.#writes[taken.length];
         if (next === undefined || taken.length >= this.#most) return undefined;
+        // Rows of a host are committed with their operation alone.
+        if (taken.length > 0 && (next.host ?? taken[0]?.host) !== undefined) return undefined;
         if (taken.length > 0 && performance.now() - started > batchMs) return undefined;
         taken.push(next);
         return next.work;
@@ -286,7 +344,12 @@ export class PostgresStore {
 
   /** False when it has to run again. */
   async #commit({ taken, outcomes, changes }: BatchRun, misses: Misses): Promise<boolean> {
-    if (changes.isChanged) {
+    const [first] = outcomes;
+    const { host } = this.#writes[0] as WaitingWrite;
+    if (host !== undefined && first !== undefined && 'result' in first && first.result.isOk()) {
+      // Also without a change: what was committed can be looked for.
+      if (!(await this.#store(this.#chain.batchOf(changes), changes, misses, host.statements))) return false;
+    } else if (changes.isChanged) {
       if (!(await this.#store(this.#chain.batchOf(changes), changes, misses))) return false;
     } else if (this.#chain.isInTurn) await this.#chain.endTurn(this.#writer);
     else if (await this.#chain.pull(this.#writer)) return false;
@@ -296,9 +359,19 @@ export class PostgresStore {
     return true;
   }
 
-  async #store(batch: Batch, changes: Overlay, misses: Misses): Promise<boolean> {
+  async #store(
+    batch: Batch,
+    changes: Overlay,
+    misses: Misses,
+    host?: readonly Statement[],
+  ): Promise<boolean> {
+    const chain = this.#chain;
     try {
-      if (await this.#atLock(this.#chain.commit(this.#writer, batch, changes))) {
+      const committing =
+        host === undefined
+          ? chain.commit(this.#writer, batch, changes)
+          : chain.commitWith(this.#writer, host, batch, changes);
+      if (await this.#atLock(committing)) {
         this.#listener.notify();
         this.#batches += 1;
         if (this.#batches % shortenEvery === 0) await this.#chain.shorten(this.#writer);
@@ -306,6 +379,10 @@ export class PostgresStore {
       }
     } catch (thrown) {
       if (thrown instanceof ConnectionLost) return this.#lookFor(batch, thrown);
+      if (thrown instanceof HostStatementError && !thrown.isFinal && (await chain.pull(this.#writer))) {
+        this.#turns = turnsAfterLoss;
+        return false;
+      }
       if (!isServerError(thrown) || thrown.code !== '23505') throw thrown;
       // A row was taken for new that is there.
       this.#chain.loseTurn(this.#writer);
@@ -351,6 +428,10 @@ export class PostgresStore {
 
   /** The one that cannot be stored is found by halves, so that only it fails. */
   #failWrites(thrown: unknown): void {
+    if (thrown instanceof HostStatementError) {
+      this.#writes.shift()?.reject(thrown.original);
+      return;
+    }
     const error = failureOf(thrown);
     const failed = Math.min(this.#most, this.#writes.length);
     if (failed > 1 && error.reason === 'invalid_record') {

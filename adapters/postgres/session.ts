@@ -112,6 +112,9 @@ export function isPassing(thrown: unknown): boolean {
 
 const passing = /^(08...|57P0.|53300|53200|40001|40P01|55P03|25006|25P03|25P04|ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOTFOUND)$/;
 
+/** A failure of the server as such, whichever statement meets it. */
+export const isOfStore = ({ code }: ServerError): boolean => /^(53|58|XX|57014)/.test(code);
+
 /** The port's error for an error of the server or of its connection. */
 export function failureOf(thrown: unknown): StorageError {
   const message = thrown instanceof Error ? thrown.message : String(thrown);

@@ -179,6 +179,14 @@ export class Sql {
     };
   }
 
+  /** Fails (22012) unless this is the last batch: undoes what stands before it in the transaction. */
+  assertTip(tip: Pick<Replica['tip'], 'seq' | 'id'>): Statement {
+    return {
+      text: `SELECT 1 / (SELECT (c.seq = $1 AND c.id = $2)::int FROM ${this.#name('chain')} c ORDER BY c.seq DESC LIMIT 1)`,
+      values: [String(tip.seq), tip.id],
+    };
+  }
+
   /** Removes old batches, at most some, but keeps the newest ones. */
   shorten(keep: number, minutes: number, most: number): Statement {
     const chain = this.#name('chain');

@@ -106,7 +106,9 @@ export class PipelineQuery {
     this.callback?.(null, this.#results);
   }
 
+  /** The error gets the number of statements that were executed before it. */
   handleError(error: unknown): void {
+    if (error instanceof Error) Object.assign(error, { completed: this.#results.length });
     this.callback?.(error);
   }
 
