@@ -37,7 +37,13 @@ export function statementsOf(rows: PostgresRows, outcome: PostgresOutcome): Stat
         if (fault !== undefined) throw new HostTransactionError(fault);
         statements.push({ text, values: values.map(parameterOf) });
       },
-    },
+      // What a function for rows in SQLite may call.
+      all() {
+        throw new HostTransactionError(
+          'Statements are executed with the commit, which gives no rows: read before the operation, or let a statement decide.',
+        );
+      },
+    } as PostgresStatements,
     outcome,
   );
   isOpen = false;

@@ -1,4 +1,5 @@
 import { err, type Result, ResultAsync } from 'neverthrow';
+import type { Logger } from '../../src/ports/logger.js';
 import type { ReadView, Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
 import { closedFailure, storageFailure } from '../../src/storage/failures.js';
 import type { Overlay } from '../../src/storage/overlay.js';
@@ -24,7 +25,7 @@ export interface StoreOptions {
   readonly connect: () => Promise<Lent>;
   /** A connection on which notifications arrive. */
   readonly listen: () => Promise<Lent>;
-  readonly logger: { warn(details: object, message: string): void; error(details: object, message: string): void };
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
 }
 
 interface Waiting<W> {
@@ -50,6 +51,8 @@ const retry = { first: 5, last: 500 };
 const poll = { notified: 250, blind: 25 };
 /** After so many milliseconds at the lock it is checked who holds it. */
 const longWaitMs = 1000;
+/** A connection that has not answered for so long, or for the time that callers wait, is given up. */
+const leastAnswerMs = 5000;
 /** How often the chain is shortened, in batches of this process. */
 const shortenEvery = 1000;
 
@@ -88,6 +91,8 @@ export class PostgresStore {
   readonly #sql: Sql;
   #polling = false;
   #closing: Promise<void> | undefined;
+  /** From then on, an answer of the server is not waited for any more. */
+  #closeBy = Number.POSITIVE_INFINITY;
   #isOpen = true;
   #turns = 0;
   #batches = 0;
@@ -97,7 +102,7 @@ export class PostgresStore {
 
   constructor(options: StoreOptions) {
     this.#options = options;
-    const answerMs = options.busyMs + 5000;
+    const answerMs = Math.max(leastAnswerMs, options.busyMs);
     this.#writer = new Session(options.connect, answerMs);
     this.#reader = new Session(options.connect, answerMs);
     this.#sql = new Sql(options.schema);
@@ -175,6 +180,7 @@ export class PostgresStore {
   }
 
   close(): Promise<void> {
+    this.#closeBy = Math.min(this.#closeBy, performance.now() + this.#options.busyMs);
     this.#closing ??= this.#finish();
     return this.#closing;
   }
@@ -413,13 +419,14 @@ export class PostgresStore {
   async #lookFor(batch: Batch, lost: ConnectionLost): Promise<boolean> {
     this.#chain.loseTurn(this.#writer);
     for (let wait = retry.first; ; wait = Math.min(2 * wait, retry.last)) {
-      if (!this.#isOpen) throw lost;
       try {
         const isThere = await this.#atLock(this.#chain.wasAppended(this.#writer, batch));
         await this.#chain.pull(this.#writer);
         return isThere;
       } catch (thrown) {
         if (!isPassing(thrown)) throw thrown;
+        // Whoever closes the store reads what has happened when it is opened again.
+        if (performance.now() > this.#closeBy) throw new OutcomeUnknown();
         this.#away(lost);
         await pause(wait);
       }
@@ -500,6 +507,13 @@ export class PostgresStore {
     this.#loggedAt = now;
     const error = thrown instanceof Error ? thrown.message : String(thrown);
     this.#options.logger.warn({ error }, 'The database server cannot be reached; it is tried again');
+  }
+}
+
+/** The store was closed while the server could not say whether a commit had happened. */
+class OutcomeUnknown extends Error {
+  constructor() {
+    super('the store was closed before the server could say whether the write had happened: read it again');
   }
 }
 

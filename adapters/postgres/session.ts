@@ -12,6 +12,9 @@ export interface Lent {
 /** The connection was lost: what was sent last may have happened. */
 export class ConnectionLost extends Error {}
 
+/** There is no connection: nothing was sent. */
+export class NotConnected extends Error {}
+
 /** An error that the server has answered with: nothing of the transaction has happened. */
 interface ServerError extends Error {
   /** SQLSTATE. */
@@ -62,7 +65,9 @@ export class Session {
   }
 
   async #open(): Promise<Lent> {
-    const lent = await this.#connect();
+    const lent = await this.#connect().catch((thrown: unknown) => {
+      throw isServerError(thrown) ? thrown : new NotConnected(thrown instanceof Error ? thrown.message : String(thrown));
+    });
     this.#lent = lent;
     const { client } = lent;
     const dropped = (error?: Error): void => {
@@ -105,12 +110,11 @@ const isFatal = ({ code }: ServerError): boolean => code.startsWith('57P') || co
 
 /** What passes by itself: the server restarts or has no connection left, or transactions were in each other's way. */
 export function isPassing(thrown: unknown): boolean {
-  if (thrown instanceof ConnectionLost) return true;
-  const code = String((thrown as { code?: unknown } | undefined)?.code);
-  return passing.test(code);
+  if (thrown instanceof ConnectionLost || thrown instanceof NotConnected) return true;
+  return isServerError(thrown) && passing.test(thrown.code);
 }
 
-const passing = /^(08...|57P0.|53300|53200|40001|40P01|55P03|25006|25P03|25P04|ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOTFOUND)$/;
+const passing = /^(08...|57P0.|53300|53200|40001|40P01|55P03|25006|25P03|25P04)$/;
 
 /** A failure of the server as such, whichever statement meets it. */
 export const isOfStore = ({ code }: ServerError): boolean => /^(53|58|XX|57014)/.test(code);
