@@ -1,8 +1,9 @@
-import { type AnyTable, indexesOf, type NamedIndex } from '../../src/storage/records.js';
-import { type OrderName, orderName } from './replica.js';
+import type { Overlay, PendingRow } from '../../src/storage/overlay.js';
+import { type AnyTable, entryOf, indexesOf, type NamedIndex } from '../../src/storage/records.js';
+import { type Batch, type ChangedTable, type OrderName, orderName, type RowChange } from './batch.js';
 
 /** One version of an index as some definition of its table declares it. */
-export interface Definition {
+interface Definition {
   readonly table: AnyTable;
   readonly index: NamedIndex;
   /** Among the indexes that the table declares. */
@@ -20,7 +21,7 @@ export interface CatalogTable {
 }
 
 /** Rows of the tables that describe the store. */
-export interface CatalogRows {
+interface CatalogRows {
   readonly tables: readonly { readonly id: number; readonly name: string }[];
   readonly indexes: readonly { readonly id: number; readonly tableId: number; readonly order: OrderName }[];
 }
@@ -71,4 +72,23 @@ export class Catalog {
     const known = this.#tables.get(table.name)?.indexes;
     return indexesOf(table).filter((index) => known?.has(orderName(index)) !== true);
   }
+}
+
+/** What a transaction has changed, as the batch after `tip`. */
+export function batchOf(changes: Overlay, tip: Pick<Batch, 'seq'>, id: string, catalog: Catalog): Batch {
+  const tables = changes.changedTables.map((name): ChangedTable => {
+    const { definitions } = catalog.table(name);
+    const rows = [...changes.changesOf(name)].map(({ rowKey, table, after }): RowChange => {
+      if (after === undefined) return { key: rowKey, after };
+      const entries = [...definitions.values()].map((definition) => entryBy(definition, table, after));
+      return { key: rowKey, after: { entries, row: after } };
+    });
+    return { name, index: changes.tableIndex(name), orders: [...definitions.keys()], rows };
+  });
+  return { seq: tip.seq + 1, id, last: changes.index, tables };
+}
+
+function entryBy(definition: Definition, table: AnyTable, row: PendingRow): string | undefined {
+  if (definition.table === table) return row.entries[definition.position];
+  return entryOf(definition.table, definition.index, row.record);
 }

@@ -3,9 +3,9 @@ import type { StorageError } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
 import type { Overlay } from '../../src/storage/overlay.js';
 import { type AnyTable, entryOf } from '../../src/storage/records.js';
-import { Catalog } from './catalog.js';
-import { type Batch, batchOf, parseTables } from './feed.js';
-import { type FetchedRow, type Gap, type Misses, type OrderName, orderName, Replica } from './replica.js';
+import { type Batch, type FetchedRow, type OrderName, orderName, parseTables } from './batch.js';
+import { batchOf, Catalog } from './catalog.js';
+import { type Gap, type Misses, Replica } from './replica.js';
 import { ConnectionLost, isOfStore, isPassing, isServerError, type Session } from './session.js';
 import { indexesEvery, layout, type Sql } from './sql.js';
 import type { Statement, StatementResult } from './wire.js';
@@ -31,8 +31,8 @@ export class HostStatementError extends Error {
   }
 }
 
-/** What a store's owner is told. */
-export interface ChainHost {
+/** Events for the owner of a store. */
+interface ChainHost {
   /** Tables were changed, by this process or another one. */
   changed(tables: readonly string[]): void;
   /** The server has lost batches that were known here: a standby that was behind has taken over, or a backup was restored. */
@@ -110,23 +110,12 @@ export class Chain {
       this.#sql.indexes(),
       this.#sql.allBehind(),
     ]);
-    const known = new Map<string, number>();
-    for (const [, , , all, changes] of start?.rows ?? []) {
-      if (typeof all === 'string')
-        for (const [name, index] of Object.entries(JSON.parse(all) as Record<string, number>)) known.set(name, index);
-      for (const { name, index } of parseTables(changes ?? '[]')) known.set(name, index);
-    }
-    this.catalog.load({
-      tables: (tables?.rows ?? []).map(([id, name]) => ({ id: Number(id), name: name ?? '' })),
-      indexes: (indexes?.rows ?? []).map(([id, table, name]) => ({
-        ...{ id: Number(id), tableId: Number(table), order: name ?? '' },
-      })),
-    });
+    this.#loadCatalog(tables, indexes);
     this.#behind.clear();
-    for (const [id] of behind?.rows ?? []) this.#behind.add(Number(id));
+    for (const [id] of rowsIn(behind)) this.#behind.add(Number(id));
     const tip = start?.rows.at(-1);
     if (tip === undefined) throw new Error('The store has no chain: restore the database from a backup.');
-    this.replica.reset(tipOf(tip), known);
+    this.replica.reset(tipOf(tip), indexesAt(rowsIn(start)));
   }
 
   // Read.
@@ -135,7 +124,7 @@ export class Chain {
   async pull(session: Session): Promise<boolean> {
     const { tip } = this.replica;
     const [pulled] = await session.run([this.#sql.pull(tip)]);
-    return this.#applyPulled(session, tip, pulled?.rows ?? []);
+    return this.#applyPulled(session, tip, rowsIn(pulled));
   }
 
   async #applyPulled(session: Session, from: Replica['tip'], rows: readonly ResultRow[]): Promise<boolean> {
@@ -175,7 +164,7 @@ export class Chain {
     const before = this.replica.tip;
     const names = [...this.replica.indexes().keys()];
     await this.#restart(session);
-    // A chain that was shortened meanwhile goes on from a higher number.
+    // A chain that was shortened meanwhile continues from a higher number.
     const [found] = await session.run([this.#sql.has(before.id, before.seq)]);
     if (found?.rows.length === 0 && this.replica.tip.seq - before.seq < kept.batches) this.#host.forked();
     this.#host.changed([...new Set([...names, ...this.replica.indexes().keys()])]);
@@ -183,10 +172,14 @@ export class Chain {
 
   async #reloadCatalog(session: Session): Promise<void> {
     const [tables, indexes] = await session.run([this.#sql.tables(), this.#sql.indexes()]);
+    this.#loadCatalog(tables, indexes);
+  }
+
+  #loadCatalog(tables: StatementResult | undefined, indexes: StatementResult | undefined): void {
     this.catalog.load({
-      tables: (tables?.rows ?? []).map(([id, name]) => ({ id: Number(id), name: name ?? '' })),
-      indexes: (indexes?.rows ?? []).map(([id, table, name]) => ({
-        ...{ id: Number(id), tableId: Number(table), order: name ?? '' },
+      tables: rowsIn(tables).map(([id, name]) => ({ id: Number(id), name: String(name) })),
+      indexes: rowsIn(indexes).map(([id, tableId, order]) => ({
+        ...{ id: Number(id), tableId: Number(tableId), order: String(order) },
       })),
     });
   }
@@ -207,25 +200,28 @@ export class Chain {
     if (isInTurn) results = await session.run(reads);
     else {
       const [first, ...others] = await this.#onSnapshot(session, [this.#sql.pull(tip), ...reads]);
-      const pulled = first?.rows ?? [];
+      const pulled = rowsIn(first);
       results = others;
       seq = Number(pulled.at(-1)?.[0] ?? -1);
       await this.#applyPulled(session, tip, pulled);
     }
-    this.replica.take(seq, (replica) => {
-      for (const [at, { name, keys }] of rows.entries()) {
-        const found = new Map((results[at]?.rows ?? []).map((row) => [row[0] as string, rowOf(row)]));
-        for (const key of keys) replica.table(name).fetched(key, found.get(key));
-      }
-      for (const [at, group] of gaps.entries()) {
-        const found = group.map((): { row: FetchedRow; position: string }[] => []);
-        for (const [n, ...row] of results[rows.length + at]?.rows ?? [])
-          found[Number(n)]?.push({ row: rowOf(row), position: row[4] as string });
-        for (const [n, gap] of group.entries())
-          // Otherwise entries were left out in what was read: they are completed before it is read again.
-          if (!this.#isBehind(gap)) replica.table(gap.table.name).fetchedRange(gap, found[n] ?? []);
-      }
+    this.replica.take(seq, () => {
+      for (const [at, { name, keys }] of rows.entries()) this.#takeRows(name, keys, rowsIn(results[at]));
+      for (const [at, group] of gaps.entries()) this.#takeRanges(group, rowsIn(results[rows.length + at]));
     });
+  }
+
+  #takeRows(name: string, keys: readonly string[], rows: readonly ResultRow[]): void {
+    const found = new Map(rows.map((row) => [row[0] as string, rowOf(row)]));
+    for (const key of keys) this.replica.table(name).fetched(key, found.get(key));
+  }
+
+  #takeRanges(gaps: readonly Gap[], rows: readonly ResultRow[]): void {
+    const found = gaps.map((): { row: FetchedRow; position: string }[] => []);
+    for (const [n, ...row] of rows) found[Number(n)]?.push({ row: rowOf(row), position: row[4] as string });
+    // Otherwise entries were left out in what was read: they are completed before it is read again.
+    for (const [n, gap] of gaps.entries())
+      if (!this.#isBehind(gap)) this.replica.table(gap.table.name).fetchedRange(gap, found[n] ?? []);
   }
 
   // Write.
@@ -235,17 +231,15 @@ export class Chain {
   /** Waits for this process's turn: from then on nobody else commits until it ends. */
   async beginTurn(session: Session): Promise<void> {
     const { tip } = this.replica;
-    const results = await session.run(
-      [
-        { text: 'BEGIN' },
-        { text: "SET LOCAL idle_in_transaction_session_timeout = '500ms'" },
-        this.#sql.lock(),
-        this.#sql.pull(tip),
-      ],
-    );
+    const results = await session.run([
+      { text: 'BEGIN' },
+      { text: "SET LOCAL idle_in_transaction_session_timeout = '500ms'" },
+      this.#sql.lock(),
+      this.#sql.pull(tip),
+    ]);
     this.#isInTurn = true;
     this.#turnOf = session;
-    await this.#applyPulled(session, tip, results[3]?.rows ?? []);
+    await this.#applyPulled(session, tip, rowsIn(results[3]));
   }
 
   /** Ends a turn in which nothing was committed. */
@@ -286,12 +280,7 @@ export class Chain {
    * As `commit`, with statements of the host in the same transaction: both or neither. They come before the lock, as the host's own
    * transactions do when they come to the store. Rejects with a `HostStatementError` when one of them fails.
    */
-  async commitWith(
-    session: Session,
-    host: readonly Statement[],
-    batch: Batch,
-    changes: Overlay,
-  ): Promise<boolean> {
+  async commitWith(session: Session, host: readonly Statement[], batch: Batch, changes: Overlay): Promise<boolean> {
     const own = [
       this.#sql.append(batch, this.replica.tip, this.#indexesWith(batch)),
       this.#sql.assertTip(batch),
@@ -305,7 +294,8 @@ export class Chain {
       this.#isInTurn = false;
       if (isInTurn) await session.run([{ text: 'ROLLBACK' }]);
       const failed = (thrown as { completed?: number }).completed ?? host.length;
-      if (failed < host.length && !isPassing(thrown) && !isOfStore(thrown)) throw new HostStatementError(thrown, isInTurn);
+      if (failed < host.length && !isPassing(thrown) && !isOfStore(thrown))
+        throw new HostStatementError(thrown, isInTurn);
       if (thrown.code === '22012' && failed >= host.length) return false;
       throw thrown;
     }
@@ -323,9 +313,12 @@ export class Chain {
 
   /** Whether a batch was appended whose acknowledgement was lost. Waits until the server has ended the session that sent it. */
   async wasAppended(session: Session, batch: Batch): Promise<boolean> {
-    const results = await session.run(
-      [{ text: 'BEGIN' }, this.#sql.lock(), this.#sql.has(batch.id, batch.seq), { text: 'COMMIT' }],
-    );
+    const results = await session.run([
+      { text: 'BEGIN' },
+      this.#sql.lock(),
+      this.#sql.has(batch.id, batch.seq),
+      { text: 'COMMIT' },
+    ]);
     return results[2]?.rows.length === 1;
   }
 
@@ -348,7 +341,7 @@ export class Chain {
     await this.#transaction(session, async () => {
       const { tip } = this.replica;
       const [pulled] = await session.run([this.#sql.pull(tip)]);
-      await this.#applyPulled(session, tip, pulled?.rows ?? []);
+      await this.#applyPulled(session, tip, rowsIn(pulled));
       await this.#reloadCatalog(session);
       let isChanged = false;
       for (const table of tables) {
@@ -371,7 +364,7 @@ export class Chain {
   async #extend(session: Session, table: AnyTable): Promise<void> {
     const [tables, indexes] = await session.run([this.#sql.tables(), this.#sql.indexes()]);
     const next = (result: StatementResult | undefined): number =>
-      (result?.rows ?? []).reduce((most, [id]) => Math.max(most, Number(id)), 0) + 1;
+      rowsIn(result).reduce((most, [id]) => Math.max(most, Number(id)), 0) + 1;
     const isNew = !this.catalog.has(table.name);
     const id = isNew ? next(tables) : this.catalog.table(table.name).id;
     if (isNew) await session.run(this.#sql.createTable(id, table.name));
@@ -381,7 +374,7 @@ export class Chain {
       if (!isNew)
         for (let after = ''; ; ) {
           const [page] = await session.run([this.#sql.rowsAfter(id, after, pageSize)]);
-          const found = (page?.rows ?? []).map(rowOf);
+          const found = rowsIn(page).map(rowOf);
           if (found.length === 0) break;
           const entries = found.map((row) => [row.rowKey, entryOf(table, index, JSON.parse(row.text))] as const);
           await session.run([this.#sql.putEntries(id, column, entries)]);
@@ -400,12 +393,14 @@ export class Chain {
     const work = async (): Promise<void> => {
       for (;;) {
         const [behind] = await session.run([this.#sql.behind(column, pageSize)]);
-        const keys = (behind?.rows ?? []).map(([key]) => key as string);
+        const keys = rowsIn(behind).map(([key]) => key as string);
         if (keys.length === 0) return;
         const [rows] = await session.run([this.#sql.rowsOf(this.catalog.table(table.name), keys)]);
-        const entries = (rows?.rows ?? []).map(rowOf).map((row) => {
-          return [row.rowKey, entryOf(table, definition.index, JSON.parse(row.text))] as const;
-        });
+        const entries = rowsIn(rows)
+          .map(rowOf)
+          .map((row) => {
+            return [row.rowKey, entryOf(table, definition.index, JSON.parse(row.text))] as const;
+          });
         await session.run([this.#sql.putEntries(id, column, entries), this.#sql.caughtUp(column, keys)]);
       }
     };
@@ -415,6 +410,8 @@ export class Chain {
     this.replica.table(table.name).forgetOrder(order);
   }
 }
+
+const rowsIn = (result: StatementResult | undefined): StatementResult['rows'] => result?.rows ?? [];
 
 function tipOf([seq, id, last]: ResultRow): Replica['tip'] {
   return { seq: Number(seq), id: id as string, last: Number(last) };
@@ -429,6 +426,17 @@ function rowOf([rowKey, created, modified, text]: ResultRow): FetchedRow {
   };
 }
 
+/** Index of the last change of each table, from a batch that lists them and those after it. */
+function indexesAt(batches: readonly ResultRow[]): ReadonlyMap<string, number> {
+  const known = new Map<string, number>();
+  for (const [, , , all, changes] of batches) {
+    for (const [name, index] of Object.entries(JSON.parse(all ?? '{}') as Record<string, number>))
+      known.set(name, index);
+    for (const { name, index } of parseTables(changes ?? '[]')) known.set(name, index);
+  }
+  return known;
+}
+
 /** Gaps of one order and direction are read by one statement. */
 function groupedByOrder(gaps: readonly Gap[]): Gap[][] {
   const groups = new Map<string, Gap[]>();
@@ -440,4 +448,3 @@ function groupedByOrder(gaps: readonly Gap[]): Gap[][] {
   }
   return [...groups.values()];
 }
-

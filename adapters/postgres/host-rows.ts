@@ -1,4 +1,4 @@
-import { HostTransactionError } from '../storage-kit/host-transaction-error.js';
+import { HostTransactionError } from '../storage-kit/index.js';
 import type { Parameter, Statement } from './wire.js';
 
 /** A value of a statement, as its parameter's type reads it: a Date as its ISO form, a Buffer or Uint8Array as `bytea`. */

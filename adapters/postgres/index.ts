@@ -8,7 +8,7 @@ import { type PostgresStorage, PostgresStore } from './postgres-storage.js';
 import type { Lent } from './session.js';
 import type { PgClient } from './wire.js';
 
-export { HostTransactionError } from '../storage-kit/host-transaction-error.js';
+export { HostTransactionError } from '../storage-kit/index.js';
 export type { PostgresOutcome, PostgresRows, PostgresStatements, PostgresValue } from './host-rows.js';
 export type { PostgresStorage } from './postgres-storage.js';
 
@@ -29,7 +29,7 @@ export interface PostgresStorageOptions {
    * commits of other processes are noticed within 25 ms.
    */
   readonly listenUrl?: string;
-  /** Told when the server cannot be reached, once a second at most, and when it has lost what it had confirmed. */
+  /** Logs that the server cannot be reached, once a second at most, and that it has lost what it had confirmed. */
   readonly logger?: Pick<Logger, 'warn' | 'error'>;
 }
 

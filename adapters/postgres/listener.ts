@@ -6,7 +6,7 @@ const proof = { every: 10_000, within: 2000 };
 const reconnectMs = 500;
 
 /**
- * Hints from other processes that they have committed, over a connection of its own. A hint that is lost costs the time of a poll: poolers may
+ * Hints from other processes that they have committed, over a separate connection. A hint that is lost costs the time of a poll: poolers may
  * swallow all of them, so it is proven by notifying itself.
  */
 export class Listener {
@@ -43,7 +43,7 @@ export class Listener {
     void this.#prove();
   }
 
-  /** Tells the others that something was committed. */
+  /** Notifies the others that something was committed. */
   notify(): void {
     this.start();
     this.#isWanted = true;
@@ -76,7 +76,7 @@ export class Listener {
     if (!this.#isOpen) this.#session.close();
   }
 
-  /** Connects if it has to, and waits for a notification of its own. */
+  /** Connects if it has to, and waits for its own notification. */
   async #prove(): Promise<void> {
     if (!this.#isOpen) return;
     try {

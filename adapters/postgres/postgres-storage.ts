@@ -3,11 +3,18 @@ import type { Logger } from '../../src/ports/logger.js';
 import type { ReadView, Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
 import { closedFailure, storageFailure } from '../../src/storage/failures.js';
 import type { Overlay } from '../../src/storage/overlay.js';
-import { type Outcome, type ReadWork, runBatch, runRead, type WriteWork } from '../storage-kit/batches.js';
-import { HostTransactionError } from '../storage-kit/host-transaction-error.js';
-import { type Waiters, waiters } from '../storage-kit/waiters.js';
+import {
+  HostTransactionError,
+  type Outcome,
+  type ReadWork,
+  runBatch,
+  runRead,
+  type Waiters,
+  type WriteWork,
+  waiters,
+} from '../storage-kit/index.js';
+import type { Batch } from './batch.js';
 import { Chain, HostStatementError } from './chain.js';
-import type { Batch } from './feed.js';
 import { type PostgresRows, statementsOf } from './host-rows.js';
 import { Listener } from './listener.js';
 import { Misses, ReplicaSnapshot } from './replica.js';
@@ -16,7 +23,7 @@ import { Sql } from './sql.js';
 import type { Statement } from './wire.js';
 
 /** Where the store is, and how long it is waited for. */
-export interface StoreOptions {
+interface StoreOptions {
   readonly schema: string;
   /** Milliseconds that reads and writes wait for the server. */
   readonly busyMs: number;
@@ -110,7 +117,10 @@ export class PostgresStore {
     this.#chain = new Chain(this.#sql, options.budget, {
       changed: (tables) => this.#waiting.wake(tables),
       forked: () =>
-        options.logger.error({}, 'The database has lost writes that were confirmed: another server has taken over, or a backup was restored'),
+        options.logger.error(
+          {},
+          'The database has lost writes that were confirmed: another server has taken over, or a backup was restored',
+        ),
     });
   }
 
@@ -365,12 +375,8 @@ export class PostgresStore {
     return true;
   }
 
-  async #store(
-    batch: Batch,
-    changes: Overlay,
-    misses: Misses,
-    host?: readonly Statement[],
-  ): Promise<boolean> {
+  /** False when it was not stored, because somebody has committed before. */
+  async #store(batch: Batch, changes: Overlay, misses: Misses, host?: readonly Statement[]): Promise<boolean> {
     const chain = this.#chain;
     try {
       const committing =
@@ -378,26 +384,39 @@ export class PostgresStore {
           ? chain.commit(this.#writer, batch, changes)
           : chain.commitWith(this.#writer, host, batch, changes);
       if (await this.#atLock(committing)) {
-        this.#listener.notify();
-        this.#batches += 1;
-        if (this.#batches % shortenEvery === 0) await this.#chain.shorten(this.#writer);
+        await this.#stored();
         return true;
       }
     } catch (thrown) {
       if (thrown instanceof ConnectionLost) return this.#lookFor(batch, thrown);
-      if (thrown instanceof HostStatementError && !thrown.isFinal && (await chain.pull(this.#writer))) {
-        this.#turns = turnsAfterLoss;
-        return false;
-      }
-      if (!isServerError(thrown) || thrown.code !== '23505') throw thrown;
-      // A row was taken for new that is there.
-      this.#chain.loseTurn(this.#writer);
-      for (const [table, keys] of misses.assumedNew) for (const key of keys) misses.row(table, key);
-      await this.#chain.fetch(this.#writer, misses);
+      await this.#afterRefusal(thrown, misses);
       return false;
     }
     this.#turns = turnsAfterLoss;
     return false;
+  }
+
+  /** The server has refused a batch, which may be because of what others have committed. Rejects if it is not. */
+  async #afterRefusal(thrown: unknown, misses: Misses): Promise<void> {
+    if (thrown instanceof HostStatementError && !thrown.isFinal && (await this.#chain.pull(this.#writer))) {
+      this.#turns = turnsAfterLoss;
+      return;
+    }
+    if (!isServerError(thrown) || thrown.code !== '23505') throw thrown;
+    // A row was taken for new that is there.
+    this.#chain.loseTurn(this.#writer);
+    for (const [table, keys] of misses.assumedNew) for (const key of keys) misses.row(table, key);
+    await this.#chain.fetch(this.#writer, misses);
+  }
+
+  async #stored(): Promise<void> {
+    this.#listener.notify();
+    this.#batches += 1;
+    if (this.#batches % shortenEvery !== 0) return;
+    // The batch is stored whatever becomes of this.
+    await this.#chain.shorten(this.#writer).catch((thrown: unknown) => {
+      if (!isServerError(thrown)) this.#writer.abandon();
+    });
   }
 
   /** Whoever holds the lock for long without working has been stopped, or has vanished: its session is ended. */
@@ -452,7 +471,8 @@ export class PostgresStore {
   // Waiting.
 
   async #waitForChange(tables: readonly string[], after: number, signal: AbortSignal): Promise<number> {
-    const highest = (): number => tables.reduce((most, name) => Math.max(most, this.#chain.replica.tableIndex(name)), 1);
+    const highest = (): number =>
+      tables.reduce((most, name) => Math.max(most, this.#chain.replica.tableIndex(name)), 1);
     let isFirst = true;
     while (this.#closing === undefined && !signal.aborted && highest() <= after) {
       const woken = this.#waiting.wait(tables, signal);
@@ -467,7 +487,7 @@ export class PostgresStore {
 
   /** Looks for others' commits. */
   #look(): void {
-    void this.#submitRead(() => undefined).catch(() => undefined);
+    this.#submitRead(() => undefined).catch(() => undefined);
   }
 
   #poll(): void {
@@ -528,4 +548,3 @@ function settle<W>(waiting: Waiting<W>, outcome: Outcome): void {
   if ('result' in outcome) waiting.resolve(outcome.result);
   else waiting.reject(outcome.thrown);
 }
-

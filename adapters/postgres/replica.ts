@@ -2,32 +2,23 @@ import type { ListQuery } from '../../src/ports/storage.js';
 import type { Key } from '../../src/shared/table.js';
 import { encodeEntry, encodeKey, type KeyBounds, unitOrdered } from '../../src/storage/keys.js';
 import type { Snapshot } from '../../src/storage/overlay.js';
-import {
-  type AnyTable,
-  entriesOf,
-  indexesOf,
-  indexPosition,
-  type KeyedRow,
-  type NamedIndex,
-  parseRecord,
-  sortKeyFrom,
-} from '../../src/storage/records.js';
+import { type AnyTable, indexesOf, indexPosition, type KeyedRow, type NamedIndex } from '../../src/storage/records.js';
 import { type SortedValues, sortedValues } from '../../src/storage/sorted-values.js';
-import type { Batch, ChangedTable, RowChange } from './feed.js';
+import {
+  type Batch,
+  byPrimaryKey,
+  type ChangedTable,
+  type FetchedRow,
+  type OrderName,
+  orderName,
+  ReplicaRow,
+  type RowChange,
+} from './batch.js';
 
 /*
  * What this process knows of the store, as of one batch of its chain: single rows, and ranges of orders that are known completely. Every
  * batch that follows keeps it true, so a read needs the server only for what is missing. All of it may be dropped at any time.
  */
-
-/** Name of an order of a table's rows: of the primary key, or of one version of an index. */
-export type OrderName = string;
-
-export const byPrimaryKey: OrderName = '';
-
-export function orderName(index: Pick<NamedIndex, 'name' | 'version'>): OrderName {
-  return `${index.name}@${index.version}`;
-}
 
 /** A part of an order that is not known. Bounds compare by `<`, see `unitOrdered`. */
 export interface Gap {
@@ -36,8 +27,8 @@ export interface Gap {
   readonly lower: string;
   readonly upper: string;
   readonly reverse: boolean;
-  /** How many rows are needed; undefined for all. */
-  readonly limit: number | undefined;
+  /** How many rows are needed. */
+  readonly limit: number;
 }
 
 /** What a run has asked for in vain: its result does not count. */
@@ -70,40 +61,6 @@ function noted(sets: Map<string, Set<string>>, name: string): Set<string> {
     sets.set(name, set);
   }
   return set;
-}
-
-/** A row as the server gives it. */
-export interface FetchedRow {
-  readonly rowKey: string;
-  readonly createIndex: number;
-  readonly modifyIndex: number;
-  readonly text: string;
-}
-
-export class ReplicaRow implements KeyedRow {
-  readonly rowKey: string;
-  readonly createIndex: number;
-  readonly modifyIndex: number;
-  readonly text: string;
-  #record: unknown;
-
-  constructor({ rowKey, createIndex, modifyIndex, text }: FetchedRow) {
-    this.rowKey = rowKey;
-    this.createIndex = createIndex;
-    this.modifyIndex = modifyIndex;
-    this.text = text;
-  }
-
-  get record(): unknown {
-    this.#record ??= parseRecord(this.text);
-    return this.#record;
-  }
-
-  sortKey(table: AnyTable, index: string | undefined): string | undefined {
-    if (index === undefined) return sortKeyFrom(this.rowKey, undefined);
-    const entry = entriesOf(table, this.record)[indexPosition(table, index)];
-    return entry === undefined ? undefined : sortKeyFrom(this.rowKey, entry);
-  }
 }
 
 /** What is known of a row: its content, that there is none, or only that there is one. */
@@ -179,10 +136,6 @@ class Order {
   }
 }
 
-/** The position of a row in an order, from its encoded key in the index. */
-const positionOf = (rowKey: string, entry: string | undefined): string =>
-  unitOrdered(entry === undefined ? rowKey : encodeEntry(entry, rowKey));
-
 /** What is known of one table. */
 class ReplicaTable {
   /** Index of the last write that changed the table. */
@@ -206,18 +159,28 @@ class ReplicaTable {
     const index = query.index === undefined ? undefined : indexesOf(table)[indexPosition(table, query.index)];
     const [lower, upper] = [unitOrdered(bounds.lower), unitOrdered(bounds.upper)];
     const { reverse = false } = query;
-    const limit = query.limit === Number.POSITIVE_INFINITY ? undefined : query.limit;
+    const { limit = Number.POSITIVE_INFINITY } = query;
     if (this.index === 1 || lower >= upper || limit === 0) return [];
     const name = index === undefined ? byPrimaryKey : orderName(index);
     const order = this.#orderOf(name, index);
-    const { keys, gap } = order.scan(lower, upper, reverse, limit ?? Number.POSITIVE_INFINITY);
+    const { keys, gap } = order.scan(lower, upper, reverse, limit);
     if (gap !== undefined)
-      misses.gaps.push({ table, order: name, ...gap, reverse, limit: limit === undefined ? undefined : limit - keys.length });
+      misses.gaps.push({
+        table,
+        order: name,
+        ...gap,
+        reverse,
+        limit: limit - keys.length,
+      });
+    return this.#contentOf(keys, (key) => misses.row(table.name, key));
+  }
+
+  #contentOf(keys: readonly string[], unread: (key: string) => void): KeyedRow[] {
     const rows: KeyedRow[] = [];
     for (const key of keys) {
       const row = this.#rows.get(key);
       if (typeof row === 'object') rows.push(row);
-      else misses.row(table.name, key);
+      else unread(key);
     }
     return rows;
   }
@@ -251,33 +214,27 @@ class ReplicaTable {
   /** What a committed batch has changed. `isOwn`: this process has written it, and will read it again. */
   apply(changed: ChangedTable, isOwn: boolean): void {
     this.index = changed.index;
-    const orders = [...this.#orders].map(([name, order]) => ({ name, order, at: changed.orders.indexOf(name) }));
+    const orders = [...this.#orders].map(([name, order]) => ({ order, at: changed.orders.indexOf(name) }));
     for (const change of changed.rows) this.#applyRow(change, orders, isOwn);
   }
 
   #applyRow(
     change: RowChange,
-    orders: readonly { readonly name: OrderName; readonly order: Order; readonly at: number }[],
+    orders: readonly { readonly order: Order; readonly at: number }[],
     isOwn: boolean,
   ): void {
     const { key, after } = change;
-    const isKnown = this.#rows.has(key);
-    let isPlaced = false;
-    for (const { name, order, at } of orders) {
+    let isKept = isOwn || this.#rows.has(key);
+    for (const { order, at } of orders) {
       order.remove(key);
-      if (after === undefined) continue;
-      const entry = name === byPrimaryKey ? key : entryIn(change, order.index, at);
-      if (entry === 'unknown') order.forget();
-      else if (entry !== undefined) {
-        const position = name === byPrimaryKey ? unitOrdered(key) : positionOf(key, entry);
-        if (!order.covers(position)) continue;
+      const position = positionIn(change, order, at);
+      if (position === 'unknown') order.forget();
+      else if (position !== undefined && order.covers(position)) {
         order.place(key, position);
-        isPlaced = true;
+        isKept = true;
       }
     }
-    if (after === undefined) {
-      if (isKnown || isOwn) this.#set(key, 'absent');
-    } else if (isKnown || isPlaced || isOwn) this.#set(key, after.row ?? 'unread');
+    if (isKept) this.#set(key, after === undefined ? 'absent' : (after.row ?? 'unread'));
   }
 
   #set(rowKey: string, row: KnownRow): void {
@@ -304,12 +261,18 @@ const rowSize = 200;
 const sizeOf = (rowKey: string, row: KnownRow): number =>
   rowSize + rowKey.length + (typeof row === 'object' ? row.text.length : 0);
 
-/** The encoded index key of a changed row; `unknown` when the writer did not know the index and the content is not here. */
-function entryIn({ after }: RowChange, index: NamedIndex | undefined, at: number): string | undefined | 'unknown' {
-  if (at >= 0) return after?.entries[at] ?? undefined;
-  if (after?.row === undefined || index === undefined) return 'unknown';
-  const key = index.key(after.row.record);
-  return key === undefined ? undefined : encodeKey(key) ?? 'unknown';
+/** Where a changed row stands; `unknown` when its writer did not know the index, and its content is not here. */
+function positionIn({ key, after }: RowChange, { index }: Order, at: number): string | undefined | 'unknown' {
+  if (after === undefined) return undefined;
+  if (index === undefined) return unitOrdered(key);
+  if (at >= 0) return entryPosition(key, after.entries[at]);
+  if (after.row === undefined) return 'unknown';
+  const indexKey = index.key(after.row.record);
+  return entryPosition(key, indexKey === undefined ? undefined : encodeKey(indexKey));
+}
+
+function entryPosition(rowKey: string, entry: string | null | undefined): string | undefined {
+  return entry === undefined || entry === null ? undefined : unitOrdered(encodeEntry(entry, rowKey));
 }
 
 /** The first string after a position and before all others that follow it. */
@@ -320,7 +283,7 @@ function coverageOf(
   { lower, upper, reverse, limit }: Gap,
   rows: readonly { readonly position: string }[],
 ): { lower: string; upper: string } {
-  if (limit === undefined || rows.length < limit) return { lower, upper };
+  if (rows.length < limit) return { lower, upper };
   const positions = rows.map(({ position }) => unitOrdered(position));
   const last = positions.reduce((a, b) => (a < b === reverse ? a : b));
   return reverse ? { lower: last, upper } : { lower, upper: past(last) };
@@ -381,10 +344,10 @@ export class Replica {
   }
 
   /** Takes up what was fetched as of a batch; nothing, when that batch is too old. */
-  take(seq: number, fetched: (tables: Replica) => void): void {
+  take(seq: number, fetched: () => void): void {
     const later = this.#recent.filter((batch) => batch.seq > seq);
     if (later.length < this.tip.seq - seq) return;
-    fetched(this);
+    fetched();
     for (const batch of later) for (const changed of batch.tables) this.table(changed.name).apply(changed, true);
   }
 

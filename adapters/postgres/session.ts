@@ -13,7 +13,7 @@ export interface Lent {
 export class ConnectionLost extends Error {}
 
 /** There is no connection: nothing was sent. */
-export class NotConnected extends Error {}
+class NotConnected extends Error {}
 
 /** An error that the server has answered with: nothing of the transaction has happened. */
 interface ServerError extends Error {
@@ -66,7 +66,9 @@ export class Session {
 
   async #open(): Promise<Lent> {
     const lent = await this.#connect().catch((thrown: unknown) => {
-      throw isServerError(thrown) ? thrown : new NotConnected(thrown instanceof Error ? thrown.message : String(thrown));
+      throw isServerError(thrown)
+        ? thrown
+        : new NotConnected(thrown instanceof Error ? thrown.message : String(thrown));
     });
     this.#lent = lent;
     const { client } = lent;
@@ -108,7 +110,7 @@ export class Session {
 /** The server ends the connection with it. */
 const isFatal = ({ code }: ServerError): boolean => code.startsWith('57P') || code.startsWith('08') || code === '25P03';
 
-/** What passes by itself: the server restarts or has no connection left, or transactions were in each other's way. */
+/** What passes on its own: the server restarts or has no connection left, or transactions were in each other's way. */
 export function isPassing(thrown: unknown): boolean {
   if (thrown instanceof ConnectionLost || thrown instanceof NotConnected) return true;
   return isServerError(thrown) && passing.test(thrown.code);

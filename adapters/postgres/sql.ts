@@ -1,8 +1,8 @@
 import { encodeEntry } from '../../src/storage/keys.js';
 import type { Overlay } from '../../src/storage/overlay.js';
+import { type Batch, byPrimaryKey, type ChangedTable, printTables } from './batch.js';
 import type { CatalogTable } from './catalog.js';
-import { type Batch, type ChangedTable, printTables } from './feed.js';
-import { byPrimaryKey, type Gap, type Replica } from './replica.js';
+import type { Gap, Replica } from './replica.js';
 import { numbers, type Statement, texts } from './wire.js';
 
 /** The version of the layout of the tables. */
@@ -15,7 +15,7 @@ export const indexesEvery = 64;
 const lockClass = 0x5162;
 
 /** The inverse of `unitOrdered`. */
-export function codePointOrdered(position: string): string {
+function codePointOrdered(position: string): string {
   return position.replace(/[\ud800-\uffff]/g, (unit) => {
     const code = unit.charCodeAt(0);
     return String.fromCharCode(code < 0xf800 ? code + 0x800 : code - 0x2000);
@@ -266,7 +266,7 @@ export class Sql {
         numbers(gaps.map((_gap, at) => at)),
         texts(gaps.map(({ lower }) => codePointOrdered(lower))),
         texts(gaps.map(({ upper }) => codePointOrdered(upper))),
-        numbers(gaps.map(({ limit }) => limit ?? -1)),
+        numbers(gaps.map(({ limit }) => (limit === Number.POSITIVE_INFINITY ? -1 : limit))),
       ],
     };
   }
@@ -274,7 +274,10 @@ export class Sql {
   // Entries that another program has left out.
 
   behind(index: number, limit: number): Statement {
-    return { text: `SELECT key FROM ${this.#name('behind')} WHERE index_id = $1 LIMIT ${limit}`, values: [String(index)] };
+    return {
+      text: `SELECT key FROM ${this.#name('behind')} WHERE index_id = $1 LIMIT ${limit}`,
+      values: [String(index)],
+    };
   }
 
   /** All indexes that have such entries. */

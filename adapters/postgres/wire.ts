@@ -12,7 +12,7 @@ export interface Statement {
 }
 
 /** Statements of one round trip. */
-export interface Pipeline {
+interface Pipeline {
   readonly statements: readonly Statement[];
   /**
    * All are bound before the first one is executed, so that their data is there before a lock is taken. Otherwise each is executed before the
@@ -27,7 +27,7 @@ export interface StatementResult {
   readonly count: number;
 }
 
-/** What `pg` uses of its own queries, and passes to them. */
+/** What `pg` passes to query objects. */
 interface WireConnection {
   readonly stream: { cork?(): void; uncork?(): void; destroy(): void };
   parse(message: { readonly text: string; readonly name: string; readonly types: readonly number[] }): void;
@@ -49,11 +49,16 @@ export interface PgClient {
   removeListener(event: string, listener: (...values: never[]) => void): unknown;
 }
 
-let portalCount = 0;
+let portals = 0;
+
+function nextPortal(): string {
+  portals = (portals + 1) % 1e9;
+  return `p${portals}`;
+}
 
 /** A query object as `pg` runs it. */
 export class PipelineQuery {
-  /** `pg` sets a function for a timeout of its own. */
+  /** `pg` sets a function when it has a timeout. */
   callback: ((error: unknown, results?: unknown) => void) | undefined;
   /** No named statement. */
   readonly name = undefined;
@@ -71,16 +76,16 @@ export class PipelineQuery {
     stream.cork?.();
     try {
       const { statements, isBoundFirst } = this.#pipeline;
-      const portals: string[] = [];
+      const bound: string[] = [];
       for (const { text, values = [] } of statements) {
         // A portal lives until the end of its transaction.
-        const portal = isBoundFirst ? `p${(portalCount = (portalCount + 1) % 1e9)}` : '';
+        const portal = isBoundFirst ? nextPortal() : '';
         connection.parse({ text, name: '', types: [] });
         connection.bind({ portal, statement: '', values, binary: false });
-        if (isBoundFirst) portals.push(portal);
+        if (isBoundFirst) bound.push(portal);
         else connection.execute({ portal, rows: 0 });
       }
-      for (const portal of portals) connection.execute({ portal, rows: 0 });
+      for (const portal of bound) connection.execute({ portal, rows: 0 });
       connection.sync();
     } finally {
       stream.uncork?.();

@@ -1,7 +1,7 @@
 import type { Result } from 'neverthrow';
 import { ResultAsync } from 'neverthrow';
 import type { Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
-import { HostTransactionError } from '../storage-kit/host-transaction-error.js';
+import { HostTransactionError } from '../storage-kit/index.js';
 import { isStoreFault, type SqliteHandle, type SqliteValue } from './sqlite-handle.js';
 
 /** The host's statements on its own tables, in the transaction of a write. */

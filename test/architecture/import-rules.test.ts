@@ -61,7 +61,7 @@ const frontDoors = [
   'src/functions.ts',
 ];
 
-const driven = [storageKit, 'memory', 'sqlite', 'undici', 'smtp', 'node', 'prometheus', 'opentelemetry'];
+const driven = [storageKit, 'memory', 'sqlite', 'postgres', 'undici', 'smtp', 'node', 'prometheus', 'opentelemetry'];
 /** Adapters that put others together. */
 const composing = ['cli', 'testing'];
 /** What every area of the operations may use. */
@@ -89,6 +89,7 @@ const packagesOf: Readonly<Record<string, readonly string[]>> = {
   memory: [],
   [storageKit]: [],
   sqlite: ['better-sqlite3'],
+  postgres: ['pg'],
   undici: ['undici', 'ipaddr.js'],
   smtp: ['nodemailer'],
   node: [],

@@ -98,7 +98,11 @@ function checkAcknowledged(acknowledged: readonly Noted[], stored: readonly Logg
     else if (operation.type !== 'look')
       assert.deepEqual(byIndex.get(index), { index, operation, result }, `write ${index} was acknowledged`);
   }
-  assert.equal(new Set(stored.map(({ operation }) => operation.id)).size, stored.length, 'an operation was written twice');
+  assert.equal(
+    new Set(stored.map(({ operation }) => operation.id)).size,
+    stored.length,
+    'an operation was written twice',
+  );
 }
 
 /** What was acknowledged before another one began has the lower index. */
@@ -135,9 +139,13 @@ class Fleet {
   async #begin(at: number): Promise<void> {
     this.#started += 1;
     const program = join(import.meta.dirname, 'postgres-history/client.ts');
-    const child = fork(program, [this.#url, this.#schema, `c${this.#started}`, String(this.#started * 7919), this.#notes], {
-      execArgv: ['--import', 'tsx'],
-    });
+    const child = fork(
+      program,
+      [this.#url, this.#schema, `c${this.#started}`, String(this.#started * 7919), this.#notes],
+      {
+        execArgv: ['--import', 'tsx'],
+      },
+    );
     this.#children[at] = child;
     await new Promise((resolve, reject) => {
       child.once('message', resolve);

@@ -173,7 +173,7 @@ describe('a server that goes away', () => {
 
 describe('a connection that is cut', () => {
   /** Forwards to the server, and can be cut after some bytes that the server has answered, or that it was sent. */
-  class Proxy {
+  class CuttingProxy {
     readonly #server: Server;
     readonly #sockets = new Set<Socket>();
     /** Bytes that still pass, in this direction; then the connection ends. */
@@ -218,26 +218,29 @@ describe('a connection that is cut', () => {
     }
   }
 
-  test.each(['up', 'down'] as const)('in the middle of a commit (%s): it is written once, at every byte', async (way) => {
-    const proxy = new Proxy(Number(new URL(url).port));
-    const port = await proxy.open();
-    const schema = newSchema();
-    const storage = await open(schema, { busyMs: 60_000 }, `postgres://postgres@127.0.0.1:${port}/postgres`);
-    await store(storage, { key: ['count'], text: '0' });
-    let count = 0;
-    for (let bytes = 0; bytes < (way === 'up' ? 1600 : 260); bytes += way === 'up' ? 37 : 7) {
-      proxy.left[way] = bytes;
-      const written = storage.write((view) => {
-        const next = Number(view.get(things, ['count'])?.record.text) + 1;
-        view.put(things, { key: ['count'], text: String(next) });
-        return ok(next);
-      });
-      setTimeout(() => proxy.heal(), 15);
-      count += 1;
-      expect(valueFrom(await written).value).toBe(count);
-    }
-    const other = await open(schema);
-    expect(await look(other, (view) => view.get(things, ['count'])?.record.text)).toBe(String(count));
-    await Promise.all([storage.close(), other.close(), proxy.close()]);
-  });
+  test.each(['up', 'down'] as const)(
+    'in the middle of a commit (%s): it is written once, at every byte',
+    async (way) => {
+      const proxy = new CuttingProxy(Number(new URL(url).port));
+      const port = await proxy.open();
+      const schema = newSchema();
+      const storage = await open(schema, { busyMs: 60_000 }, `postgres://postgres@127.0.0.1:${port}/postgres`);
+      await store(storage, { key: ['count'], text: '0' });
+      let count = 0;
+      for (let bytes = 0; bytes < (way === 'up' ? 1600 : 260); bytes += way === 'up' ? 37 : 7) {
+        proxy.left[way] = bytes;
+        const written = storage.write((view) => {
+          const next = Number(view.get(things, ['count'])?.record.text) + 1;
+          view.put(things, { key: ['count'], text: String(next) });
+          return ok(next);
+        });
+        setTimeout(() => proxy.heal(), 15);
+        count += 1;
+        expect(valueFrom(await written).value).toBe(count);
+      }
+      const other = await open(schema);
+      expect(await look(other, (view) => view.get(things, ['count'])?.record.text)).toBe(String(count));
+      await Promise.all([storage.close(), other.close(), proxy.close()]);
+    },
+  );
 });

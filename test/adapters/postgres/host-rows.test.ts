@@ -3,7 +3,7 @@ import { err, ok } from 'neverthrow';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type PostgresStorage, postgresStorage } from '../../../adapters/postgres/index.js';
-import { HostTransactionError } from '../../../adapters/storage-kit/host-transaction-error.js';
+import { HostTransactionError } from '../../../adapters/storage-kit/index.js';
 import { look, store, things, valueFrom } from '../../conformance/storage/storage-subject.js';
 
 const url = inject('postgres');

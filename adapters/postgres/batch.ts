@@ -1,7 +1,21 @@
-import type { Overlay, PendingRow } from '../../src/storage/overlay.js';
-import { type AnyTable, entryOf, type KeyedRow } from '../../src/storage/records.js';
-import type { Catalog, Definition } from './catalog.js';
-import { type OrderName, type Replica, ReplicaRow } from './replica.js';
+import type { AnyTable } from '../../src/storage/records.js';
+import {
+  entriesOf,
+  indexPosition,
+  type KeyedRow,
+  type NamedIndex,
+  parseRecord,
+  sortKeyFrom,
+} from '../../src/storage/records.js';
+
+/** Name of an order of a table's rows: of the primary key, or of one version of an index. */
+export type OrderName = string;
+
+export const byPrimaryKey: OrderName = '';
+
+export function orderName(index: Pick<NamedIndex, 'name' | 'version'>): OrderName {
+  return `${index.name}@${index.version}`;
+}
 
 /** A batch of the chain: what one commit has changed. */
 export interface Batch {
@@ -35,27 +49,42 @@ interface RowAfter {
   readonly row: KeyedRow | undefined;
 }
 
+/** A row as the server gives it. */
+export interface FetchedRow {
+  readonly rowKey: string;
+  readonly createIndex: number;
+  readonly modifyIndex: number;
+  readonly text: string;
+}
+
+export class ReplicaRow implements KeyedRow {
+  readonly rowKey: string;
+  readonly createIndex: number;
+  readonly modifyIndex: number;
+  readonly text: string;
+  #record: unknown;
+
+  constructor({ rowKey, createIndex, modifyIndex, text }: FetchedRow) {
+    this.rowKey = rowKey;
+    this.createIndex = createIndex;
+    this.modifyIndex = modifyIndex;
+    this.text = text;
+  }
+
+  get record(): unknown {
+    this.#record ??= parseRecord(this.text);
+    return this.#record;
+  }
+
+  sortKey(table: AnyTable, index: string | undefined): string | undefined {
+    if (index === undefined) return sortKeyFrom(this.rowKey, undefined);
+    const entry = entriesOf(table, this.record)[indexPosition(table, index)];
+    return entry === undefined ? undefined : sortKeyFrom(this.rowKey, entry);
+  }
+}
+
 /** Content up to this many characters travels with a batch, so that others need not fetch it. */
 const smallText = 512;
-
-/** What a transaction has changed, as the batch after `tip`. */
-export function batchOf(changes: Overlay, tip: Replica['tip'], id: string, catalog: Catalog): Batch {
-  const tables = changes.changedTables.map((name): ChangedTable => {
-    const { definitions } = catalog.table(name);
-    const rows = [...changes.changesOf(name)].map(({ rowKey, table, after }): RowChange => {
-      if (after === undefined) return { key: rowKey, after };
-      const entries = [...definitions.values()].map((definition) => entryBy(definition, table, after));
-      return { key: rowKey, after: { entries, row: after } };
-    });
-    return { name, index: changes.tableIndex(name), orders: [...definitions.keys()], rows };
-  });
-  return { seq: tip.seq + 1, id, last: changes.index, tables };
-}
-
-function entryBy(definition: Definition, table: AnyTable, row: PendingRow): string | undefined {
-  if (definition.table === table) return row.entries[definition.position];
-  return entryOf(definition.table, definition.index, row.record);
-}
 
 /** As it is stored: one array for a table, and one for each row. */
 type PrintedRow = readonly [string] | readonly [string, number, number, readonly (string | null)[], string | null];
@@ -85,7 +114,8 @@ export function parseTables(text: string): ChangedTable[] {
 
 function parseRow([key, createIndex, modifyIndex, entries, text]: PrintedRow): RowChange {
   if (entries === undefined) return { key, after: undefined };
-  const row = typeof text === 'string' ? { rowKey: key, text, ...{ createIndex, modifyIndex } as Indexes } : undefined;
+  const row =
+    typeof text === 'string' ? { rowKey: key, text, ...({ createIndex, modifyIndex } as Indexes) } : undefined;
   return { key, after: { entries, row: row === undefined ? undefined : new ReplicaRow(row) } };
 }
 
