@@ -20,46 +20,77 @@ export const part: fc.Arbitrary<KeyPart> = fc.oneof(
     arbitrary: fc.constantFrom<KeyPart>('\ud7ff', '\ud800', '\udfffa', '\ue000', '\uffff', '😀', 'a\u{10ffff}'),
   },
 );
-const key: fc.Arbitrary<Key> = fc.array(part, { maxLength: 3 });
-
-const query: fc.Arbitrary<ListQuery> = fc.record(
-  {
-    index: fc.constant('byRank'),
-    prefix: fc.array(part, { maxLength: 2 }),
-    textPrefix: fc.constantFrom('', 'a', 'ab', '\ud800', 'a\u{10ffff}', '!'),
-    from: key,
-    to: key,
-    reverse: fc.boolean(),
-    limit: fc.integer({ min: 0, max: 5 }),
-  },
-  { requiredKeys: [] },
-);
-/** A write also asks in its midst: it sees its own changes. */
-const step = fc.oneof(
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      put: fc.record({ key, rank: key, text: fc.string({ maxLength: 3 }) }, { requiredKeys: ['key'] }),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ remove: key }) },
-  { weight: 2, arbitrary: fc.record({ ask: query }) },
-);
-const write = fc.record({ steps: fc.array(step, { maxLength: 8 }), outcome: fc.constantFrom('ok', 'ok', 'ok', 'err') });
-export const program = fc.array(fc.record({ write, queries: fc.array(query, { minLength: 1, maxLength: 4 }) }), {
-  maxLength: 12,
+/** Keys that often meet: few values, and mostly one part. */
+const fewKeys: fc.Arbitrary<Key> = fc.array(fc.constantFrom<KeyPart>('a', 'ab', 'b', 1, null), {
+  maxLength: 1,
 });
+const anyKey: fc.Arbitrary<Key> = fc.array(part, { maxLength: 3 });
+
+const queryOf = (key: fc.Arbitrary<Key>): fc.Arbitrary<ListQuery> =>
+  fc.record(
+    {
+      index: fc.constant('byRank'),
+      prefix: fc.array(part, { maxLength: 2 }),
+      textPrefix: fc.constantFrom('', 'a', 'ab', '\ud800', 'a\u{10ffff}', '!'),
+      from: key,
+      to: key,
+      reverse: fc.boolean(),
+      limit: fc.integer({ min: 0, max: 5 }),
+    },
+    { requiredKeys: [] },
+  );
+
+interface Put {
+  readonly key: Key;
+  readonly rank?: Key;
+  readonly text?: string;
+}
+
+type Step = { readonly put: Put } | { readonly remove: Key } | { readonly ask: ListQuery };
+
+/** A write also asks in its midst: it sees its own changes. */
+interface Write {
+  readonly steps: readonly Step[];
+  readonly outcome: 'ok' | 'err';
+}
+
+interface Round {
+  readonly write: Write;
+  readonly queries: readonly ListQuery[];
+}
+
+function programOf(key: fc.Arbitrary<Key>, rounds: number): fc.Arbitrary<readonly Round[]> {
+  const query = queryOf(key);
+  const put: fc.Arbitrary<Put> = fc.record(
+    { key, rank: key, text: fc.string({ maxLength: 3 }) },
+    { requiredKeys: ['key'] },
+  );
+  const step = fc.oneof<fc.WeightedArbitrary<Step>[]>(
+    { weight: 2, arbitrary: fc.record({ put }) },
+    { weight: 1, arbitrary: fc.record({ remove: key }) },
+    { weight: 2, arbitrary: fc.record({ ask: query }) },
+  );
+  const write: fc.Arbitrary<Write> = fc.record({
+    steps: fc.array(step, { maxLength: 8 }),
+    outcome: fc.constantFrom('ok', 'ok', 'ok', 'err'),
+  });
+  return fc.array(fc.record({ write, queries: fc.array(query, { minLength: 1, maxLength: 4 }) }), {
+    maxLength: rounds,
+  });
+}
+
+export const program = programOf(anyKey, 12);
+/** Longer, over few rows: for what is expensive to open, and what keeps rows in memory. */
+export const longProgram = programOf(fc.oneof(fewKeys, fewKeys, anyKey), 60);
 
 export const noThings: StorageModel<Thing> = { index: 1, tableIndex: 1, rows: [] };
-
-type Write = typeof write extends fc.Arbitrary<infer W> ? W : never;
 
 export function modelled(model: StorageModel<Thing>, played: Write): StorageModel<Thing> {
   if (played.outcome === 'err') return model;
   return played.steps.reduce((state, one) => stepped(state, one, model.index + 1), model);
 }
 
-function stepped(state: StorageModel<Thing>, one: Write['steps'][number], index: number): StorageModel<Thing> {
+function stepped(state: StorageModel<Thing>, one: Step, index: number): StorageModel<Thing> {
   if ('put' in one) return modelPut(things, state, asThing(one.put), index);
   return 'remove' in one ? modelRemove(things, state, one.remove, index) : state;
 }
@@ -96,6 +127,6 @@ function assertSame(view: ReadView, asked: ListQuery, model: StorageModel<Thing>
 }
 
 /** Minus zero is zero once stored. */
-function asThing(put: { key: Key; rank?: Key; text?: string }): Thing {
+function asThing(put: Put): Thing {
   return put;
 }

@@ -3,13 +3,15 @@ import fc from 'fast-check';
 import { inject, test } from 'vitest';
 import { postgresStorage } from '../../../adapters/postgres/index.js';
 import { valueFrom } from '../../conformance/storage/storage-subject.js';
-import { compare, modelled, noThings, play, program } from '../../support/storage-programs.js';
+import { compare, longProgram, modelled, noThings, play } from '../../support/storage-programs.js';
 
-const runs = Number(process.env['SIGNALBOX_POSTGRES_PROGRAMS'] ?? 40);
+const runs = Number(process.env['SIGNALBOX_POSTGRES_PROGRAMS'] ?? 25);
 
-test('a random program gives the answers of the model, whichever of two processes takes each step', async () => {
+test('a random program gives the answers of the model, whichever of two processes takes each step', {
+  timeout: 3_600_000,
+}, async () => {
   await fc.assert(
-    fc.asyncProperty(program, fc.array(fc.boolean(), { minLength: 60, maxLength: 60 }), async (rounds, turns) => {
+    fc.asyncProperty(longProgram, fc.array(fc.boolean(), { minLength: 60, maxLength: 60 }), async (rounds, turns) => {
       const schema = `e${randomUUID().replaceAll('-', '')}`;
       const stores = [
         valueFrom(await postgresStorage(inject('postgres'), { schema })),
