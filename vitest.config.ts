@@ -37,6 +37,9 @@ const packaged = [
   'test/adapters/http-server/generated-client.test.ts',
 ];
 
+/** They share a server. */
+const postgres = 'test/adapters/postgres/**/*.test.ts';
+
 export default defineConfig({
   test: {
     globalSetup: ['test/global-setup.ts'],
@@ -54,7 +57,15 @@ export default defineConfig({
       { extends: true, test: { name: 'alone', include: alone } },
       {
         extends: true,
-        test: { name: 'adapters', include: ['test/**/*.test.ts'], exclude: [...shared, ...packaged, ...campaigns] },
+        test: {
+          name: 'adapters',
+          include: ['test/**/*.test.ts'],
+          exclude: [...shared, ...packaged, ...campaigns, postgres],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'postgres', include: [postgres], globalSetup: ['test/adapters/postgres/global-setup.ts'] },
       },
       { extends: true, test: { name: 'package', include: packaged } },
       { extends: true, test: { name: 'campaigns', include: campaigns } },

@@ -22,6 +22,7 @@ const entries = {
   conformance: 'test/conformance/index.ts',
   memory: 'adapters/memory/index.ts',
   sqlite: 'adapters/sqlite/index.ts',
+  postgres: 'adapters/postgres/index.ts',
   node: 'adapters/node/index.ts',
   prometheus: 'adapters/prometheus/index.ts',
   opentelemetry: 'adapters/opentelemetry/index.ts',

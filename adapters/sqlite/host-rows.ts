@@ -1,6 +1,7 @@
 import type { Result } from 'neverthrow';
 import { ResultAsync } from 'neverthrow';
 import type { Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
+import { HostTransactionError } from '../storage-kit/index.js';
 import { isStoreFault, type SqliteHandle, type SqliteValue } from './sqlite-handle.js';
 
 /** The host's statements on its own tables, in the transaction of a write. */
@@ -22,9 +23,6 @@ export interface HostOutcome {
  * repeats the transaction; only one run is committed. An exception also rolls the operation back.
  */
 export type HostRows = (sql: HostStatements, outcome: HostOutcome) => void;
-
-/** The host misused the transaction: nothing of the operation was stored. */
-export class HostTransactionError extends Error {}
 
 /** The part of the store that host rows need. */
 export interface HostTransactions {

@@ -21,6 +21,8 @@ export interface Snapshot {
   readonly index: number;
   /** `rowKey` is the encoded `key`. */
   find(table: AnyTable, key: Key, rowKey: string): KeyedRow | undefined;
+  /** The row that a put replaces, for a store that checks at its commit whether there is one. As `find` when absent. */
+  replaced?(table: AnyTable, key: Key, rowKey: string): KeyedRow | undefined;
   /** `bounds` are the encoded keys of the query. */
   scan(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[];
   tableIndex(name: string): number;
@@ -81,6 +83,13 @@ export class Overlay implements Snapshot {
     return change === undefined ? this.#base.find(table, key, rowKey) : change.after;
   }
 
+  replaced(table: AnyTable, key: Key, rowKey: string): KeyedRow | undefined {
+    const change = this.#tables.get(table.name)?.changes.get(rowKey);
+    if (change !== undefined) return change.after;
+    const base = this.#base;
+    return base.replaced === undefined ? base.find(table, key, rowKey) : base.replaced(table, key, rowKey);
+  }
+
   scan(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
     const changes = this.#tables.get(table.name);
     return changes === undefined
@@ -98,7 +107,7 @@ export class Overlay implements Snapshot {
     const rowKey = rowKeyOf(table, key);
     const entries = entriesOf(table, record);
     const known = this.#tables.get(table.name)?.changes.get(rowKey);
-    const before = known === undefined ? this.#base.find(table, key, rowKey) : known.before;
+    const before = known === undefined ? this.replaced(table, key, rowKey) : known.before;
     const present = known === undefined ? before : known.after;
     const stored = { text, rowKey, createIndex: present?.createIndex ?? this.#index, modifyIndex: this.#index };
     this.#change({ table, rowKey, before, after: new PendingRow(table, stored, entries) });

@@ -62,7 +62,7 @@ const frontDoors = [
   'src/operations/functions/call-function.ts',
 ];
 
-const driven = [storageKit, 'memory', 'sqlite', 'undici', 'smtp', 'node', 'prometheus', 'opentelemetry'];
+const driven = [storageKit, 'memory', 'sqlite', 'postgres', 'undici', 'smtp', 'node', 'prometheus', 'opentelemetry'];
 /** Adapters that put others together. */
 const composing = ['cli', 'testing'];
 /** What every area of the operations may use. */
@@ -90,6 +90,7 @@ const packagesOf: Readonly<Record<string, readonly string[]>> = {
   memory: [],
   [storageKit]: [],
   sqlite: ['better-sqlite3'],
+  postgres: ['pg'],
   undici: ['undici', 'ipaddr.js'],
   smtp: ['nodemailer'],
   node: [],

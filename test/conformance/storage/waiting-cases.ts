@@ -143,11 +143,13 @@ export function waitingCases(test: TestFunction, subject: StorageSubject): void 
     let seen = await look(storage, (view) => view.tableIndex(things));
     const follow = async (): Promise<number> => {
       let wakes = 0;
-      while ((await look(storage, (view) => view.list(things).length)) < 20) {
+      // A read may see a later write than the wait before it.
+      for (;;) {
+        const [found, last] = await look(storage, (view) => [view.list(things).length, view.tableIndex(things)]);
+        if (found === 20 && seen === last) return wakes;
         seen = await storage.waitForChange([things], seen, never);
         wakes++;
       }
-      return wakes;
     };
     const following = follow();
     for (let i = 0; i < 20; i++) await store(storage, { key: [i] });

@@ -1,0 +1,76 @@
+import { HostTransactionError } from '../storage-kit/index.js';
+import type { Parameter, Statement } from './wire.js';
+
+/** A value of a statement, as its parameter's type reads it: a Date as its ISO form, a Buffer or Uint8Array as `bytea`. */
+export type PostgresValue = string | number | bigint | boolean | Date | Uint8Array | null;
+
+/** The host's statements on its own tables, in the transaction of a write. */
+export interface PostgresStatements {
+  /** Adds a statement, with `$1` and so on for its values. It is executed with the commit, and gives no rows. */
+  run(sql: string, ...values: PostgresValue[]): void;
+}
+
+/** The result of the operation, before it is durable: its value, and the index of its write. */
+export interface PostgresOutcome {
+  readonly value: unknown;
+  readonly index: number;
+}
+
+/**
+ * Gives statements for the host's own rows, synchronously. Runs after the operation has succeeded, not if it is refused. May run again if the
+ * store repeats the transaction; only one run is committed. An exception also rolls the operation back.
+ */
+export type PostgresRows = (sql: PostgresStatements, outcome: PostgresOutcome) => void;
+
+/** What the host's function asks for. Throws its exception, or a `HostTransactionError` if it is misused. */
+export function statementsOf(rows: PostgresRows, outcome: PostgresOutcome): Statement[] {
+  const statements: Statement[] = [];
+  let isOpen = true;
+  const given: unknown = (rows as (sql: PostgresStatements, outcome: PostgresOutcome) => unknown)(
+    {
+      run(text, ...values) {
+        if (!isOpen)
+          throw new HostTransactionError(
+            'The transaction has ended: run statements only during the call of your function.',
+          );
+        const fault = faultOf(text);
+        if (fault !== undefined) throw new HostTransactionError(fault);
+        statements.push({ text, values: values.map(parameterOf) });
+      },
+      // What a function for rows in SQLite may call.
+      all() {
+        throw new HostTransactionError(
+          'Statements are executed with the commit, which gives no rows: read before the operation, or let a statement decide.',
+        );
+      },
+    } as PostgresStatements,
+    outcome,
+  );
+  isOpen = false;
+  if (typeof (given as { then?: unknown } | null | undefined)?.then !== 'function') return statements;
+  (given as PromiseLike<unknown>).then(undefined, () => undefined);
+  throw new HostTransactionError(
+    'The function for your rows must be synchronous: the transaction does not wait for promises.',
+  );
+}
+
+function parameterOf(value: PostgresValue): Parameter {
+  if (value === null || value === undefined) return null;
+  if (value instanceof Date) return value.toISOString();
+  return value instanceof Uint8Array ? Buffer.from(value) : String(value);
+}
+
+/** Detects statements that would end the transaction, act outside of it, or access the store's tables. */
+function faultOf(text: string): string | undefined {
+  const code = text.replace(/--[^\n]*|\/\*[\s\S]*?(\*\/|$)/g, ' ').trim();
+  const [verb = ''] = /^[a-z]*/i.exec(code) ?? [];
+  if (forbidden.has(verb.toUpperCase())) return `${verb.toUpperCase()} is not allowed in the transaction of the store.`;
+  return /\bsb_(store|tables|indexes|chain|behind|rows_\d+)\b/i.test(code)
+    ? 'Tables named sb_… belong to the store.'
+    : undefined;
+}
+
+const forbidden: ReadonlySet<string> = new Set([
+  ...['BEGIN', 'START', 'COMMIT', 'END', 'ROLLBACK', 'ABORT', 'SAVEPOINT', 'RELEASE', 'PREPARE'],
+  ...['SET', 'RESET', 'LISTEN', 'UNLISTEN', 'COPY', 'VACUUM', 'DISCARD'],
+]);

@@ -1,0 +1,111 @@
+import type { Lent } from './session.js';
+import { Session } from './session.js';
+
+/** How often it is checked that notifications arrive, and how long one may take, in milliseconds. */
+const proof = { every: 10_000, within: 2000 };
+const reconnectMs = 500;
+
+/**
+ * Hints from other processes that they have committed, over a separate connection. A hint that is lost costs the time of a poll: poolers may
+ * swallow all of them, so it is proven by notifying itself.
+ */
+export class Listener {
+  readonly #session: Session;
+  readonly #channel: string;
+  readonly #onHint: () => void;
+  /** Whether a notification has arrived a short time ago. */
+  isProven = false;
+  #isStarted = false;
+  #isOpen = true;
+  #isListening = false;
+  /** A notification is to be sent, and one is under way. */
+  #isWanted = false;
+  #isSending = false;
+  #own: number | undefined;
+  #arrived: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(connect: () => Promise<Lent>, channel: string, onHint: () => void) {
+    this.#channel = `"${channel}"`;
+    this.#onHint = onHint;
+    this.#session = new Session(async () => {
+      const lent = await connect();
+      lent.client.on('notification', ((message: { readonly processId?: number }) => this.#heard(message)) as never);
+      this.#own = (lent.client as { readonly processID?: number | null }).processID ?? undefined;
+      return lent;
+    }, proof.within);
+  }
+
+  /** Listens from now on. */
+  start(): void {
+    if (this.#isStarted || !this.#isOpen) return;
+    this.#isStarted = true;
+    void this.#prove();
+  }
+
+  /** Notifies the others that something was committed. */
+  notify(): void {
+    this.start();
+    this.#isWanted = true;
+    if (this.#isListening && !this.#isSending) void this.#send();
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    clearTimeout(this.#timer);
+    this.#arrived?.();
+    if (!this.#isSending) this.#session.close();
+  }
+
+  #heard({ processId }: { readonly processId?: number }): void {
+    if (processId === this.#own) this.#arrived?.();
+    else this.#onHint();
+  }
+
+  async #send(): Promise<void> {
+    this.#isSending = true;
+    try {
+      while (this.#isWanted && this.#isOpen) {
+        this.#isWanted = false;
+        await this.#session.run([{ text: `NOTIFY ${this.#channel}` }]);
+      }
+    } catch {
+      this.#lost();
+    }
+    this.#isSending = false;
+    if (!this.#isOpen) this.#session.close();
+  }
+
+  /** Connects if it has to, and waits for its own notification. */
+  async #prove(): Promise<void> {
+    if (!this.#isOpen) return;
+    try {
+      if (!this.#isListening) {
+        await this.#session.run([{ text: `LISTEN ${this.#channel}` }]);
+        this.#isListening = true;
+        // What was committed before is not notified any more.
+        this.#onHint();
+      }
+      const arrived = new Promise<boolean>((resolve) => {
+        this.#arrived = () => resolve(true);
+        setTimeout(() => resolve(false), proof.within).unref();
+      });
+      this.notify();
+      this.isProven = await arrived;
+      this.#later(proof.every);
+    } catch {
+      this.#lost();
+    }
+  }
+
+  #lost(): void {
+    this.isProven = false;
+    this.#isListening = false;
+    this.#later(reconnectMs);
+  }
+
+  #later(ms: number): void {
+    clearTimeout(this.#timer);
+    if (this.#isOpen) this.#timer = setTimeout(() => void this.#prove(), ms).unref();
+  }
+}

@@ -1,0 +1,550 @@
+import { err, type Result, ResultAsync } from 'neverthrow';
+import type { Logger } from '../../src/ports/logger.js';
+import type { ReadView, Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
+import { closedFailure, storageFailure } from '../../src/storage/failures.js';
+import type { Overlay } from '../../src/storage/overlay.js';
+import {
+  HostTransactionError,
+  type Outcome,
+  type ReadWork,
+  runBatch,
+  runRead,
+  type Waiters,
+  type WriteWork,
+  waiters,
+} from '../storage-kit/index.js';
+import type { Batch } from './batch.js';
+import { Chain, HostStatementError } from './chain.js';
+import { type PostgresRows, statementsOf } from './host-rows.js';
+import { Listener } from './listener.js';
+import { Misses, ReplicaSnapshot } from './replica.js';
+import { ConnectionLost, failureOf, isPassing, isServerError, type Lent, Session } from './session.js';
+import { Sql } from './sql.js';
+import type { Statement } from './wire.js';
+
+/** Where the store is, and how long it is waited for. */
+interface StoreOptions {
+  readonly schema: string;
+  /** Milliseconds that reads and writes wait for the server. */
+  readonly busyMs: number;
+  /** Size of what is kept in memory, in characters. */
+  readonly budget: number;
+  readonly connect: () => Promise<Lent>;
+  /** A connection on which notifications arrive. */
+  readonly listen: () => Promise<Lent>;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
+}
+
+interface Waiting<W> {
+  readonly work: W;
+  readonly since: number;
+  readonly resolve: (result: Result<unknown, unknown>) => void;
+  readonly reject: (thrown: unknown) => void;
+}
+
+interface WaitingWrite extends Waiting<WriteWork> {
+  /** Statements of the host that are committed with it, of its last run. */
+  readonly host?: { statements: readonly Statement[] };
+}
+
+const batchLimit = 512;
+/** A batch takes no more writes after this many milliseconds. */
+const batchMs = 8;
+/** After a lost race this process asks for turns, until so many in a row had no other writer. */
+const turnsAfterLoss = 20;
+/** Waits between tries while the server is away, in milliseconds. */
+const retry = { first: 5, last: 500 };
+/** How often others' commits are looked for while somebody waits, in milliseconds: with notifications, and without. */
+const poll = { notified: 250, blind: 25 };
+/** After so many milliseconds at the lock it is checked who holds it. */
+const longWaitMs = 1000;
+/** A connection that has not answered for so long, or for the time that callers wait, is given up. */
+const leastAnswerMs = 5000;
+/** How often the chain is shortened, in batches of this process. */
+const shortenEvery = 1000;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A store in a schema of a PostgreSQL database. */
+export interface PostgresStorage extends Storage {
+  /**
+   * The storage for one operation that is committed together with your own rows in the same database: both or neither.
+   *
+   * ```ts
+   * const storage = box.alongside((sql) => sql.run('INSERT INTO orders (id) VALUES ($1)', order.id));
+   * const dispatched = await dispatchJob({ ...engine, storage }, principal, { jobId: 'invoice' });
+   * ```
+   *
+   * If the operation is refused, nothing is executed. If one of your statements fails, the operation is rolled back and its promise
+   * rejects with the error of `pg`, such as a violated constraint; a failure of the server is the operation's `storage_failed`. The promise
+   * rejects with a `HostTransactionError` if `rows` is asynchronous, tries to end the transaction or names tables of the store, or if the
+   * operation writes a second time. For several operations: `engine.transaction`.
+   */
+  alongside(rows: PostgresRows): Storage;
+}
+
+/** The storage of one process over a chain in PostgreSQL. */
+export class PostgresStore {
+  readonly #options: StoreOptions;
+  readonly #chain: Chain;
+  readonly #writer: Session;
+  readonly #reader: Session;
+  readonly #waiting: Waiters = waiters();
+  #writes: WaitingWrite[] = [];
+  #reads: Waiting<ReadWork>[] = [];
+  #writing: Promise<void> | undefined;
+  #reading: Promise<void> | undefined;
+  readonly #listener: Listener;
+  readonly #sql: Sql;
+  #polling = false;
+  #closing: Promise<void> | undefined;
+  /** From then on, an answer of the server is not waited for any more. */
+  #closeBy = Number.POSITIVE_INFINITY;
+  #isOpen = true;
+  #turns = 0;
+  #batches = 0;
+  /** How many writes the next batch takes at most: fewer while one that fails is looked for. */
+  #most = batchLimit;
+  #loggedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: StoreOptions) {
+    this.#options = options;
+    const answerMs = Math.max(leastAnswerMs, options.busyMs);
+    this.#writer = new Session(options.connect, answerMs);
+    this.#reader = new Session(options.connect, answerMs);
+    this.#sql = new Sql(options.schema);
+    this.#listener = new Listener(options.listen, this.#sql.channel, () => this.#look());
+    this.#chain = new Chain(this.#sql, options.budget, {
+      changed: (tables) => this.#waiting.wake(tables),
+      forked: () =>
+        options.logger.error(
+          {},
+          'The database has lost writes that were confirmed: another server has taken over, or a backup was restored',
+        ),
+    });
+  }
+
+  /** Undefined when the store can be used. */
+  async open(): Promise<StorageError | undefined> {
+    const deadline = performance.now() + this.#options.busyMs;
+    for (let wait = retry.first; ; wait = Math.min(2 * wait, retry.last)) {
+      try {
+        const refused = await this.#chain.open(this.#writer);
+        if (refused !== undefined) await this.close();
+        return refused;
+      } catch (thrown) {
+        if (!isPassing(thrown) || performance.now() > deadline) {
+          this.#isOpen = false;
+          this.#writer.abandon();
+          return isPassing(thrown) ? this.#busy() : failureOf(thrown);
+        }
+        await pause(wait);
+      }
+    }
+  }
+
+  storage(): PostgresStorage {
+    return { ...this.#storage(), alongside: (rows) => this.#alongside(rows) };
+  }
+
+  /** The storage for one operation with rows of the host. */
+  #alongside(rows: PostgresRows): Storage {
+    let isUsed = false;
+    const host: { statements: readonly Statement[] } = { statements: [] };
+    return {
+      ...this.#storage(),
+      write: <T, E>(work: (view: WriteView) => Result<T, E>) => {
+        if (isUsed)
+          return new ResultAsync<Written<T>, E | StorageError>(
+            Promise.reject(
+              new HostTransactionError(
+                '`alongside` is for one operation with one write: create another one for the next operation.',
+              ),
+            ),
+          );
+        isUsed = true;
+        const both: WriteWork = (view) =>
+          work(view).map((value) => {
+            host.statements = statementsOf(rows, { value, index: view.index });
+            return value;
+          });
+        return new ResultAsync(this.#submitWrite(both, host) as Promise<Result<Written<T>, E | StorageError>>);
+      },
+    };
+  }
+
+  #storage(): Storage {
+    return {
+      read: <T>(work: (view: ReadView) => T) =>
+        new ResultAsync(this.#submitRead(work) as Promise<Result<T, StorageError>>),
+      write: <T, E>(work: (view: WriteView) => Result<T, E>) =>
+        new ResultAsync(this.#submitWrite(work) as Promise<Result<Written<T>, E | StorageError>>),
+      waitForChange: (tables, after, signal) =>
+        this.#waitForChange(
+          tables.map(({ name }) => name),
+          after,
+          signal,
+        ),
+      close: () => this.close(),
+    };
+  }
+
+  close(): Promise<void> {
+    this.#closeBy = Math.min(this.#closeBy, performance.now() + this.#options.busyMs);
+    this.#closing ??= this.#finish();
+    return this.#closing;
+  }
+
+  async #finish(): Promise<void> {
+    while (this.#writing !== undefined || this.#reading !== undefined) {
+      await this.#writing;
+      await this.#reading;
+    }
+    this.#isOpen = false;
+    this.#waiting.releaseAll();
+    this.#listener.close();
+    this.#writer.close();
+    this.#reader.close();
+  }
+
+  // Reads.
+
+  #submitRead(work: ReadWork): Promise<Result<unknown, unknown>> {
+    if (this.#closing !== undefined) return Promise.resolve(err(closedFailure()));
+    return new Promise((resolve, reject) => {
+      this.#reads.push({ work, since: performance.now(), resolve, reject });
+      this.#reading ??= this.#readAll();
+    });
+  }
+
+  /** All reads that wait are confirmed together, and what they miss is read together. */
+  async #readAll(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    let misses = new Misses();
+    let wait = retry.first;
+    while (this.#reads.length > 0) {
+      const asked = this.#reads;
+      this.#reads = [];
+      try {
+        if (misses.isEmpty) {
+          this.#chain.replica.trim();
+          await this.#chain.pull(this.#reader);
+        } else await this.#chain.fetch(this.#reader, misses);
+        misses = await this.#runReads(asked);
+        wait = retry.first;
+      } catch (thrown) {
+        misses = new Misses();
+        this.#reader.abandon();
+        this.#reads = [...asked, ...this.#reads];
+        if (!isPassing(thrown)) this.#failReads(failureOf(thrown));
+        else {
+          this.#away(thrown);
+          this.#reads = this.#expired(this.#reads);
+          await pause(wait);
+          wait = Math.min(2 * wait, retry.last);
+        }
+      }
+    }
+    this.#reading = undefined;
+  }
+
+  /** What those have missed that could not be answered yet. */
+  async #runReads(asked: readonly Waiting<ReadWork>[]): Promise<Misses> {
+    const misses = new Misses();
+    for (const each of asked) {
+      const snapshot = new ReplicaSnapshot(this.#chain.replica, (table) => this.#chain.catalog.isPrepared(table));
+      const outcome = runRead(snapshot, each.work, () => undefined);
+      if (snapshot.misses.isEmpty) settle(each, outcome as Outcome);
+      else {
+        misses.add(snapshot.misses);
+        this.#reads.push(each);
+      }
+    }
+    if (misses.unprepared.size > 0) {
+      await this.#chain.prepare(this.#reader, misses.unprepared);
+      misses.unprepared.clear();
+    }
+    return misses;
+  }
+
+  #failReads(error: StorageError): void {
+    for (const each of this.#reads.splice(0)) each.resolve(err(error));
+  }
+
+  // Writes.
+
+  #submitWrite(work: WriteWork, host?: WaitingWrite['host']): Promise<Result<unknown, unknown>> {
+    if (this.#closing !== undefined) return Promise.resolve(err(closedFailure()));
+    return new Promise((resolve, reject) => {
+      this.#writes.push({ work, since: performance.now(), resolve, reject, ...(host === undefined ? {} : { host }) });
+      this.#writing ??= this.#writeAll();
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    // Callers that come in the same turn of the event loop share a batch.
+    await new Promise((resolve) => setImmediate(resolve));
+    let wait = retry.first;
+    while (this.#writes.length > 0) {
+      try {
+        await this.#writeBatch();
+        wait = retry.first;
+      } catch (thrown) {
+        this.#chain.loseTurn(this.#writer);
+        if (isPassing(thrown)) {
+          this.#away(thrown);
+          this.#writes = this.#expired(this.#writes);
+          await pause(wait * (0.5 + Math.random() / 2));
+          wait = Math.min(2 * wait, retry.last);
+        } else this.#failWrites(thrown);
+      }
+      if (this.#writes.length === 0) await this.#chain.endTurn(this.#writer).catch(() => this.#writer.abandon());
+    }
+    this.#writing = undefined;
+  }
+
+  /** One batch, run on what is known until nothing is missing and nobody has committed meanwhile. */
+  async #writeBatch(): Promise<void> {
+    const { replica, catalog } = this.#chain;
+    replica.trim();
+    for (;;) {
+      if (this.#turns > 0 && !this.#chain.isInTurn) await this.#beginTurn();
+      const snapshot = new ReplicaSnapshot(replica, (table) => catalog.isPrepared(table));
+      const run = this.#run(snapshot);
+      if (snapshot.misses.isEmpty) {
+        if (await this.#commit(run, snapshot.misses)) return;
+      } else await this.#learn(snapshot.misses);
+    }
+  }
+
+  async #learn(misses: Misses): Promise<void> {
+    if (misses.unprepared.size > 0) {
+      // Never within a turn: it has read tables that are to be changed.
+      await this.#chain.endTurn(this.#writer);
+      await this.#chain.prepare(this.#writer, misses.unprepared);
+    } else await this.#chain.fetch(this.#writer, misses);
+  }
+
+  async #beginTurn(): Promise<void> {
+    const { seq } = this.#chain.replica.tip;
+    await this.#atLock(this.#chain.beginTurn(this.#writer));
+    this.#turns = this.#chain.replica.tip.seq === seq ? this.#turns - 1 : turnsAfterLoss;
+  }
+
+  #run(snapshot: ReplicaSnapshot): BatchRun {
+    const taken: WaitingWrite[] = [];
+    const started = performance.now();
+    let changes: Overlay | undefined;
+    const { outcomes } = runBatch(
+      {
+        begin: () => snapshot,
+        commit: (overlay) => {
+          changes = overlay;
+        },
+        prepare: () => undefined,
+        rollBack: () => undefined,
+        failureOf: () => undefined,
+      },
+      () => {
+        const next = this.#writes[taken.length];
+        if (next === undefined || taken.length >= this.#most) return undefined;
+        // Rows of a host are committed with their operation alone.
+        if (taken.length > 0 && (next.host ?? taken[0]?.host) !== undefined) return undefined;
+        if (taken.length > 0 && performance.now() - started > batchMs) return undefined;
+        taken.push(next);
+        return next.work;
+      },
+    );
+    return { taken: taken.length, outcomes, changes: changes as Overlay };
+  }
+
+  /** False when it has to run again. */
+  async #commit({ taken, outcomes, changes }: BatchRun, misses: Misses): Promise<boolean> {
+    const [first] = outcomes;
+    const { host } = this.#writes[0] as WaitingWrite;
+    if (host !== undefined && first !== undefined && 'result' in first && first.result.isOk()) {
+      // Also without a change: what was committed can be looked for.
+      if (!(await this.#store(this.#chain.batchOf(changes), changes, misses, host.statements))) return false;
+    } else if (changes.isChanged) {
+      if (!(await this.#store(this.#chain.batchOf(changes), changes, misses))) return false;
+    } else if (this.#chain.isInTurn) await this.#chain.endTurn(this.#writer);
+    else if (await this.#chain.pull(this.#writer)) return false;
+    for (const [at, waiting] of this.#writes.slice(0, taken).entries()) settle(waiting, outcomes[at] as Outcome);
+    this.#writes = this.#writes.slice(taken);
+    this.#most = Math.min(batchLimit, 2 * this.#most);
+    return true;
+  }
+
+  /** False when it was not stored, because somebody has committed before. */
+  async #store(batch: Batch, changes: Overlay, misses: Misses, host?: readonly Statement[]): Promise<boolean> {
+    const chain = this.#chain;
+    try {
+      const committing =
+        host === undefined
+          ? chain.commit(this.#writer, batch, changes)
+          : chain.commitWith(this.#writer, host, batch, changes);
+      if (await this.#atLock(committing)) {
+        await this.#stored();
+        return true;
+      }
+    } catch (thrown) {
+      if (thrown instanceof ConnectionLost) return this.#lookFor(batch, thrown);
+      await this.#afterRefusal(thrown, misses);
+      return false;
+    }
+    this.#turns = turnsAfterLoss;
+    return false;
+  }
+
+  /** The server has refused a batch, which may be because of what others have committed. Rejects if it is not. */
+  async #afterRefusal(thrown: unknown, misses: Misses): Promise<void> {
+    if (thrown instanceof HostStatementError && !thrown.isFinal && (await this.#chain.pull(this.#writer))) {
+      this.#turns = turnsAfterLoss;
+      return;
+    }
+    if (!isServerError(thrown) || thrown.code !== '23505') throw thrown;
+    // A row was taken for new that is there.
+    this.#chain.loseTurn(this.#writer);
+    for (const [table, keys] of misses.assumedNew) for (const key of keys) misses.row(table, key);
+    await this.#chain.fetch(this.#writer, misses);
+  }
+
+  async #stored(): Promise<void> {
+    this.#listener.notify();
+    this.#batches += 1;
+    if (this.#batches % shortenEvery !== 0) return;
+    // The batch is stored whatever becomes of this.
+    await this.#chain.shorten(this.#writer).catch((thrown: unknown) => {
+      if (!isServerError(thrown)) this.#writer.abandon();
+    });
+  }
+
+  /** Whoever holds the lock for long without working has been stopped, or has vanished: its session is ended. */
+  async #atLock<T>(work: Promise<T>): Promise<T> {
+    const end = async (): Promise<void> => {
+      const session = new Session(this.#options.connect, longWaitMs);
+      await session.run([this.#sql.endIdleHolders()]).catch(() => undefined);
+      session.close();
+    };
+    const timer = setInterval(() => void end(), longWaitMs);
+    try {
+      return await work;
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  /** A commit without an answer may have happened: it is never repeated, and never called failed, before that is known. */
+  async #lookFor(batch: Batch, lost: ConnectionLost): Promise<boolean> {
+    this.#chain.loseTurn(this.#writer);
+    for (let wait = retry.first; ; wait = Math.min(2 * wait, retry.last)) {
+      try {
+        const isThere = await this.#atLock(this.#chain.wasAppended(this.#writer, batch));
+        await this.#chain.pull(this.#writer);
+        return isThere;
+      } catch (thrown) {
+        if (!isPassing(thrown)) throw thrown;
+        // Whoever closes the store reads what has happened when it is opened again.
+        if (performance.now() > this.#closeBy) throw new OutcomeUnknown();
+        this.#away(lost);
+        await pause(wait);
+      }
+    }
+  }
+
+  /** The one that cannot be stored is found by halves, so that only it fails. */
+  #failWrites(thrown: unknown): void {
+    if (thrown instanceof HostStatementError) {
+      this.#writes.shift()?.reject(thrown.original);
+      return;
+    }
+    const error = failureOf(thrown);
+    const failed = Math.min(this.#most, this.#writes.length);
+    if (failed > 1 && error.reason === 'invalid_record') {
+      this.#most = Math.ceil(failed / 2);
+      return;
+    }
+    for (const each of this.#writes.splice(0, failed)) each.resolve(err(error));
+    this.#most = batchLimit;
+  }
+
+  // Waiting.
+
+  async #waitForChange(tables: readonly string[], after: number, signal: AbortSignal): Promise<number> {
+    const highest = (): number =>
+      tables.reduce((most, name) => Math.max(most, this.#chain.replica.tableIndex(name)), 1);
+    let isFirst = true;
+    while (this.#closing === undefined && !signal.aborted && highest() <= after) {
+      const woken = this.#waiting.wait(tables, signal);
+      // What was committed before it waited has woken nobody.
+      if (isFirst) this.#look();
+      isFirst = false;
+      this.#poll();
+      await woken;
+    }
+    return highest();
+  }
+
+  /** Looks for others' commits. */
+  #look(): void {
+    this.#submitRead(() => undefined).catch(() => undefined);
+  }
+
+  #poll(): void {
+    this.#listener.start();
+    if (this.#polling) return;
+    this.#polling = true;
+    const look = (): void => {
+      if (!this.#isOpen || this.#waiting.count() === 0) {
+        this.#polling = false;
+        return;
+      }
+      const next = (): void => {
+        setTimeout(look, this.#listener.isProven ? poll.notified : poll.blind).unref();
+      };
+      this.#submitRead(() => undefined).then(next, next);
+    };
+    setTimeout(look, poll.blind).unref();
+  }
+
+  // While the server is away.
+
+  #busy(): StorageError {
+    return storageFailure('busy', `The database server has not answered for ${this.#options.busyMs / 1000} s.`);
+  }
+
+  /** Fails those who have waited for too long. */
+  #expired<W>(waiting: readonly Waiting<W>[]): Waiting<W>[] {
+    const deadline = performance.now() - this.#options.busyMs;
+    for (const each of waiting) if (each.since <= deadline) each.resolve(err(this.#busy()));
+    return waiting.filter(({ since }) => since > deadline);
+  }
+
+  /** One line a second at most. */
+  #away(thrown: unknown): void {
+    const now = performance.now();
+    if (now - this.#loggedAt < 1000 || this.#closing !== undefined) return;
+    this.#loggedAt = now;
+    const error = thrown instanceof Error ? thrown.message : String(thrown);
+    this.#options.logger.warn({ error }, 'The database server cannot be reached; it is tried again');
+  }
+}
+
+/** The store was closed while the server could not say whether a commit had happened. */
+class OutcomeUnknown extends Error {
+  constructor() {
+    super('the store was closed before the server could say whether the write had happened: read it again');
+  }
+}
+
+interface BatchRun {
+  /** How many writes have run. */
+  readonly taken: number;
+  readonly outcomes: readonly Outcome[];
+  readonly changes: Overlay;
+}
+
+function settle<W>(waiting: Waiting<W>, outcome: Outcome): void {
+  if ('result' in outcome) waiting.resolve(outcome.result);
+  else waiting.reject(outcome.thrown);
+}

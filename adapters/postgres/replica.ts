@@ -1,0 +1,408 @@
+import type { ListQuery } from '../../src/ports/storage.js';
+import type { Key } from '../../src/shared/table.js';
+import { encodeEntry, encodeKey, type KeyBounds, unitOrdered } from '../../src/storage/keys.js';
+import type { Snapshot } from '../../src/storage/overlay.js';
+import { type AnyTable, indexesOf, indexPosition, type KeyedRow, type NamedIndex } from '../../src/storage/records.js';
+import { type SortedValues, sortedValues } from '../../src/storage/sorted-values.js';
+import {
+  type Batch,
+  byPrimaryKey,
+  type ChangedTable,
+  type FetchedRow,
+  type OrderName,
+  orderName,
+  ReplicaRow,
+  type RowChange,
+} from './batch.js';
+
+/*
+ * What this process knows of the store, as of one batch of its chain: single rows, and ranges of orders that are known completely. Every
+ * batch that follows keeps it true, so a read needs the server only for what is missing. All of it may be dropped at any time.
+ */
+
+/** A part of an order that is not known. Bounds compare by `<`, see `unitOrdered`. */
+export interface Gap {
+  readonly table: AnyTable;
+  readonly order: OrderName;
+  readonly lower: string;
+  readonly upper: string;
+  readonly reverse: boolean;
+  /** How many rows are needed. */
+  readonly limit: number;
+}
+
+/** What a run has asked for in vain: its result does not count. */
+export class Misses {
+  readonly unprepared = new Set<AnyTable>();
+  readonly rows = new Map<string, Set<string>>();
+  readonly gaps: Gap[] = [];
+  /** Rows that were put without a look at what they replace. */
+  readonly assumedNew = new Map<string, Set<string>>();
+
+  get isEmpty(): boolean {
+    return this.unprepared.size === 0 && this.rows.size === 0 && this.gaps.length === 0;
+  }
+
+  row(table: string, rowKey: string): void {
+    noted(this.rows, table).add(rowKey);
+  }
+
+  add(other: Misses): void {
+    for (const table of other.unprepared) this.unprepared.add(table);
+    for (const [table, keys] of other.rows) for (const key of keys) this.row(table, key);
+    this.gaps.push(...other.gaps);
+  }
+}
+
+function noted(sets: Map<string, Set<string>>, name: string): Set<string> {
+  let set = sets.get(name);
+  if (set === undefined) {
+    set = new Set();
+    sets.set(name, set);
+  }
+  return set;
+}
+
+/** What is known of a row: its content, that there is none, or only that there is one. */
+type KnownRow = KeyedRow | 'absent' | 'unread';
+
+interface Interval {
+  lower: string;
+  upper: string;
+}
+
+/** An order of a table's rows, as far as it is known. */
+class Order {
+  readonly index: NamedIndex | undefined;
+  readonly #rows: SortedValues<string> = sortedValues();
+  readonly #positions = new Map<string, string>();
+  /** Disjoint, ascending: between these bounds, every row is in `#rows`. */
+  #covered: Interval[] = [];
+
+  constructor(index: NamedIndex | undefined) {
+    this.index = index;
+  }
+
+  covers(position: string): boolean {
+    return this.#covered.some(({ lower, upper }) => lower <= position && position < upper);
+  }
+
+  /** Keys of rows from the first bound (or the last one, when reversed) up to the first gap, and that gap. */
+  scan(lower: string, upper: string, reverse: boolean, limit: number): { keys: string[]; gap?: Interval } {
+    if (reverse) {
+      const known = this.#covered.find((each) => each.lower < upper && upper <= each.upper);
+      const from = known === undefined ? upper : known.lower < lower ? lower : known.lower;
+      const keys = this.#rows.scan(from, upper, true, limit);
+      return keys.length >= limit || from <= lower ? { keys } : { keys, gap: { lower, upper: from } };
+    }
+    const known = this.#covered.find((each) => each.lower <= lower && lower < each.upper);
+    const to = known === undefined ? lower : known.upper < upper ? known.upper : upper;
+    const keys = this.#rows.scan(lower, to, false, limit);
+    return keys.length >= limit || to >= upper ? { keys } : { keys, gap: { lower: to, upper } };
+  }
+
+  /** From now on everything between the bounds is known. */
+  cover(added: Interval): void {
+    let { lower, upper } = added;
+    const kept: Interval[] = [];
+    for (const each of this.#covered) {
+      if (each.upper < lower || upper < each.lower) kept.push(each);
+      else {
+        if (each.lower < lower) lower = each.lower;
+        if (upper < each.upper) upper = each.upper;
+      }
+    }
+    kept.push({ lower, upper });
+    this.#covered = kept.sort((a, b) => (a.lower < b.lower ? -1 : 1));
+  }
+
+  place(rowKey: string, position: string): void {
+    this.remove(rowKey);
+    this.#positions.set(rowKey, position);
+    this.#rows.set(position, rowKey);
+  }
+
+  remove(rowKey: string): void {
+    const position = this.#positions.get(rowKey);
+    if (position === undefined) return;
+    this.#positions.delete(rowKey);
+    this.#rows.remove(position);
+  }
+
+  forget(): void {
+    for (const position of this.#positions.values()) this.#rows.remove(position);
+    this.#positions.clear();
+    this.#covered = [];
+  }
+}
+
+/** What is known of one table. */
+class ReplicaTable {
+  /** Index of the last write that changed the table. */
+  index = 1;
+  /** When it was used last, counted in uses of tables. */
+  usedAt = 0;
+  /** Size of its rows, in characters. */
+  size = 0;
+  readonly #rows = new Map<string, KnownRow>();
+  readonly #orders = new Map<OrderName, Order>();
+
+  /** Undefined: not known. */
+  row(rowKey: string): KnownRow | undefined {
+    if (this.index === 1) return 'absent';
+    const known = this.#rows.get(rowKey);
+    if (known !== undefined) return known;
+    return this.#orders.get(byPrimaryKey)?.covers(unitOrdered(rowKey)) === true ? 'absent' : undefined;
+  }
+
+  scan(table: AnyTable, query: ListQuery, bounds: KeyBounds, misses: Misses): readonly KeyedRow[] {
+    const index = query.index === undefined ? undefined : indexesOf(table)[indexPosition(table, query.index)];
+    const [lower, upper] = [unitOrdered(bounds.lower), unitOrdered(bounds.upper)];
+    const { reverse = false } = query;
+    const { limit = Number.POSITIVE_INFINITY } = query;
+    if (this.index === 1 || lower >= upper || limit === 0) return [];
+    const name = index === undefined ? byPrimaryKey : orderName(index);
+    const order = this.#orderOf(name, index);
+    const { keys, gap } = order.scan(lower, upper, reverse, limit);
+    if (gap !== undefined)
+      misses.gaps.push({
+        table,
+        order: name,
+        ...gap,
+        reverse,
+        limit: limit - keys.length,
+      });
+    return this.#contentOf(keys, (key) => misses.row(table.name, key));
+  }
+
+  #contentOf(keys: readonly string[], unread: (key: string) => void): KeyedRow[] {
+    const rows: KeyedRow[] = [];
+    for (const key of keys) {
+      const row = this.#rows.get(key);
+      if (typeof row === 'object') rows.push(row);
+      else unread(key);
+    }
+    return rows;
+  }
+
+  #orderOf(name: OrderName, index: NamedIndex | undefined): Order {
+    let order = this.#orders.get(name);
+    if (order === undefined) {
+      order = new Order(index);
+      this.#orders.set(name, order);
+    }
+    return order;
+  }
+
+  /** A row that was asked for; undefined when there is none. */
+  fetched(rowKey: string, row: FetchedRow | undefined): void {
+    this.#set(rowKey, row === undefined ? 'absent' : new ReplicaRow(row));
+  }
+
+  /** All rows of a part of an order, with their positions there. */
+  fetchedRange(gap: Gap, rows: readonly { readonly row: FetchedRow; readonly position: string }[]): void {
+    // It was asked for before, or forgotten meanwhile.
+    const index = indexesOf(gap.table).find((each) => orderName(each) === gap.order);
+    const order = this.#orderOf(gap.order, index);
+    for (const { row, position } of rows) {
+      this.fetched(row.rowKey, row);
+      order.place(row.rowKey, unitOrdered(position));
+    }
+    order.cover(coverageOf(gap, rows));
+  }
+
+  /** What a committed batch has changed. `isOwn`: this process has written it, and will read it again. */
+  apply(changed: ChangedTable, isOwn: boolean): void {
+    this.index = changed.index;
+    const orders = [...this.#orders].map(([name, order]) => ({ order, at: changed.orders.indexOf(name) }));
+    for (const change of changed.rows) this.#applyRow(change, orders, isOwn);
+  }
+
+  #applyRow(
+    change: RowChange,
+    orders: readonly { readonly order: Order; readonly at: number }[],
+    isOwn: boolean,
+  ): void {
+    const { key, after } = change;
+    let isKept = isOwn || this.#rows.has(key);
+    for (const { order, at } of orders) {
+      order.remove(key);
+      const position = positionIn(change, order, at);
+      if (position === 'unknown') order.forget();
+      else if (position !== undefined && order.covers(position)) {
+        order.place(key, position);
+        isKept = true;
+      }
+    }
+    if (isKept) this.#set(key, after === undefined ? 'absent' : (after.row ?? 'unread'));
+  }
+
+  #set(rowKey: string, row: KnownRow): void {
+    const before = this.#rows.get(rowKey);
+    this.size += sizeOf(rowKey, row) - (before === undefined ? 0 : sizeOf(rowKey, before));
+    this.#rows.set(rowKey, row);
+  }
+
+  forget(): void {
+    this.#rows.clear();
+    this.#orders.clear();
+    this.size = 0;
+  }
+
+  /** A new version of a table's index is kept from now on, or entries were completed. */
+  forgetOrder(name: OrderName): void {
+    this.#orders.get(name)?.forget();
+  }
+}
+
+/** An estimate of what a row occupies beside its text. */
+const rowSize = 200;
+
+const sizeOf = (rowKey: string, row: KnownRow): number =>
+  rowSize + rowKey.length + (typeof row === 'object' ? row.text.length : 0);
+
+/** Where a changed row stands; `unknown` when its writer did not know the index, and its content is not here. */
+function positionIn({ key, after }: RowChange, { index }: Order, at: number): string | undefined | 'unknown' {
+  if (after === undefined) return undefined;
+  if (index === undefined) return unitOrdered(key);
+  if (at >= 0) return entryPosition(key, after.entries[at]);
+  if (after.row === undefined) return 'unknown';
+  const indexKey = index.key(after.row.record);
+  return entryPosition(key, indexKey === undefined ? undefined : encodeKey(indexKey));
+}
+
+function entryPosition(rowKey: string, entry: string | null | undefined): string | undefined {
+  return entry === undefined || entry === null ? undefined : unitOrdered(encodeEntry(entry, rowKey));
+}
+
+/** The first string after a position and before all others that follow it. */
+const past = (position: string): string => `${position}\u0001`;
+
+/** What is known after a gap was fetched: all of it, or the part up to the last row that was asked for. */
+function coverageOf(
+  { lower, upper, reverse, limit }: Gap,
+  rows: readonly { readonly position: string }[],
+): { lower: string; upper: string } {
+  if (rows.length < limit) return { lower, upper };
+  const positions = rows.map(({ position }) => unitOrdered(position));
+  const last = positions.reduce((a, b) => (a < b === reverse ? a : b));
+  return reverse ? { lower: last, upper } : { lower, upper: past(last) };
+}
+
+/** Recent batches that can be applied again to what was fetched before them. */
+const recentLimit = 256;
+
+/** What this process knows of a store. */
+export class Replica {
+  /** The last batch that is known here. */
+  tip: { readonly seq: number; readonly id: string; readonly last: number };
+  readonly #tables = new Map<string, ReplicaTable>();
+  #recent: Batch[] = [];
+  #uses = 0;
+  readonly #budget: number;
+
+  /** `budget`: size of what is kept, in characters. */
+  constructor(budget: number) {
+    this.#budget = budget;
+    this.tip = { seq: 0, id: '', last: 1 };
+  }
+
+  table(name: string): ReplicaTable {
+    let table = this.#tables.get(name);
+    if (table === undefined) {
+      table = new ReplicaTable();
+      this.#tables.set(name, table);
+    }
+    table.usedAt = this.#uses++;
+    return table;
+  }
+
+  tableIndex(name: string): number {
+    return this.#tables.get(name)?.index ?? 1;
+  }
+
+  /** Begins again from a batch and the last indexes of all tables. */
+  reset(tip: Replica['tip'], indexes: ReadonlyMap<string, number>): void {
+    this.#tables.clear();
+    this.#recent = [];
+    this.tip = tip;
+    for (const [name, index] of indexes) this.table(name).index = index;
+  }
+
+  /** Index of the last change of every table. */
+  indexes(): ReadonlyMap<string, number> {
+    return new Map([...this.#tables].filter(([, { index }]) => index > 1).map(([name, { index }]) => [name, index]));
+  }
+
+  /** Applies the batch after the tip; gives the names of the tables that it has changed. */
+  apply(batch: Batch, isOwn = false): readonly string[] {
+    this.tip = { seq: batch.seq, id: batch.id, last: batch.last };
+    this.#recent.push(batch);
+    if (this.#recent.length > recentLimit) this.#recent = this.#recent.slice(-recentLimit / 2);
+    for (const changed of batch.tables) this.table(changed.name).apply(changed, isOwn);
+    return batch.tables.map(({ name }) => name);
+  }
+
+  /** Takes up what was fetched as of a batch; nothing, when that batch is too old. */
+  take(seq: number, fetched: () => void): void {
+    const later = this.#recent.filter((batch) => batch.seq > seq);
+    if (later.length < this.tip.seq - seq) return;
+    fetched();
+    for (const batch of later) for (const changed of batch.tables) this.table(changed.name).apply(changed, true);
+  }
+
+  /** Forgets tables that were not used for long when too much is kept. Nothing that was fetched for a run may be needed still. */
+  trim(): void {
+    const tables = [...this.#tables.values()];
+    let size = tables.reduce((sum, table) => sum + table.size, 0);
+    if (size <= this.#budget) return;
+    for (const table of tables.sort((a, b) => a.usedAt - b.usedAt)) {
+      if (size <= this.#budget / 2) return;
+      size -= table.size;
+      table.forget();
+    }
+  }
+}
+
+/** What a run reads: the replica, and a note of what is missing there. */
+export class ReplicaSnapshot implements Snapshot {
+  readonly index: number;
+  readonly misses = new Misses();
+  readonly #replica: Replica;
+  readonly #isPrepared: (table: AnyTable) => boolean;
+
+  constructor(replica: Replica, isPrepared: (table: AnyTable) => boolean) {
+    this.#replica = replica;
+    this.#isPrepared = isPrepared;
+    this.index = replica.tip.last;
+  }
+
+  find(table: AnyTable, _key: Key, rowKey: string): KeyedRow | undefined {
+    if (!this.#has(table)) return undefined;
+    const row = this.#replica.table(table.name).row(rowKey);
+    if (row === undefined || row === 'unread') this.misses.row(table.name, rowKey);
+    return typeof row === 'object' ? row : undefined;
+  }
+
+  /** A row that was never read is taken for new: the server refuses it if it is not. */
+  replaced(table: AnyTable, key: Key, rowKey: string): KeyedRow | undefined {
+    if (!this.#has(table)) return undefined;
+    if (this.#replica.table(table.name).row(rowKey) !== undefined) return this.find(table, key, rowKey);
+    noted(this.misses.assumedNew, table.name).add(rowKey);
+    return undefined;
+  }
+
+  scan(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
+    return this.#has(table) ? this.#replica.table(table.name).scan(table, query, bounds, this.misses) : [];
+  }
+
+  tableIndex(name: string): number {
+    return this.#replica.tableIndex(name);
+  }
+
+  #has(table: AnyTable): boolean {
+    if (this.#isPrepared(table)) return true;
+    this.misses.unprepared.add(table);
+    return false;
+  }
+}

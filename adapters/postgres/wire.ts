@@ -1,0 +1,173 @@
+/*
+ * Several statements in one round trip, with one Sync, which ends the implicit transaction if they began none. Statements of the server are
+ * unnamed, and portals end with the transaction: every pooler accepts that.
+ */
+
+/** A parameter: text in its usual form, or a value in PostgreSQL's binary form. */
+export type Parameter = string | Buffer | null;
+
+export interface Statement {
+  readonly text: string;
+  readonly values?: readonly Parameter[];
+}
+
+/** Statements of one round trip. */
+interface Pipeline {
+  readonly statements: readonly Statement[];
+  /**
+   * All are bound before the first one is executed, so that their data is there before a lock is taken. Otherwise each is executed before the
+   * next one is bound, so that a query sees what was committed while the statement before it waited.
+   */
+  readonly isBoundFirst: boolean;
+}
+
+/** Rows as text, null for NULL; and how many rows a statement without rows has changed. */
+export interface StatementResult {
+  readonly rows: readonly (readonly (string | null)[])[];
+  readonly count: number;
+}
+
+/** What `pg` passes to query objects. */
+interface WireConnection {
+  readonly stream: { cork?(): void; uncork?(): void; destroy(): void };
+  parse(message: { readonly text: string; readonly name: string; readonly types: readonly number[] }): void;
+  bind(message: {
+    readonly portal: string;
+    readonly statement: string;
+    readonly values: readonly Parameter[];
+    readonly binary: boolean;
+  }): void;
+  execute(message: { readonly portal: string; readonly rows: number }): void;
+  sync(): void;
+  sendCopyFail?(message: string): void;
+}
+
+/** A connection of `pg`, or one that a pool has lent. */
+export interface PgClient {
+  query(query: PipelineQuery): unknown;
+  on(event: string, listener: (...values: never[]) => void): unknown;
+  removeListener(event: string, listener: (...values: never[]) => void): unknown;
+}
+
+let portals = 0;
+
+function nextPortal(): string {
+  portals = (portals + 1) % 1e9;
+  return `p${portals}`;
+}
+
+/** A query object as `pg` runs it. */
+export class PipelineQuery {
+  /** `pg` sets a function when it has a timeout. */
+  callback: ((error: unknown, results?: unknown) => void) | undefined;
+  /** No named statement. */
+  readonly name = undefined;
+  readonly #pipeline: Pipeline;
+  readonly #results: { rows: (string | null)[][]; count: number }[] = [];
+  #rows: (string | null)[][] = [];
+
+  constructor(pipeline: Pipeline, callback: (error: unknown, results?: StatementResult[]) => void) {
+    this.#pipeline = pipeline;
+    this.callback = callback as NonNullable<PipelineQuery['callback']>;
+  }
+
+  submit(connection: WireConnection): null {
+    const { stream } = connection;
+    stream.cork?.();
+    try {
+      const { statements, isBoundFirst } = this.#pipeline;
+      const bound: string[] = [];
+      for (const { text, values = [] } of statements) {
+        // A portal lives until the end of its transaction.
+        const portal = isBoundFirst ? nextPortal() : '';
+        connection.parse({ text, name: '', types: [] });
+        connection.bind({ portal, statement: '', values, binary: false });
+        if (isBoundFirst) bound.push(portal);
+        else connection.execute({ portal, rows: 0 });
+      }
+      for (const portal of bound) connection.execute({ portal, rows: 0 });
+      connection.sync();
+    } finally {
+      stream.uncork?.();
+    }
+    return null;
+  }
+
+  handleDataRow({ fields }: { readonly fields: (string | null)[] }): void {
+    this.#rows.push(fields);
+  }
+
+  handleCommandComplete({ text }: { readonly text: string }): void {
+    // As in "INSERT 0 3".
+    this.#results.push({ rows: this.#rows, count: Number(text.slice(text.lastIndexOf(' ') + 1)) || 0 });
+    this.#rows = [];
+  }
+
+  handleEmptyQuery(): void {
+    this.#results.push({ rows: [], count: 0 });
+  }
+
+  handleReadyForQuery(): void {
+    this.callback?.(null, this.#results);
+  }
+
+  /** The error gets the number of statements that were executed before it. */
+  handleError(error: unknown): void {
+    if (error instanceof Error) Object.assign(error, { completed: this.#results.length });
+    this.callback?.(error);
+  }
+
+  handleRowDescription(): void {}
+
+  handlePortalSuspended(): void {}
+
+  handleCopyInResponse(connection: WireConnection): void {
+    connection.sendCopyFail?.('not used');
+  }
+
+  handleCopyData(): void {}
+}
+
+const textOid = 25;
+const int8Oid = 20;
+const header = 20;
+
+function arrayHeader(target: Buffer, oid: number, length: number, hasNull: boolean): void {
+  target.writeInt32BE(1, 0);
+  target.writeInt32BE(hasNull ? 1 : 0, 4);
+  target.writeInt32BE(oid, 8);
+  target.writeInt32BE(length, 12);
+  target.writeInt32BE(1, 16);
+}
+
+/** `text[]` in binary form. */
+export function texts(values: readonly (string | undefined)[]): Buffer {
+  let size = header;
+  const lengths = values.map((value) => {
+    const length = value === undefined ? -1 : Buffer.byteLength(value);
+    size += 4 + Math.max(0, length);
+    return length;
+  });
+  const target = Buffer.allocUnsafe(size);
+  arrayHeader(target, textOid, values.length, lengths.includes(-1));
+  let at = header;
+  for (const [i, value] of values.entries()) {
+    target.writeInt32BE(lengths[i] as number, at);
+    at += 4;
+    if (value !== undefined) at += target.write(value, at);
+  }
+  return target;
+}
+
+/** `int8[]` in binary form. */
+export function numbers(values: readonly number[]): Buffer {
+  const target = Buffer.allocUnsafe(header + 12 * values.length);
+  arrayHeader(target, int8Oid, values.length, false);
+  let at = header;
+  for (const value of values) {
+    target.writeInt32BE(8, at);
+    target.writeBigInt64BE(BigInt(value), at + 4);
+    at += 12;
+  }
+  return target;
+}

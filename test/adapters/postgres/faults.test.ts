@@ -1,0 +1,246 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { ok } from 'neverthrow';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { type PostgresStorageOptions, postgresStorage } from '../../../adapters/postgres/index.js';
+import type { Storage } from '../../../src/ports/storage.js';
+import {
+  assertFailed,
+  commit,
+  errorOf,
+  look,
+  never,
+  store,
+  things,
+  valueFrom,
+} from '../../conformance/storage/storage-subject.js';
+import { type PostgresServer, postgresServer } from './postgres-server.js';
+
+const url = inject('postgres');
+const admin = new pg.Client({ connectionString: url });
+beforeAll(() => admin.connect());
+afterAll(() => admin.end());
+
+const newSchema = (): string => `f${randomUUID().replaceAll('-', '')}`;
+
+async function open(schema: string, options: PostgresStorageOptions = {}, at = url): Promise<Storage> {
+  return valueFrom(await postgresStorage(at, { schema, ...options }));
+}
+
+/** Lines of a log, by level. */
+function recorded(): { logger: NonNullable<PostgresStorageOptions['logger']>; lines: string[] } {
+  const lines: string[] = [];
+  const note = (level: string) => (_fields: object, message: string) => void lines.push(`${level}: ${message}`);
+  return { logger: { warn: note('warn'), error: note('error') }, lines };
+}
+
+describe('what cannot be stored', () => {
+  test('fails alone, and its neighbours in the batch are committed', async () => {
+    const storage = await open(newSchema());
+    // Random, so that it cannot be compressed into an index.
+    const long = randomBytes(6000).toString('hex');
+    const writes = Array.from({ length: 40 }, (_, at) =>
+      storage.write((view) => ok(view.put(things, { key: [at === 17 ? long : at] }))),
+    );
+    const results = await Promise.all(writes);
+    for (const [at, result] of results.entries())
+      if (at === 17) assertFailed(result, 'invalid_record');
+      else expect(result.isOk()).toBe(true);
+    expect(await look(storage, (view) => view.list(things).length)).toBe(39);
+    await storage.close();
+  });
+
+  test('a store of a later version is refused, and not changed', async () => {
+    const schema = newSchema();
+    const storage = await open(schema);
+    await store(storage, { key: ['a'] });
+    await storage.close();
+    await admin.query(`UPDATE ${schema}.sb_store SET format = 99`);
+    assertFailed(await postgresStorage(url, { schema }), 'too_new');
+    await admin.query(`UPDATE ${schema}.sb_store SET format = 1`);
+    const again = await open(schema);
+    expect(await look(again, (view) => view.list(things).length)).toBe(1);
+    await again.close();
+  });
+
+  test('missing tables are damage', async () => {
+    const schema = newSchema();
+    const storage = await open(schema);
+    await store(storage, { key: ['a'] });
+    await admin.query(`DROP SCHEMA ${schema} CASCADE`);
+    assertFailed(await storage.read((view) => view.get(things, ['b'])), 'corrupt');
+    assertFailed(await storage.write((view) => ok(view.put(things, { key: ['b'] }))), 'corrupt');
+    await storage.close();
+  });
+});
+
+describe('a server that has lost confirmed batches', () => {
+  test('is noticed: what was known is forgotten, waiters are answered, and the host is told', async () => {
+    const schema = newSchema();
+    const { logger, lines } = recorded();
+    const storage = await open(schema, { logger });
+    await store(storage, { key: ['kept'] });
+    // As on a standby that has not received the second one.
+    const before = await admin.query(`SELECT max(seq) AS seq FROM ${schema}.sb_chain`);
+    const { index } = await store(storage, { key: ['lost'] });
+    const waiting = storage.waitForChange([things], index, never);
+    await admin.query(`DELETE FROM ${schema}.sb_chain WHERE seq > ${before.rows[0].seq}`);
+    await admin.query(
+      `DELETE FROM ${schema}.sb_rows_${(await admin.query(`SELECT id FROM ${schema}.sb_tables WHERE name = 'things'`)).rows[0].id} WHERE key LIKE '%lost%'`,
+    );
+    expect(await look(storage, (view) => view.list(things).map(({ record }) => record.key))).toEqual([['kept']]);
+    const other = await open(schema);
+    const later = await store(other, { key: ['other'] });
+    expect(later.index).toBe(index);
+    await store(other, { key: ['another'] });
+    expect(await waiting).toBe(index + 1);
+    expect(lines.filter((line) => line.startsWith('error'))).toHaveLength(1);
+    await Promise.all([storage.close(), other.close()]);
+  });
+});
+
+describe('a server that goes away', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await postgresServer(['-c fsync=off']);
+  });
+  afterAll(() => server.remove());
+
+  test('is waited for: writes before, while and after it restarts are all there', async () => {
+    const { logger, lines } = recorded();
+    const storage = await open(newSchema(), { busyMs: 60_000, logger }, server.url);
+    await store(storage, { key: [-1] });
+    const writes = Array.from({ length: 20 }, (_, at) => store(storage, { key: [at] }));
+    server.stop('immediate');
+    const during = [store(storage, { key: [100] }), store(storage, { key: [101] })];
+    const read = look(storage, (view) => view.get(things, [-1])?.record.key);
+    await server.start();
+    await Promise.all([...writes, ...during]);
+    expect(await read).toEqual([-1]);
+    expect(await look(storage, (view) => view.list(things).length)).toBe(23);
+    expect(lines.length).toBeLessThan(20);
+    await storage.close();
+  });
+
+  test('is busy after the time that callers wait, and serves again when it is back', async () => {
+    const storage = await open(newSchema(), { busyMs: 200 }, server.url);
+    await store(storage, { key: ['a'] });
+    server.stop('fast');
+    // The end of the connections is noticed.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const failed = await storage.write((view) => ok(view.put(things, { key: ['b'] })));
+    expect(errorOf(failed)).toMatchObject({ reason: 'busy' });
+    assertFailed(await storage.read((view) => view.get(things, ['a'])), 'busy');
+    assertFailed(await postgresStorage(server.url, { busyMs: 100 }), 'busy');
+    await server.start();
+    await commit(storage, (view) => view.put(things, { key: ['c'] }));
+    expect(await look(storage, (view) => view.list(things).map(({ record }) => record.key))).toEqual([['a'], ['c']]);
+    await storage.close();
+  });
+
+  test('a write whose outcome is not known when the store is closed says so', async () => {
+    const storage = await open(newSchema(), { busyMs: 200 }, server.url);
+    await store(storage, { key: ['a'] });
+    server.stop('immediate');
+    // On a connection whose end is not noticed yet.
+    const written = storage.write((view) => ok(view.put(things, { key: ['b'] })));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await storage.close();
+    expect(errorOf(await written)).toMatchObject({ reason: 'io' });
+    await server.start();
+  });
+
+  test('no free connection is waited for', async () => {
+    const few = await postgresServer(['-c fsync=off', '-c max_connections=5', '-c superuser_reserved_connections=0']);
+    try {
+      const clients = Array.from({ length: 5 }, () => new pg.Client({ connectionString: few.url }));
+      for (const client of clients) {
+        client.on('error', () => undefined);
+        await client.connect();
+      }
+      assertFailed(await postgresStorage(few.url, { busyMs: 100 }), 'busy');
+      const opening = postgresStorage(few.url, { busyMs: 60_000 });
+      for (const client of clients) await client.end();
+      const storage = valueFrom(await opening);
+      await store(storage, { key: ['a'] });
+      await storage.close();
+    } finally {
+      few.remove();
+    }
+  });
+});
+
+describe('a connection that is cut', () => {
+  /** Forwards to the server, and can be cut after some bytes that the server has answered, or that it was sent. */
+  class CuttingProxy {
+    readonly #server: Server;
+    readonly #sockets = new Set<Socket>();
+    /** Bytes that still pass, in this direction; then the connection ends. */
+    left: { up: number; down: number } = { up: Number.POSITIVE_INFINITY, down: Number.POSITIVE_INFINITY };
+
+    constructor(port: number) {
+      this.#server = createServer((client) => {
+        const upstream = connect(port, '127.0.0.1');
+        this.#sockets.add(client).add(upstream);
+        const cut = (): void => {
+          client.destroy();
+          upstream.destroy();
+        };
+        const pass = (from: Socket, to: Socket, way: 'up' | 'down'): void => {
+          from.on('data', (chunk: Buffer) => {
+            const passing = chunk.subarray(0, Math.max(0, this.left[way]));
+            this.left[way] -= chunk.length;
+            if (passing.length > 0) to.write(passing);
+            // What has arrived is executed.
+            if (this.left[way] < 0) setTimeout(cut, 1);
+          });
+          from.on('error', cut);
+          from.on('close', cut);
+        };
+        pass(client, upstream, 'up');
+        pass(upstream, client, 'down');
+      });
+    }
+
+    async open(): Promise<number> {
+      await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+      return (this.#server.address() as { port: number }).port;
+    }
+
+    async close(): Promise<void> {
+      for (const socket of this.#sockets) socket.destroy();
+      await new Promise((resolve) => this.#server.close(resolve));
+    }
+
+    heal(): void {
+      this.left = { up: Number.POSITIVE_INFINITY, down: Number.POSITIVE_INFINITY };
+    }
+  }
+
+  test.each(['up', 'down'] as const)(
+    'in the middle of a commit (%s): it is written once, at every byte',
+    async (way) => {
+      const proxy = new CuttingProxy(Number(new URL(url).port));
+      const port = await proxy.open();
+      const schema = newSchema();
+      const storage = await open(schema, { busyMs: 60_000 }, `postgres://postgres@127.0.0.1:${port}/postgres`);
+      await store(storage, { key: ['count'], text: '0' });
+      let count = 0;
+      for (let bytes = 0; bytes < (way === 'up' ? 1600 : 260); bytes += way === 'up' ? 37 : 7) {
+        proxy.left[way] = bytes;
+        const written = storage.write((view) => {
+          const next = Number(view.get(things, ['count'])?.record.text) + 1;
+          view.put(things, { key: ['count'], text: String(next) });
+          return ok(next);
+        });
+        setTimeout(() => proxy.heal(), 15);
+        count += 1;
+        expect(valueFrom(await written).value).toBe(count);
+      }
+      const other = await open(schema);
+      expect(await look(other, (view) => view.get(things, ['count'])?.record.text)).toBe(String(count));
+      await Promise.all([storage.close(), other.close(), proxy.close()]);
+    },
+  );
+});
