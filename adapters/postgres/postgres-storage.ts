@@ -487,7 +487,8 @@ export class PostgresStore {
 
   /** Looks for others' commits. */
   #look(): void {
-    this.#submitRead(() => undefined).catch(() => undefined);
+    const nothing = (): void => undefined;
+    this.#submitRead(() => undefined).then(nothing, nothing);
   }
 
   #poll(): void {

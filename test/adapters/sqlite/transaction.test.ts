@@ -129,7 +129,8 @@ describe('an order, its run and its event', () => {
 
 test('a function for rows that waits is refused, and nothing is stored', async () => {
   const late: unknown[] = [];
-  const waits = async (sql: { run(text: string, ...values: unknown[]): void }) => {
+  // What a host without types may write.
+  const waits: (sql: { run(text: string, ...values: unknown[]): void }) => unknown = async (sql) => {
     sql.run('INSERT INTO orders (id) VALUES (?)', 1);
     await Promise.resolve();
     try {
@@ -139,10 +140,10 @@ test('a function for rows that waits is refused, and nothing is stored', async (
     }
   };
   const doors: Readonly<Record<string, () => Promise<unknown>>> = {
-    enqueue: () => functions.enqueue(fulfil, { order: 1 }, { alongside: waits }),
-    transaction: () => pay(3, (tx) => tx.alongside(waits)),
+    enqueue: () => functions.enqueue(fulfil, { order: 1 }, { alongside: waits as () => void }),
+    transaction: () => pay(3, (tx) => tx.alongside(waits as () => void)),
     'a call of a transaction': () =>
-      engine.transaction((tx) => functions.in(tx).enqueue(fulfil, { order: 1 }, { alongside: waits })),
+      engine.transaction((tx) => functions.in(tx).enqueue(fulfil, { order: 1 }, { alongside: waits as () => void })),
   };
   for (const [door, open] of Object.entries(doors))
     await expect(open(), door).rejects.toMatchObject({ message: expect.stringContaining('must be synchronous') });
