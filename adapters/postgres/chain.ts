@@ -120,21 +120,20 @@ export class Chain {
 
   // Read.
 
-  /** Learns what others have committed; false when there was nothing. */
-  async pull(session: Session): Promise<boolean> {
+  /** Learns what others have committed. */
+  async pull(session: Session): Promise<void> {
     const { tip } = this.replica;
     const [pulled] = await session.run([this.#sql.pull(tip)]);
-    return this.#applyPulled(session, tip, rowsIn(pulled));
+    await this.#applyPulled(session, tip, rowsIn(pulled));
   }
 
-  async #applyPulled(session: Session, from: Replica['tip'], rows: readonly ResultRow[]): Promise<boolean> {
+  async #applyPulled(session: Session, from: Replica['tip'], rows: readonly ResultRow[]): Promise<void> {
     const [first] = rows;
     if (first === undefined || Number(first[0]) !== from.seq || first[1] !== from.id) {
       await this.#recover(session);
-      return true;
+      return;
     }
     let isCatalogNew = false;
-    let moved = false;
     for (const row of rows) {
       const { seq, id, last } = tipOf(row);
       if (seq !== this.replica.tip.seq + 1) continue;
@@ -142,11 +141,9 @@ export class Chain {
       isCatalogNew ||= batch.tables.length === 0;
       for (const { name, orders } of batch.tables) this.#noteBehind(name, orders);
       this.#host.changed(this.replica.apply(batch));
-      moved = true;
     }
     // What was read of the old catalog cannot be wrong, but new columns have to be known before anything is written.
     if (isCatalogNew) await this.#reloadCatalog(session);
-    return moved;
   }
 
   #noteBehind(name: string, orders: readonly OrderName[]): void {

@@ -1,6 +1,6 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
-import { either, milliseconds, optional, port, text, textLike } from '../../src/options/option-kinds.js';
+import { amount, either, milliseconds, optional, port, text, textLike } from '../../src/options/option-kinds.js';
 import type { Logger } from '../../src/ports/logger.js';
 import type { StorageError } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
@@ -24,6 +24,8 @@ export interface PostgresStorageOptions {
   readonly schema?: string;
   /** Milliseconds that reads and writes wait for the server before they fail as `busy`; default: 10 s. */
   readonly busyMs?: number;
+  /** Characters of rows and indexes that are kept in memory; default: 64 million. */
+  readonly cacheSize?: number;
   /**
    * A URL past a pooler in transaction mode, which lets no notifications through; default: the server itself. Without notifications,
    * commits of other processes are noticed within 25 ms.
@@ -36,13 +38,13 @@ export interface PostgresStorageOptions {
 const optionTable: OptionTable<PostgresStorageOptions> = {
   schema: optional(textLike(/^[^\0]{1,63}$/, 'a string of 1 to 63 characters')),
   busyMs: optional(milliseconds),
+  cacheSize: optional(amount),
   listenUrl: optional(text),
   logger: optional(port('a logger', 'warn', 'error')),
 };
 
 const defaultBusyMs = 10_000;
-/** Characters of rows that are kept in memory. */
-const budget = 64_000_000;
+const defaultCacheSize = 64_000_000;
 
 /**
  * A durable store in a schema of a PostgreSQL database (14 or later), which any number of processes on any hosts may share. Pass a URL, as
@@ -61,7 +63,13 @@ export function postgresStorage(
 
 async function opened(
   server: string | PgPool,
-  { schema = 'signalbox', busyMs = defaultBusyMs, listenUrl, logger = silent }: PostgresStorageOptions,
+  {
+    schema = 'signalbox',
+    busyMs = defaultBusyMs,
+    cacheSize = defaultCacheSize,
+    listenUrl,
+    logger = silent,
+  }: PostgresStorageOptions,
 ): Promise<Result<PostgresStorage, StorageError>> {
   let connect: () => Promise<Lent>;
   let listen: () => Promise<Lent>;
@@ -71,7 +79,7 @@ async function opened(
   } catch (thrown) {
     return err(storageFailure('io', `PostgreSQL: ${thrown instanceof Error ? thrown.message : String(thrown)}`));
   }
-  const store = new PostgresStore({ schema, busyMs, budget, connect, listen, logger });
+  const store = new PostgresStore({ schema, busyMs, budget: cacheSize, connect, listen, logger });
   const refused = await store.open();
   return refused === undefined ? ok(store.storage()) : err(refused);
 }

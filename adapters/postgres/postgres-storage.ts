@@ -17,7 +17,7 @@ import type { Batch } from './batch.js';
 import { Chain, HostStatementError } from './chain.js';
 import { type PostgresRows, statementsOf } from './host-rows.js';
 import { Listener } from './listener.js';
-import { Misses, ReplicaSnapshot } from './replica.js';
+import { Misses, type Replica, ReplicaSnapshot } from './replica.js';
 import { ConnectionLost, failureOf, isPassing, isServerError, type Lent, Session } from './session.js';
 import { Sql } from './sql.js';
 import type { Statement } from './wire.js';
@@ -96,6 +96,8 @@ export class PostgresStore {
   #reading: Promise<void> | undefined;
   readonly #listener: Listener;
   readonly #sql: Sql;
+  /** Reads wait for what they have missed: nothing of it may be forgotten. */
+  #isFetching = false;
   #polling = false;
   #closing: Promise<void> | undefined;
   /** From then on, an answer of the server is not waited for any more. */
@@ -226,14 +228,15 @@ export class PostgresStore {
       const asked = this.#reads;
       this.#reads = [];
       try {
-        if (misses.isEmpty) {
-          this.#chain.replica.trim();
-          await this.#chain.pull(this.#reader);
-        } else await this.#chain.fetch(this.#reader, misses);
+        if (misses.isEmpty) await this.#chain.pull(this.#reader);
+        else await this.#chain.fetch(this.#reader, misses);
         misses = await this.#runReads(asked);
+        this.#isFetching = !misses.isEmpty;
+        if (!this.#isFetching && this.#writing === undefined) this.#chain.replica.trim();
         wait = retry.first;
       } catch (thrown) {
         misses = new Misses();
+        this.#isFetching = false;
         this.#reader.abandon();
         this.#reads = [...asked, ...this.#reads];
         if (!isPassing(thrown)) this.#failReads(failureOf(thrown));
@@ -306,7 +309,7 @@ export class PostgresStore {
   /** One batch, run on what is known until nothing is missing and nobody has committed meanwhile. */
   async #writeBatch(): Promise<void> {
     const { replica, catalog } = this.#chain;
-    replica.trim();
+    if (!this.#isFetching) replica.trim();
     for (;;) {
       if (this.#turns > 0 && !this.#chain.isInTurn) await this.#beginTurn();
       const snapshot = new ReplicaSnapshot(replica, (table) => catalog.isPrepared(table));
@@ -355,20 +358,21 @@ export class PostgresStore {
         return next.work;
       },
     );
-    return { taken: taken.length, outcomes, changes: changes as Overlay };
+    return { tip: this.#chain.replica.tip, taken: taken.length, outcomes, changes: changes as Overlay };
   }
 
   /** False when it has to run again. */
-  async #commit({ taken, outcomes, changes }: BatchRun, misses: Misses): Promise<boolean> {
+  async #commit(run: BatchRun, misses: Misses): Promise<boolean> {
+    const { taken, outcomes, changes } = run;
     const [first] = outcomes;
     const { host } = this.#writes[0] as WaitingWrite;
     if (host !== undefined && first !== undefined && 'result' in first && first.result.isOk()) {
       // Also without a change: what was committed can be looked for.
-      if (!(await this.#store(this.#chain.batchOf(changes), changes, misses, host.statements))) return false;
+      if (!(await this.#store(run, misses, host.statements))) return false;
     } else if (changes.isChanged) {
-      if (!(await this.#store(this.#chain.batchOf(changes), changes, misses))) return false;
+      if (!(await this.#store(run, misses))) return false;
     } else if (this.#chain.isInTurn) await this.#chain.endTurn(this.#writer);
-    else if (await this.#chain.pull(this.#writer)) return false;
+    else if (!(await this.#isCurrent(run))) return false;
     for (const [at, waiting] of this.#writes.slice(0, taken).entries()) settle(waiting, outcomes[at] as Outcome);
     this.#writes = this.#writes.slice(taken);
     this.#most = Math.min(batchLimit, 2 * this.#most);
@@ -376,8 +380,10 @@ export class PostgresStore {
   }
 
   /** False when it was not stored, because somebody has committed before. */
-  async #store(batch: Batch, changes: Overlay, misses: Misses, host?: readonly Statement[]): Promise<boolean> {
+  async #store(run: BatchRun, misses: Misses, host?: readonly Statement[]): Promise<boolean> {
     const chain = this.#chain;
+    const { changes } = run;
+    const batch = chain.batchOf(changes);
     try {
       const committing =
         host === undefined
@@ -389,16 +395,22 @@ export class PostgresStore {
       }
     } catch (thrown) {
       if (thrown instanceof ConnectionLost) return this.#lookFor(batch, thrown);
-      await this.#afterRefusal(thrown, misses);
+      await this.#afterRefusal(thrown, run, misses);
       return false;
     }
     this.#turns = turnsAfterLoss;
     return false;
   }
 
+  /** Whether nobody has committed since the state that it has run on. Reads may have learnt of it meanwhile. */
+  async #isCurrent({ tip }: BatchRun): Promise<boolean> {
+    await this.#chain.pull(this.#writer);
+    return this.#chain.replica.tip.id === tip.id;
+  }
+
   /** The server has refused a batch, which may be because of what others have committed. Rejects if it is not. */
-  async #afterRefusal(thrown: unknown, misses: Misses): Promise<void> {
-    if (thrown instanceof HostStatementError && !thrown.isFinal && (await this.#chain.pull(this.#writer))) {
+  async #afterRefusal(thrown: unknown, run: BatchRun, misses: Misses): Promise<void> {
+    if (thrown instanceof HostStatementError && !thrown.isFinal && !(await this.#isCurrent(run))) {
       this.#turns = turnsAfterLoss;
       return;
     }
@@ -539,6 +551,8 @@ class OutcomeUnknown extends Error {
 }
 
 interface BatchRun {
+  /** The state that it has run on. */
+  readonly tip: Replica['tip'];
   /** How many writes have run. */
   readonly taken: number;
   readonly outcomes: readonly Outcome[];

@@ -67,8 +67,8 @@ function noted(sets: Map<string, Set<string>>, name: string): Set<string> {
 type KnownRow = KeyedRow | 'absent' | 'unread';
 
 interface Interval {
-  lower: string;
-  upper: string;
+  readonly lower: string;
+  readonly upper: string;
 }
 
 /** An order of a table's rows, as far as it is known. */
@@ -83,37 +83,58 @@ class Order {
     this.index = index;
   }
 
+  /** How many parts of it are known. */
+  get parts(): number {
+    return this.#covered.length;
+  }
+
   covers(position: string): boolean {
-    return this.#covered.some(({ lower, upper }) => lower <= position && position < upper);
+    const known = this.#covered[this.#firstAbove(position) - 1];
+    return known !== undefined && position < known.upper;
   }
 
   /** Keys of rows from the first bound (or the last one, when reversed) up to the first gap, and that gap. */
   scan(lower: string, upper: string, reverse: boolean, limit: number): { keys: string[]; gap?: Interval } {
     if (reverse) {
-      const known = this.#covered.find((each) => each.lower < upper && upper <= each.upper);
-      const from = known === undefined ? upper : known.lower < lower ? lower : known.lower;
+      // The last one that begins before the bound.
+      const known = this.#covered[this.#first((each) => each.lower >= upper) - 1];
+      const from = known === undefined || known.upper < upper ? upper : known.lower < lower ? lower : known.lower;
       const keys = this.#rows.scan(from, upper, true, limit);
       return keys.length >= limit || from <= lower ? { keys } : { keys, gap: { lower, upper: from } };
     }
-    const known = this.#covered.find((each) => each.lower <= lower && lower < each.upper);
-    const to = known === undefined ? lower : known.upper < upper ? known.upper : upper;
+    const known = this.#covered[this.#firstAbove(lower) - 1];
+    const to = known === undefined || known.upper <= lower ? lower : known.upper < upper ? known.upper : upper;
     const keys = this.#rows.scan(lower, to, false, limit);
     return keys.length >= limit || to >= upper ? { keys } : { keys, gap: { lower: to, upper } };
   }
 
   /** From now on everything between the bounds is known. */
-  cover(added: Interval): void {
-    let { lower, upper } = added;
-    const kept: Interval[] = [];
-    for (const each of this.#covered) {
-      if (each.upper < lower || upper < each.lower) kept.push(each);
-      else {
-        if (each.lower < lower) lower = each.lower;
-        if (upper < each.upper) upper = each.upper;
-      }
+  cover({ lower, upper }: Interval): void {
+    const first = this.#first((each) => each.upper >= lower);
+    const end = this.#firstAbove(upper);
+    const joined = this.#covered.slice(first, end);
+    const [before, after] = [joined[0], joined.at(-1)];
+    this.#covered.splice(first, joined.length, {
+      lower: before !== undefined && before.lower < lower ? before.lower : lower,
+      upper: after !== undefined && upper < after.upper ? after.upper : upper,
+    });
+  }
+
+  /** Index of the first known part that begins after a position. */
+  #firstAbove(position: string): number {
+    return this.#first((each) => each.lower > position);
+  }
+
+  /** Index of the first known part with a property that all after it have. */
+  #first(has: (part: Interval) => boolean): number {
+    let low = 0;
+    let high = this.#covered.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (has(this.#covered[middle] as Interval)) high = middle;
+      else low = middle + 1;
     }
-    kept.push({ lower, upper });
-    this.#covered = kept.sort((a, b) => (a.lower < b.lower ? -1 : 1));
+    return low;
   }
 
   place(rowKey: string, position: string): void {
@@ -142,10 +163,16 @@ class ReplicaTable {
   index = 1;
   /** When it was used last, counted in uses of tables. */
   usedAt = 0;
-  /** Size of its rows, in characters. */
-  size = 0;
   readonly #rows = new Map<string, KnownRow>();
+  #rowsSize = 0;
   readonly #orders = new Map<OrderName, Order>();
+
+  /** What it occupies, in characters. */
+  get size(): number {
+    let parts = 0;
+    for (const order of this.#orders.values()) parts += order.parts;
+    return this.#rowsSize + parts * rowSize;
+  }
 
   /** Undefined: not known. */
   row(rowKey: string): KnownRow | undefined {
@@ -239,14 +266,14 @@ class ReplicaTable {
 
   #set(rowKey: string, row: KnownRow): void {
     const before = this.#rows.get(rowKey);
-    this.size += sizeOf(rowKey, row) - (before === undefined ? 0 : sizeOf(rowKey, before));
+    this.#rowsSize += sizeOf(rowKey, row) - (before === undefined ? 0 : sizeOf(rowKey, before));
     this.#rows.set(rowKey, row);
   }
 
   forget(): void {
     this.#rows.clear();
     this.#orders.clear();
-    this.size = 0;
+    this.#rowsSize = 0;
   }
 
   /** A new version of a table's index is kept from now on, or entries were completed. */
@@ -255,7 +282,7 @@ class ReplicaTable {
   }
 }
 
-/** An estimate of what a row occupies beside its text. */
+/** An estimate of what a row occupies beside its text, and what a known part of an order does. */
 const rowSize = 200;
 
 const sizeOf = (rowKey: string, row: KnownRow): number =>

@@ -15,7 +15,8 @@ test('a random program gives the answers of the model, whichever of two processe
       const schema = `e${randomUUID().replaceAll('-', '')}`;
       const stores = [
         valueFrom(await postgresStorage(inject('postgres'), { schema })),
-        valueFrom(await postgresStorage(inject('postgres'), { schema })),
+        // One that forgets what it knows again and again.
+        valueFrom(await postgresStorage(inject('postgres'), { schema, cacheSize: 1500 })),
       ] as const;
       let taken = 0;
       const next = (): (typeof stores)[number] => stores[turns[taken++ % turns.length] === true ? 1 : 0];
