@@ -122,17 +122,13 @@ export class Chain {
 
   /** Learns what others have committed. */
   async pull(session: Session): Promise<void> {
-    const { tip } = this.replica;
+    const { tip, epoch } = this.replica;
     const [pulled] = await session.run([this.#sql.pull(tip)]);
-    await this.#applyPulled(session, tip, rowsIn(pulled));
+    if (epoch === this.replica.epoch) await this.#applyPulled(session, tip, rowsIn(pulled));
   }
 
   async #applyPulled(session: Session, from: Replica['tip'], rows: readonly ResultRow[]): Promise<void> {
-    const [first] = rows;
-    if (first === undefined || Number(first[0]) !== from.seq || first[1] !== from.id) {
-      await this.#recover(session);
-      return;
-    }
+    if (!continuesFrom(from, rows)) return this.#recover(session);
     let isCatalogNew = false;
     for (const row of rows) {
       const { seq, id, last } = tipOf(row);
@@ -181,17 +177,17 @@ export class Chain {
     });
   }
 
-  /** Reads what a run has missed, together with what others have committed, in one round trip. */
+  /** Reads what a run has missed, together with what others have committed, in one round trip. May end a turn. */
   async fetch(session: Session, misses: Misses): Promise<void> {
-    const isInTurn = this.#isInTurn && session === this.#turnOf;
     for (const gap of misses.gaps) if (this.#isBehind(gap)) await this.#catchUp(session, gap.table, gap.order);
+    const isInTurn = this.#isInTurn && session === this.#turnOf;
     const rows = [...misses.rows].map(([name, keys]) => ({ name, keys: [...keys] }));
     const gaps = groupedByOrder(misses.gaps);
     const reads = [
       ...rows.map(({ name, keys }) => this.#sql.rowsOf(this.catalog.table(name), keys)),
       ...gaps.map((each) => this.#sql.ranges(this.catalog.table((each[0] as Gap).table.name), each)),
     ];
-    const { tip } = this.replica;
+    const { tip, epoch } = this.replica;
     let results: StatementResult[];
     let seq = tip.seq;
     if (isInTurn) results = await session.run(reads);
@@ -199,6 +195,7 @@ export class Chain {
       const [first, ...others] = await this.#onSnapshot(session, [this.#sql.pull(tip), ...reads]);
       const pulled = rowsIn(first);
       results = others;
+      if (epoch !== this.replica.epoch) return;
       seq = Number(pulled.at(-1)?.[0] ?? -1);
       await this.#applyPulled(session, tip, pulled);
     }
@@ -227,7 +224,7 @@ export class Chain {
 
   /** Waits for this process's turn: from then on nobody else commits until it ends. */
   async beginTurn(session: Session): Promise<void> {
-    const { tip } = this.replica;
+    const { tip, epoch } = this.replica;
     const results = await session.run([
       { text: 'BEGIN' },
       { text: "SET LOCAL idle_in_transaction_session_timeout = '500ms'" },
@@ -236,7 +233,11 @@ export class Chain {
     ]);
     this.#isInTurn = true;
     this.#turnOf = session;
-    await this.#applyPulled(session, tip, rowsIn(results[3]));
+    const rows = rowsIn(results[3]);
+    if (epoch === this.replica.epoch && continuesFrom(tip, rows)) return this.#applyPulled(session, tip, rows);
+    // What is read to begin again is read in a transaction of another kind.
+    await this.endTurn(session);
+    await this.pull(session);
   }
 
   /** Ends a turn in which nothing was committed. */
@@ -335,9 +336,12 @@ export class Chain {
 
   /** Creates what the database does not have of these definitions. */
   async prepare(session: Session, tables: Iterable<AnyTable>): Promise<void> {
+    await this.pull(session);
     await this.#transaction(session, async () => {
-      const { tip } = this.replica;
+      const { tip, epoch } = this.replica;
       const [pulled] = await session.run([this.#sql.pull(tip)]);
+      if (epoch !== this.replica.epoch || !continuesFrom(tip, rowsIn(pulled)))
+        throw new ConnectionLost('The history has changed: it is tried again.');
       await this.#applyPulled(session, tip, rowsIn(pulled));
       await this.#reloadCatalog(session);
       let isChanged = false;
@@ -387,7 +391,9 @@ export class Chain {
     const column = indexes.get(order) as number;
     const definition = definitions.get(order);
     if (definition === undefined) return;
-    const work = async (): Promise<void> => {
+    // Not within a turn, which may be undone.
+    if (session === this.#turnOf) await this.endTurn(session);
+    await this.#transaction(session, async () => {
       for (;;) {
         const [behind] = await session.run([this.#sql.behind(column, pageSize)]);
         const keys = rowsIn(behind).map(([key]) => key as string);
@@ -400,9 +406,7 @@ export class Chain {
           });
         await session.run([this.#sql.putEntries(id, column, entries), this.#sql.caughtUp(column, keys)]);
       }
-    };
-    if (this.#isInTurn && session === this.#turnOf) await work();
-    else await this.#transaction(session, work);
+    });
     this.#behind.delete(column);
     this.replica.table(table.name).forgetOrder(order);
   }
@@ -421,6 +425,11 @@ function rowOf([rowKey, created, modified, text]: ResultRow): FetchedRow {
     modifyIndex: Number(modified),
     text: text as string,
   };
+}
+
+/** Whether history continues from a batch: it comes first in what was pulled. */
+function continuesFrom({ seq, id }: Replica['tip'], [first]: readonly ResultRow[]): boolean {
+  return first !== undefined && Number(first[0]) === seq && first[1] === id;
 }
 
 /** Index of the last change of each table, from a batch that lists them and those after it. */

@@ -323,6 +323,8 @@ const recentLimit = 256;
 export class Replica {
   /** The last batch that is known here. */
   tip: { readonly seq: number; readonly id: string; readonly last: number };
+  /** How often it has begun again: answers to what was asked before that are of another history. */
+  epoch = 0;
   readonly #tables = new Map<string, ReplicaTable>();
   #recent: Batch[] = [];
   #uses = 0;
@@ -353,6 +355,7 @@ export class Replica {
     this.#tables.clear();
     this.#recent = [];
     this.tip = tip;
+    this.epoch += 1;
     for (const [name, index] of indexes) this.table(name).index = index;
   }
 

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type PostgresStorageOptions, postgresStorage } from '../../../adapters/postgres/index.js';
 import type { Storage } from '../../../src/ports/storage.js';
+import { table } from '../../../src/shared/table.js';
 import {
   assertFailed,
   commit,
@@ -98,6 +99,37 @@ describe('a server that has lost confirmed batches', () => {
     expect(lines.filter((line) => line.startsWith('error'))).toHaveLength(1);
     await Promise.all([storage.close(), other.close()]);
   });
+});
+
+test('writers that take turns begin again when history has changed', async () => {
+  const schema = newSchema();
+  const { logger, lines } = recorded();
+  const [one, other] = [await open(schema, { logger }), await open(schema)];
+  const count = (storage: Storage) =>
+    commit(storage, (view) => {
+      const next = Number(view.get(things, ['count'])?.record.text ?? 0) + 1;
+      view.put(things, { key: ['count'], text: String(next) });
+      return next;
+    });
+  await Promise.all(Array.from({ length: 100 }, (_, at) => count(at % 2 === 0 ? one : other)));
+  const seen = (storage: Storage) => look(storage, (view) => view.get(things, ['count'])?.record.text);
+  const known = [await seen(one), await seen(other)];
+  await admin.query(
+    `UPDATE ${schema}.sb_chain SET id = gen_random_uuid() WHERE seq = (SELECT max(seq) FROM ${schema}.sb_chain)`,
+  );
+  // Both know the batch that is lost.
+  expect(known).toEqual(['100', '100']);
+  expect((await count(one)).value).toBe(101);
+  expect((await count(other)).value).toBe(102);
+  expect(lines.filter((line) => line.startsWith('error'))).toHaveLength(1);
+  // A table that is new here is prepared on the history that is there.
+  await admin.query(
+    `UPDATE ${schema}.sb_chain SET id = gen_random_uuid() WHERE seq = (SELECT max(seq) FROM ${schema}.sb_chain)`,
+  );
+  const fresh = table<{ readonly id: number }>('fresh', ({ id }) => [id]);
+  await commit(one, (view) => view.put(fresh, { id: 1 }));
+  expect(await look(other, (view) => view.list(fresh).length)).toBe(1);
+  await Promise.all([one.close(), other.close()]);
 });
 
 describe('a server that goes away', () => {

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import { err } from 'neverthrow';
+import { expect, inject, test } from 'vitest';
+import { postgresStorage } from '../../../adapters/postgres/index.js';
+import type { Storage } from '../../../src/ports/storage.js';
+import { table } from '../../../src/shared/table.js';
+import { commit, look, type Thing, valueFrom } from '../../conformance/storage/storage-subject.js';
+
+const older = table<Thing>('mixed', (thing) => thing.key);
+const newer = table<Thing>('mixed', (thing) => thing.key, {
+  byText: { version: 1, key: ({ text }) => (text === undefined ? undefined : [text]) },
+});
+
+test('entries that an older program has left out are there for good, also when the write that needed them is refused', async () => {
+  const schema = `v${randomUUID().replaceAll('-', '')}`;
+  // The newer program remembers nothing between its writes.
+  const now = valueFrom(await postgresStorage(inject('postgres'), { schema, cacheSize: 0 }));
+  const before = valueFrom(await postgresStorage(inject('postgres'), { schema }));
+  await look(now, (view) => view.list(newer, { index: 'byText' }));
+  const addAll = async (storage: Storage, of: typeof older, times: number): Promise<void> => {
+    for (let n = 0; n < times; n += 1) await commit(storage, (view) => view.put(of, { key: ['n'], text: `${n}` }));
+  };
+  for (let n = 0; n < 5; n += 1) {
+    // They are in each other's way, so that the newer one asks for turns.
+    await Promise.all([addAll(now, newer, 10), addAll(before, older, 60)]);
+    // Too long to travel with the batch.
+    const text = `${n} `.repeat(400);
+    await commit(before, (view) => view.put(older, { key: ['long', n], text }));
+    const refused = await now.write((view) => err(view.list(newer, { index: 'byText' }).length));
+    expect(refused._unsafeUnwrapErr()).toBe(n + 2);
+    for (let time = 0; time < 3; time += 1)
+      expect(await look(now, (view) => view.list(newer, { index: 'byText' }).length)).toBe(n + 2);
+  }
+  await Promise.all([now.close(), before.close()]);
+});
