@@ -81,7 +81,10 @@ export class Chain {
     await this.#transaction(session, async () => {
       const [there] = await session.run([this.#sql.hasStore()]);
       if (there?.rows[0]?.[0] === 't') return;
-      await session.run([this.#sql.createSchema(), ...this.#sql.createStore(randomUUID())]);
+      // The right to create schemas is needed only for that.
+      const [schema] = await session.run([this.#sql.hasSchema()]);
+      if (schema?.rows[0]?.[0] !== 't') await session.run([this.#sql.createSchema()]);
+      await session.run(this.#sql.createStore(randomUUID()));
     });
   }
 
@@ -336,6 +339,8 @@ export class Chain {
 
   /** Creates what the database does not have of these definitions. */
   async prepare(session: Session, tables: Iterable<AnyTable>): Promise<void> {
+    // Never within a turn: it has read tables that are to be changed.
+    if (session === this.#turnOf) await this.endTurn(session);
     await this.pull(session);
     await this.#transaction(session, async () => {
       const { tip, epoch } = this.replica;

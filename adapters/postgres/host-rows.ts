@@ -1,4 +1,4 @@
-import { HostTransactionError } from '../storage-kit/index.js';
+import { assertOfHost, assertSynchronous, HostTransactionError, type StoreOwned } from '../storage-kit/index.js';
 import type { Parameter, Statement } from './wire.js';
 
 /** A value of a statement, as its parameter's type reads it: a Date as its ISO form, a Buffer or Uint8Array as `bytea`. */
@@ -29,12 +29,7 @@ export function statementsOf(rows: PostgresRows, outcome: PostgresOutcome): Stat
   const given: unknown = (rows as (sql: PostgresStatements, outcome: PostgresOutcome) => unknown)(
     {
       run(text, ...values) {
-        if (!isOpen)
-          throw new HostTransactionError(
-            'The transaction has ended: run statements only during the call of your function.',
-          );
-        const fault = faultOf(text);
-        if (fault !== undefined) throw new HostTransactionError(fault);
+        assertOfHost(text, isOpen, owned);
         statements.push({ text, values: values.map(parameterOf) });
       },
       // What a function for rows in SQLite may call.
@@ -47,11 +42,8 @@ export function statementsOf(rows: PostgresRows, outcome: PostgresOutcome): Stat
     outcome,
   );
   isOpen = false;
-  if (typeof (given as { then?: unknown } | null | undefined)?.then !== 'function') return statements;
-  (given as PromiseLike<unknown>).then(undefined, () => undefined);
-  throw new HostTransactionError(
-    'The function for your rows must be synchronous: the transaction does not wait for promises.',
-  );
+  assertSynchronous(given);
+  return statements;
 }
 
 function parameterOf(value: PostgresValue): Parameter {
@@ -60,17 +52,11 @@ function parameterOf(value: PostgresValue): Parameter {
   return value instanceof Uint8Array ? Buffer.from(value) : String(value);
 }
 
-/** Detects statements that would end the transaction, act outside of it, or access the store's tables. */
-function faultOf(text: string): string | undefined {
-  const code = text.replace(/--[^\n]*|\/\*[\s\S]*?(\*\/|$)/g, ' ').trim();
-  const [verb = ''] = /^[a-z]*/i.exec(code) ?? [];
-  if (forbidden.has(verb.toUpperCase())) return `${verb.toUpperCase()} is not allowed in the transaction of the store.`;
-  return /\bsb_(store|tables|indexes|chain|behind|rows_\d+)\b/i.test(code)
-    ? 'Tables named sb_… belong to the store.'
-    : undefined;
-}
-
-const forbidden: ReadonlySet<string> = new Set([
-  ...['BEGIN', 'START', 'COMMIT', 'END', 'ROLLBACK', 'ABORT', 'SAVEPOINT', 'RELEASE', 'PREPARE'],
-  ...['SET', 'RESET', 'LISTEN', 'UNLISTEN', 'COPY', 'VACUUM', 'DISCARD'],
-]);
+const owned: StoreOwned = {
+  verbs: new Set([
+    ...['BEGIN', 'START', 'COMMIT', 'END', 'ROLLBACK', 'ABORT', 'SAVEPOINT', 'RELEASE', 'PREPARE'],
+    ...['SET', 'RESET', 'LISTEN', 'UNLISTEN', 'COPY', 'VACUUM', 'DISCARD'],
+  ]),
+  tables: /\bsb_(store|tables|indexes|chain|behind|rows_\d+)\b/i,
+  tableNames: 'sb_…',
+};

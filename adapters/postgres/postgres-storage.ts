@@ -9,6 +9,7 @@ import {
   type ReadWork,
   runBatch,
   runRead,
+  usedTwice,
   type Waiters,
   type WriteWork,
   waiters,
@@ -157,13 +158,7 @@ export class PostgresStore {
       ...this.#storage(),
       write: <T, E>(work: (view: WriteView) => Result<T, E>) => {
         if (isUsed)
-          return new ResultAsync<Written<T>, E | StorageError>(
-            Promise.reject(
-              new HostTransactionError(
-                '`alongside` is for one operation with one write: create another one for the next operation.',
-              ),
-            ),
-          );
+          return new ResultAsync<Written<T>, E | StorageError>(Promise.reject(new HostTransactionError(usedTwice)));
         isUsed = true;
         const both: WriteWork = (view) =>
           work(view).map((value) => {
@@ -229,8 +224,8 @@ export class PostgresStore {
       this.#reads = [];
       try {
         if (misses.isEmpty) await this.#chain.pull(this.#reader);
-        else await this.#chain.fetch(this.#reader, misses);
-        misses = await this.#runReads(asked);
+        else await this.#learn(this.#reader, misses);
+        misses = this.#runReads(asked);
         this.#isFetching = !misses.isEmpty;
         if (!this.#isFetching && this.#writing === undefined) this.#chain.replica.trim();
         wait = retry.first;
@@ -252,7 +247,7 @@ export class PostgresStore {
   }
 
   /** What those have missed that could not be answered yet. */
-  async #runReads(asked: readonly Waiting<ReadWork>[]): Promise<Misses> {
+  #runReads(asked: readonly Waiting<ReadWork>[]): Misses {
     const misses = new Misses();
     for (const each of asked) {
       const snapshot = new ReplicaSnapshot(this.#chain.replica, (table) => this.#chain.catalog.isPrepared(table));
@@ -262,10 +257,6 @@ export class PostgresStore {
         misses.add(snapshot.misses);
         this.#reads.push(each);
       }
-    }
-    if (misses.unprepared.size > 0) {
-      await this.#chain.prepare(this.#reader, misses.unprepared);
-      misses.unprepared.clear();
     }
     return misses;
   }
@@ -294,6 +285,8 @@ export class PostgresStore {
         wait = retry.first;
       } catch (thrown) {
         this.#chain.loseTurn(this.#writer);
+        // A transaction that has failed may still be open there.
+        if (!(thrown instanceof HostStatementError)) this.#writer.abandon();
         if (isPassing(thrown)) {
           this.#away(thrown);
           this.#writes = this.#expired(this.#writes);
@@ -316,16 +309,14 @@ export class PostgresStore {
       const run = this.#run(snapshot);
       if (snapshot.misses.isEmpty) {
         if (await this.#commit(run, snapshot.misses)) return;
-      } else await this.#learn(snapshot.misses);
+      } else await this.#learn(this.#writer, snapshot.misses);
     }
   }
 
-  async #learn(misses: Misses): Promise<void> {
-    if (misses.unprepared.size > 0) {
-      // Never within a turn: it has read tables that are to be changed.
-      await this.#chain.endTurn(this.#writer);
-      await this.#chain.prepare(this.#writer, misses.unprepared);
-    } else await this.#chain.fetch(this.#writer, misses);
+  /** What a run has missed. Tables come first: without them, nothing else could be looked for. */
+  async #learn(session: Session, misses: Misses): Promise<void> {
+    if (misses.unprepared.size > 0) await this.#chain.prepare(session, misses.unprepared);
+    else await this.#chain.fetch(session, misses);
   }
 
   async #beginTurn(): Promise<void> {

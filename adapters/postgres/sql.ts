@@ -64,8 +64,12 @@ export class Sql {
 
   // What describes the store.
 
+  hasSchema(): Statement {
+    return { text: 'SELECT to_regnamespace($1) IS NOT NULL', values: [this.#schema] };
+  }
+
   createSchema(): Statement {
-    return { text: `CREATE SCHEMA IF NOT EXISTS ${this.#schema}` };
+    return { text: `CREATE SCHEMA ${this.#schema}` };
   }
 
   hasStore(): Statement {

@@ -1,7 +1,13 @@
 import type { Result } from 'neverthrow';
 import { ResultAsync } from 'neverthrow';
 import type { Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
-import { HostTransactionError } from '../storage-kit/index.js';
+import {
+  assertOfHost,
+  assertSynchronous,
+  HostTransactionError,
+  type StoreOwned,
+  usedTwice,
+} from '../storage-kit/index.js';
 import { isStoreFault, type SqliteHandle, type SqliteValue } from './sqlite-handle.js';
 
 /** The host's statements on its own tables, in the transaction of a write. */
@@ -38,8 +44,7 @@ export function alongside(storage: Storage, transactions: HostTransactions, rows
     waitForChange: (tables, after, signal) => storage.waitForChange(tables, after, signal),
     close: () => storage.close(),
     write<T, E>(work: (view: WriteView) => Result<T, E>): ResultAsync<Written<T>, E | StorageError> {
-      if (used)
-        return refused('`alongside` is for one operation with one write: create another one for the next operation.');
+      if (used) return refused(usedTwice);
       used = true;
       return withOwnErrors((failed) =>
         storage.write((view) =>
@@ -103,13 +108,7 @@ export function hostTransactions(handle: SqliteHandle, ended: (reason: unknown) 
       handle.exec('SAVEPOINT signalbox_host');
       const statements = statementsOn(handle);
       try {
-        const given = run(statements.sql);
-        if (isPromise(given)) {
-          given.then(undefined, () => undefined);
-          throw new HostTransactionError(
-            'The function for your rows must be synchronous: the transaction does not wait for promises.',
-          );
-        }
+        assertSynchronous(run(statements.sql));
       } catch (thrown) {
         statements.close();
         if (!succeeds(() => handle.exec('ROLLBACK TO signalbox_host; RELEASE signalbox_host')))
@@ -125,12 +124,7 @@ export function hostTransactions(handle: SqliteHandle, ended: (reason: unknown) 
 function statementsOn(handle: SqliteHandle): { readonly sql: HostStatements; readonly close: () => void } {
   let open = true;
   const prepare = (text: string) => {
-    if (!open)
-      throw new HostTransactionError(
-        'The transaction has ended: run statements only during the call of your function.',
-      );
-    const fault = faultOf(text);
-    if (fault !== undefined) throw new HostTransactionError(fault);
+    assertOfHost(text, open, owned);
     return handle.prepare(text);
   };
   return {
@@ -146,30 +140,14 @@ function statementsOn(handle: SqliteHandle): { readonly sql: HostStatements; rea
   };
 }
 
-/** Detects statements that would end the transaction, act outside of it, or access the store's tables. */
-function faultOf(text: string): string | undefined {
-  const code = text.replace(/--[^\n]*|\/\*[\s\S]*?(\*\/|$)/g, ' ').trim();
-  const [verb = ''] = /^[a-z]*/i.exec(code) ?? [];
-  if (forbidden.has(verb.toUpperCase())) return `${verb.toUpperCase()} is not allowed in the transaction of the store.`;
-  return /signalbox_/i.test(code) ? 'Tables named signalbox_… belong to the store.' : undefined;
-}
-
-const forbidden: ReadonlySet<string> = new Set([
-  'BEGIN',
-  'COMMIT',
-  'END',
-  'ROLLBACK',
-  'SAVEPOINT',
-  'RELEASE',
-  'PRAGMA',
-  'ATTACH',
-  'DETACH',
-  'VACUUM',
-]);
-
-function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
-}
+const owned: StoreOwned = {
+  verbs: new Set([
+    ...['BEGIN', 'COMMIT', 'END', 'ROLLBACK', 'SAVEPOINT', 'RELEASE'],
+    ...['PRAGMA', 'ATTACH', 'DETACH', 'VACUUM'],
+  ]),
+  tables: /signalbox_/i,
+  tableNames: 'signalbox_…',
+};
 
 function succeeds(step: () => unknown): boolean {
   try {

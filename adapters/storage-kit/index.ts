@@ -1,4 +1,4 @@
 export { type Outcome, type ReadWork, runBatch, runRead, UnpreparedTableError, type WriteWork } from './batches.js';
-export { HostTransactionError } from './host-transaction-error.js';
+export { assertOfHost, assertSynchronous, HostTransactionError, type StoreOwned, usedTwice } from './host-rows.js';
 export { type ReadOutcome, type Store, storageOver } from './storage-over.js';
 export { type Waiters, waiters } from './waiters.js';

@@ -158,9 +158,13 @@ describe('a server that goes away', () => {
   test('is busy after the time that callers wait, and serves again when it is back', async () => {
     const storage = await open(newSchema(), { busyMs: 200 }, server.url);
     await store(storage, { key: ['a'] });
+    const bystander = new pg.Client({ connectionString: server.url });
+    bystander.on('error', () => undefined);
+    await bystander.connect();
+    const isNoticed = new Promise<void>((resolve) => bystander.once('end', resolve));
     server.stop('fast');
-    // The end of the connections is noticed.
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    // So are the ends of all connections that were opened before.
+    await isNoticed;
     const failed = await storage.write((view) => ok(view.put(things, { key: ['b'] })));
     expect(errorOf(failed)).toMatchObject({ reason: 'busy' });
     assertFailed(await storage.read((view) => view.get(things, ['a'])), 'busy');
@@ -177,7 +181,6 @@ describe('a server that goes away', () => {
     server.stop('immediate');
     // On a connection whose end is not noticed yet.
     const written = storage.write((view) => ok(view.put(things, { key: ['b'] })));
-    await new Promise((resolve) => setTimeout(resolve, 100));
     await storage.close();
     expect(errorOf(await written)).toMatchObject({ reason: 'io' });
     await server.start();
