@@ -195,7 +195,10 @@ class Fleet {
     else if (fault === 'cut') proxy.cut();
     else if (fault === 'hold') {
       // Longer than an answer is waited for, or shorter; then it arrives after all, or never.
-      proxy.hold(...(held[random(held.length)] ?? []));
+      const ways = held[random(held.length)] ?? [];
+      // New connections work, or do not.
+      if (random(2) === 0) proxy.hold(...ways);
+      else proxy.holdOpen(...ways);
       const isLost = random(2) === 0;
       setTimeout(
         () => {

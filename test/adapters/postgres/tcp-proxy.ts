@@ -6,14 +6,17 @@ export type Way = 'up' | 'down';
 interface Pair {
   readonly client: Socket;
   readonly upstream: Socket;
-  /** What is held, in order; undefined for the end of the connection. */
-  readonly held: { readonly way: Way; readonly chunk: Buffer | undefined }[];
+  /** Directions in which nothing passes. */
+  readonly held: Set<Way>;
+  /** What has not passed, in order; undefined for the end of the connection. */
+  readonly waiting: { readonly way: Way; readonly chunk: Buffer | undefined }[];
 }
 
 /** Forwards connections to a server, as a network that fails in the ways that networks do. */
 export class TcpProxy {
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
+  /** As `Pair.held`, for new connections. */
   readonly #held = new Set<Way>();
   /** The port of the server that new connections are forwarded to. */
   target: number;
@@ -32,7 +35,7 @@ export class TcpProxy {
   }
 
   #join(client: Socket): void {
-    const pair: Pair = { client, upstream: connect(this.target, '127.0.0.1'), held: [] };
+    const pair: Pair = { client, upstream: connect(this.target, '127.0.0.1'), held: new Set(this.#held), waiting: [] };
     this.#pairs.add(pair);
     this.#pass(pair, 'up');
     this.#pass(pair, 'down');
@@ -41,12 +44,12 @@ export class TcpProxy {
   #pass(pair: Pair, way: Way): void {
     const from = way === 'up' ? pair.client : pair.upstream;
     from.on('data', (chunk: Buffer) => {
-      if (this.#held.has(way)) pair.held.push({ way, chunk });
+      if (pair.held.has(way)) pair.waiting.push({ way, chunk });
       else this.#write(pair, way, chunk);
     });
     from.on('error', () => undefined);
     from.on('close', () => {
-      if (this.#held.has(way)) pair.held.push({ way, chunk: undefined });
+      if (pair.held.has(way)) pair.waiting.push({ way, chunk: undefined });
       else this.#end(pair);
     });
   }
@@ -66,25 +69,28 @@ export class TcpProxy {
     this.#pairs.delete(pair);
   }
 
-  /** From now on nothing passes in a direction, not even the end of a connection. Nobody notices. */
+  /** From now on nothing passes in these directions, not even the end of a connection: nobody notices. New connections are as those that are open. */
   hold(...ways: readonly Way[]): void {
+    this.holdOpen(...ways);
     for (const way of ways) this.#held.add(way);
+  }
+
+  /** The same for the connections that are open; new ones work. */
+  holdOpen(...ways: readonly Way[]): void {
+    for (const { held } of this.#pairs) for (const way of ways) held.add(way);
   }
 
   /** What was held arrives after all. */
   release(): void {
     this.#held.clear();
     this.left = { up: Number.POSITIVE_INFINITY, down: Number.POSITIVE_INFINITY };
-    for (const pair of [...this.#pairs])
-      for (const { way, chunk } of pair.held.splice(0)) {
+    for (const pair of [...this.#pairs]) {
+      pair.held.clear();
+      for (const { way, chunk } of pair.waiting.splice(0)) {
         if (chunk === undefined) this.#end(pair);
         else this.#write(pair, way, chunk);
       }
-  }
-
-  /** Ends the connections for their clients only. The server does not notice while the way up is held. */
-  leaveClients(): void {
-    for (const { client } of this.#pairs) client.destroy();
+    }
   }
 
   /** Ends all connections; what was held is lost. */
