@@ -14,6 +14,8 @@ type ResultRow = StatementResult['rows'][number];
 
 /** What is kept of the chain for processes that were paused, and how much is removed at once. */
 const kept = { batches: 10_000, minutes: 10, most: 2_000 };
+/** How long a table that is to be changed is waited for, in milliseconds: everybody waits for the lock meanwhile. */
+const tableLockMs = 250;
 /** How many rows are read at once while an index is built or completed. */
 const pageSize = 500;
 
@@ -37,6 +39,8 @@ interface ChainHost {
   changed(tables: readonly string[]): void;
   /** The server has lost batches that were known here: a standby that was behind has taken over, or a backup was restored. */
   forked(): void;
+  /** Something waits for the lock of the store: until it settles, sessions that hold the lock without working are ended. */
+  locking<T>(work: Promise<T>): Promise<T>;
 }
 
 /**
@@ -48,8 +52,11 @@ export class Chain {
   readonly catalog = new Catalog();
   readonly #sql: Sql;
   readonly #host: ChainHost;
-  /** Indexes some of whose entries were left out by programs that do not know them. */
-  readonly #behind = new Set<number>();
+  /** Indexes some of whose entries were left out by programs that do not know them, and how often that was noticed. */
+  readonly #behind = new Map<number, number>();
+  /** The batch as of which the catalog was read, at least, and the last one known here that has changed it. */
+  #catalogRead = 0;
+  #catalogChanged = 0;
   /** Whether the writer's connection is in a transaction that holds the lock. */
   #isInTurn = false;
 
@@ -88,12 +95,15 @@ export class Chain {
     });
   }
 
-  /** Several round trips under the lock; only for what is rare. */
+  /** Several round trips under the lock; only for what is rare. Tables that others read for long are not waited for with the lock held. */
   async #transaction(session: Session, work: () => Promise<void>): Promise<void> {
-    await session.run([{ text: 'BEGIN' }, this.#sql.lock()]);
+    const shortly = { text: `SET LOCAL lock_timeout = ${tableLockMs}` };
+    await this.#host.locking(session.run([{ text: 'BEGIN' }, this.#sql.lock(), shortly]));
+    session.hold();
     try {
       await work();
       await session.run([{ text: 'COMMIT' }]);
+      session.release();
     } catch (thrown) {
       session.abandon();
       throw thrown;
@@ -113,12 +123,14 @@ export class Chain {
       this.#sql.indexes(),
       this.#sql.allBehind(),
     ]);
-    this.#loadCatalog(tables, indexes);
-    this.#behind.clear();
-    for (const [id] of rowsIn(behind)) this.#behind.add(Number(id));
     const tip = start?.rows.at(-1);
     if (tip === undefined) throw new Error('The store has no chain: restore the database from a backup.');
+    this.catalog.load(catalogRows(tables, indexes));
+    this.#behind.clear();
+    for (const [id] of rowsIn(behind)) this.#noteIndexBehind(Number(id));
     this.replica.reset(tipOf(tip), indexesAt(rowsIn(start)));
+    this.#catalogRead = this.replica.tip.seq;
+    this.#catalogChanged = 0;
   }
 
   // Read.
@@ -132,22 +144,57 @@ export class Chain {
 
   async #applyPulled(session: Session, from: Replica['tip'], rows: readonly ResultRow[]): Promise<void> {
     if (!continuesFrom(from, rows)) return this.#recover(session);
-    let isCatalogNew = false;
     for (const row of rows) {
       const { seq, id, last } = tipOf(row);
       if (seq !== this.replica.tip.seq + 1) continue;
       const batch: Batch = { seq, id, last, tables: parseTables(row[3] ?? '[]') };
-      isCatalogNew ||= batch.tables.length === 0;
+      if (batch.tables.length === 0) this.#catalogChanged = seq;
       for (const { name, orders } of batch.tables) this.#noteBehind(name, orders);
       this.#host.changed(this.replica.apply(batch));
     }
-    // What was read of the old catalog cannot be wrong, but new columns have to be known before anything is written.
-    if (isCatalogNew) await this.#reloadCatalog(session);
+    await this.refresh(session);
+  }
+
+  /**
+   * Reads the catalog again if it has changed since. What was read of the old one cannot be wrong, but new columns have to be known before a
+   * batch is decided: nothing may be awaited in between, because reads learn of changes at any time.
+   */
+  async refresh(session: Session): Promise<void> {
+    for (let tries = 0; !this.isCatalogCurrent; tries += 1) {
+      const { epoch } = this.replica;
+      const [tip, tables, indexes, behind] = await session.run([
+        this.#sql.tip(),
+        this.#sql.tables(),
+        this.#sql.indexes(),
+        this.#sql.allBehind(),
+      ]);
+      if (epoch !== this.replica.epoch) return;
+      const seq = Number(tip?.rows[0]?.[0]);
+      // Otherwise the other session has read a newer one meanwhile.
+      if (seq >= this.#catalogRead) {
+        this.catalog.load(catalogRows(tables, indexes));
+        this.#catalogRead = seq;
+        // Of indexes that were not known when the batches that left them out were read.
+        for (const [id] of rowsIn(behind)) this.#noteIndexBehind(Number(id));
+      }
+      if (tries < 3) continue;
+      // The server has lost the batch that changed it, which the next look at the chain shows.
+      this.#catalogChanged = 0;
+      throw new ConnectionLost('The history has changed: it is tried again.');
+    }
+  }
+
+  get isCatalogCurrent(): boolean {
+    return this.#catalogRead >= this.#catalogChanged;
   }
 
   #noteBehind(name: string, orders: readonly OrderName[]): void {
     if (!this.catalog.has(name)) return;
-    for (const [order, id] of this.catalog.table(name).indexes) if (!orders.includes(order)) this.#behind.add(id);
+    for (const [order, id] of this.catalog.table(name).indexes) if (!orders.includes(order)) this.#noteIndexBehind(id);
+  }
+
+  #noteIndexBehind(id: number): void {
+    this.#behind.set(id, (this.#behind.get(id) ?? 0) + 1);
   }
 
   #isBehind({ table, order }: Gap): boolean {
@@ -160,24 +207,11 @@ export class Chain {
     const before = this.replica.tip;
     const names = [...this.replica.indexes().keys()];
     await this.#restart(session);
-    // A chain that was shortened meanwhile continues from a higher number.
-    const [found] = await session.run([this.#sql.has(before.id, before.seq)]);
-    if (found?.rows.length === 0 && this.replica.tip.seq - before.seq < kept.batches) this.#host.forked();
+    // The chain may only have been shortened past what is known here.
+    const [found] = await session.run([this.#sql.traceOf(before)]);
+    const [isThere, oldest] = found?.rows[0] ?? [];
+    if (isThere !== 't' && Number(oldest) <= before.seq) this.#host.forked();
     this.#host.changed([...new Set([...names, ...this.replica.indexes().keys()])]);
-  }
-
-  async #reloadCatalog(session: Session): Promise<void> {
-    const [tables, indexes] = await session.run([this.#sql.tables(), this.#sql.indexes()]);
-    this.#loadCatalog(tables, indexes);
-  }
-
-  #loadCatalog(tables: StatementResult | undefined, indexes: StatementResult | undefined): void {
-    this.catalog.load({
-      tables: rowsIn(tables).map(([id, name]) => ({ id: Number(id), name: String(name) })),
-      indexes: rowsIn(indexes).map(([id, tableId, order]) => ({
-        ...{ id: Number(id), tableId: Number(tableId), order: String(order) },
-      })),
-    });
   }
 
   /** Reads what a run has missed, together with what others have committed, in one round trip. May end a turn. */
@@ -228,12 +262,15 @@ export class Chain {
   /** Waits for this process's turn: from then on nobody else commits until it ends. */
   async beginTurn(session: Session): Promise<void> {
     const { tip, epoch } = this.replica;
-    const results = await session.run([
-      { text: 'BEGIN' },
-      { text: "SET LOCAL idle_in_transaction_session_timeout = '500ms'" },
-      this.#sql.lock(),
-      this.#sql.pull(tip),
-    ]);
+    const results = await this.#host.locking(
+      session.run([
+        { text: 'BEGIN' },
+        { text: "SET LOCAL idle_in_transaction_session_timeout = '500ms'" },
+        this.#sql.lock(),
+        this.#sql.pull(tip),
+      ]),
+    );
+    session.hold();
     this.#isInTurn = true;
     this.#turnOf = session;
     const rows = rowsIn(results[3]);
@@ -246,8 +283,20 @@ export class Chain {
   /** Ends a turn in which nothing was committed. */
   async endTurn(session: Session): Promise<void> {
     if (!this.#isInTurn) return;
+    await this.#ended(session, [{ text: 'ROLLBACK' }]);
+  }
+
+  /** Runs the last statements of a turn. The connection of a transaction that has failed is not used again. */
+  async #ended(session: Session, statements: readonly Statement[], isBoundFirst = false): Promise<StatementResult[]> {
     this.#isInTurn = false;
-    await session.run([{ text: 'ROLLBACK' }]);
+    try {
+      return await session.run(statements, isBoundFirst);
+    } catch (thrown) {
+      session.abandon();
+      throw thrown;
+    } finally {
+      session.release();
+    }
   }
 
   /** After a failure the connection's transaction is over, or unknown. */
@@ -266,13 +315,11 @@ export class Chain {
     const { tip } = this.replica;
     const append = this.#sql.append(batch, tip, this.#indexesWith(batch));
     const rows = this.#sql.changes(batch, changes, (name) => this.catalog.table(name));
-    const statements: Statement[] = this.#isInTurn
-      ? [append, ...rows, { text: 'COMMIT' }]
-      : [this.#sql.lock(), append, ...rows];
-    const at = this.#isInTurn ? 0 : 1;
-    const results = await session.run(statements, true);
-    this.#isInTurn = false;
-    if (results[at]?.count !== 1) return false;
+    const isInTurn = this.#isInTurn;
+    const results = isInTurn
+      ? await this.#ended(session, [append, ...rows, { text: 'COMMIT' }], true)
+      : await this.#host.locking(session.run([this.#sql.lock(), append, ...rows], true));
+    if (results[isInTurn ? 0 : 1]?.count !== 1) return false;
     this.#committed(batch);
     return true;
   }
@@ -289,18 +336,17 @@ export class Chain {
     ];
     const isInTurn = this.#isInTurn;
     try {
-      await session.run(isInTurn ? [...host, ...own, { text: 'COMMIT' }] : [...host, this.#sql.lock(), ...own]);
+      await (isInTurn
+        ? this.#ended(session, [...host, ...own, { text: 'COMMIT' }])
+        : this.#host.locking(session.run([...host, this.#sql.lock(), ...own])));
     } catch (thrown) {
       if (thrown instanceof ConnectionLost || !isServerError(thrown)) throw thrown;
-      this.#isInTurn = false;
-      if (isInTurn) await session.run([{ text: 'ROLLBACK' }]);
       const failed = (thrown as { completed?: number }).completed ?? host.length;
       if (failed < host.length && !isPassing(thrown) && !isOfStore(thrown))
         throw new HostStatementError(thrown, isInTurn);
       if (thrown.code === '22012' && failed >= host.length) return false;
       throw thrown;
     }
-    this.#isInTurn = false;
     this.#committed(batch);
     return true;
   }
@@ -312,15 +358,22 @@ export class Chain {
     this.#host.changed(batch.tables.map(({ name }) => name));
   }
 
-  /** Whether a batch was appended whose acknowledgement was lost. Waits until the server has ended the session that sent it. */
+  /**
+   * Whether a batch was appended whose acknowledgement was lost. An empty batch is appended after it. When it was not there, it will never
+   * be, although the network may deliver it later; when it was, the empty one is as durable as an acknowledgement must be: a server that was
+   * waiting for its standby when the connection was lost shows what the standby does not have.
+   */
   async wasAppended(session: Session, batch: Batch): Promise<boolean> {
-    const results = await session.run([
-      { text: 'BEGIN' },
-      this.#sql.lock(),
-      this.#sql.has(batch.id, batch.seq),
-      { text: 'COMMIT' },
-    ]);
-    return results[2]?.rows.length === 1;
+    const results = await this.#host.locking(
+      session.run([
+        { text: 'BEGIN' },
+        this.#sql.lock(),
+        this.#sql.traceOf(batch),
+        this.#sql.appendEmpty(randomUUID()),
+        { text: 'COMMIT' },
+      ]),
+    );
+    return results[2]?.rows[0]?.[0] === 't';
   }
 
   #indexesWith(batch: Batch): string | null {
@@ -348,33 +401,35 @@ export class Chain {
       if (epoch !== this.replica.epoch || !continuesFrom(tip, rowsIn(pulled)))
         throw new ConnectionLost('The history has changed: it is tried again.');
       await this.#applyPulled(session, tip, rowsIn(pulled));
-      await this.#reloadCatalog(session);
+      // What is created here is known to others, and here, when it is committed.
+      const created = new Catalog();
       let isChanged = false;
       for (const table of tables) {
-        if (this.catalog.isPrepared(table)) continue;
-        await this.#extend(session, table);
+        created.load(catalogRows(...(await this.#readCatalog(session))));
+        if (created.isPrepared(table)) continue;
+        await this.#extend(session, table, created);
         isChanged = true;
-        await this.#reloadCatalog(session);
       }
-      // So that the others see it before they write.
-      if (isChanged) {
-        const before = this.replica.tip;
-        const batch: Batch = { seq: before.seq + 1, id: randomUUID(), last: before.last, tables: [] };
-        await session.run([this.#sql.append(batch, before, this.#indexesWith(batch))]);
-      }
+      // So that all learn of it before they write.
+      if (isChanged) await session.run([this.#sql.appendEmpty(randomUUID())]);
     });
     await this.pull(session);
     for (const table of tables) this.catalog.isPrepared(table);
   }
 
-  async #extend(session: Session, table: AnyTable): Promise<void> {
+  async #readCatalog(session: Session): Promise<[tables: StatementResult, indexes: StatementResult]> {
     const [tables, indexes] = await session.run([this.#sql.tables(), this.#sql.indexes()]);
-    const next = (result: StatementResult | undefined): number =>
+    return [tables as StatementResult, indexes as StatementResult];
+  }
+
+  async #extend(session: Session, table: AnyTable, catalog: Catalog): Promise<void> {
+    const [tables, indexes] = await this.#readCatalog(session);
+    const next = (result: StatementResult): number =>
       rowsIn(result).reduce((most, [id]) => Math.max(most, Number(id)), 0) + 1;
-    const isNew = !this.catalog.has(table.name);
-    const id = isNew ? next(tables) : this.catalog.table(table.name).id;
+    const isNew = !catalog.has(table.name);
+    const id = isNew ? next(tables) : catalog.table(table.name).id;
     if (isNew) await session.run(this.#sql.createTable(id, table.name));
-    for (const [at, index] of this.catalog.missing(table).entries()) {
+    for (const [at, index] of catalog.missing(table).entries()) {
       const column = next(indexes) + at;
       await session.run(this.#sql.addColumn(id, column, orderName(index)));
       if (!isNew)
@@ -396,6 +451,7 @@ export class Chain {
     const column = indexes.get(order) as number;
     const definition = definitions.get(order);
     if (definition === undefined) return;
+    const noticed = this.#behind.get(column);
     // Not within a turn, which may be undone.
     if (session === this.#turnOf) await this.endTurn(session);
     await this.#transaction(session, async () => {
@@ -412,9 +468,22 @@ export class Chain {
         await session.run([this.#sql.putEntries(id, column, entries), this.#sql.caughtUp(column, keys)]);
       }
     });
-    this.#behind.delete(column);
+    // Otherwise others have left out more meanwhile.
+    if (this.#behind.get(column) === noticed) this.#behind.delete(column);
     this.replica.table(table.name).forgetOrder(order);
   }
+}
+
+function catalogRows(
+  tables: StatementResult | undefined,
+  indexes: StatementResult | undefined,
+): Parameters<Catalog['load']>[0] {
+  return {
+    tables: rowsIn(tables).map(([id, name]) => ({ id: Number(id), name: String(name) })),
+    indexes: rowsIn(indexes).map(([id, tableId, order]) => ({
+      ...{ id: Number(id), tableId: Number(tableId), order: String(order) },
+    })),
+  };
 }
 
 const rowsIn = (result: StatementResult | undefined): StatementResult['rows'] => result?.rows ?? [];

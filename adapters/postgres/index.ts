@@ -74,8 +74,8 @@ async function opened(
   let connect: () => Promise<Lent>;
   let listen: () => Promise<Lent>;
   try {
-    connect = typeof server === 'string' ? await connectionsTo(server) : () => lentBy(server);
-    listen = listenUrl === undefined ? connect : await connectionsTo(listenUrl);
+    connect = typeof server === 'string' ? await connectionsTo(server, busyMs) : () => lentBy(server);
+    listen = listenUrl === undefined ? connect : await connectionsTo(listenUrl, busyMs);
   } catch (thrown) {
     return err(storageFailure('io', `PostgreSQL: ${thrown instanceof Error ? thrown.message : String(thrown)}`));
   }
@@ -86,16 +86,17 @@ async function opened(
 
 const silent: Pick<Logger, 'warn' | 'error'> = { warn: () => undefined, error: () => undefined };
 
-/** Longer than this, a connection is not waited for. */
-const connectMs = 10_000;
+/** Milliseconds that a connection is waited for: as long as callers wait, within these. */
+const connectMs = { least: 1000, most: 10_000 };
 
-async function connectionsTo(url: string): Promise<() => Promise<Lent>> {
+async function connectionsTo(url: string, busyMs: number): Promise<() => Promise<Lent>> {
   const { default: pg } = await import('pg').catch(() => {
     throw new Error('the package `pg` is not installed: npm install pg');
   });
+  const waitMs = Math.min(connectMs.most, Math.max(connectMs.least, busyMs));
   return async () => {
     const client = new pg.Client({
-      ...{ connectionString: url, application_name: 'signalbox', connectionTimeoutMillis: connectMs },
+      ...{ connectionString: url, application_name: 'signalbox', connectionTimeoutMillis: waitMs },
       keepAlive: true,
     });
     // Until it is connected, its errors are the rejection of `connect`.

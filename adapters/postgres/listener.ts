@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Lent } from './session.js';
 import { Session } from './session.js';
 
@@ -13,25 +14,42 @@ export class Listener {
   readonly #session: Session;
   readonly #channel: string;
   readonly #onHint: () => void;
+  readonly #onSilence: () => void;
+  /** What it notifies itself with. A pooler shows other process IDs than the server does. */
+  readonly #own = randomUUID();
   /** Whether a notification has arrived a short time ago. */
   isProven = false;
   #isStarted = false;
   #isOpen = true;
   #isListening = false;
+  /** They were not heard the last time. */
+  #isSilent = false;
+  #proofs = 0;
   /** A notification is to be sent, and one is under way. */
   #isWanted = false;
   #isSending = false;
-  #own: number | undefined;
   #arrived: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(connect: () => Promise<Lent>, channel: string, onHint: () => void) {
+  /** `onSilence`: notifications do not arrive, as from now on. */
+  constructor(
+    connect: () => Promise<Lent>,
+    channel: string,
+    on: { readonly hint: () => void; readonly silence: () => void },
+  ) {
     this.#channel = `"${channel}"`;
-    this.#onHint = onHint;
+    this.#onHint = on.hint;
+    this.#onSilence = on.silence;
     this.#session = new Session(async () => {
       const lent = await connect();
-      lent.client.on('notification', ((message: { readonly processId?: number }) => this.#heard(message)) as never);
-      this.#own = (lent.client as { readonly processID?: number | null }).processID ?? undefined;
+      // A new session listens to nothing.
+      this.#isListening = false;
+      lent.client.on('notification', ((message: { readonly payload?: string }) => this.#heard(message)) as never);
+      const lost = (): void => {
+        if (this.#isListening) this.#lost();
+      };
+      lent.client.on('error', lost);
+      lent.client.on('end', lost);
       return lent;
     }, proof.within);
   }
@@ -54,11 +72,12 @@ export class Listener {
     this.#isOpen = false;
     clearTimeout(this.#timer);
     this.#arrived?.();
-    if (!this.#isSending) this.#session.close();
+    // Not given back: it would still listen.
+    if (!this.#isSending) this.#session.abandon();
   }
 
-  #heard({ processId }: { readonly processId?: number }): void {
-    if (processId === this.#own) this.#arrived?.();
+  #heard({ payload }: { readonly payload?: string }): void {
+    if (payload === this.#own) this.#arrived?.();
     else this.#onHint();
   }
 
@@ -67,20 +86,23 @@ export class Listener {
     try {
       while (this.#isWanted && this.#isOpen) {
         this.#isWanted = false;
-        await this.#session.run([{ text: `NOTIFY ${this.#channel}` }]);
+        await this.#session.run([{ text: `NOTIFY ${this.#channel}, '${this.#own}'` }]);
       }
     } catch {
       this.#lost();
     }
     this.#isSending = false;
-    if (!this.#isOpen) this.#session.close();
+    if (!this.#isOpen) this.#session.abandon();
   }
 
   /** Connects if it has to, and waits for its own notification. */
   async #prove(): Promise<void> {
     if (!this.#isOpen) return;
+    this.#proofs += 1;
+    const current = this.#proofs;
     try {
-      if (!this.#isListening) {
+      // Also when the last one was not heard: what swallows notifications may have swallowed the request to listen.
+      if (!this.#isListening || !this.isProven) {
         await this.#session.run([{ text: `LISTEN ${this.#channel}` }]);
         this.#isListening = true;
         // What was committed before is not notified any more.
@@ -91,7 +113,11 @@ export class Listener {
         setTimeout(() => resolve(false), proof.within).unref();
       });
       this.notify();
-      this.isProven = await arrived;
+      const isHeard = await arrived;
+      if (!this.#isOpen || current !== this.#proofs) return;
+      if (!isHeard && !this.#isSilent) this.#onSilence();
+      this.#isSilent = !isHeard;
+      this.isProven = isHeard;
       this.#later(proof.every);
     } catch {
       this.#lost();

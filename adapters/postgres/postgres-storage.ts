@@ -59,7 +59,7 @@ const retry = { first: 5, last: 500 };
 const poll = { notified: 250, blind: 25 };
 /** After so many milliseconds at the lock it is checked who holds it. */
 const longWaitMs = 1000;
-/** A connection that has not answered for so long, or for the time that callers wait, is given up. */
+/** A connection that has not answered for so long, or for half of the time that callers wait, is given up. */
 const leastAnswerMs = 5000;
 /** How often the chain is shortened, in batches of this process. */
 const shortenEvery = 1000;
@@ -109,21 +109,27 @@ export class PostgresStore {
   /** How many writes the next batch takes at most: fewer while one that fails is looked for. */
   #most = batchLimit;
   #loggedAt = Number.NEGATIVE_INFINITY;
+  /** How often the server has lost what was known here. */
+  #forks = 0;
 
   constructor(options: StoreOptions) {
     this.#options = options;
-    const answerMs = Math.max(leastAnswerMs, options.busyMs);
+    const answerMs = Math.max(leastAnswerMs, options.busyMs / 2);
     this.#writer = new Session(options.connect, answerMs);
     this.#reader = new Session(options.connect, answerMs);
-    this.#sql = new Sql(options.schema);
-    this.#listener = new Listener(options.listen, this.#sql.channel, () => this.#look());
+    this.#sql = new Sql(options.schema, Math.floor(0.8 * answerMs));
+    this.#listener = new Listener(options.listen, this.#sql.channel, {
+      hint: () => this.#look(),
+      silence: () =>
+        options.logger.warn(
+          {},
+          'Notifications of the database do not arrive: commits of other processes are looked for every 25 ms. Behind a pooler, name the server as `listenUrl`',
+        ),
+    });
     this.#chain = new Chain(this.#sql, options.budget, {
       changed: (tables) => this.#waiting.wake(tables),
-      forked: () =>
-        options.logger.error(
-          {},
-          'The database has lost writes that were confirmed: another server has taken over, or a backup was restored',
-        ),
+      forked: () => this.#forked(),
+      locking: (work) => this.#locking(work),
     });
   }
 
@@ -305,6 +311,7 @@ export class PostgresStore {
     if (!this.#isFetching) replica.trim();
     for (;;) {
       if (this.#turns > 0 && !this.#chain.isInTurn) await this.#beginTurn();
+      if (!this.#chain.isCatalogCurrent) await this.#chain.refresh(this.#writer);
       const snapshot = new ReplicaSnapshot(replica, (table) => catalog.isPrepared(table));
       const run = this.#run(snapshot);
       if (snapshot.misses.isEmpty) {
@@ -321,7 +328,7 @@ export class PostgresStore {
 
   async #beginTurn(): Promise<void> {
     const { seq } = this.#chain.replica.tip;
-    await this.#atLock(this.#chain.beginTurn(this.#writer));
+    await this.#chain.beginTurn(this.#writer);
     this.#turns = this.#chain.replica.tip.seq === seq ? this.#turns - 1 : turnsAfterLoss;
   }
 
@@ -380,12 +387,12 @@ export class PostgresStore {
         host === undefined
           ? chain.commit(this.#writer, batch, changes)
           : chain.commitWith(this.#writer, host, batch, changes);
-      if (await this.#atLock(committing)) {
+      if (await committing) {
         await this.#stored();
         return true;
       }
     } catch (thrown) {
-      if (thrown instanceof ConnectionLost) return this.#lookFor(batch, thrown);
+      if (thrown instanceof ConnectionLost) return this.#lookFor(batch, run.taken);
       await this.#afterRefusal(thrown, run, misses);
       return false;
     }
@@ -423,7 +430,7 @@ export class PostgresStore {
   }
 
   /** Whoever holds the lock for long without working has been stopped, or has vanished: its session is ended. */
-  async #atLock<T>(work: Promise<T>): Promise<T> {
+  async #locking<T>(work: Promise<T>): Promise<T> {
     const end = async (): Promise<void> => {
       const session = new Session(this.#options.connect, longWaitMs);
       await session.run([this.#sql.endIdleHolders()]).catch(() => undefined);
@@ -438,19 +445,21 @@ export class PostgresStore {
   }
 
   /** A commit without an answer may have happened: it is never repeated, and never called failed, before that is known. */
-  async #lookFor(batch: Batch, lost: ConnectionLost): Promise<boolean> {
+  async #lookFor(batch: Batch, taken: number): Promise<boolean> {
     this.#chain.loseTurn(this.#writer);
     for (let wait = retry.first; ; wait = Math.min(2 * wait, retry.last)) {
       try {
-        const isThere = await this.#atLock(this.#chain.wasAppended(this.#writer, batch));
+        const isThere = await this.#chain.wasAppended(this.#writer, batch);
         await this.#chain.pull(this.#writer);
         return isThere;
       } catch (thrown) {
         if (!isPassing(thrown)) throw thrown;
         // Whoever closes the store reads what has happened when it is opened again.
         if (performance.now() > this.#closeBy) throw new OutcomeUnknown();
-        this.#away(lost);
-        await pause(wait);
+        this.#writer.abandon();
+        this.#away(thrown);
+        this.#writes = [...this.#writes.slice(0, taken), ...this.#expired(this.#writes.slice(taken))];
+        await pause(wait * (0.5 + Math.random() / 2));
       }
     }
   }
@@ -477,7 +486,9 @@ export class PostgresStore {
     const highest = (): number =>
       tables.reduce((most, name) => Math.max(most, this.#chain.replica.tableIndex(name)), 1);
     let isFirst = true;
-    while (this.#closing === undefined && !signal.aborted && highest() <= after) {
+    const forks = this.#forks;
+    // After a fork the index may never become as high as the caller has seen it.
+    while (this.#closing === undefined && !signal.aborted && forks === this.#forks && highest() <= after) {
       const woken = this.#waiting.wait(tables, signal);
       // What was committed before it waited has woken nobody.
       if (isFirst) this.#look();
@@ -509,6 +520,15 @@ export class PostgresStore {
       this.#submitRead(() => undefined).then(next, next);
     };
     setTimeout(look, poll.blind).unref();
+  }
+
+  #forked(): void {
+    this.#forks += 1;
+    this.#waiting.releaseAll();
+    this.#options.logger.error(
+      {},
+      'The database has lost writes that were confirmed: another server has taken over, or a backup was restored',
+    );
   }
 
   // While the server is away.

@@ -1,6 +1,6 @@
 import type { StorageError } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
-import { type PgClient, PipelineQuery, type Statement, type StatementResult } from './wire.js';
+import { type PgClient, type Pipeline, PipelineQuery, type Statement, type StatementResult } from './wire.js';
 
 /** A connection that is used by nobody else, until it is given back. */
 export interface Lent {
@@ -31,6 +31,7 @@ export class Session {
   #lent: Lent | undefined;
   #fail: ((error: Error) => void) | undefined;
   #drop: ((error: Error) => void) | undefined;
+  #isHeld = false;
 
   /** `answerMs`: a connection that has not answered by then is given up. */
   constructor(connect: () => Promise<Lent>, answerMs: number) {
@@ -38,9 +39,27 @@ export class Session {
     this.#answerMs = answerMs;
   }
 
+  /**
+   * From now on statements belong to the transaction that was begun on this connection: when it is lost they fail, and are not sent on another
+   * one, until `release` or `abandon`.
+   */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
+  }
+
   /** Runs statements in one round trip, see `Pipeline`. Not while others run. */
   async run(statements: readonly Statement[], isBoundFirst = false): Promise<StatementResult[]> {
+    if (this.#lent === undefined && this.#isHeld)
+      throw new ConnectionLost('The transaction has ended with its connection.');
     const { client } = this.#lent ?? (await this.#open());
+    return this.#send(client, { statements, isBoundFirst });
+  }
+
+  #send(client: PgClient, pipeline: Pipeline): Promise<StatementResult[]> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#drop?.(new Error('The server has not answered.')), this.#answerMs);
       const settle = (): void => {
@@ -51,7 +70,7 @@ export class Session {
         settle();
         reject(new ConnectionLost(error.message));
       };
-      const query = new PipelineQuery({ statements, isBoundFirst }, (error, results) => {
+      const query = new PipelineQuery(pipeline, (error, results) => {
         settle();
         if (results !== undefined) resolve(results);
         else if (isServerError(error) && !isFatal(error)) reject(error);
@@ -64,12 +83,45 @@ export class Session {
     });
   }
 
+  /** A connection to a server that can be written to. */
   async #open(): Promise<Lent> {
-    const lent = await this.#connect().catch((thrown: unknown) => {
-      throw isServerError(thrown)
-        ? thrown
-        : new NotConnected(thrown instanceof Error ? thrown.message : String(thrown));
+    try {
+      const lent = await this.#lend();
+      this.#adopt(lent);
+      const [standby] = await this.#send(lent.client, { statements: [isStandby], isBoundFirst: false });
+      if (standby?.rows[0]?.[0] !== 't') return lent;
+      this.#drop?.(new Error('not used'));
+    } catch (thrown) {
+      if (isServerError(thrown)) {
+        this.#drop?.(thrown);
+        throw thrown;
+      }
+      throw new NotConnected(thrown instanceof Error ? thrown.message : String(thrown));
+    }
+    throw new NotConnected('The server is a standby, which cannot be written to.');
+  }
+
+  /** A pool whose connections are all in use may never lend one. */
+  async #lend(): Promise<Lent> {
+    const lending = this.#connect();
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), this.#answerMs);
     });
+    try {
+      const lent = await Promise.race([lending, timeout]);
+      if (lent !== undefined) return lent;
+    } finally {
+      clearTimeout(timer);
+    }
+    lending.then(
+      (late) => late.giveBack(false),
+      () => undefined,
+    );
+    throw new Error('There is no free connection.');
+  }
+
+  #adopt(lent: Lent): void {
     this.#lent = lent;
     const { client } = lent;
     const dropped = (error?: Error): void => {
@@ -85,41 +137,47 @@ export class Session {
     client.on('error', dropped);
     client.on('end', dropped);
     this.#drop = dropped;
-    this.#release = () => {
+    this.#giveBack = () => {
       client.removeListener('error', dropped);
       client.removeListener('end', dropped);
       this.#lent = undefined;
       lent.giveBack(false);
     };
-    return lent;
   }
 
-  #release: (() => void) | undefined;
+  #giveBack: (() => void) | undefined;
 
   /** Gives the connection back. Nothing may be under way. */
   close(): void {
-    if (this.#lent !== undefined) this.#release?.();
+    if (this.#lent !== undefined) this.#giveBack?.();
   }
 
   /** Ends the connection: what state the server has it in is not known. */
   abandon(): void {
+    this.#isHeld = false;
     this.#drop?.(new Error('The connection was given up.'));
   }
 }
 
-/** The server ends the connection with it. */
-const isFatal = ({ code }: ServerError): boolean => code.startsWith('57P') || code.startsWith('08') || code === '25P03';
+/** A standby answers queries of a state that may be old. */
+const isStandby: Statement = { text: 'SELECT pg_is_in_recovery()' };
 
-/** What passes on its own: the server restarts or has no connection left, or transactions were in each other's way. */
+/** The server ends the connection with it. */
+const isFatal = ({ code }: ServerError): boolean => /^(57P..|08...|25P0[34])$/.test(code);
+
+/**
+ * What passes on its own: the server restarts, has no connection left or is not the primary one, transactions were in each other's way, or
+ * one was ended because it took too long.
+ */
 export function isPassing(thrown: unknown): boolean {
   if (thrown instanceof ConnectionLost || thrown instanceof NotConnected) return true;
   return isServerError(thrown) && passing.test(thrown.code);
 }
 
-const passing = /^(08...|57P0.|53300|53200|40001|40P01|55P03|25006|25P03|25P04)$/;
+const passing = /^(08...|57P0.|53300|53200|40001|40P01|55P03|57014|25006|25P03|25P04)$/;
 
 /** A failure of the server as such, whichever statement meets it. */
-export const isOfStore = ({ code }: ServerError): boolean => /^(53|58|XX|57014)/.test(code);
+export const isOfStore = ({ code }: ServerError): boolean => /^(53|58|XX)/.test(code);
 
 /** The port's error for an error of the server or of its connection. */
 export function failureOf(thrown: unknown): StorageError {

@@ -27,8 +27,11 @@ export class Sql {
   readonly #schema: string;
   /** The second number of its advisory lock. */
   readonly #lock: number;
+  readonly #lockMs: number;
 
-  constructor(schema: string) {
+  /** `lockMs`: how long a lock is waited for. The server does not notice that a client has gone while it waits for one. */
+  constructor(schema: string, lockMs: number) {
+    this.#lockMs = lockMs;
     this.#schema = `"${schema.replaceAll('"', '""')}"`;
     let hash = 0;
     for (const character of schema) hash = (Math.imul(hash, 31) + (character.codePointAt(0) as number)) | 0;
@@ -48,9 +51,11 @@ export class Sql {
     return this.#name(`rows_${table.id}`);
   }
 
-  /** Held until the end of the transaction. Whoever has it may append a batch. */
+  /** Held until the end of the transaction. Whoever has it may append a batch. Fails (55P03) after `lockMs`. */
   lock(): Statement {
-    return { text: `SELECT pg_advisory_xact_lock(${lockClass}, ${this.#lock})` };
+    return {
+      text: `SELECT set_config('lock_timeout', '${this.#lockMs}', true), pg_advisory_xact_lock(${lockClass}, ${this.#lock})`,
+    };
   }
 
   /**
@@ -154,9 +159,14 @@ export class Sql {
 
   /** The tip, and what is needed to know the last indexes of all tables. */
   start(): Statement {
+    const chain = this.#name('chain');
     return {
-      text: `SELECT seq, id, last, indexes, changes FROM ${this.#name('chain')} WHERE seq >= (SELECT max(seq) - max(seq) % ${indexesEvery} FROM ${this.#name('chain')}) ORDER BY seq`,
+      text: `SELECT seq, id, last, indexes, changes FROM ${chain} WHERE seq >= (SELECT seq FROM ${chain} WHERE indexes IS NOT NULL ORDER BY seq DESC LIMIT 1) ORDER BY seq`,
     };
+  }
+
+  tip(): Statement {
+    return { text: `SELECT max(seq) FROM ${this.#name('chain')}` };
   }
 
   /** The batch at the tip, which proves that history is the same, and all after it. */
@@ -167,8 +177,22 @@ export class Sql {
     };
   }
 
-  has(id: string, seq: number): Statement {
-    return { text: `SELECT 1 FROM ${this.#name('chain')} WHERE seq = $1 AND id = $2`, values: [String(seq), id] };
+  /** Whether a batch is there, and the oldest one that is. */
+  traceOf({ seq, id }: Pick<Batch, 'seq' | 'id'>): Statement {
+    const chain = this.#name('chain');
+    return {
+      text: `SELECT EXISTS (SELECT 1 FROM ${chain} WHERE seq = $1 AND id = $2), (SELECT min(seq) FROM ${chain})`,
+      values: [String(seq), id],
+    };
+  }
+
+  /** Appends a batch that changes no rows: the catalog may have changed with it. */
+  appendEmpty(id: string): Statement {
+    const chain = this.#name('chain');
+    return {
+      text: `INSERT INTO ${chain} (seq, last, id, changes) SELECT seq + 1, last, $1, '[]' FROM ${chain} ORDER BY seq DESC LIMIT 1`,
+      values: [id],
+    };
   }
 
   /** Appends a batch if the tip is still the one before it. */

@@ -12,7 +12,7 @@ export interface Statement {
 }
 
 /** Statements of one round trip. */
-interface Pipeline {
+export interface Pipeline {
   readonly statements: readonly Statement[];
   /**
    * All are bound before the first one is executed, so that their data is there before a lock is taken. Otherwise each is executed before the

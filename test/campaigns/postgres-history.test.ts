@@ -1,25 +1,30 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ok } from 'neverthrow';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { memoryStorage } from '../../adapters/memory/index.js';
 import { postgresStorage } from '../../adapters/postgres/index.js';
 import type { Storage, StorageError } from '../../src/ports/storage.js';
-import { postgresServer } from '../adapters/postgres/postgres-server.js';
+import { type PostgresServer, postgresServer } from '../adapters/postgres/postgres-server.js';
+import { TcpProxy, type Way } from '../adapters/postgres/tcp-proxy.js';
 import { valueFrom } from '../conformance/storage/storage-subject.js';
-import { type Logged, log, type Operation, perform, registers } from './postgres-history/operations.js';
+import { decide, type Logged, log, type Operation, registers } from './postgres-history/operations.js';
 
 /*
- * Three processes work on one store while they are killed and stopped, while their connections are ended and the server is restarted. The
- * index of a write is its place in the one order that all must agree on: repeated in that order by a store in memory, every operation gives
- * the same result.
+ * Three processes work on one store while they are killed and stopped, their clocks are set and their connections fail, while sessions are ended
+ * and the server is restarted. The index of a write is its place in the one order that all must agree on: repeated in that order by a store
+ * in memory, every operation gives the same result.
  */
 
 const wanted = Number(process.env['SIGNALBOX_POSTGRES_OPERATIONS'] ?? 20_000);
 const processes = 3;
+/** Long runs have their faults further apart. */
+const spacing = wanted > 100_000 ? 5 : 1;
+const pageSize = 5000;
 
 interface Noted {
   readonly operation: Operation;
@@ -30,79 +35,95 @@ interface Noted {
   readonly error?: StorageError;
 }
 
-test('a history with faults is one that a single process could have written', { timeout: 4 * 3_600_000 }, async () => {
+test('a history with faults is one that a single process could have written', { timeout: 8 * 3_600_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-history-'));
-  const server = await postgresServer(['-c max_connections=60']);
+  const server = await postgresServer(['-c max_connections=100']);
+  const schema = 'history';
+  const notes = join(folder, 'notes');
+  const fleet = new Fleet(server, schema, notes);
   try {
-    const schema = 'history';
-    const notes = join(folder, 'notes');
-    const fleet = new Fleet(server.url, schema, notes);
-    const faults = { kill: 0, stop: 0, terminate: 0, restart: 0 };
     await fleet.start();
-    for (let round = 0; countLines(notes) < wanted; round += 1) {
-      await pause(60 + random(240));
-      const fault = (['kill', 'stop', 'terminate', 'terminate', 'none', 'none'] as const)[random(6)];
-      if (round % 40 === 39) {
-        server.stop('immediate');
-        await pause(random(300));
-        await server.start();
-        faults.restart += 1;
-      } else if (fault === 'kill') {
-        await fleet.kill(random(processes));
-        faults.kill += 1;
-      } else if (fault === 'stop') {
-        fleet.pause(random(processes), 50 + random(1500));
-        faults.stop += 1;
-      } else if (fault === 'terminate') {
-        await endSessions(server.url);
-        faults.terminate += 1;
-      }
-    }
-    fleet.end();
-    const acknowledged = readNotes(notes);
+    const faults = await injectFaults(server, fleet, lineCounter(notes));
+    await fleet.end();
     const storage = valueFrom(await postgresStorage(server.url, { schema }));
-    const stored = valueFrom(await storage.read((view) => view.list(log).map(({ record }) => record)));
-    await checkOrder(storage, stored);
-    checkAcknowledged(acknowledged, stored);
+    const acknowledged = readNotes(notes);
+    const count = await checkOrder(storage, acknowledged);
     checkTime(acknowledged);
     await storage.close();
-    process.stderr.write(`${stored.length} writes, ${acknowledged.length} acknowledged, ${JSON.stringify(faults)}\n`);
+    process.stderr.write(`${count} writes, ${acknowledged.length} acknowledged, ${JSON.stringify(faults)}\n`);
   } finally {
     server.remove();
     rmSync(folder, { recursive: true, force: true });
   }
 });
 
-/** Every write again, in the order of the indexes, by a store in memory: the same results, and the same rows at the end. */
-async function checkOrder(storage: Storage, stored: readonly Logged[]): Promise<void> {
-  const model = memoryStorage();
-  for (const { operation, result, index } of stored) {
-    const again = valueFrom(await model.write((view) => perform(view, operation)));
-    assert.deepEqual(again.value, result, `write ${index}: ${JSON.stringify(operation)}`);
+const faultNames = ['kill', 'stop', 'terminate', 'terminate', 'cut', 'hold', 'clock', 'none', 'none', 'none'] as const;
+
+/** Directions in which a network loses what is sent. */
+const held: readonly (readonly Way[])[] = [['up'], ['down'], ['up', 'down']];
+
+async function injectFaults(server: PostgresServer, fleet: Fleet, done: () => number): Promise<Record<string, number>> {
+  const faults: Record<string, number> = {};
+  let reported = 0;
+  for (let round = 1; done() < wanted; round += 1) {
+    await pause(spacing * (60 + random(240)));
+    const fault = round % 40 === 0 ? 'restart' : (faultNames[random(faultNames.length)] as string);
+    faults[fault] = (faults[fault] ?? 0) + 1;
+    if (fault === 'restart') {
+      server.stop('immediate');
+      await pause(random(300));
+      await server.start();
+    } else if (fault === 'terminate') await endSessions(server.url);
+    else await fleet.suffer(fault, random(processes));
+    if (done() - reported < 50_000) continue;
+    reported = done();
+    process.stderr.write(`${reported} operations, ${JSON.stringify(faults)}\n`);
   }
-  const rowsOf = async (of: Storage): Promise<unknown> =>
-    valueFrom(
-      await of.read((view) => [
-        view.list(registers).map(({ record }) => record),
-        view.list(registers, { index: 'byValue' }).map(({ record }) => record.key),
-      ]),
-    );
-  expect(await rowsOf(storage)).toEqual(await rowsOf(model));
+  return faults;
 }
 
-/** What was acknowledged is there, unchanged. */
-function checkAcknowledged(acknowledged: readonly Noted[], stored: readonly Logged[]): void {
-  const byIndex = new Map(stored.map((each) => [each.index, each]));
-  for (const { operation, result, index, error } of acknowledged) {
-    if (error !== undefined) assert.equal(error.reason, 'busy', error.message);
-    else if (operation.type !== 'look')
-      assert.deepEqual(byIndex.get(index), { index, operation, result }, `write ${index} was acknowledged`);
+/**
+ * Every write again, in the order of the indexes, by a store in memory: the same results, and the same rows at the end. What was acknowledged is
+ * there, unchanged and once. Gives the number of writes.
+ */
+async function checkOrder(storage: Storage, acknowledged: readonly Noted[]): Promise<number> {
+  for (const { error } of acknowledged) if (error !== undefined) assert.equal(error.reason, 'busy', error.message);
+  const writes = acknowledged.filter(({ operation, error }) => error === undefined && operation.type !== 'look');
+  const missing = new Map(writes.map((each) => [each.index, each]));
+  assert.equal(missing.size, writes.length, 'an index was given out twice');
+  const model = memoryStorage();
+  const ids = new Set<string>();
+  for (let after = 0; ; ) {
+    const page = valueFrom(
+      await storage.read((view) => view.list(log, { from: [after + 1], limit: pageSize }).map(({ record }) => record)),
+    );
+    if (page.length === 0) break;
+    for (const { operation, result, index } of page) {
+      const again = valueFrom(await model.write((view) => ok(decide(view, operation))));
+      assert.deepEqual(again.value, result, `write ${index}: ${JSON.stringify(operation)}`);
+      const noted = missing.get(index);
+      if (noted !== undefined)
+        assert.deepEqual({ operation: noted.operation, result: noted.result }, { operation, result }, `write ${index}`);
+      missing.delete(index);
+      ids.add(operation.id);
+    }
+    after = (page.at(-1) as Logged).index;
   }
-  assert.equal(
-    new Set(stored.map(({ operation }) => operation.id)).size,
-    stored.length,
-    'an operation was written twice',
-  );
+  assert.deepEqual([...missing.keys()], [], 'these writes were acknowledged and are not there');
+  const rowsOf = async (of: Storage): Promise<{ count: number; rows: unknown }> =>
+    valueFrom(
+      await of.read((view) => ({
+        count: view.list(log).length,
+        rows: [
+          view.list(registers).map(({ record }) => record),
+          view.list(registers, { index: 'byValue' }).map(({ record }) => record.key),
+        ],
+      })),
+    );
+  const { count, rows } = await rowsOf(storage);
+  expect(rows).toEqual((await rowsOf(model)).rows);
+  assert.equal(ids.size, count, 'an operation was written twice');
+  return count;
 }
 
 /** What was acknowledged before another one began has the lower index. */
@@ -118,34 +139,36 @@ function checkTime(acknowledged: readonly Noted[]): void {
   }
 }
 
-/** Processes that work on the store. */
+/** Processes that work on the store, each over a network of its own. */
 class Fleet {
   readonly #children: ChildProcess[] = [];
-  readonly #url: string;
+  readonly #proxies: { readonly proxy: TcpProxy; readonly port: number }[] = [];
+  readonly #server: PostgresServer;
   readonly #schema: string;
   readonly #notes: string;
   #started = 0;
 
-  constructor(url: string, schema: string, notes: string) {
-    this.#url = url;
+  constructor(server: PostgresServer, schema: string, notes: string) {
+    this.#server = server;
     this.#schema = schema;
     this.#notes = notes;
   }
 
   async start(): Promise<void> {
-    for (let at = 0; at < processes; at += 1) await this.#begin(at);
+    for (let at = 0; at < processes; at += 1) {
+      const proxy = new TcpProxy(this.#server.port);
+      this.#proxies.push({ proxy, port: await proxy.open() });
+      await this.#begin(at);
+    }
   }
 
   async #begin(at: number): Promise<void> {
     this.#started += 1;
     const program = join(import.meta.dirname, 'postgres-history/client.ts');
-    const child = fork(
-      program,
-      [this.#url, this.#schema, `c${this.#started}`, String(this.#started * 7919), this.#notes],
-      {
-        execArgv: ['--import', 'tsx'],
-      },
-    );
+    const url = `postgres://postgres@127.0.0.1:${this.#proxies[at]?.port}/postgres`;
+    const child = fork(program, [url, this.#schema, `c${this.#started}`, String(this.#started * 7919), this.#notes], {
+      execArgv: ['--import', 'tsx'],
+    });
     this.#children[at] = child;
     await new Promise((resolve, reject) => {
       child.once('message', resolve);
@@ -157,19 +180,39 @@ class Fleet {
     });
   }
 
-  async kill(at: number): Promise<void> {
-    this.#children[at]?.kill('SIGKILL');
-    await this.#begin(at);
-  }
-
-  pause(at: number, ms: number): void {
+  /** One of the processes has a fault. */
+  async suffer(fault: string, at: number): Promise<void> {
     const child = this.#children[at];
-    child?.kill('SIGSTOP');
-    setTimeout(() => child?.kill('SIGCONT'), ms);
+    const proxy = this.#proxies[at]?.proxy as TcpProxy;
+    if (fault === 'kill') {
+      child?.kill('SIGKILL');
+      proxy.release();
+      await this.#begin(at);
+    } else if (fault === 'stop') {
+      child?.kill('SIGSTOP');
+      setTimeout(() => child?.kill('SIGCONT'), 50 + random(1500));
+    } else if (fault === 'clock') child?.send((random(3) - 1) as never);
+    else if (fault === 'cut') proxy.cut();
+    else if (fault === 'hold') {
+      // Longer than an answer is waited for, or shorter; then it arrives after all, or never.
+      const ways = held[random(held.length)] ?? [];
+      // New connections work, or do not.
+      if (random(2) === 0) proxy.hold(...ways);
+      else proxy.holdOpen(...ways);
+      const isLost = random(2) === 0;
+      setTimeout(
+        () => {
+          if (isLost) proxy.cut();
+          proxy.release();
+        },
+        random(2) === 0 ? random(1000) : 5000 + random(3000),
+      );
+    }
   }
 
-  end(): void {
+  async end(): Promise<void> {
     for (const child of this.#children) child.kill('SIGKILL');
+    for (const { proxy } of this.#proxies) await proxy.close();
   }
 }
 
@@ -195,8 +238,23 @@ function random(below: number): number {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-function countLines(file: string): number {
-  return existsSync(file) ? readFileSync(file, 'latin1').split('\n').length - 1 : 0;
+/** Counts the lines of a file that grows, each byte once. */
+function lineCounter(file: string): () => number {
+  const handle = openSync(file, 'a+');
+  const buffer = Buffer.alloc(1 << 16);
+  let at = 0;
+  let count = 0;
+  return () => {
+    for (;;) {
+      const read = readSync(handle, buffer, 0, buffer.length, at);
+      if (read === 0) return count;
+      at += read;
+      for (let found = -1; ; count += 1) {
+        found = buffer.subarray(0, read).indexOf(10, found + 1);
+        if (found < 0) break;
+      }
+    }
+  };
 }
 
 function readNotes(file: string): Noted[] {

@@ -296,7 +296,9 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
     while (!signal.aborted) {
       try {
         const reached = await this.#context.storage.waitForChange(this.#kind.tables, after, signal);
-        if (signal.aborted || reached <= after) return;
+        if (signal.aborted) return;
+        // Otherwise the store is closed, or has lost writes, after which indexes are given out a second time.
+        if (reached <= after && (await this.#context.storage.read(() => undefined)).isErr()) return;
         after = reached;
         this.#reached = reached;
         // What this process has written is known when those who waited for it have gone on.

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { ok } from 'neverthrow';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -17,6 +16,7 @@ import {
   valueFrom,
 } from '../../conformance/storage/storage-subject.js';
 import { type PostgresServer, postgresServer } from './postgres-server.js';
+import { TcpProxy } from './tcp-proxy.js';
 
 const url = inject('postgres');
 const admin = new pg.Client({ connectionString: url });
@@ -95,7 +95,7 @@ describe('a server that has lost confirmed batches', () => {
     const later = await store(other, { key: ['other'] });
     expect(later.index).toBe(index);
     await store(other, { key: ['another'] });
-    expect(await waiting).toBe(index + 1);
+    expect(await waiting).toBe(index - 1);
     expect(lines.filter((line) => line.startsWith('error'))).toHaveLength(1);
     await Promise.all([storage.close(), other.close()]);
   });
@@ -207,56 +207,10 @@ describe('a server that goes away', () => {
 });
 
 describe('a connection that is cut', () => {
-  /** Forwards to the server, and can be cut after some bytes that the server has answered, or that it was sent. */
-  class CuttingProxy {
-    readonly #server: Server;
-    readonly #sockets = new Set<Socket>();
-    /** Bytes that still pass, in this direction; then the connection ends. */
-    left: { up: number; down: number } = { up: Number.POSITIVE_INFINITY, down: Number.POSITIVE_INFINITY };
-
-    constructor(port: number) {
-      this.#server = createServer((client) => {
-        const upstream = connect(port, '127.0.0.1');
-        this.#sockets.add(client).add(upstream);
-        const cut = (): void => {
-          client.destroy();
-          upstream.destroy();
-        };
-        const pass = (from: Socket, to: Socket, way: 'up' | 'down'): void => {
-          from.on('data', (chunk: Buffer) => {
-            const passing = chunk.subarray(0, Math.max(0, this.left[way]));
-            this.left[way] -= chunk.length;
-            if (passing.length > 0) to.write(passing);
-            // What has arrived is executed.
-            if (this.left[way] < 0) setTimeout(cut, 1);
-          });
-          from.on('error', cut);
-          from.on('close', cut);
-        };
-        pass(client, upstream, 'up');
-        pass(upstream, client, 'down');
-      });
-    }
-
-    async open(): Promise<number> {
-      await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-      return (this.#server.address() as { port: number }).port;
-    }
-
-    async close(): Promise<void> {
-      for (const socket of this.#sockets) socket.destroy();
-      await new Promise((resolve) => this.#server.close(resolve));
-    }
-
-    heal(): void {
-      this.left = { up: Number.POSITIVE_INFINITY, down: Number.POSITIVE_INFINITY };
-    }
-  }
-
   test.each(['up', 'down'] as const)(
     'in the middle of a commit (%s): it is written once, at every byte',
     async (way) => {
-      const proxy = new CuttingProxy(Number(new URL(url).port));
+      const proxy = new TcpProxy(Number(new URL(url).port));
       const port = await proxy.open();
       const schema = newSchema();
       const storage = await open(schema, { busyMs: 60_000 }, `postgres://postgres@127.0.0.1:${port}/postgres`);
@@ -269,7 +223,7 @@ describe('a connection that is cut', () => {
           view.put(things, { key: ['count'], text: String(next) });
           return ok(next);
         });
-        setTimeout(() => proxy.heal(), 15);
+        setTimeout(() => proxy.release(), 15);
         count += 1;
         expect(valueFrom(await written).value).toBe(count);
       }

@@ -47,7 +47,8 @@ export function perform(view: WriteView, operation: Operation): Result<number | 
   return ok(result);
 }
 
-function decide(view: WriteView, { id, type, key, value }: Operation): number | string {
+/** Reads and changes what an operation is about, and gives its result. */
+export function decide(view: WriteView, { id, type, key, value }: Operation): number | string {
   switch (type) {
     case 'set': {
       const before = view.get(registers, [key])?.record.value ?? -1;

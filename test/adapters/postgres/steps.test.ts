@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { describe, expect, inject, test } from 'vitest';
+import { postgresStorage } from '../../../adapters/postgres/index.js';
+import { Listener } from '../../../adapters/postgres/listener.js';
+import type { Storage } from '../../../src/ports/storage.js';
+import { table } from '../../../src/shared/table.js';
+import { commit, look, type Thing, valueFrom } from '../../conformance/storage/storage-subject.js';
+import { type RoundTrip, watchedPool } from './watched-pool.js';
+
+const url = inject('postgres');
+const newSchema = (): string => `k${randomUUID().replaceAll('-', '')}`;
+
+const older = table<Thing>('mixed', (thing) => thing.key);
+const newer = table<Thing>('mixed', (thing) => thing.key, {
+  byText: { version: 1, key: ({ text }) => (text === undefined ? undefined : [text]) },
+});
+
+/** Adds one to a counter, and gives it. */
+const count = async (storage: Storage, of: typeof older): Promise<number> => {
+  const { value } = await commit(storage, (view) => {
+    const next = Number(view.get(of, ['count'])?.record.text ?? 0) + 1;
+    view.put(of, { key: ['count'], text: String(next) });
+    return next;
+  });
+  return value;
+};
+
+const put = (storage: Storage, of: typeof older, ...keys: readonly number[]) =>
+  commit(storage, (view) => {
+    for (const key of keys) view.put(of, { key: [key], text: `t${key % 7}` });
+  });
+
+const indexed = (storage: Storage) => look(storage, (view) => view.list(newer, { index: 'byText' }).length);
+
+describe('a connection that ends at any step of creating, extending and completing a store', () => {
+  const faults: Record<string, (trip: RoundTrip) => void> = {
+    'before it': (trip) => void trip.drop(),
+    'after it': (trip) => trip.lose(),
+  };
+
+  /** Creates a store, adds an index to a table with rows, and completes what another program has left out. Gives the number of round trips. */
+  async function play(at: number, fault: (trip: RoundTrip) => void): Promise<number> {
+    const schema = newSchema();
+    let trips = 0;
+    const pool = watchedPool(url, (trip) => {
+      trips += 1;
+      if (trips === at) fault(trip);
+      else trip.pass();
+    });
+    const storage = valueFrom(await postgresStorage(pool, { schema, busyMs: 60_000 }));
+    const other = valueFrom(await postgresStorage(url, { schema }));
+    await put(other, older, ...Array.from({ length: 520 }, (_, key) => key));
+    expect(await count(other, older)).toBe(1);
+    expect(await indexed(storage)).toBe(521);
+    expect(await count(storage, newer)).toBe(2);
+    await put(other, older, 600, 601, 602);
+    expect(await count(other, older)).toBe(3);
+    expect(await indexed(storage)).toBe(524);
+    expect(await count(storage, newer)).toBe(4);
+    const fresh = valueFrom(await postgresStorage(url, { schema }));
+    expect(await indexed(fresh)).toBe(524);
+    await Promise.all([storage.close(), other.close(), fresh.close()]);
+    return trips;
+  }
+
+  test.each(Object.entries(faults))('%s: nothing is lost, done twice or left out', async (_name, fault) => {
+    const trips = await play(0, fault);
+    const steps = Array.from({ length: trips }, (_, at) => at + 1);
+    await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        for (let at = steps.pop(); at !== undefined; at = steps.pop()) await play(at, fault);
+      }),
+    );
+  });
+});
+
+test('a commit that the network delivers after it was looked for is not stored', async () => {
+  const schema = newSchema();
+  let late: (() => Promise<void>) | undefined;
+  let commits = 0;
+  const pool = watchedPool(url, async (trip) => {
+    const isCommit = trip.texts.some((text) => text.startsWith('UPDATE') && text.includes('sb_rows'));
+    if (isCommit) commits += 1;
+    if (isCommit && commits === 1) late = trip.delay();
+    else {
+      if (isCommit && commits === 2) await late?.();
+      trip.pass();
+    }
+  });
+  const storage = valueFrom(await postgresStorage(pool, { schema }));
+  expect(await count(storage, older)).toBe(1);
+  expect(await count(storage, older)).toBe(2);
+  expect(commits).toBeGreaterThan(1);
+  expect(await look(storage, (view) => view.get(older, ['count'])?.record.text)).toBe('2');
+  await storage.close();
+});
+
+describe('an index that another process adds', () => {
+  test('gets the entries of what is written while this process reads that there is one', async () => {
+    const schema = newSchema();
+    let isWatching = false;
+    let resume = (): void => undefined;
+    let held = (): void => undefined;
+    const isHeld = new Promise<void>((resolve) => {
+      held = resolve;
+    });
+    const pool = watchedPool(url, (trip) => {
+      if (isWatching && trip.texts.some((text) => text.includes('sb_indexes'))) {
+        isWatching = false;
+        resume = trip.pass;
+        held();
+      } else trip.pass();
+    });
+    const storage = valueFrom(await postgresStorage(pool, { schema }));
+    await put(storage, older, 1);
+    const other = valueFrom(await postgresStorage(url, { schema }));
+    expect(await indexed(other)).toBe(1);
+    isWatching = true;
+    const read = look(storage, (view) => view.list(older).length);
+    await isHeld;
+    await put(storage, older, 2);
+    resume();
+    expect(await read).toBe(2);
+    const fresh = valueFrom(await postgresStorage(url, { schema }));
+    expect(await indexed(fresh)).toBe(2);
+    await Promise.all([storage.close(), other.close(), fresh.close()]);
+  });
+
+  test('is complete for a process that learns of it together with what an older program has left out', async () => {
+    const schema = newSchema();
+    const before = valueFrom(await postgresStorage(url, { schema }));
+    await put(before, older, 1);
+    const late = valueFrom(await postgresStorage(url, { schema }));
+    const now = valueFrom(await postgresStorage(url, { schema }));
+    expect(await indexed(now)).toBe(1);
+    await put(before, older, 2);
+    expect(await indexed(late)).toBe(2);
+    await Promise.all([before.close(), late.close(), now.close()]);
+  });
+});
+
+test('hints arrive again after the session that listens was ended', async () => {
+  const channel = `c${randomUUID()}`;
+  let hints = 0;
+  const listener = new Listener(
+    async () => {
+      const client = new pg.Client({ connectionString: url });
+      client.on('error', () => undefined);
+      await client.connect();
+      return { client: client as never, giveBack: () => void client.end() };
+    },
+    channel,
+    { hint: () => (hints += 1), silence: () => undefined },
+  );
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  listener.start();
+  await expect.poll(() => listener.isProven).toBe(true);
+  await admin.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%${channel}%' AND pid <> pg_backend_pid()`,
+  );
+  await expect.poll(() => hints).toBe(2);
+  await admin.query(`NOTIFY "${channel}"`);
+  await expect.poll(() => hints).toBe(3);
+  listener.close();
+  await admin.end();
+});

@@ -1,0 +1,71 @@
+import pg from 'pg';
+import type { PgPool } from '../../../adapters/postgres/index.js';
+import type { PipelineQuery } from '../../../adapters/postgres/wire.js';
+
+/** Statements that are about to be sent to the server. */
+export interface RoundTrip {
+  readonly texts: readonly string[];
+  /** They are executed, and the answer arrives. */
+  pass(): void;
+  /** Their connection ends before they are sent. */
+  drop(): Promise<void>;
+  /** They are executed, and their connection ends before the answer arrives. */
+  lose(): void;
+  /** Their connection ends for the process, but the server gets them when the function is called, which resolves when it has executed them. */
+  delay(): () => Promise<void>;
+}
+
+/** A pool that asks about each round trip what is to happen to it. */
+export function watchedPool(url: string, watch: (trip: RoundTrip) => unknown): PgPool & { isOpen: boolean } {
+  return {
+    /** Whether new connections are made. */
+    isOpen: true,
+    async connect() {
+      if (!this.isOpen) throw new Error('The server cannot be reached.');
+      const client = new pg.Client({ connectionString: url });
+      client.on('error', () => undefined);
+      await client.connect();
+      let isKept = false;
+      const send = client.query.bind(client) as (query: PipelineQuery) => unknown;
+      const query = (sent: PipelineQuery): void => {
+        watch({
+          texts: textsOf(sent),
+          pass: () => send(sent),
+          drop: () => client.end(),
+          lose: () => {
+            sent.callback = () => void client.end();
+            send(sent);
+          },
+          delay: () => {
+            isKept = true;
+            client.emit('error', new Error('The network has failed.'));
+            return () =>
+              new Promise((resolve) => {
+                sent.callback = () => client.end().then(resolve);
+                send(sent);
+              });
+          },
+        });
+      };
+      return Object.assign(client, {
+        query: query as never,
+        release: (): void => {
+          if (!isKept) void client.end();
+        },
+      });
+    },
+  };
+}
+
+/** The statements of a query object. */
+function textsOf(query: PipelineQuery): string[] {
+  const texts: string[] = [];
+  query.submit({
+    stream: { destroy: () => undefined },
+    parse: ({ text }) => texts.push(text),
+    bind: () => undefined,
+    execute: () => undefined,
+    sync: () => undefined,
+  });
+  return texts;
+}
