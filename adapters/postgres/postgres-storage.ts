@@ -479,8 +479,8 @@ export class PostgresStore {
     let isFirst = true;
     while (this.#closing === undefined && !signal.aborted && highest() <= after) {
       const woken = this.#waiting.wait(tables, signal);
-      // What was committed before it waited has woken nobody.
-      if (isFirst) this.#look();
+      // What was committed before it waited has woken nobody; where notifications arrive, it has been read since.
+      if (isFirst && !this.#listener.isProven) this.#look();
       isFirst = false;
       this.#poll();
       await woken;

@@ -159,11 +159,11 @@ export class Sql {
     };
   }
 
-  /** The batch at the tip, which proves that history is the same, and all after it. */
-  pull(tip: Replica['tip']): Statement {
+  /** The batch at the tip, which proves that history is the same, and all after it; without the content of one that is known. */
+  pull(tip: Replica['tip'], known: Pick<Batch, 'id'> = tip): Statement {
     return {
-      text: `SELECT seq, id, last, CASE WHEN seq > $1 THEN changes END FROM ${this.#name('chain')} WHERE seq >= $1 ORDER BY seq`,
-      values: [String(tip.seq)],
+      text: `SELECT seq, id, last, CASE WHEN seq > $1 AND id <> $2 THEN changes END FROM ${this.#name('chain')} WHERE seq >= $1 ORDER BY seq`,
+      values: [String(tip.seq), known.id],
     };
   }
 
