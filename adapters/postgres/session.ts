@@ -1,6 +1,6 @@
 import type { StorageError } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
-import { type PgClient, PipelineQuery, type Statement, type StatementResult } from './wire.js';
+import { KeptStatements, type PgClient, PipelineQuery, type Statement, type StatementResult } from './wire.js';
 
 /** A connection that is used by nobody else, until it is given back. */
 export interface Lent {
@@ -31,6 +31,10 @@ export class Session {
   #lent: Lent | undefined;
   #fail: ((error: Error) => void) | undefined;
   #drop: ((error: Error) => void) | undefined;
+  /** The statements that the connection keeps. */
+  #kept = new KeptStatements();
+  /** A pooler has handed out a connection that does not have them. */
+  #keepsNothing = false;
 
   /** `answerMs`: a connection that has not answered by then is given up. */
   constructor(connect: () => Promise<Lent>, answerMs: number) {
@@ -51,10 +55,17 @@ export class Session {
         settle();
         reject(new ConnectionLost(error.message));
       };
-      const query = new PipelineQuery({ statements, isBoundFirst }, (error, results) => {
+      const kept = this.#keepsNothing ? undefined : this.#kept;
+      const query = new PipelineQuery({ statements, isBoundFirst }, kept, (error, results) => {
         settle();
         if (results !== undefined) resolve(results);
-        else if (isServerError(error) && !isFatal(error)) reject(error);
+        else if (isServerError(error) && error.code === missingStatement) {
+          this.#keepsNothing = true;
+          this.#drop?.(error);
+          reject(
+            new NotConnected('The pooler has handed out another connection: statements have no names from now on.'),
+          );
+        } else if (isServerError(error) && !isFatal(error)) reject(error);
         else {
           this.#drop?.(error as Error);
           reject(new ConnectionLost((error as Error).message));
@@ -71,6 +82,7 @@ export class Session {
         : new NotConnected(thrown instanceof Error ? thrown.message : String(thrown));
     });
     this.#lent = lent;
+    this.#kept = new KeptStatements();
     const { client } = lent;
     const dropped = (error?: Error): void => {
       if (this.#lent !== lent) return;
@@ -106,6 +118,8 @@ export class Session {
     this.#drop?.(new Error('The connection was given up.'));
   }
 }
+
+const missingStatement = '26000';
 
 /** The server ends the connection with it. */
 const isFatal = ({ code }: ServerError): boolean => code.startsWith('57P') || code.startsWith('08') || code === '25P03';

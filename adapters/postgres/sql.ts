@@ -50,7 +50,7 @@ export class Sql {
 
   /** Held until the end of the transaction. Whoever has it may append a batch. */
   lock(): Statement {
-    return { text: `SELECT pg_advisory_xact_lock(${lockClass}, ${this.#lock})` };
+    return { text: `SELECT pg_advisory_xact_lock(${lockClass}, ${this.#lock})`, isFrequent: true };
   }
 
   /**
@@ -164,6 +164,7 @@ export class Sql {
     return {
       text: `SELECT seq, id, last, CASE WHEN seq > $1 AND id <> $2 THEN changes END FROM ${this.#name('chain')} WHERE seq >= $1 ORDER BY seq`,
       values: [String(tip.seq), known.id],
+      isFrequent: true,
     };
   }
 
@@ -180,6 +181,7 @@ export class Sql {
         ...[String(batch.seq), String(batch.last), batch.id, indexes, printTables(batch.tables)],
         ...[String(tip.seq), tip.id],
       ],
+      isFrequent: true,
     };
   }
 
@@ -226,14 +228,17 @@ export class Sql {
       statements.push({
         text: `INSERT INTO ${this.#rows(table)} (${names.join(', ')}) SELECT * FROM ${unnested} WHERE ${isAppended(names.length + 1)}`,
         values: [...columnsOf(added, columns.length), ...appended],
+        isFrequent: true,
       });
     const replaced = put.filter(({ key }) => isReplacing.has(key));
     if (replaced.length > 0) {
-      const kept = names.slice(1).map((name) => `${name} = n.${name}`);
+      const kept = names.slice(1).map((name) => `${name} = excluded.${name}`);
       const unknown = foreign.map((id) => `i${id} = NULL`);
+      // Finds each row by its key, whatever size the server takes the table for; the plan of an UPDATE may read all of it.
       statements.push({
-        text: `UPDATE ${this.#rows(table)} r SET ${[...kept, ...unknown].join(', ')} FROM ${unnested} AS n(${names.join(', ')}) WHERE r.key = n.key AND ${isAppended(names.length + 1)}`,
+        text: `INSERT INTO ${this.#rows(table)} (${names.join(', ')}) SELECT * FROM ${unnested} WHERE ${isAppended(names.length + 1)} ON CONFLICT (key) DO UPDATE SET ${[...kept, ...unknown].join(', ')}`,
         values: [...columnsOf(replaced, columns.length), ...appended],
+        isFrequent: true,
       });
     }
     const removed = rows.filter(({ after }) => after === undefined).map(({ key }) => key);
