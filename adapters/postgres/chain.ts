@@ -59,6 +59,8 @@ export class Chain {
   #catalogChanged = 0;
   /** Whether the writer's connection is in a transaction that holds the lock. */
   #isInTurn = false;
+  /** The batch that this process has sent and whose acknowledgement has not come: a reader may see it before. */
+  #sent: Batch | undefined;
 
   constructor(sql: Sql, budget: number, host: ChainHost) {
     this.#sql = sql;
@@ -138,19 +140,22 @@ export class Chain {
   /** Learns what others have committed. */
   async pull(session: Session): Promise<void> {
     const { tip, epoch } = this.replica;
-    const [pulled] = await session.run([this.#sql.pull(tip)]);
-    if (epoch === this.replica.epoch) await this.#applyPulled(session, tip, rowsIn(pulled));
+    const sent = this.#sent;
+    const [pulled] = await session.run([this.#sql.pull(tip, sent)]);
+    if (epoch === this.replica.epoch) await this.#applyPulled(session, tip, rowsIn(pulled), sent);
   }
 
-  async #applyPulled(session: Session, from: Replica['tip'], rows: readonly ResultRow[]): Promise<void> {
+  /** `sent`: the batch of this process whose content was not asked for. */
+  async #applyPulled(session: Session, from: Replica['tip'], rows: readonly ResultRow[], sent?: Batch): Promise<void> {
     if (!continuesFrom(from, rows)) return this.#recover(session);
     for (const row of rows) {
       const { seq, id, last } = tipOf(row);
       if (seq !== this.replica.tip.seq + 1) continue;
-      const batch: Batch = { seq, id, last, tables: parseTables(row[3] ?? '[]') };
+      const own = sent?.id === id ? sent : undefined;
+      const batch: Batch = own ?? { seq, id, last, tables: parseTables(row[3] ?? '[]') };
       if (batch.tables.length === 0) this.#catalogChanged = seq;
       for (const { name, orders } of batch.tables) this.#noteBehind(name, orders);
-      this.#host.changed(this.replica.apply(batch));
+      this.#host.changed(this.replica.apply(batch, own !== undefined));
     }
     await this.refresh(session);
   }
@@ -229,12 +234,13 @@ export class Chain {
     let seq = tip.seq;
     if (isInTurn) results = await session.run(reads);
     else {
-      const [first, ...others] = await this.#onSnapshot(session, [this.#sql.pull(tip), ...reads]);
+      const sent = this.#sent;
+      const [first, ...others] = await this.#onSnapshot(session, [this.#sql.pull(tip, sent), ...reads]);
       const pulled = rowsIn(first);
       results = others;
       if (epoch !== this.replica.epoch) return;
       seq = Number(pulled.at(-1)?.[0] ?? -1);
-      await this.#applyPulled(session, tip, pulled);
+      await this.#applyPulled(session, tip, pulled, sent);
     }
     this.replica.take(seq, () => {
       for (const [at, { name, keys }] of rows.entries()) this.#takeRows(name, keys, rowsIn(results[at]));
@@ -316,9 +322,13 @@ export class Chain {
     const append = this.#sql.append(batch, tip, this.#indexesWith(batch));
     const rows = this.#sql.changes(batch, changes, (name) => this.catalog.table(name));
     const isInTurn = this.#isInTurn;
-    const results = isInTurn
-      ? await this.#ended(session, [append, ...rows, { text: 'COMMIT' }], true)
-      : await this.#host.locking(session.run([this.#sql.lock(), append, ...rows], true));
+    this.#sent = batch;
+    const results = await (isInTurn
+      ? this.#ended(session, [append, ...rows, { text: 'COMMIT' }], true)
+      : this.#host.locking(session.run([this.#sql.lock(), append, ...rows], true))
+    ).finally(() => {
+      this.#sent = undefined;
+    });
     if (results[isInTurn ? 0 : 1]?.count !== 1) return false;
     this.#committed(batch);
     return true;
@@ -517,14 +527,21 @@ function indexesAt(batches: readonly ResultRow[]): ReadonlyMap<string, number> {
   return known;
 }
 
-/** Gaps of one order and direction are read by one statement. */
+/** Gaps of one order and direction are read by one statement; those that begin at the same place, as one. */
 function groupedByOrder(gaps: readonly Gap[]): Gap[][] {
-  const groups = new Map<string, Gap[]>();
+  const groups = new Map<string, Map<string, Gap>>();
   for (const gap of gaps) {
     const key = `${gap.table.name} ${gap.order} ${gap.reverse}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [gap]);
-    else group.push(gap);
+    const group = groups.get(key) ?? new Map<string, Gap>();
+    groups.set(key, group);
+    const begin = gap.reverse ? gap.upper : gap.lower;
+    const same = group.get(begin) ?? gap;
+    group.set(begin, {
+      ...gap,
+      lower: same.lower < gap.lower ? same.lower : gap.lower,
+      upper: same.upper > gap.upper ? same.upper : gap.upper,
+      limit: Math.max(same.limit, gap.limit),
+    });
   }
-  return [...groups.values()];
+  return [...groups.values()].map((group) => [...group.values()]);
 }

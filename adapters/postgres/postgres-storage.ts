@@ -490,8 +490,8 @@ export class PostgresStore {
     // After a fork the index may never become as high as the caller has seen it.
     while (this.#closing === undefined && !signal.aborted && forks === this.#forks && highest() <= after) {
       const woken = this.#waiting.wait(tables, signal);
-      // What was committed before it waited has woken nobody.
-      if (isFirst) this.#look();
+      // What was committed before it waited has woken nobody; where notifications arrive, it has been read since.
+      if (isFirst && !this.#listener.isProven) this.#look();
       isFirst = false;
       this.#poll();
       await woken;

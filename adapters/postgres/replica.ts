@@ -93,19 +93,29 @@ class Order {
     return known !== undefined && position < known.upper;
   }
 
-  /** Keys of rows from the first bound (or the last one, when reversed) up to the first gap, and that gap. */
-  scan(lower: string, upper: string, reverse: boolean, limit: number): { keys: string[]; gap?: Interval } {
+  /**
+   * Keys of rows from the first bound (or the last one, when reversed) up to the first gap, and that gap. `isContinued`: what is known reaches
+   * up to it.
+   */
+  scan(
+    lower: string,
+    upper: string,
+    reverse: boolean,
+    limit: number,
+  ): { keys: string[]; gap?: Interval & { readonly isContinued: boolean } } {
     if (reverse) {
       // The last one that begins before the bound.
       const known = this.#covered[this.#first((each) => each.lower >= upper) - 1];
       const from = known === undefined || known.upper < upper ? upper : known.lower < lower ? lower : known.lower;
       const keys = this.#rows.scan(from, upper, true, limit);
-      return keys.length >= limit || from <= lower ? { keys } : { keys, gap: { lower, upper: from } };
+      if (keys.length >= limit || from <= lower) return { keys };
+      return { keys, gap: { lower, upper: from, isContinued: from < upper } };
     }
     const known = this.#covered[this.#firstAbove(lower) - 1];
     const to = known === undefined || known.upper <= lower ? lower : known.upper < upper ? known.upper : upper;
     const keys = this.#rows.scan(lower, to, false, limit);
-    return keys.length >= limit || to >= upper ? { keys } : { keys, gap: { lower: to, upper } };
+    if (keys.length >= limit || to >= upper) return { keys };
+    return { keys, gap: { lower: to, upper, isContinued: lower < to } };
   }
 
   /** From now on everything between the bounds is known. */
@@ -157,6 +167,9 @@ class Order {
   }
 }
 
+/** How many rows are read at least where a list continues what is known. */
+const readAhead = 256;
+
 /** What is known of one table. */
 class ReplicaTable {
   /** Index of the last write that changed the table. */
@@ -195,9 +208,9 @@ class ReplicaTable {
       misses.gaps.push({
         table,
         order: name,
-        ...gap,
-        reverse,
-        limit: limit - keys.length,
+        ...{ lower: gap.lower, upper: gap.upper, reverse },
+        // Who reads on from where the last read ended, as workers on a queue do, will do so again.
+        limit: Math.max(limit - keys.length, gap.isContinued ? readAhead : 0),
       });
     return this.#contentOf(keys, (key) => misses.row(table.name, key));
   }

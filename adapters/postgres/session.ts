@@ -1,6 +1,13 @@
 import type { StorageError } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
-import { type PgClient, type Pipeline, PipelineQuery, type Statement, type StatementResult } from './wire.js';
+import {
+  KeptStatements,
+  type PgClient,
+  type Pipeline,
+  PipelineQuery,
+  type Statement,
+  type StatementResult,
+} from './wire.js';
 
 /** A connection that is used by nobody else, until it is given back. */
 export interface Lent {
@@ -32,6 +39,10 @@ export class Session {
   #fail: ((error: Error) => void) | undefined;
   #drop: ((error: Error) => void) | undefined;
   #isHeld = false;
+  /** The statements that the connection keeps. */
+  #kept = new KeptStatements();
+  /** A pooler has handed out a connection that does not have them. */
+  #keepsNothing = false;
 
   /** `answerMs`: a connection that has not answered by then is given up. */
   constructor(connect: () => Promise<Lent>, answerMs: number) {
@@ -70,10 +81,17 @@ export class Session {
         settle();
         reject(new ConnectionLost(error.message));
       };
-      const query = new PipelineQuery(pipeline, (error, results) => {
+      const kept = this.#keepsNothing ? undefined : this.#kept;
+      const query = new PipelineQuery(pipeline, kept, (error, results) => {
         settle();
         if (results !== undefined) resolve(results);
-        else if (isServerError(error) && !isFatal(error)) reject(error);
+        else if (isServerError(error) && error.code === missingStatement) {
+          this.#keepsNothing = true;
+          this.#drop?.(error);
+          reject(
+            new NotConnected('The pooler has handed out another connection: statements have no names from now on.'),
+          );
+        } else if (isServerError(error) && !isFatal(error)) reject(error);
         else {
           this.#drop?.(error as Error);
           reject(new ConnectionLost((error as Error).message));
@@ -123,6 +141,7 @@ export class Session {
 
   #adopt(lent: Lent): void {
     this.#lent = lent;
+    this.#kept = new KeptStatements();
     const { client } = lent;
     const dropped = (error?: Error): void => {
       if (this.#lent !== lent) return;
@@ -161,6 +180,8 @@ export class Session {
 
 /** A standby answers queries of a state that may be old. */
 const isStandby: Statement = { text: 'SELECT pg_is_in_recovery()' };
+
+const missingStatement = '26000';
 
 /** The server ends the connection with it. */
 const isFatal = ({ code }: ServerError): boolean => /^(57P..|08...|25P0[34])$/.test(code);

@@ -55,6 +55,7 @@ export class Sql {
   lock(): Statement {
     return {
       text: `SELECT set_config('lock_timeout', '${this.#lockMs}', true), pg_advisory_xact_lock(${lockClass}, ${this.#lock})`,
+      isFrequent: true,
     };
   }
 
@@ -169,11 +170,12 @@ export class Sql {
     return { text: `SELECT max(seq) FROM ${this.#name('chain')}` };
   }
 
-  /** The batch at the tip, which proves that history is the same, and all after it. */
-  pull(tip: Replica['tip']): Statement {
+  /** The batch at the tip, which proves that history is the same, and all after it; without the content of one that is known. */
+  pull(tip: Replica['tip'], known: Pick<Batch, 'id'> = tip): Statement {
     return {
-      text: `SELECT seq, id, last, CASE WHEN seq > $1 THEN changes END FROM ${this.#name('chain')} WHERE seq >= $1 ORDER BY seq`,
-      values: [String(tip.seq)],
+      text: `SELECT seq, id, last, CASE WHEN seq > $1 AND id <> $2 THEN changes END FROM ${this.#name('chain')} WHERE seq >= $1 ORDER BY seq`,
+      values: [String(tip.seq), known.id],
+      isFrequent: true,
     };
   }
 
@@ -204,6 +206,7 @@ export class Sql {
         ...[String(batch.seq), String(batch.last), batch.id, indexes, printTables(batch.tables)],
         ...[String(tip.seq), tip.id],
       ],
+      isFrequent: true,
     };
   }
 
@@ -250,14 +253,17 @@ export class Sql {
       statements.push({
         text: `INSERT INTO ${this.#rows(table)} (${names.join(', ')}) SELECT * FROM ${unnested} WHERE ${isAppended(names.length + 1)}`,
         values: [...columnsOf(added, columns.length), ...appended],
+        isFrequent: true,
       });
     const replaced = put.filter(({ key }) => isReplacing.has(key));
     if (replaced.length > 0) {
-      const kept = names.slice(1).map((name) => `${name} = n.${name}`);
+      const kept = names.slice(1).map((name) => `${name} = excluded.${name}`);
       const unknown = foreign.map((id) => `i${id} = NULL`);
+      // Finds each row by its key, whatever size the server takes the table for; the plan of an UPDATE may read all of it.
       statements.push({
-        text: `UPDATE ${this.#rows(table)} r SET ${[...kept, ...unknown].join(', ')} FROM ${unnested} AS n(${names.join(', ')}) WHERE r.key = n.key AND ${isAppended(names.length + 1)}`,
+        text: `INSERT INTO ${this.#rows(table)} (${names.join(', ')}) SELECT * FROM ${unnested} WHERE ${isAppended(names.length + 1)} ON CONFLICT (key) DO UPDATE SET ${[...kept, ...unknown].join(', ')}`,
         values: [...columnsOf(replaced, columns.length), ...appended],
+        isFrequent: true,
       });
     }
     const removed = rows.filter(({ after }) => after === undefined).map(({ key }) => key);

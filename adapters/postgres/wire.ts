@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
+
 /*
- * Several statements in one round trip, with one Sync, which ends the implicit transaction if they began none. Statements of the server are
- * unnamed, and portals end with the transaction: every pooler accepts that.
+ * Several statements in one round trip, with one Sync, which ends the implicit transaction if they began none. Portals end with the
+ * transaction, as poolers need it. Statements that come again and again are named, so that the server keeps them parsed: half of what a small
+ * one costs it. A pooler that hands a connection to others between transactions may not have them; see `Session`.
  */
 
 /** A parameter: text in its usual form, or a value in PostgreSQL's binary form. */
@@ -9,6 +12,38 @@ export type Parameter = string | Buffer | null;
 export interface Statement {
   readonly text: string;
   readonly values?: readonly Parameter[];
+  /**
+   * It comes again and again, and its plan serves tables of any size: a plan that is kept may read all of a table that was small when it was
+   * made.
+   */
+  readonly isFrequent?: true;
+}
+
+/** After so many uses a statement is parsed and planned again: the chain grows. */
+const planUses = 500;
+const mostNames = 500;
+
+/** The statements that one connection keeps parsed. A name is made from its text, so that it means the same to all who share a server. */
+export class KeptStatements {
+  readonly #kept = new Map<string, { readonly name: string; uses: number }>();
+
+  /** The name that a statement has there, and whether it is still to be parsed; undefined for a statement without a name. */
+  use({ text, isFrequent }: Statement): { readonly name: string; readonly isNew: boolean } | undefined {
+    if (isFrequent !== true) return undefined;
+    let kept = this.#kept.get(text);
+    if (kept === undefined) {
+      if (this.#kept.size >= mostNames) return undefined;
+      kept = { name: `sb_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`, uses: 0 };
+      this.#kept.set(text, kept);
+    }
+    kept.uses += 1;
+    return { name: kept.name, isNew: kept.uses % planUses === 1 };
+  }
+
+  /** After an error it is not known what was parsed before it. */
+  forget(): void {
+    this.#kept.clear();
+  }
 }
 
 /** Statements of one round trip. */
@@ -31,6 +66,7 @@ export interface StatementResult {
 interface WireConnection {
   readonly stream: { cork?(): void; uncork?(): void; destroy(): void };
   parse(message: { readonly text: string; readonly name: string; readonly types: readonly number[] }): void;
+  close(message: { readonly type: 'S'; readonly name: string }): void;
   bind(message: {
     readonly portal: string;
     readonly statement: string;
@@ -62,12 +98,19 @@ export class PipelineQuery {
   callback: ((error: unknown, results?: unknown) => void) | undefined;
   /** No named statement. */
   readonly name = undefined;
-  readonly #pipeline: Pipeline;
+  readonly pipeline: Pipeline;
+  readonly #kept: KeptStatements | undefined;
   readonly #results: { rows: (string | null)[][]; count: number }[] = [];
   #rows: (string | null)[][] = [];
 
-  constructor(pipeline: Pipeline, callback: (error: unknown, results?: StatementResult[]) => void) {
-    this.#pipeline = pipeline;
+  /** `kept`: what its connection keeps; undefined where no statement is to have a name. */
+  constructor(
+    pipeline: Pipeline,
+    kept: KeptStatements | undefined,
+    callback: (error: unknown, results?: StatementResult[]) => void,
+  ) {
+    this.pipeline = pipeline;
+    this.#kept = kept;
     this.callback = callback as NonNullable<PipelineQuery['callback']>;
   }
 
@@ -75,13 +118,13 @@ export class PipelineQuery {
     const { stream } = connection;
     stream.cork?.();
     try {
-      const { statements, isBoundFirst } = this.#pipeline;
+      const { statements, isBoundFirst } = this.pipeline;
       const bound: string[] = [];
-      for (const { text, values = [] } of statements) {
+      for (const statement of statements) {
         // A portal lives until the end of its transaction.
         const portal = isBoundFirst ? nextPortal() : '';
-        connection.parse({ text, name: '', types: [] });
-        connection.bind({ portal, statement: '', values, binary: false });
+        const name = this.#parse(connection, statement);
+        connection.bind({ portal, statement: name, values: statement.values ?? [], binary: false });
         if (isBoundFirst) bound.push(portal);
         else connection.execute({ portal, rows: 0 });
       }
@@ -91,6 +134,16 @@ export class PipelineQuery {
       stream.uncork?.();
     }
     return null;
+  }
+
+  /** The name of the statement, which is parsed unless it was before. */
+  #parse(connection: WireConnection, statement: Statement): string {
+    const { name, isNew } = this.#kept?.use(statement) ?? { name: '', isNew: true };
+    if (!isNew) return name;
+    // It may be there: somebody else who shares the connection has parsed it, or a transaction that has failed.
+    if (name !== '') connection.close({ type: 'S', name });
+    connection.parse({ text: statement.text, name, types: [] });
+    return name;
   }
 
   handleDataRow({ fields }: { readonly fields: (string | null)[] }): void {
@@ -113,6 +166,7 @@ export class PipelineQuery {
 
   /** The error gets the number of statements that were executed before it. */
   handleError(error: unknown): void {
+    this.#kept?.forget();
     if (error instanceof Error) Object.assign(error, { completed: this.#results.length });
     this.callback?.(error);
   }

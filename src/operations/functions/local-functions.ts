@@ -211,10 +211,15 @@ export class LocalFunctions {
   async #watch(): Promise<void> {
     const { storage, clock } = this.#engine;
     const never = new AbortController().signal;
-    while (this.#waiters.size > 0) {
+    const elsewhere = (): number[] => [...this.#waiters.keys()].filter((number) => !this.queue.has(number));
+    for (let after = 0; this.#waiters.size > 0; ) {
+      const reached = await storage.waitForChange([runs], after, never);
+      const isChanged = reached > after;
+      after = reached;
+      // The ends of runs that are under way here are known without a read. A wait without a change has ended because the store is closed.
+      if (isChanged && elsewhere().length === 0) continue;
       const read = await storage.read((view) => {
-        const elsewhere = [...this.#waiters.keys()].filter((number) => !this.queue.has(number));
-        const awaited = elsewhere.map((number) => [number, view.get(runs, [number])?.record] as const);
+        const awaited = elsewhere().map((number) => [number, view.get(runs, [number])?.record] as const);
         return { index: view.tableIndex(runs), over: awaited.filter(([, run]) => run === undefined || hasEnded(run)) };
       });
       if (read.isErr()) {
@@ -222,10 +227,11 @@ export class LocalFunctions {
         if (read.error.reason === 'closed')
           for (const number of [...this.#waiters.keys()]) this.#settle(number, storageFailure(read.error));
         await clock.sleep(second, never);
+        after = 0;
         continue;
       }
+      after = read.value.index;
       for (const [number, run] of read.value.over) this.#settle(number, run);
-      if (this.#waiters.size > 0) await storage.waitForChange([runs], read.value.index, never);
     }
     this.#watching = undefined;
   }

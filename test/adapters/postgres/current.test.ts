@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { err } from 'neverthrow';
+import pg from 'pg';
 import { expect, inject, test } from 'vitest';
-import { postgresStorage } from '../../../adapters/postgres/index.js';
+import { type PgPool, postgresStorage } from '../../../adapters/postgres/index.js';
 import { commit, look, things, valueFrom } from '../../conformance/storage/storage-subject.js';
 
 test('a write that is refused has seen all that was acknowledged before it, also while reads of its process learn of it', async () => {
@@ -31,4 +32,32 @@ test('a write that is refused has seen all that was acknowledged before it, also
   };
   await Promise.all([counting(), reading(), reading(), refused(), refused()]);
   await Promise.all([one.close(), other.close()]);
+});
+
+test('a pooler that has prepared statements only where they were parsed gets the same answers', async () => {
+  const pool = new pg.Pool({ connectionString: inject('postgres'), max: 3 });
+  let isPooling = false;
+  const forgetful: PgPool = {
+    connect: async () => {
+      const client = await pool.connect();
+      const query = client.query.bind(client) as (asked: never) => Promise<unknown>;
+      return Object.assign(client, {
+        query: (asked: never) => {
+          if (isPooling) query('DEALLOCATE ALL' as never).catch(() => undefined);
+          return query(asked);
+        },
+      });
+    },
+  };
+  const storage = valueFrom(await postgresStorage(forgetful, { schema: `c${randomUUID().replaceAll('-', '')}` }));
+  for (let n = 0; n < 20; n += 1) {
+    isPooling = n >= 10;
+    await commit(storage, (view) => {
+      const before = view.get(things, ['n'])?.record.text ?? '0';
+      view.put(things, { key: ['n'], text: String(Number(before) + 1) });
+    });
+    expect(await look(storage, (view) => view.get(things, ['n'])?.record.text)).toBe(String(n + 1));
+  }
+  await storage.close();
+  await pool.end();
 });

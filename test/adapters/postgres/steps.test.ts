@@ -80,7 +80,7 @@ test('a commit that the network delivers after it was looked for is not stored',
   let late: (() => Promise<void>) | undefined;
   let commits = 0;
   const pool = watchedPool(url, async (trip) => {
-    const isCommit = trip.texts.some((text) => text.startsWith('UPDATE') && text.includes('sb_rows'));
+    const isCommit = trip.texts.some((text) => text.includes('sb_rows') && text.includes('ON CONFLICT'));
     if (isCommit) commits += 1;
     if (isCommit && commits === 1) late = trip.delay();
     else {

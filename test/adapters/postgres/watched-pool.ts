@@ -29,7 +29,7 @@ export function watchedPool(url: string, watch: (trip: RoundTrip) => unknown): P
       const send = client.query.bind(client) as (query: PipelineQuery) => unknown;
       const query = (sent: PipelineQuery): void => {
         watch({
-          texts: textsOf(sent),
+          texts: sent.pipeline.statements.map(({ text }) => text),
           pass: () => send(sent),
           drop: () => client.end(),
           lose: () => {
@@ -55,17 +55,4 @@ export function watchedPool(url: string, watch: (trip: RoundTrip) => unknown): P
       });
     },
   };
-}
-
-/** The statements of a query object. */
-function textsOf(query: PipelineQuery): string[] {
-  const texts: string[] = [];
-  query.submit({
-    stream: { destroy: () => undefined },
-    parse: ({ text }) => texts.push(text),
-    bind: () => undefined,
-    execute: () => undefined,
-    sync: () => undefined,
-  });
-  return texts;
 }

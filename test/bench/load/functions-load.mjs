@@ -1,20 +1,23 @@
 /*
  * Load on functions of the service: rates, and the processor time that a run cost. Functions that do nothing, in one process, over
- * memory and over SQLite with full durability; round by round beside other packages, when they and their servers are there.
+ * memory, over SQLite with full durability and over PostgreSQL; round by round beside other packages, when they and their servers are there.
  *
  *   node test/bench/load/functions-load.mjs [--runs N] [--rounds N] [--only TEXT] [--peers FOLDER] [--json]
  *     [--keys N] [--ended N] [--waiting N]
  *
  * Build first (`npm run build`). --runs is the number of runs of a row (5,000), --rounds how often all is measured; the median is
- * shown. --only selects systems by a part of their name. --peers is a folder whose node_modules have bullmq with ioredis, pg-boss 12 or
- * graphile-worker; they are measured against `SIGNALBOX_LOAD_REDIS` and `SIGNALBOX_LOAD_POSTGRES` (URLs). With
- * `SIGNALBOX_LOAD_REDIS_PID` and `SIGNALBOX_LOAD_POSTGRES_PID` their processor time includes that of the server and its children.
+ * shown. --only selects systems by a part of their name; several parts are separated by commas. PostgreSQL is measured when
+ * `SIGNALBOX_LOAD_POSTGRES` is its URL, and then a row has the functions in another process than the one that enqueues. --peers is a folder
+ * whose node_modules have bullmq with ioredis, pg-boss or graphile-worker; they are measured against `SIGNALBOX_LOAD_REDIS` and
+ * `SIGNALBOX_LOAD_POSTGRES` (URLs). With `SIGNALBOX_LOAD_REDIS_PID` and `SIGNALBOX_LOAD_POSTGRES_PID` processor times include those of the
+ * server and its children. graphile-worker is measured as it comes (64 jobs at once, 20 connections), and with its local queue of 500 and
+ * completion in batches.
  *
  * Rows beside the plain one, in the same rounds, with their ratio to it: --keys N has a limit of one run for each of N keys, --ended N
  * begins with a store that has N ended runs. --waiting N shows what is resident in a process that runs functions of which N wait, and in
  * the one that has enqueued them.
  */
-import { spawnSync } from 'node:child_process';
+import { fork, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -36,6 +39,9 @@ const { values } = parseArgs({
     // What the tool starts itself: a process that enqueues into a store, and one that runs what is there.
     fill: { type: 'string' },
     hold: { type: 'string' },
+    // A process that runs what the one that has started it enqueues: name of the system, and of its place on the server.
+    work: { type: 'string' },
+    place: { type: 'string', default: `load_${process.pid}` },
   },
 });
 const runs = Number(values.runs);
@@ -45,8 +51,12 @@ const waiting = Number(values.waiting);
 const callers = 64;
 const atOnce = 64;
 
-const rowNames = ['enqueue, 64', 'enqueue, in', 'drain', 'enqueue to', '50 a', 'waiting'];
+const { place } = values;
+
+const rowNames = ['enqueue, 64', 'enqueue, in', 'drain', 'enqueue to', '50 a', '50 from', 'waiting'];
 const order = (row) => rowNames.findIndex((name) => row.startsWith(name));
+
+const postgres = { url: process.env.SIGNALBOX_LOAD_POSTGRES, pid: process.env.SIGNALBOX_LOAD_POSTGRES_PID };
 
 const built = (name) => import(pathToFileURL(join(root, 'dist', `${name}.js`)).href);
 
@@ -65,10 +75,24 @@ const systems = [
   { name: 'sqlite', open: () => openOwn(openSqlite) },
   ...(keys === 0 ? [] : [{ name: `sqlite, ${keys} keys`, open: () => openOwn(openSqlite, keys) }]),
   ...(ended === 0 ? [] : [{ name: `sqlite, over ${ended} ended`, open: () => openOwn(openEnded) }]),
+  ...(postgres.url === undefined
+    ? []
+    : [{ name: 'postgres', server: postgres.pid, open: (round) => openOwn(() => openPostgres(round)) }]),
+  ...(postgres.url === undefined || keys === 0
+    ? []
+    : [
+        {
+          name: `postgres, ${keys} keys`,
+          server: postgres.pid,
+          open: (round) => openOwn(() => openPostgres(`${round}k`), keys),
+        },
+      ]),
   await peer('bullmq', 'SIGNALBOX_LOAD_REDIS', openBullmq),
   await peer('pg-boss', 'SIGNALBOX_LOAD_POSTGRES', openPgBoss),
   await peer('graphile-worker', 'SIGNALBOX_LOAD_POSTGRES', openGraphile),
-].filter((system) => system?.name.includes(values.only));
+  await peer('graphile-worker, batched', 'SIGNALBOX_LOAD_POSTGRES', openBatchedGraphile),
+].filter((system) => isChosen(system?.name));
+if (values.work !== undefined) await workForAnother(values.work);
 
 const results = new Map();
 let endedFolder;
@@ -112,9 +136,60 @@ async function measureAll(system, round) {
     work = (n) => void began.set(n, performance.now());
     await steady(system, session, began);
     await stop();
+    if (system.server !== undefined && !system.name.startsWith('bullmq')) await steadyElsewhere(system, session, round);
   } finally {
     await session.close();
   }
+}
+
+/** Fifty a second for three seconds: the time from the call until the handler begins in another process. */
+async function steadyElsewhere(system, session, round) {
+  const count = 150;
+  const first = 30 * runs;
+  const args = ['--work', `${round} ${system.name}`, '--place', place, '--keys', values.keys];
+  if (values.peers !== undefined) args.push('--peers', values.peers);
+  const worker = fork(import.meta.filename, args);
+  const asked = new Map();
+  const starts = [];
+  const all = counter(count);
+  await new Promise((ready, fail) => {
+    worker.once('exit', () => fail(new Error('the other process has ended')));
+    worker.on('message', (message) => {
+      if (message === 'ready') return ready();
+      if (message.n < first) return;
+      starts.push(message.at - asked.get(message.n));
+      all.count();
+    });
+  });
+  for (let n = 0; n < count; n += 1) {
+    asked.set(first + n, performance.timeOrigin + performance.now());
+    await session.enqueue(first + n);
+    await new Promise((wake) => setTimeout(wake, 20));
+  }
+  await all.reached;
+  worker.removeAllListeners('exit');
+  const gone = new Promise((exit) => worker.once('exit', exit));
+  worker.send('stop');
+  await gone;
+  note(system, '50 from another process', { 'start p50 ms': at(starts, 0.5), 'start p99 ms': at(starts, 0.99) });
+}
+
+/** The other process: says when each run begins. */
+async function workForAnother(given) {
+  const [, round, name] = /^(\S+) (.*)$/.exec(given);
+  const session = await systems.find((system) => system.name === name).open(round);
+  const stop = await session.start((n) => process.send({ n, at: performance.timeOrigin + performance.now() }));
+  process.on('message', async () => {
+    await stop();
+    process.exit(0);
+  });
+  process.send('ready');
+  await new Promise(() => undefined);
+}
+
+function isChosen(name) {
+  if (values.work !== undefined) return name === values.work.replace(/^\S+ /, '');
+  return values.only.split(',').some((part) => name?.includes(part));
 }
 
 /** Fifty a second for three seconds: the time from the call until the handler begins, and until the end is recorded. */
@@ -256,6 +331,12 @@ async function openSqlite() {
   const folder = newFolder();
   const storage = await storeIn(join(folder, 'store.sqlite'));
   return Object.assign(storage, { remove: () => rmSync(folder, { recursive: true, force: true }) });
+}
+
+async function openPostgres(round) {
+  const opened = await (await built('postgres')).postgresStorage(postgres.url, { schema: `${place}_${round}` });
+  if (opened.isErr()) throw new Error(opened.error.message);
+  return opened.value;
 }
 
 /** The store with many ended runs, which is made once. */
@@ -422,14 +503,13 @@ async function openOwn(openStorage, limited = 0) {
 async function peer(name, variable, open) {
   const url = process.env[variable];
   const left = (why) => console.log(`${name} is left out: ${why}`);
-  if (!name.includes(values.only)) return undefined;
+  if (!isChosen(name)) return undefined;
   if (url === undefined) return left(`${variable} is not set`);
   const require = createRequire(join(resolve(values.peers ?? root), 'package.json'));
   try {
-    const loaded = await import(pathToFileURL(require.resolve(name)).href);
+    const loaded = await import(pathToFileURL(require.resolve(name.replace(/, .*/, ''))).href);
     const library = { ...loaded.default, ...loaded };
-    const first = await open(library, url, 'try');
-    await first.close();
+    if (values.work === undefined) await (await open(library, url, 'try')).close();
     return { name, server: process.env[`${variable}_PID`], open: (round) => open(library, url, round) };
   } catch (error) {
     return left(error instanceof Error ? error.message.split('\n')[0] : String(error));
@@ -451,7 +531,7 @@ function ends() {
 async function openBullmq({ Queue, Worker }, url, round) {
   const { hostname: host, port } = new URL(url);
   const connection = { host, port: Number(port || 6379), maxRetriesPerRequest: null };
-  const name = `load-${process.pid}-${round}`;
+  const name = `${place}-${round}`;
   const queue = new Queue(name, { connection, defaultJobOptions: { removeOnComplete: { count: 10_000 } } });
   await Promise.race([queue.waitUntilReady(), rejectIn(3000, 'Redis does not answer')]);
   const { recorded, end } = ends();
@@ -473,7 +553,7 @@ async function openBullmq({ Queue, Worker }, url, round) {
 }
 
 async function openPgBoss({ PgBoss }, url, round) {
-  const boss = new PgBoss({ connectionString: url, schema: `load_boss_${process.pid}` });
+  const boss = new PgBoss({ connectionString: url, schema: `${place}_boss` });
   boss.on('error', () => undefined);
   await boss.start();
   const name = `load-${round}`;
@@ -515,9 +595,13 @@ async function openPgBoss({ PgBoss }, url, round) {
   };
 }
 
-async function openGraphile({ makeWorkerUtils, run, Logger }, url) {
+function openBatchedGraphile(library, url) {
+  return openGraphile(library, url, { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 });
+}
+
+async function openGraphile({ makeWorkerUtils, run, Logger }, url, worker) {
   const logger = new Logger(() => () => undefined);
-  const settings = { connectionString: url, schema: `load_graphile_${process.pid}`, logger };
+  const settings = { connectionString: url, schema: `${place}_graphile`, logger };
   const utils = await makeWorkerUtils(settings);
   await utils.migrate();
   const { recorded, end } = ends();
@@ -527,7 +611,12 @@ async function openGraphile({ makeWorkerUtils, run, Logger }, url) {
     enqueueMany: (list) => utils.addJobs(list.map((n) => ({ identifier: 'noop', payload: { n } }))),
     start: async (work) => {
       const taskList = { noop: ({ n }) => void work(n) };
-      const runner = await run({ ...settings, concurrency: atOnce, maxPoolSize: 20, noHandleSignals: true, taskList });
+      const own =
+        worker === undefined
+          ? { concurrency: atOnce, maxPoolSize: 20 }
+          : { preset: { worker: { ...worker, concurrentJobs: atOnce, maxPoolSize: 20 } } };
+      const runner = await run({ ...settings, ...own, noHandleSignals: true, taskList });
+      // It comes before the end is recorded.
       runner.events.on('job:complete', ({ job }) => end(job.payload.n));
       return () => runner.stop();
     },
