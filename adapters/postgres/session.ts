@@ -13,7 +13,20 @@ export interface Lent {
 export class ConnectionLost extends Error {}
 
 /** There is no connection: nothing was sent. */
-class NotConnected extends Error {}
+class NotConnected extends Error {
+  /** Trying again does not help: the two ends do not agree on how they identify themselves. */
+  readonly isRefusal: boolean;
+
+  constructor(thrown: unknown) {
+    const { code = '', message = '' } = (thrown ?? {}) as { readonly code?: unknown; readonly message?: string };
+    const said = message === '' ? String(code) : message;
+    super(/password must be a string/.test(said) ? 'the server asks for a password, and none is given' : said);
+    this.isRefusal = /CERT|TLS|SSL/.test(String(code)) || /^SASL|does not support SSL|certificate/.test(said);
+  }
+}
+
+/** The server cannot be reached, and that will not pass without a change of settings. */
+export const isRefusedConnection = (thrown: unknown): boolean => thrown instanceof NotConnected && thrown.isRefusal;
 
 /** An error that the server has answered with: nothing of the transaction has happened. */
 interface ServerError extends Error {
@@ -66,9 +79,7 @@ export class Session {
 
   async #open(): Promise<Lent> {
     const lent = await this.#connect().catch((thrown: unknown) => {
-      throw isServerError(thrown)
-        ? thrown
-        : new NotConnected(thrown instanceof Error ? thrown.message : String(thrown));
+      throw isServerError(thrown) ? thrown : new NotConnected(thrown);
     });
     this.#lent = lent;
     const { client } = lent;
