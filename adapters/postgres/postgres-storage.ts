@@ -394,7 +394,7 @@ export class PostgresStore {
         return true;
       }
     } catch (thrown) {
-      if (thrown instanceof ConnectionLost) return this.#lookFor(batch, thrown);
+      if (thrown instanceof ConnectionLost) return this.#lookFor(batch, run, thrown);
       await this.#afterRefusal(thrown, run, misses);
       return false;
     }
@@ -447,7 +447,7 @@ export class PostgresStore {
   }
 
   /** A commit without an answer may have happened: it is never repeated, and never called failed, before that is known. */
-  async #lookFor(batch: Batch, lost: ConnectionLost): Promise<boolean> {
+  async #lookFor(batch: Batch, { taken }: BatchRun, lost: ConnectionLost): Promise<boolean> {
     this.#chain.loseTurn(this.#writer);
     for (let wait = retry.first; ; wait = Math.min(2 * wait, retry.last)) {
       try {
@@ -459,6 +459,8 @@ export class PostgresStore {
         // Whoever closes the store reads what has happened when it is opened again.
         if (performance.now() > this.#closeBy) throw new OutcomeUnknown();
         this.#away(lost);
+        // Nothing of the others was sent.
+        this.#writes = [...this.#writes.slice(0, taken), ...this.#expired(this.#writes.slice(taken))];
         await pause(wait);
       }
     }
