@@ -22,6 +22,10 @@ export const localCommands: ReadonlyMap<string, () => Promise<LocalCommand>> = n
       const { backupUsage, backupCommand } = await import('./serve/backup-command.js');
       return { usage: backupUsage, run: backupCommand };
     },
+    copy: async () => {
+      const { copyUsage, copyCommand } = await import('./serve/copy-command.js');
+      return { usage: copyUsage, run: copyCommand };
+    },
     export: async () => {
       const { exportUsage, exportCommand } = await import('./serve/export-command.js');
       return { usage: exportUsage, run: exportCommand };

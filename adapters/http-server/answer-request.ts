@@ -1,5 +1,5 @@
 import { err, ok } from 'neverthrow';
-import type { Engine, Principal } from '../../src/index.js';
+import type { Engine, Principal, StorageError } from '../../src/index.js';
 import type { Locate, Located } from './calls/locate.js';
 import type { Query } from './calls/query.js';
 import type { Route, RouteCall } from './calls/route.js';
@@ -12,7 +12,7 @@ import { claimantOf, type HeldBody, type HeldPlace, type Shares } from './edge/s
 import { placeOf } from './edge/target.js';
 import { bodyOfStrangers, refusedRight, refusedToken } from './edge/upstream-refusals.js';
 import { withinTrace } from './edge/within-trace.js';
-import type { InterfaceErrors } from './errors/interface-errors.js';
+import { type InterfaceErrors, isBusyStore } from './errors/interface-errors.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
 import type { Handshakes } from './sockets/handshakes.js';
 
@@ -83,8 +83,9 @@ function answerAdmitted(
     const traced = { engine: parts.engine, request, route: route.path, caller };
     return withinTrace(traced, (within) => answerTo(within, found, parts, asked));
   }
+  if (admission.type === 'failed') return unreadableTokens(parts.engine, asked, admission.error, route);
   const worded = isForUpstream(route, parts, asked) ? refusedToken(route.path, tokenFrom(request) ?? '') : undefined;
-  return worded ?? refusal(parts.engine, asked, admission, route);
+  return worded ?? asked.errors.unauthenticated(route.access);
 }
 
 /** Clients of Nomad expect its order of checks: errors in a small body precede a missing right. */
@@ -164,8 +165,14 @@ function callerOf(admission: Authentication, route: Route): Principal | undefine
   return admission.type === 'missing' && route.interface !== 'notifications' ? admission.caller : undefined;
 }
 
-function refusal(engine: Engine, { errors }: Asked, admission: Authentication, { access }: Route): HttpResponse {
-  if (admission.type !== 'failed') return errors.unauthenticated(access);
-  engine.logger.error({ error: admission.message }, 'The token store could not be read');
+/** The caller is not known because the store failed. One that is busy logs that itself. */
+function unreadableTokens(
+  engine: Engine,
+  { errors, request }: Asked,
+  error: StorageError,
+  { name, access }: Route,
+): HttpResponse {
+  if (isBusyStore(error)) return errors.callError(error, { name, access, where: placeOf(request) });
+  engine.logger.error({ error: error.message }, 'The token store could not be read');
   return errors.internal();
 }

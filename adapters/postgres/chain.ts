@@ -517,7 +517,7 @@ function continuesFrom({ seq, id }: Replica['tip'], [first]: readonly ResultRow[
 }
 
 /** Index of the last change of each table, from a batch that lists them and those after it. */
-function indexesAt(batches: readonly ResultRow[]): ReadonlyMap<string, number> {
+export function indexesAt(batches: readonly ResultRow[]): ReadonlyMap<string, number> {
   const known = new Map<string, number>();
   for (const [, , , all, changes] of batches) {
     for (const [name, index] of Object.entries(JSON.parse(all ?? '{}') as Record<string, number>))

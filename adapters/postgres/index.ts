@@ -4,6 +4,7 @@ import { amount, either, milliseconds, optional, port, text, textLike } from '..
 import type { Logger } from '../../src/ports/logger.js';
 import type { StorageError } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
+import { connectionsTo } from './connections.js';
 import { type PostgresStorage, PostgresStore } from './postgres-storage.js';
 import type { Lent } from './session.js';
 import type { PgClient } from './wire.js';
@@ -85,33 +86,6 @@ async function opened(
 }
 
 const silent: Pick<Logger, 'warn' | 'error'> = { warn: () => undefined, error: () => undefined };
-
-/** Milliseconds that a connection is waited for: as long as callers wait, within these. */
-const connectMs = { least: 1000, most: 10_000 };
-
-async function connectionsTo(url: string, busyMs: number): Promise<() => Promise<Lent>> {
-  const { default: pg } = await import('pg').catch(() => {
-    throw new Error('the package `pg` is not installed: npm install pg');
-  });
-  const waitMs = Math.min(connectMs.most, Math.max(connectMs.least, busyMs));
-  return async () => {
-    const client = new pg.Client({
-      ...{ connectionString: url, application_name: 'signalbox', connectionTimeoutMillis: waitMs },
-      keepAlive: true,
-    });
-    // Until it is connected, its errors are the rejection of `connect`.
-    client.on('error', () => undefined);
-    await client.connect();
-    const own = client as unknown as PgClient & { readonly connection: { readonly stream: { destroy(): void } } };
-    return {
-      client: own,
-      giveBack: (broken) => {
-        if (broken) own.connection.stream.destroy();
-        else client.end().catch(() => undefined);
-      },
-    };
-  };
-}
 
 async function lentBy(pool: PgPool): Promise<Lent> {
   const client = await pool.connect();

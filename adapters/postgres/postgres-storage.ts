@@ -19,7 +19,15 @@ import { Chain, HostStatementError } from './chain.js';
 import { type PostgresRows, statementsOf } from './host-rows.js';
 import { Listener } from './listener.js';
 import { Misses, type Replica, ReplicaSnapshot } from './replica.js';
-import { ConnectionLost, failureOf, isPassing, isServerError, type Lent, Session } from './session.js';
+import {
+  ConnectionLost,
+  failureOf,
+  isPassing,
+  isRefusedConnection,
+  isServerError,
+  type Lent,
+  Session,
+} from './session.js';
 import { Sql } from './sql.js';
 import type { Statement } from './wire.js';
 
@@ -142,10 +150,11 @@ export class PostgresStore {
         if (refused !== undefined) await this.close();
         return refused;
       } catch (thrown) {
-        if (!isPassing(thrown) || performance.now() > deadline) {
+        const isRefused = !isPassing(thrown) || isRefusedConnection(thrown);
+        if (isRefused || performance.now() > deadline) {
           this.#isOpen = false;
           this.#writer.abandon();
-          return isPassing(thrown) ? this.#busy() : failureOf(thrown);
+          return isRefused ? failureOf(thrown) : this.#busy(thrown);
         }
         await pause(wait);
       }
@@ -458,6 +467,7 @@ export class PostgresStore {
         if (performance.now() > this.#closeBy) throw new OutcomeUnknown();
         this.#writer.abandon();
         this.#away(thrown);
+        // Nothing of the others was sent.
         this.#writes = [...this.#writes.slice(0, taken), ...this.#expired(this.#writes.slice(taken))];
         await pause(wait * (0.5 + Math.random() / 2));
       }
@@ -533,8 +543,9 @@ export class PostgresStore {
 
   // While the server is away.
 
-  #busy(): StorageError {
-    return storageFailure('busy', `The database server has not answered for ${this.#options.busyMs / 1000} s.`);
+  #busy(thrown?: unknown): StorageError {
+    const reason = thrown instanceof Error && thrown.message !== '' ? `: ${thrown.message}` : '.';
+    return storageFailure('busy', `The database server has not answered for ${this.#options.busyMs / 1000} s${reason}`);
   }
 
   /** Fails those who have waited for too long. */

@@ -20,7 +20,20 @@ export interface Lent {
 export class ConnectionLost extends Error {}
 
 /** There is no connection: nothing was sent. */
-class NotConnected extends Error {}
+class NotConnected extends Error {
+  /** Trying again does not help: the two ends do not agree on how they identify themselves. */
+  readonly isRefusal: boolean;
+
+  constructor(thrown: unknown) {
+    const { code = '', message = '' } = (thrown ?? {}) as { readonly code?: unknown; readonly message?: string };
+    const said = message === '' ? String(code) : message;
+    super(/password must be a string/.test(said) ? 'the server asks for a password, and none is given' : said);
+    this.isRefusal = /CERT|TLS|SSL/.test(String(code)) || /^SASL|does not support SSL|certificate/.test(said);
+  }
+}
+
+/** The server cannot be reached, and that will not pass without a change of settings. */
+export const isRefusedConnection = (thrown: unknown): boolean => thrown instanceof NotConnected && thrown.isRefusal;
 
 /** An error that the server has answered with: nothing of the transaction has happened. */
 interface ServerError extends Error {
@@ -88,9 +101,7 @@ export class Session {
         else if (isServerError(error) && error.code === missingStatement) {
           this.#keepsNothing = true;
           this.#drop?.(error);
-          reject(
-            new NotConnected('The pooler has handed out another connection: statements have no names from now on.'),
-          );
+          reject(new NotConnected(new Error('the pooler has handed out another connection')));
         } else if (isServerError(error) && !isFatal(error)) reject(error);
         else {
           this.#drop?.(error as Error);
@@ -114,9 +125,9 @@ export class Session {
         this.#drop?.(thrown);
         throw thrown;
       }
-      throw new NotConnected(thrown instanceof Error ? thrown.message : String(thrown));
+      throw new NotConnected(thrown);
     }
-    throw new NotConnected('The server is a standby, which cannot be written to.');
+    throw new NotConnected(new Error('The server is a standby, which cannot be written to.'));
   }
 
   /** A pool whose connections are all in use may never lend one. */

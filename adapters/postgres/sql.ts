@@ -30,7 +30,7 @@ export class Sql {
   readonly #lockMs: number;
 
   /** `lockMs`: how long a lock is waited for. The server does not notice that a client has gone while it waits for one. */
-  constructor(schema: string, lockMs: number) {
+  constructor(schema: string, lockMs: number = 10_000) {
     this.#lockMs = lockMs;
     this.#schema = `"${schema.replaceAll('"', '""')}"`;
     let hash = 0;
@@ -303,6 +303,48 @@ export class Sql {
         numbers(gaps.map(({ limit }) => (limit === Number.POSITIVE_INFINITY ? -1 : limit))),
       ],
     };
+  }
+
+  // Copies of whole stores.
+
+  /** The chain of a new store begins after another one's last write. */
+  beginAt(last: number, indexes: string): Statement {
+    return {
+      text: `UPDATE ${this.#name('chain')} SET last = $1, indexes = $2 WHERE seq = 0`,
+      values: [String(last), indexes],
+    };
+  }
+
+  addRows(table: number, columns: readonly number[], values: readonly Buffer[]): Statement {
+    const names = ['key', 'created', 'modified', 'doc', ...columns.map((id) => `i${id}`)];
+    const types = names.map((_name, at) => `$${at + 1}::${at === 1 || at === 2 ? 'int8' : 'text'}[]`);
+    return {
+      text: `INSERT INTO ${this.#rows({ id: table })} (${names.join(', ')}) SELECT * FROM unnest(${types.join(', ')})`,
+      values,
+    };
+  }
+
+  fallBehind(index: number, keys: readonly string[]): Statement {
+    return {
+      text: `INSERT INTO ${this.#name('behind')} SELECT $1, key FROM unnest($2::text[]) AS n(key)`,
+      values: [String(index), texts(keys)],
+    };
+  }
+
+  analyze(table: number): Statement {
+    return { text: `ANALYZE ${this.#rows({ id: table })}` };
+  }
+
+  /** With the positions in its indexes, and whether those of some are to be completed. */
+  allRows(table: number, columns: readonly number[], behind: readonly number[]): string {
+    const isBehind = (id: number): string =>
+      `EXISTS (SELECT 1 FROM ${this.#name('behind')} b WHERE b.index_id = ${id} AND b.key = r.key)`;
+    const selected = ['key', 'created', 'modified', 'doc', ...columns.map((id) => `i${id}`)].map((name) => `r.${name}`);
+    return `SELECT ${[...selected, ...behind.map(isBehind)].join(', ')} FROM ${this.#rows({ id: table })} r ORDER BY r.key`;
+  }
+
+  allPositions(table: number, column: number): string {
+    return `SELECT i${column} FROM ${this.#rows({ id: table })} WHERE i${column} IS NOT NULL ORDER BY i${column}`;
   }
 
   // Entries that another program has left out.

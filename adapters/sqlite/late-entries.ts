@@ -80,12 +80,12 @@ export function scansWithLateRows(handle: SqliteHandle, index: number, tableId: 
 }
 
 /** The encoded index key in a row `r`; null if the index leaves the row out. */
-function keyIn(index: number): string {
+export function keyIn(index: number): string {
   return `json_extract(r.entries, '$."${index}"')`;
 }
 
 /** See `encodeEntry`. */
-function entryIn(index: number): string {
+export function entryIn(index: number): string {
   return `${keyIn(index)} || ' ' || r.place`;
 }
 

@@ -143,10 +143,15 @@ export function declareTable(handle: SqliteHandle, table: AnyTable): void {
   if (grows) handle.prepare('UPDATE signalbox_tables SET growing = 1 WHERE name = ? AND growing = 0').run(table.name);
   const found = handle.prepare('SELECT id, numbered FROM signalbox_tables WHERE name = ?').get(table.name);
   const { id, numbered: isNumbered } = found as { id: number; numbered: number };
+  createRowsTable(handle, id, isNumbered === 1);
+  for (const index of indexesOf(table)) declareIndex(handle, id, index);
+}
+
+export function createRowsTable(handle: SqliteHandle, id: number, isNumbered: boolean): void {
   handle.exec(
     `CREATE TABLE IF NOT EXISTS signalbox_rows_${id} (
        rid INTEGER PRIMARY KEY,
-       place TEXT NOT NULL ${isNumbered === 1 ? '' : 'UNIQUE'},
+       place TEXT NOT NULL ${isNumbered ? '' : 'UNIQUE'},
        created INTEGER NOT NULL,
        modified INTEGER NOT NULL,
        entries TEXT NOT NULL,
@@ -155,7 +160,6 @@ export function declareTable(handle: SqliteHandle, table: AnyTable): void {
        key_sum INTEGER NOT NULL
      )`,
   );
-  for (const index of indexesOf(table)) declareIndex(handle, id, index);
 }
 
 function declareIndex(handle: SqliteHandle, tableId: number, { name, version, lazy }: NamedIndex): void {
@@ -179,7 +183,8 @@ export function newestRow(handle: SqliteHandle, tableId: number): SqliteStatemen
   return handle.prepare(`SELECT rid, modified FROM signalbox_rows_${tableId} ORDER BY rid DESC LIMIT 1`);
 }
 
-function addIndex(handle: SqliteHandle, tableId: number, name: string, version: number): number {
+/** All rows are behind. */
+export function addIndex(handle: SqliteHandle, tableId: number, name: string, version: number): number {
   // IDs are never reused: rows may still contain entries under the ID of a dropped index.
   const { lastInsertRowid: id } = handle
     .prepare('INSERT INTO signalbox_indexes (table_id, name, version) VALUES (?, ?, ?)')

@@ -142,7 +142,7 @@ export function keyedRowFrom(found: Found, indexes: IndexIds, known?: KnownRows<
   return row;
 }
 
-function columnsOf(found: Found): readonly unknown[] {
+export function columnsOf(found: Found): readonly unknown[] {
   return Array.isArray(found) ? found : Object.values(found);
 }
 

@@ -244,6 +244,17 @@ export function migrate(handle: SqliteHandle): void {
   }
 }
 
+/** Why a file that `refuseFile` accepts cannot be read without a migration, or undefined. */
+export function refuseUnmigrated(handle: SqliteHandle): StorageError | undefined {
+  const found = formatOf(handle);
+  if (found === format) return undefined;
+  if (found === 0) return storageFailure('io', 'The file contains no Signalbox store.');
+  return storageFailure(
+    'io',
+    `The file has format ${found} of an earlier version: open it once with this version, which brings it to format ${format}.`,
+  );
+}
+
 /** The format of a database; 0 if it contains no store yet. */
 function formatOf(handle: SqliteHandle): number {
   const found = handle.prepare(

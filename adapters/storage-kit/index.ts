@@ -1,4 +1,12 @@
 export { type Outcome, type ReadWork, runBatch, runRead, UnpreparedTableError, type WriteWork } from './batches.js';
+export {
+  BatchSize,
+  type ContentsReader,
+  type ContentsWriter,
+  copyContents,
+  type KeptRow,
+  type KeptTable,
+} from './contents.js';
 export { assertOfHost, assertSynchronous, HostTransactionError, type StoreOwned, usedTwice } from './host-rows.js';
 export { type ReadOutcome, type Store, storageOver } from './storage-over.js';
 export { type Waiters, waiters } from './waiters.js';

@@ -45,6 +45,7 @@ const drivers = ['raw_exec'];
 
 /** The settings that the agent's options set. */
 const settingOf = {
+  directory: 'node.directory',
   'node-id': 'node.id',
   name: 'node.name',
   pool: 'node.pool',
@@ -70,7 +71,7 @@ export function agentOptionsFrom(flags: AgentFlags, { environment, file }: Agent
   return {
     url: serverFrom(flags.server ?? environment['SIGNALBOX_ADDR']),
     tokenFile: flags['token-file'] ?? null,
-    directory: resolve(flags.directory ?? 'signalbox-agent'),
+    directory: resolve(read<string | undefined>('node.directory') ?? 'signalbox-agent'),
     node: nodeOptionsFrom(read),
     outbound: outboundOptionsFrom(read),
     onStop,

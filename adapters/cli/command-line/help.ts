@@ -41,6 +41,7 @@ export function generalHelp(commands: readonly Command[]): string {
   config        print the effective settings of a server; signalbox help settings lists all settings
   new-key FILE  create a key for --encryption-key-file
   backup FILE   copy the store of a server, which may be running
+  copy          copy a store to another place or medium: SQLite, PostgreSQL
   export        export the store of a server to a file for tests
 ${columns(rows)}
 signalbox help TOPIC explains its commands. Options may have one dash or two; - as FILE reads standard input.

@@ -3,15 +3,16 @@ import { closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, r
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { doubleDashed } from '../settings/read-flags.js';
+import { withoutPassword } from '../settings/store-kind.js';
 import { Stopped } from '../stopped.js';
 import type { Terminal } from '../terminal.js';
-import { storeFile } from './open-store.js';
+import { keptStore } from './open-store.js';
 
 export const backupUsage = `signalbox backup [--store sqlite:PATH] [--config FILE] [--force] FILE
 
 Writes a consistent copy of a store to FILE while servers may use the store. FILE appears when it is complete and synced, and only its owner
 can read it. To restore the copy, put it at the path of the store while no server runs. Its secrets are encrypted with the key of
---encryption-key-file, which is not part of the copy.
+--encryption-key-file, which is not part of the copy. A store in PostgreSQL is copied by pg_dump --schema=NAME.
 
   --store sqlite:PATH  the store (SIGNALBOX_STORE, else the settings file)
   --config FILE        settings file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)
@@ -21,7 +22,7 @@ can read it. To restore the copy, put it at the path of the store while no serve
 /** `signalbox backup FILE`: a copy of the store of a server. */
 export async function backupCommand(given: readonly string[], terminal: Terminal): Promise<number> {
   const { file, force, rest } = optionsFrom(given);
-  const store = await storeFile(rest, terminal);
+  const store = await fileOf(rest, terminal);
   const to = placeFor(file, { store, force });
   const partial = join(dirname(to), `.${basename(to)}.${randomBytes(4).toString('hex')}.new`);
   try {
@@ -43,6 +44,19 @@ export async function backupCommand(given: readonly string[], terminal: Terminal
   }
   terminal.out(`${file} is written, ${statSync(to).size} bytes\n`);
   return 0;
+}
+
+/** The file of the store. A database has tools of its own, which see one state of all its tables. */
+async function fileOf(args: readonly string[], terminal: Terminal): Promise<string> {
+  const { place } = await keptStore(args, terminal);
+  if (place.type === 'sqlite') return place.path;
+  if (place.type === 'memory') throw new Stopped('a store in memory has no file', 2);
+  const { schema, url } = place;
+  throw new Stopped(
+    `a store in PostgreSQL is copied by the tools of the database: pg_dump --format=custom --schema='"${schema}"' --file=FILE ` +
+      `'${withoutPassword(url)}' while servers use it, and pg_restore --dbname=URL FILE into a database without that schema`,
+    2,
+  );
 }
 
 function optionsFrom(given: readonly string[]) {

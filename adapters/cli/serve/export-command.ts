@@ -3,25 +3,27 @@ import { closeSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statS
 import { type ExportSink, exportStore, hostPrincipal, type Storage } from '../../../src/index.js';
 import { systemClock } from '../../node/index.js';
 import { doubleDashed } from '../settings/read-flags.js';
+import { stderrLogger } from '../stderr-logger.js';
 import { Stopped } from '../stopped.js';
 import type { Terminal } from '../terminal.js';
-import { openStore, storeFile } from './open-store.js';
+import { keptStore, openStore } from './open-store.js';
+import type { StoreOptions } from './serve-options.js';
 
-export const exportUsage = `signalbox export [--store sqlite:PATH] [--config FILE] [--out FILE]
+export const exportUsage = `signalbox export [--store STORE] [--config FILE] [--out FILE]
 
 Exports a consistent state of a store to a file that testEngine({ from }) of signalbox/testing loads. A server may use the store
 meanwhile. The file contains jobs with their environment and payloads, but no tokens, variables, job sources, destinations of
 notifications or e-mail addresses.
 
-  --store sqlite:PATH  the store (SIGNALBOX_STORE, else the settings file)
-  --config FILE        settings file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)
-  --out FILE           the file (standard output); it appears when it is complete, and only its owner can read it
+  --store STORE  sqlite:PATH or postgres://USER@HOST/DATABASE (SIGNALBOX_STORE, else the settings file)
+  --config FILE  settings file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)
+  --out FILE     the file (standard output); it appears when it is complete, and only its owner can read it
 `;
 
 /** `signalbox export`: writes the store of a server to a file for tests. */
 export async function exportCommand(given: readonly string[], terminal: Terminal): Promise<number> {
   const { out, rest } = withoutOut(doubleDashed(given));
-  const storage = await storeAt(await storeFile(rest, terminal));
+  const storage = await storeAt(await keptStore(rest, terminal), terminal);
   try {
     if (out === null) await written(storage, () => (text) => terminal.out(text));
     else terminal.error(`signalbox: ${await exportTo(out, storage)} records\n`);
@@ -41,8 +43,8 @@ function withoutOut(args: readonly string[]): { readonly out: string | null; rea
   return { out, rest: args.filter((_, each) => each !== at && (isJoined || each !== at + 1)) };
 }
 
-async function storeAt(path: string): Promise<Storage> {
-  return (await openStore(path)).match(
+async function storeAt(store: StoreOptions, terminal: Terminal): Promise<Storage> {
+  return (await openStore(store, stderrLogger(terminal))).match(
     (storage) => storage,
     ({ message }) => {
       throw new Stopped(`the store cannot be opened: ${message}`);

@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { agentPorts, type Engine } from '../../../src/index.js';
 import type { Runner, RunnerOptions } from '../../runner/index.js';
 import type { NodeOptions } from '../settings/node-options.js';
 import { Stopped } from '../stopped.js';
+import type { ServeOptions } from './serve-options.js';
 
 export interface HostRunner {
   stop(deadline: number): Promise<void>;
@@ -13,24 +14,23 @@ export interface HostRunner {
 const retryPause = 2000;
 
 /**
- * Starts a runner for this host. With a store in a file, the allocation directory is beside it, and processes survive a stop of the
- * server and are recovered at the next start; with a store in memory they end with the server. A second server on the same file serves
- * without a runner until the directory is free, then takes over the tasks of the first. So does a server whose node has another live agent.
+ * Starts a runner for this host. With a store that is kept, processes survive a stop of the server and are recovered at the next start;
+ * with a store in memory they end with the server. A second server on the same directory serves without a runner until it is free, then takes
+ * over the tasks of the first. So does a server whose node has another live agent.
  */
 export async function startHostRunner(
   engine: Engine,
-  storePath: string | null,
+  { store, directory: named }: Pick<ServeOptions, 'store' | 'directory'>,
   node: NodeOptions & Required<Pick<RunnerOptions, 'download'>>,
 ): Promise<HostRunner> {
   const { createRunner, rawExecDriver } = await import('../../runner/index.js');
-  const directory =
-    storePath === null ? await mkdtemp(join(tmpdir(), 'signalbox-')) : `${resolve(storePath)}-allocations`;
+  const directory = named ?? (await mkdtemp(join(tmpdir(), 'signalbox-')));
   const runner = createRunner(agentPorts(engine), {
     drivers: [rawExecDriver()],
     directory,
     ...node,
     address: new URL(engine.settings.notifications.publicOrigin).host,
-    onStop: storePath === null ? 'kill' : 'leave',
+    onStop: store.place.type === 'memory' ? 'kill' : 'leave',
   });
   const stopping = new AbortController();
   const started = await tryToStart(engine, runner);
@@ -40,7 +40,7 @@ export async function startHostRunner(
       stopping.abort();
       await standby;
       await runner.stop({ deadline });
-      if (storePath === null) await rm(directory, { recursive: true, force: true });
+      if (named === null) await rm(directory, { recursive: true, force: true });
     },
   };
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import type { Settings, SettingsOverrides } from '../../../src/index.js';
 import { choicesText } from '../command-line/help.js';
@@ -10,12 +11,12 @@ import { readFlags } from '../settings/read-flags.js';
 import { type ResolvedSettings, resolveSettings, type SettingSources } from '../settings/resolve-settings.js';
 import { atPath, variableOf } from '../settings/setting.js';
 import { settingTable } from '../settings/setting-table.js';
+import { type StorePlace, storePlace } from '../settings/store-kind.js';
 
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
-  /** A path means SQLite, null means memory. */
-  readonly storePath: string | null;
+  readonly store: StoreOptions;
   readonly names: Settings['notifications']['names'];
   readonly access: 'token' | 'open';
   readonly seedFile: string | null;
@@ -28,6 +29,8 @@ export interface ServeOptions {
   readonly runner: boolean;
   /** The options of the runner's node. */
   readonly node: NodeOptions;
+  /** Where the runner keeps files and processes of tasks; null: a temporary folder. */
+  readonly directory: string | null;
   readonly publicOrigin: string | null;
   /** Further allowed host names and addresses, in addition to loopback, the listening address and the public origin. */
   readonly allowHosts: readonly string[];
@@ -41,6 +44,15 @@ export interface ServeOptions {
   readonly engine: SettingsOverrides;
   /** Print requests to try once the server is ready. */
   readonly examples: boolean;
+}
+
+/** Where the store is, and how it is reached. */
+export interface StoreOptions {
+  readonly place: StorePlace;
+  /** Milliseconds that reads and writes wait for it. */
+  readonly busyMs: number;
+  /** Contains a password; null: notifications come from the server of the store itself. */
+  readonly listenUrl: string | null;
 }
 
 /** How notifications are sent. */
@@ -119,6 +131,9 @@ export function checkedTogether(settings: ResolvedSettings): Result<ResolvedSett
   for (const [one, other] of together) {
     if (isSet(inForce(one)) && !isSet(inForce(other))) faults.push(`${nameOf(one)} has no effect without ${other}`);
   }
+  if (isSet(inForce('storeListenUrl')) && storePlace(inForce('store') as string).type !== 'postgres') {
+    faults.push(`${nameOf('storeListenUrl')} has no effect without a store in PostgreSQL`);
+  }
   for (const [smaller, larger] of ordered) {
     if (Number(inForce(smaller)) > Number(inForce(larger))) {
       faults.push(`${nameOf(smaller)} must not be more than ${nameOf(larger)}`);
@@ -168,11 +183,11 @@ export function valueInForce(settings: ResolvedSettings, key: string): unknown {
 function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'> {
   const read = <T>(key: string): T => valueInForce(settings, key) as T;
   const orNull = (key: string): string | null => read<string | undefined>(key) ?? null;
-  const store = read<string>('store');
+  const store = storeOptionsFrom(read);
   const url = orNull('smtpUrl');
   return {
     ...(listenParts(read('listen')) ?? { host: '127.0.0.1', port: 0 }),
-    storePath: store === 'memory' ? null : store.slice('sqlite:'.length),
+    store,
     names: read('names'),
     access: read('access'),
     seedFile: orNull('seed'),
@@ -182,6 +197,7 @@ function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'>
     notificationsBase: orNull('notificationsBase') ?? '',
     runner: read('runner'),
     node: nodeOptionsFrom(read),
+    directory: directoryOf(store.place, orNull('node.directory')),
     publicOrigin: orNull('publicOrigin'),
     allowHosts: read('allowHosts'),
     maximumConnections: read<number | undefined>('maximumConnections') ?? null,
@@ -190,6 +206,22 @@ function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'>
     stallTimeout: read('stallTimeout'),
     engine: engineSettings(settings),
   };
+}
+
+/** `read` returns the effective value. */
+export function storeOptionsFrom(read: <T>(key: string) => T): StoreOptions {
+  return {
+    place: storePlace(read('store')),
+    busyMs: read('storeTimeout'),
+    listenUrl: read<string | undefined>('storeListenUrl') ?? null,
+  };
+}
+
+/** Tasks survive a server whose store is kept: the next one finds them in the same folder. */
+function directoryOf(place: StorePlace, directory: string | null): string | null {
+  if (directory !== null) return resolve(directory);
+  if (place.type === 'memory') return null;
+  return resolve(place.type === 'sqlite' ? `${place.path}-allocations` : 'signalbox-allocations');
 }
 
 /** Only the values that differ from the engine's defaults. */

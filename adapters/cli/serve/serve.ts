@@ -10,6 +10,7 @@ import {
   type Engine,
   type EnginePorts,
   hostPrincipal,
+  type Logger,
   listEventTypes,
   type Mailer,
   type PolicyRule,
@@ -58,7 +59,7 @@ const runnerGrace = 10_000;
 
 const keepsNothing =
   'The store is in memory: jobs, their history and notifications are lost when the server ends. ' +
-  'Start with --store sqlite:PATH to keep them';
+  'Start with --store sqlite:PATH or postgres://USER@HOST/DATABASE to keep them';
 
 /** Headers and bodies must arrive within a minute, so that slow senders cannot occupy the buffers for bodies. */
 const serverOptions = { maxHeaderSize: 32 * 1024, keepAliveTimeout: 65_000, requestTimeout: 60_000 };
@@ -77,13 +78,14 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   const options = await optionsOf(args, terminal);
   const limits = connectionLimitsFrom(options);
   const seed = options.seedFile === null ? null : await readSeed(options.seedFile);
-  const warn = (message: string): void => stderrLogger(terminal).warn({}, message);
+  const logger = stderrLogger(terminal);
+  const warn = (message: string): void => logger.warn({}, message);
   const cipher = await cipherOf(options, warn);
   const { delivery, download } = await outboundFrom(
     options.outbound,
     'start the server with its range in --allow-outbound to allow it',
   );
-  const storage = await storeFrom(options);
+  const storage = await storeFrom(options, logger);
   const server = createServer(serverOptions, (_request, response) => {
     const headers = { 'Retry-After': '1', 'X-Content-Type-Options': 'nosniff' };
     response.writeHead(503, headers).end('the server is starting\n');
@@ -91,7 +93,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   let made: Engine | undefined;
   try {
     const origin = await listen(server, options);
-    const secrets = await secretsOf(options);
+    const secrets = await secretsOf(options, terminal);
     const engine = engineFrom({ options, origin, seed, terminal }, { storage, delivery, cipher, secrets });
     made = engine;
     await preparedSecrets(engine);
@@ -102,9 +104,9 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     limitConnections(server, limits);
     engine.start();
     const runner: HostRunner | undefined = options.runner
-      ? await startHostRunner(engine, options.storePath, { ...options.node, download })
+      ? await startHostRunner(engine, options, { ...options.node, download })
       : undefined;
-    if (options.storePath === null) warn(keepsNothing);
+    if (options.store.place.type === 'memory') warn(keepsNothing);
     terminal.out(`listening on ${origin}\n`);
     if (options.examples) terminal.out(examplesFor({ options, origin, seed, terminal }, secret));
     if (secret !== undefined) terminal.out(`management token, shown this once: ${secret}\n`);
@@ -214,10 +216,10 @@ async function readSeed(path: string): Promise<SeedFile> {
   return seed.value;
 }
 
-/** A store in memory needs no persistent key. A store in a file without a key works, with a warning to the operator. */
+/** A store in memory needs no persistent key. A store that is kept works without a key, with a warning to the operator. */
 async function cipherOf(options: ServeOptions, warn: (message: string) => void): Promise<Cipher | null> {
   if (options.encryptionKeyFile !== null) return cipherFromFile(options.encryptionKeyFile, warn);
-  if (options.storePath === null) return passingCipher();
+  if (options.store.place.type === 'memory') return passingCipher();
   warn(
     'Secrets are stored unencrypted: tokens and URLs of destinations, and items of variables. ' +
       'Start with --encryption-key-file to encrypt them; signalbox new-key FILE creates the file',
@@ -225,14 +227,19 @@ async function cipherOf(options: ServeOptions, warn: (message: string) => void):
   return null;
 }
 
-/** What alerts must not quote: the keys of the key file, and the passwords of the mail server and the proxy. */
-async function secretsOf({ encryptionKeyFile, mail, outbound }: ServeOptions): Promise<readonly string[]> {
+/** What alerts must not quote: the keys of the key file, and the passwords of the mail server, the proxy and the database. */
+async function secretsOf(
+  { encryptionKeyFile, mail, outbound, store }: ServeOptions,
+  { environment }: Terminal,
+): Promise<readonly string[]> {
   const keys = encryptionKeyFile === null ? [] : await keysOfFile(encryptionKeyFile);
-  return [...keys, ...[mail?.url, outbound.proxy?.url].filter((url) => url !== undefined)];
+  const others = [mail?.url, outbound.proxy?.url, store.listenUrl, environment['PGPASSWORD']];
+  if (store.place.type === 'postgres') others.push(store.place.url);
+  return [...keys, ...others.filter((secret) => typeof secret === 'string' && secret !== '')] as string[];
 }
 
-async function storeFrom(options: ServeOptions): Promise<Storage> {
-  const opened = await openStore(options.storePath);
+async function storeFrom({ store }: ServeOptions, logger: Logger): Promise<Storage> {
+  const opened = await openStore(store, logger);
   return opened.match(
     (storage) => storage,
     (error) => {

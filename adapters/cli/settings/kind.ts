@@ -3,8 +3,10 @@ import { parseDurationNanos } from '../../../src/index.js';
 import type { OptionKind } from '../../../src/options/check-options.js';
 
 /** JSON pointer to a fault within a value of the settings file; empty for the value itself. */
-interface Misfit {
+export interface Misfit {
   readonly pointer: string;
+  /** What is wrong, instead of the kind's `takes`. */
+  readonly reason?: string;
 }
 
 /** The type of a setting: its form as a string and as JSON. */
@@ -51,13 +53,15 @@ export function textOf(kind: OptionKind): Kind {
   return textKind(`takes ${kind.takes}`, (text) => (kind.fits(text) ? text : undefined));
 }
 
-/** The path of a file. */
+/** The path of a file or a folder. */
 export const fileKind: Kind = {
   ...textKind('takes the path of a file', (text) => (text === '' || text.includes('\0') ? undefined : text), {
     minLength: 1,
   }),
   path: 'file',
 };
+
+export const folderKind: Kind = { ...fileKind, takes: 'takes the path of a folder' };
 
 export function oneOf(...words: readonly string[]): Kind {
   const takes = `takes ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;

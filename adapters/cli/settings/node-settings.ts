@@ -1,5 +1,5 @@
 import { nodeName, nodePoolName, recordId } from '../../../src/options/node-kinds.js';
-import { durationKind, listKind, numberKind, textKind, textOf } from './kind.js';
+import { durationKind, folderKind, listKind, numberKind, textKind, textOf } from './kind.js';
 import type { Setting } from './setting.js';
 
 const nodeText = textOf(nodeName);
@@ -12,6 +12,12 @@ export const nodeSettings: readonly Setting[] = [
     key: 'node.id',
     kind: textOf(recordId),
     summary: 'ID of the node; generated at the first start and kept when absent',
+  },
+  {
+    key: 'node.directory',
+    kind: folderKind,
+    summary:
+      'folder of the files, logs and processes of tasks; when absent, PATH-allocations beside a store sqlite:PATH, signalbox-allocations in the working folder for a store in PostgreSQL, and a temporary folder for a store in memory',
   },
   { key: 'node.name', kind: nodeText, summary: 'name of the node; the host name when absent' },
   { key: 'node.pool', kind: textOf(nodePoolName), default: 'default', summary: 'node pool' },

@@ -2,8 +2,9 @@ import { isIP, isIPv6 } from 'node:net';
 import { settingChoices } from '../../../src/index.js';
 import { hostVolumeFrom } from '../host-volumes.js';
 import { listenParts } from '../listen-parts.js';
-import { durationKind, fileKind, flagKind, type Kind, listKind, numberKind, oneOf, textKind } from './kind.js';
+import { durationKind, fileKind, flagKind, listKind, numberKind, oneOf, textKind } from './kind.js';
 import type { Setting } from './setting.js';
+import { postgresUrlKind, storeKind } from './store-kind.js';
 
 const host = textKind('takes host names or addresses without ports, such as jobs.internal', (text) =>
   text === '*' || isIPv6(text) || /^[A-Za-z0-9._-]{1,253}$/.test(text) ? text : undefined,
@@ -32,10 +33,6 @@ const smtpUrl = textKind('takes a URL such as smtp://user:password@mail.example.
 const listen = textKind('takes HOST:PORT, such as 127.0.0.1:4646 or [::1]:0', (text) =>
   listenParts(text) === undefined ? undefined : text,
 );
-const store: Kind = {
-  ...textKind('takes memory or sqlite:PATH', (text) => (/^(?:memory|sqlite:[^\0]+)$/s.test(text) ? text : undefined)),
-  path: 'store',
-};
 const base = textKind('takes a path, such as / or /api/v2', (text) => {
   if (text === '/' || text === '') return '';
   return /^(?:\/[A-Za-z0-9._~-]+)+\/?$/.test(text) ? text.replace(/\/$/, '') : undefined;
@@ -54,9 +51,25 @@ export const processSettings: readonly Setting[] = [
   {
     key: 'store',
     flag: 'store',
-    kind: store,
+    kind: storeKind,
     default: 'memory',
-    summary: 'the store: memory (lost when the server ends) or sqlite:PATH',
+    secret: 'password',
+    summary:
+      'the store: memory (lost when the server ends), sqlite:PATH, or postgres://USER@HOST/DATABASE, with ?schema=NAME for another schema than signalbox',
+  },
+  {
+    key: 'storeTimeout',
+    kind: durationKind(1),
+    default: 10_000,
+    summary:
+      'how long reads and writes wait while another process holds the file of the store, or its database server is away; then 503',
+  },
+  {
+    key: 'storeListenUrl',
+    kind: postgresUrlKind,
+    secret: true,
+    summary:
+      "URL of the store's database server past a pooler in transaction mode, which lets no notifications through; without it, changes of other servers are noticed within 25 ms",
   },
   {
     key: 'names',

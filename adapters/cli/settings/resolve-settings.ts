@@ -1,8 +1,10 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import { didYouMean } from '../did-you-mean.js';
+import type { Misfit } from './kind.js';
 import { type Setting, variableOf } from './setting.js';
 import { settingTable } from './setting-table.js';
+import { hasPassword, storeIn } from './store-kind.js';
 
 /** The sources of settings by precedence: flags, environment, file, default. */
 export interface SettingSources {
@@ -73,6 +75,12 @@ function fromFlags(setting: Setting, flags: readonly FlagText[], faults: string[
   if (first === undefined || last === undefined) return undefined;
   // A flag that may hold several values may also be repeated.
   const text = Array.isArray(setting.default) ? given.map((one) => one.text).join(',') : last.text;
+  if (setting.secret === 'password' && hasPassword(text)) {
+    faults.push(
+      `${last.flag}: other users can read command lines: leave the password out of the URL, for PGPASSWORD or a file of passwords (PGPASSFILE), ` +
+        `or set the URL with ${variableOf(setting.key)} or in the settings file`,
+    );
+  }
   return fromText(setting, text, last.flag, faults);
 }
 
@@ -88,7 +96,7 @@ function fromEnvironment(
 
 function fromText(setting: Setting, text: string, source: string, faults: string[]): Found {
   const read = setting.kind.fromText(text);
-  if (read.isErr()) faults.push(`${source} ${setting.kind.takes}${butIs(setting, text)}`);
+  if (read.isErr()) faults.push(`${source} ${faultOf(setting, text, read.error)}`);
   return { value: read.unwrapOr(undefined), source };
 }
 
@@ -102,25 +110,25 @@ function fromFile(
   if (file === null || !values.has(key)) return undefined;
   const read = kind.fromJson(values.get(key));
   if (read.isErr()) {
-    faults.push(
-      `${file.path}: at /${key.replaceAll('.', '/')}${read.error.pointer}: it ${kind.takes}${butIs(setting, values.get(key))}`,
-    );
+    const at = `/${key.replaceAll('.', '/')}${read.error.pointer}`;
+    faults.push(`${file.path}: at ${at}: it ${faultOf(setting, values.get(key), read.error)}`);
     return { value: undefined, source: file.path };
   }
   return { value: rebased(read.value, kind.path, dirname(file.path)), source: file.path };
 }
 
-/** `, not "x"`; empty for a secret. */
-function butIs({ secret }: Setting, value: unknown): string {
-  return secret === true ? '' : `, not ${(JSON.stringify(value) ?? 'nothing').slice(0, 60)}`;
+/** `takes …, not "x"`; without the value when it is or may contain a secret. */
+function faultOf({ kind, secret }: Setting, value: unknown, { reason }: Misfit): string {
+  if (reason !== undefined) return reason;
+  const isHidden = secret === true || (secret === 'password' && /[@?]|:\/\//.test(String(value)));
+  return isHidden ? kind.takes : `${kind.takes}, not ${(JSON.stringify(value) ?? 'nothing').slice(0, 60)}`;
 }
 
 /** Resolves paths in a settings file relative to its folder. */
 function rebased(value: unknown, path: 'file' | 'store' | undefined, folder: string): unknown {
   if (typeof value !== 'string' || path === undefined) return value;
-  if (path === 'file') return isAbsolute(value) ? value : resolve(folder, value);
-  const inner = value.startsWith('sqlite:') ? value.slice('sqlite:'.length) : null;
-  return inner === null || isAbsolute(inner) ? value : `sqlite:${resolve(folder, inner)}`;
+  if (path === 'store') return storeIn(value, folder);
+  return isAbsolute(value) ? value : resolve(folder, value);
 }
 
 /** The values of a file by key. Unknown keys are faults. */

@@ -11,8 +11,8 @@ export interface Setting {
   readonly summary: string;
   /** Its flag, without dashes; other settings are given as `--set KEY=VALUE`. */
   readonly flag?: string;
-  /** The value is never printed. */
-  readonly secret?: true;
+  /** The value is never printed; `password`: its password is not, and command lines may not contain one. */
+  readonly secret?: true | 'password';
   /** Part of the engine's settings, under the same key. */
   readonly ofEngine?: true;
 }

@@ -5,6 +5,7 @@ import {
   mayCall,
   type Principal,
   principalFault,
+  type StorageError,
   tokenAuthenticator,
 } from '../../../src/index.js';
 import type { Query } from '../calls/query.js';
@@ -46,7 +47,7 @@ export type Authentication =
   | { readonly type: 'missing'; readonly caller: Principal }
   /** Invalid credentials. */
   | { readonly type: 'unknown' }
-  | { readonly type: 'failed'; readonly message: string };
+  | { readonly type: 'failed'; readonly error: StorageError };
 
 export type Authenticator = (request: HttpRequest) => Authentication | Promise<Authentication>;
 
@@ -99,7 +100,7 @@ function storeAuthenticator(engine: Engine): Authenticator {
         if (caller === undefined) return unknown;
         return { type: secret === undefined ? 'missing' : 'known', caller };
       },
-      (error) => ({ type: 'failed', message: error.message }),
+      (error) => ({ type: 'failed', error }),
     );
   };
 }

@@ -37,17 +37,17 @@ interface TaggedError {
   readonly type: ErrorTag;
 }
 
-/** Whether the store refused a write because another process holds its write lock: the same request can succeed later. */
+/** Whether the store was not available, because another process holds its write lock or its server is away: the same request can succeed later. */
 export function isBusyStore(error: { readonly type: ErrorTag; readonly reason?: unknown }): boolean {
   return error.type === 'storage_failed' && error.reason === 'busy';
 }
 
 /** The message for it. */
 export const busyStoreText =
-  'the store is busy: another process has held its write lock for too long; nothing was changed. Try again later; if it ' +
-  'persists, look for a suspended or frozen server on the same store';
+  'the store is busy: another process has held its write lock, or its database server has been away, for too long; nothing was changed. ' +
+  'Try again later; if it persists, look for a suspended or frozen server on the same store, or at the database server';
 
-/** In seconds: each try has already waited for the lock. */
+/** In seconds: each try has already waited for the store. */
 export function retryBusyStore(response: HttpResponse): HttpResponse {
   response.headers.push('Retry-After', '5');
   return response;

@@ -2,7 +2,7 @@ import { passwordsIn } from '../../../src/agent/output/output-tail.js';
 
 /** Parts of names of variables that hold secrets, and ends of names of those that only say where one is. */
 const secretName =
-  /(?:^|_)(?:tokens?|secrets?|password|passwd|passphrase|pass|credentials?|(?:api|access|private|secret|encryption|signing)?_?keys?)(?:_|$)/i;
+  /(?:^|_)(?:tokens?|secrets?|(?:PG)?password|passwd|passphrase|pass|credentials?|(?:api|access|private|secret|encryption|signing)?_?keys?)(?:_|$)/i;
 const placeName = /_(?:file|path|dir|directory|url|id|name|ttl)$/i;
 /** Shorter values occur in any output by chance. */
 const shortest = 8;

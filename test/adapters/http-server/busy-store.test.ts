@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { errAsync } from 'neverthrow';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { createHttpHandler, type HttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
-import { recordingDelivery } from '../../../adapters/memory/index.js';
+import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
-import { createEngine, hostPrincipal, putWorkspace, type Storage } from '../../../src/index.js';
+import { createEngine, hostPrincipal, putWorkspace, type Storage, type StorageError } from '../../../src/index.js';
 
 /** Takes the write lock of a file, says so, and keeps it for as long as it lives. */
 const holder = `
@@ -83,3 +84,22 @@ test('the notification interface answers a document with the same status', async
     errors: [{ status: '503', title: 'service unavailable', detail: expect.stringMatching(/^the store is busy/) }],
   });
 });
+
+test.each(['neutral', 'upstream'] as const)(
+  'a token that a busy store cannot look up is a 503 that logs nothing, with %s names',
+  async (names) => {
+    const lines: unknown[] = [];
+    const note = (...line: readonly unknown[]): void => void lines.push(line);
+    const logger = { debug: note, info: note, warn: note, error: note };
+    const busy: StorageError = { type: 'storage_failed', reason: 'busy', message: 'The server is away.' };
+    const away: Storage = { ...memoryStorage(), read: () => errAsync(busy) };
+    const ports = { storage: away, clock: systemClock(), ids: randomIds(), delivery: recordingDelivery(), logger };
+    handler = createHttpHandler(createEngine(ports), { access: 'token', names });
+    for (const target of ['/v1/jobs', '/v1/nodes', '/v1/var/a']) {
+      const headers = { 'x-nomad-token': 'some-secret-of-a-token', 'x-svc-token': 'some-secret-of-a-token' };
+      const response = await handler(requestFrom({ method: 'GET', target, headers }));
+      expect([target, response.status, response.headers.includes('Retry-After')]).toEqual([target, 503, true]);
+    }
+    expect(lines).toEqual([]);
+  },
+);

@@ -10,7 +10,8 @@ describe('parseServeOptions', () => {
       node: { nodePool: 'default', datacenter: 'dc1', volumes: {}, reserved: { cpu: 0, memory: 0, disk: 0 }, ...kept },
       host: '127.0.0.1',
       port: 4646,
-      storePath: null,
+      store: { place: { type: 'memory' }, busyMs: 10_000, listenUrl: null },
+      directory: null,
       names: 'neutral',
       access: 'token',
       seedFile: null,
@@ -36,7 +37,7 @@ describe('parseServeOptions', () => {
       '--allow-outbound 10.0.0.0/8,127.0.0.1/32 --allow-outbound fd00::/8 --notifications-base /x/y/ --no-runner ' +
       '--volume media=/srv/media,data=/srv/data:ro ' +
       '--public-origin https://jobs.example.org/ignored --allow-host a.example,10.0.0.1 --allow-host fd00::1 ' +
-      '--set maximumConnections=500 --set maximumConnectionsPerAddress=50 --set maximumWaitingReads=800 --set stallTimeout=5s';
+      '--set maximumConnections=500 --set maximumConnectionsPerAddress=50 --set maximumWaitingReads=800 --set stallTimeout=5s --set storeTimeout=3s';
     expect(parseServeOptions(args.split(' '))._unsafeUnwrap()).toEqual({
       node: {
         nodePool: 'default',
@@ -47,7 +48,8 @@ describe('parseServeOptions', () => {
       },
       host: '0.0.0.0',
       port: 0,
-      storePath: '/tmp/a:b.db',
+      store: { place: { type: 'sqlite', path: '/tmp/a:b.db' }, busyMs: 3000, listenUrl: null },
+      directory: '/tmp/a:b.db-allocations',
       names: 'upstream',
       access: 'token',
       seedFile: 's.json',

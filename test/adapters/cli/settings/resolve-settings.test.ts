@@ -112,8 +112,12 @@ describe('resolveSettings', () => {
 
   it('counts paths of a file from its folder, others from the working folder', () => {
     const file = { path, content: { seed: 'seed.json', caFile: '/ca.pem', store: 'sqlite:data/x.sqlite' } };
-    const { seedFile, outbound, storePath } = parseServeOptions([], { environment: {}, file })._unsafeUnwrap();
-    expect([seedFile, outbound.caFile, storePath]).toEqual(['/etc/box/seed.json', '/ca.pem', '/etc/box/data/x.sqlite']);
+    const { seedFile, outbound, store } = parseServeOptions([], { environment: {}, file })._unsafeUnwrap();
+    expect([seedFile, outbound.caFile, store.place]).toEqual([
+      '/etc/box/seed.json',
+      '/ca.pem',
+      { type: 'sqlite', path: '/etc/box/data/x.sqlite' },
+    ]);
     expect(parseServeOptions(['--seed', 'seed.json'])._unsafeUnwrap().seedFile).toBe('seed.json');
   });
 
