@@ -7,6 +7,7 @@ import type { JobInput } from '../../src/jobs/document/input/index.js';
 import { messageIdentity } from '../../src/receiver.js';
 import { endAll } from '../adapters/cli/cli-process.js';
 import { type PostgresServer, postgresServer } from '../adapters/postgres/postgres-server.js';
+import { commandLineProgram, laterCommandLine } from '../support/command-line.js';
 import { eventually, type Installation, installation, pause, type Served } from '../support/installation.js';
 import { patience } from '../support/patience.js';
 import { type RoughProxy, roughProxy } from '../support/rough-proxy.js';
@@ -15,7 +16,8 @@ import { type RoughProxy, roughProxy } from '../support/rough-proxy.js';
  * Three servers on one database, and two agents that reach one of them each through a balancer, while runs are dispatched, a periodic job is
  * launched every other second, jobs are registered, and a receiver is notified. Servers are killed, stopped for seconds and ended. The others take
  * over: what is acknowledged is kept, each run and each launch runs once, the receiver hears of each step in order, and every node
- * can be reached through every server. `SIGNALBOX_SERVER_FAULTS=200` for a longer run.
+ * can be reached through every server. In a second run two versions of the package, which differ in each of their indexes, replace each
+ * other. `SIGNALBOX_SERVER_FAULTS=200` for longer runs.
  */
 const asked = process.env['SIGNALBOX_SERVER_FAULTS'];
 const faults = Number(asked ?? 4);
@@ -34,15 +36,25 @@ afterEach(async () => {
   endAll();
 });
 
-test(`${faults} servers of three are killed, stopped and ended`, { timeout: 180_000 + faults * 40_000 }, async () => {
-  fleet = await Fleet.open();
+const timeout = 180_000 + faults * 40_000;
+
+test(`${faults} servers of three are killed, stopped and ended`, { timeout }, async () => {
+  fleet = await Fleet.open(['kill', 'stop', 'kill', 'end']);
   for (let fault = 0; fault < faults; fault += 1) await fleet.suffer(fault);
   const wrong = await fleet.wrongs();
   console.info(fleet.figures());
   expect(wrong).toEqual([]);
 });
 
-const kinds = ['kill', 'stop', 'kill', 'end'] as const;
+test(`${faults} servers of three are replaced by one of another version, forth and back`, { timeout }, async () => {
+  fleet = await Fleet.open(['end'], laterCommandLine);
+  for (let fault = 0; fault < faults; fault += 1) await fleet.suffer(fault);
+  const wrong = await fleet.wrongs();
+  console.info(fleet.figures());
+  expect(wrong).toEqual([]);
+});
+
+type Fault = 'kill' | 'stop' | 'end';
 
 class Fleet {
   readonly #installed: Installation;
@@ -59,20 +71,32 @@ class Fleet {
   /** Milliseconds until a run through another server had ended, and until all that was accepted before was sent. */
   readonly #ran: number[] = [];
   readonly #sent: number[] = [];
+  /** Milliseconds until all nodes were reached through all servers again. */
+  readonly #reached: number[] = [];
   readonly #wrong: string[] = [];
   readonly #seen = { requests: 0, ids: new Set<string>(), repeated: 0, heard: new Map<string, string[]>() };
+  #unreached = '';
   #busy = true;
   #callers: Promise<void>[] = [];
 
-  private constructor(installed: Installation, database: PostgresServer) {
+  readonly #faults: readonly Fault[];
+  /** The programs of servers that begin, in turn. */
+  readonly #programs: string[] = [];
+  #started = 0;
+
+  private constructor(installed: Installation, database: PostgresServer, kinds: readonly Fault[]) {
+    this.#faults = kinds;
     this.#installed = installed;
     this.#database = database;
     this.#launches = join(installed.folder, 'launches');
     writeFileSync(this.#launches, '');
   }
 
-  static async open(): Promise<Fleet> {
-    const opened = new Fleet(await installation(), await postgresServer(['-c max_connections=60']));
+  static async open(kinds: readonly Fault[], other?: (folder: string) => Promise<string>): Promise<Fleet> {
+    const opened = new Fleet(await installation(), await postgresServer(['-c max_connections=60']), kinds);
+    opened.#programs.push(commandLineProgram());
+    // One of the two is replaced by the other at each of its ends, because their number is odd.
+    if (other !== undefined) opened.#programs.push(await other(join(opened.#installed.folder, 'other')));
     await opened.#begin();
     return opened;
   }
@@ -98,7 +122,7 @@ class Fleet {
   /** One server is gone, for a time or for good; another one takes its place. */
   async suffer(fault: number): Promise<void> {
     const at = fault % processes;
-    const kind = kinds[fault % kinds.length] as (typeof kinds)[number];
+    const kind = this.#faults[fault % this.#faults.length] as Fault;
     const server = this.#server(at);
     await pause(300 + ((fault * 137) % 400));
     const accepted = [...this.#jobs.values()];
@@ -121,7 +145,9 @@ class Fleet {
       this.#noteErrors(server);
       this.#servers[at] = await this.#serve();
     }
-    if (!(await eventually(takeover, () => this.#isReachable()))) this.#wrong.push(`${kind}: a node is not reached`);
+    const back = performance.now();
+    if (await eventually(patience, () => this.#isReachable())) this.#reached.push(performance.now() - back);
+    else this.#wrong.push(`${kind}: a node is not reached: ${this.#unreached}`);
   }
 
   async #takesOver(kind: string, since: number, accepted: readonly string[]): Promise<void> {
@@ -179,7 +205,8 @@ class Fleet {
     return (
       `${faults} faults, ${this.#acknowledged} acknowledgements, ${this.#jobs.size} runs, ${this.#launched().length} launches, ` +
       `${this.#seen.ids.size} notifications, ${this.#seen.repeated} repeated; longest until a run of another server had ended: ` +
-      `${longest(this.#ran)}, until all that was accepted before was sent: ${longest(this.#sent)}`
+      `${longest(this.#ran)}, until all that was accepted before was sent: ${longest(this.#sent)}, until a server that has ` +
+      `begun reached all nodes: ${longest(this.#reached)}`
     );
   }
 
@@ -195,7 +222,8 @@ class Fleet {
   async #serve(): Promise<Served> {
     // A server that was stopped for longer than its requests wait refuses those that it finds when it goes on, and logs it.
     const options = ['--store', this.#database.url, '--no-runner', '--set', `storeTimeout=${3 * stopped}ms`];
-    const server = await this.#installed.serve(options);
+    const program = this.#programs[this.#started++ % this.#programs.length];
+    const server = await this.#installed.serve(options, {}, program);
     this.#live.add(server);
     return server;
   }
@@ -254,14 +282,15 @@ class Fleet {
   async #isReachable(): Promise<boolean> {
     const listed = await this.#server(0).box.jobs.allocations('everywhere');
     const allocations = listed.isOk() ? listed.value.value : [];
-    if (allocations.length !== 2) return false;
-    const answers = [...this.#live].flatMap(({ box }) =>
+    const asked = [...this.#live].flatMap(({ box }) =>
       allocations.flatMap(({ ID }) => [
         box.allocations.stats(ID).map(() => true),
         box.files.list(ID, { path: 'alloc/logs' }).map((files) => files.length > 0),
       ]),
     );
-    return (await Promise.all(answers)).every((answer) => answer.isOk() && answer.value);
+    const answers = await Promise.all(asked);
+    this.#unreached = JSON.stringify(answers.filter((answer) => !answer.isOk() || !answer.value));
+    return allocations.length === 2 && this.#unreached === '[]';
   }
 
   #isSent(jobs: readonly string[]): boolean {
