@@ -1,7 +1,7 @@
 import { err, type Result, ResultAsync } from 'neverthrow';
 import type { Logger } from '../../src/ports/logger.js';
 import type { ReadView, Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
-import { closedFailure, storageFailure } from '../../src/storage/failures.js';
+import { awayMessage, closedFailure, storageFailure } from '../../src/storage/failures.js';
 import type { Overlay } from '../../src/storage/overlay.js';
 import {
   HostTransactionError,
@@ -69,6 +69,8 @@ const poll = { notified: 250, blind: 25 };
 const longWaitMs = 1000;
 /** A connection that has not answered for so long, or for half of the time that callers wait, is given up. */
 const leastAnswerMs = 5000;
+/** How often it is logged that the server is away; what depends on the store logs it at other times. */
+const logEveryMs = 2000;
 /** How often the chain is shortened, in batches of this process. */
 const shortenEvery = 1000;
 
@@ -545,7 +547,7 @@ export class PostgresStore {
 
   #busy(thrown?: unknown): StorageError {
     const reason = thrown instanceof Error && thrown.message !== '' ? `: ${thrown.message}` : '.';
-    return storageFailure('busy', `The database server has not answered for ${this.#options.busyMs / 1000} s${reason}`);
+    return storageFailure('busy', `${awayMessage} ${this.#options.busyMs / 1000} s${reason}`);
   }
 
   /** Fails those who have waited for too long. */
@@ -555,10 +557,9 @@ export class PostgresStore {
     return waiting.filter(({ since }) => since > deadline);
   }
 
-  /** One line a second at most. */
   #away(thrown: unknown): void {
     const now = performance.now();
-    if (now - this.#loggedAt < 1000 || this.#closing !== undefined) return;
+    if (now - this.#loggedAt < logEveryMs || this.#closing !== undefined) return;
     this.#loggedAt = now;
     const error = thrown instanceof Error ? thrown.message : String(thrown);
     this.#options.logger.warn({ error }, 'The database server cannot be reached; it is tried again');

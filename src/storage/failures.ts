@@ -16,6 +16,9 @@ export function storageFailure(reason: StorageError['reason'], message: string):
   return { type: 'storage_failed', reason, message };
 }
 
+/** The beginning of the message of a store whose server has been away for as long as callers wait. Loops that meet it log it. */
+export const awayMessage = 'The database server has not answered for';
+
 export function closedFailure(): StorageError {
   return storageFailure('closed', 'The store is closed.');
 }

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildSync } from 'esbuild';
+import { type BuildOptions, build, buildSync, type Plugin } from 'esbuild';
 import { inject } from 'vitest';
 
 /**
@@ -13,21 +13,44 @@ export function commandLineProgram(): string {
   return join(folder, 'main.mjs');
 }
 
-function bundle(folder: string): void {
-  const root = join(import.meta.dirname, '../..');
-  const made = `${folder}-${process.pid}`;
-  mkdirSync(made);
-  symlinkSync(join(root, 'node_modules'), join(made, 'node_modules'));
-  buildSync({
+/** The command line of a later version, in this folder: every index of every table has a higher version. */
+export async function laterCommandLine(folder: string): Promise<string> {
+  const sources = /[\\/]src[\\/].*\.ts$/;
+  const raised: Plugin = {
+    name: 'raised-versions',
+    setup: ({ onLoad }) =>
+      onLoad({ filter: sources }, ({ path }) => ({
+        contents: readFileSync(path, 'utf8').replace(
+          /version: (\d+),(\s+key)/g,
+          (_, version: string, key: string) => `version: ${Number(version) + 1},${key}`,
+        ),
+        loader: 'ts',
+      })),
+  };
+  await build({ ...optionsFor(folder), plugins: [raised] });
+  return join(folder, 'main.mjs');
+}
+
+const root = join(import.meta.dirname, '../..');
+
+function optionsFor(folder: string): BuildOptions {
+  mkdirSync(folder);
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  return {
     entryPoints: [join(root, 'adapters/cli/main.ts')],
-    outdir: made,
+    outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
     splitting: true,
     format: 'esm',
     platform: 'node',
     packages: 'external',
-  });
+  };
+}
+
+function bundle(folder: string): void {
+  const made = `${folder}-${process.pid}`;
+  buildSync(optionsFor(made));
   try {
     renameSync(made, folder);
   } catch (error) {

@@ -24,7 +24,12 @@ export interface Installation {
   readonly store: string;
   readonly receiver: Receiver;
   /** Starts `signalbox serve` with its runner on the store. Two servers may run on it at the same time. */
-  serve(options?: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Served>;
+  serve(
+    options?: readonly string[],
+    environment?: Readonly<Record<string, string>>,
+    /** The command line of another version. */
+    program?: string,
+  ): Promise<Served>;
   /** Starts the command line with other arguments. */
   run(args: readonly string[], environment?: Readonly<Record<string, string>>): Child;
   /**
@@ -59,10 +64,10 @@ export async function installation(): Promise<Installation> {
     folder,
     store,
     receiver,
-    async serve(options = [], environment = {}) {
+    async serve(options = [], environment = {}, other = program) {
       const own = ['serve', '--listen', '127.0.0.1:0', '--store', `sqlite:${store}`, '--access', 'open'];
       const others = ['--seed', seed, '--allow-outbound', '127.0.0.0/8', ...options];
-      const child = start(process.execPath, [program, ...own, ...others], environment);
+      const child = start(process.execPath, [other, ...own, ...others], environment);
       return { child, box: connect({ url: await child.origin() }) };
     },
     run: (args, environment) => start(process.execPath, [program, ...args], environment),

@@ -46,7 +46,7 @@ export async function backupCommand(given: readonly string[], terminal: Terminal
   return 0;
 }
 
-/** The file of the store. A database has tools of its own, which see one state of all its tables. */
+/** The file of the store. The tools of a database copy one state of all its tables. */
 async function fileOf(args: readonly string[], terminal: Terminal): Promise<string> {
   const { place } = await keptStore(args, terminal);
   if (place.type === 'sqlite') return place.path;

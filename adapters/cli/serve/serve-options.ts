@@ -129,10 +129,8 @@ export function checkedTogether(settings: ResolvedSettings): Result<ResolvedSett
     faults.push(`${access} is allowed only when ${nameOf('listen')} is a loopback address, such as 127.0.0.1:4646`);
   }
   for (const [one, other] of together) {
-    if (isSet(inForce(one)) && !isSet(inForce(other))) faults.push(`${nameOf(one)} has no effect without ${other}`);
-  }
-  if (isSet(inForce('storeListenUrl')) && storePlace(inForce('store') as string).type !== 'postgres') {
-    faults.push(`${nameOf('storeListenUrl')} has no effect without a store in PostgreSQL`);
+    const isThere = other === inPostgres ? isInPostgres(settings) : isSet(inForce(other));
+    if (isSet(inForce(one)) && !isThere) faults.push(`${nameOf(one)} has no effect without ${other}`);
   }
   for (const [smaller, larger] of ordered) {
     if (Number(inForce(smaller)) > Number(inForce(larger))) {
@@ -142,10 +140,12 @@ export function checkedTogether(settings: ResolvedSettings): Result<ResolvedSett
   return faults.length > 0 ? err(faults.join('\n')) : ok(settings);
 }
 
+const inPostgres = 'a store in PostgreSQL';
 const together = [
   ['proxyExcept', 'proxy'],
   ['mailFrom', 'smtpUrl'],
   ['smtpUrl', 'mailFrom'],
+  ['storeListenUrl', inPostgres],
 ] as const;
 
 const notifications = 'notifications.';
@@ -157,6 +157,10 @@ const ordered = [
   [`${notifications}delivery.breaker.pause`, `${notifications}delivery.breaker.maximumPause`],
   ['maximumConnectionsPerAddress', 'maximumConnections'],
 ] as const;
+
+function isInPostgres(settings: ResolvedSettings): boolean {
+  return storePlace(settings.get('store')?.value as string).type === 'postgres';
+}
 
 function isSet(value: unknown): boolean {
   return value !== undefined && !(Array.isArray(value) && value.length === 0);

@@ -31,7 +31,7 @@ export const storeKind: Kind = {
   path: 'store',
 };
 
-/** The URL of a server of PostgreSQL that is no store, such as one past a pooler. */
+/** The URL of a server of PostgreSQL, such as one past a pooler. */
 export const postgresUrlKind: Kind = {
   ...storeKind,
   takes: 'takes a URL such as postgres://USER@HOST/DATABASE',
@@ -64,25 +64,34 @@ function placeFrom(text: string): Result<StorePlace, Misfit> {
 function postgresPlace(text: string): Result<PostgresPlace, Misfit> {
   if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return misfit();
   const url = new URL(text);
-  // Characters of a password that end a part of a URL: what follows them would be taken for something else.
-  if (url.hash !== '' || /[@/]/.test(url.pathname.slice(1)) || url.hostname.includes(',') || !isDecodable(url))
-    return misfit(
-      'takes one host, and a user, a password and a database in which : / ? # @ and % are written as %3A and so on',
-    );
-  for (const name of url.searchParams.keys()) {
-    if (name === 'password' || name === 'user')
-      return misfit('takes user and password before the host, not as parameters');
-    if (name !== 'schema' && !parameters.includes(name))
-      return misfit(`has a parameter that is not known; known are schema, ${parameters.join(', ')}`);
-  }
-  const mode = url.searchParams.get('sslmode');
-  if (mode !== null && !sslModes.includes(mode)) return misfit(`takes as sslmode: ${sslModes.join(', ')}`);
+  const fault = faultOfParts(url) ?? faultOfParameters(url);
+  if (fault !== undefined) return misfit(fault);
   const schema = url.searchParams.get('schema') ?? defaultSchema;
-  if (!/^(?!pg_)[A-Za-z0-9_-]{1,63}$/.test(schema))
-    return misfit('takes as schema up to 63 letters, digits, _ and -, not beginning with pg_');
   if (!url.searchParams.has('schema')) return ok({ type: 'postgres', url: text, schema });
   url.searchParams.delete('schema');
   return ok({ type: 'postgres', url: url.href, schema });
+}
+
+/** Characters of a password that end a part of a URL: what follows them would be taken for something else. */
+function faultOfParts(url: URL): string | undefined {
+  const isWhole = url.hash === '' && !/[@/]/.test(url.pathname.slice(1)) && !url.hostname.includes(',');
+  return isWhole && isDecodable(url)
+    ? undefined
+    : 'takes one host, and a user, a password and a database in which : / ? # @ and % are written as %3A and so on';
+}
+
+function faultOfParameters({ searchParams }: URL): string | undefined {
+  for (const name of searchParams.keys()) {
+    if (name === 'password' || name === 'user') return 'takes user and password before the host, not as parameters';
+    if (name !== 'schema' && !parameters.includes(name))
+      return `has a parameter that is not known; known are schema, ${parameters.join(', ')}`;
+  }
+  const mode = searchParams.get('sslmode');
+  if (mode !== null && !sslModes.includes(mode)) return `takes as sslmode: ${sslModes.join(', ')}`;
+  const schema = searchParams.get('schema') ?? defaultSchema;
+  return /^(?!pg_)[A-Za-z0-9_-]{1,63}$/.test(schema)
+    ? undefined
+    : 'takes as schema up to 63 letters, digits, _ and -, not beginning with pg_';
 }
 
 function isDecodable({ username, password, pathname }: URL): boolean {

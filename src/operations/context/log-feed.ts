@@ -1,6 +1,8 @@
 import type { Clock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';
+import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
+import { awayMessage } from '../../storage/failures.js';
 import { untilFirst } from '../waiting/until-first.js';
 
 /** Levels of log entries, lowest first. `trace`: every fact; only for readers of the monitor. */
@@ -18,6 +20,8 @@ export interface LogEntry {
 /** The most entries that wait for a slow reader; beyond them it gets the number of dropped entries. */
 const mostWaiting = 512;
 const heartbeat = 10_000;
+/** All that depends on the store fails while its server is away: the host's log gets one of these entries in so many milliseconds. */
+const outageEvery = 2 * second;
 
 interface Reader {
   readonly least: number;
@@ -31,6 +35,7 @@ export class LogFeed implements Logger {
   readonly #host: Logger;
   readonly #clock: Clock;
   readonly #readers = new Set<Reader>();
+  #outageAt = Number.NEGATIVE_INFINITY;
 
   constructor(host: Logger, clock: Clock) {
     this.#host = host;
@@ -48,12 +53,12 @@ export class LogFeed implements Logger {
   }
 
   warn(fields: LogEntry['fields'], message: string): void {
-    this.#host.warn(fields, message);
+    if (this.#isNews(fields)) this.#host.warn(fields, message);
     this.#emit('warn', fields, message);
   }
 
   error(fields: LogEntry['fields'], message: string): void {
-    this.#host.error(fields, message);
+    if (this.#isNews(fields)) this.#host.error(fields, message);
     this.#emit('error', fields, message);
   }
 
@@ -87,6 +92,14 @@ export class LogFeed implements Logger {
     } finally {
       this.#readers.delete(reader);
     }
+  }
+
+  #isNews({ error }: LogEntry['fields']): boolean {
+    if (typeof error !== 'string' || !error.includes(awayMessage)) return true;
+    const now = this.#clock.monotonic();
+    if (now - this.#outageAt < outageEvery) return false;
+    this.#outageAt = now;
+    return true;
   }
 
   #missed(reader: Reader): LogEntry {
