@@ -39,6 +39,7 @@ const packaged = [
 
 /** They share a server. */
 const postgres = 'test/adapters/postgres/**/*.test.ts';
+const server = ['test/adapters/postgres/global-setup.ts'];
 
 export default defineConfig({
   test: {
@@ -63,11 +64,8 @@ export default defineConfig({
           exclude: [...shared, ...packaged, ...campaigns, postgres],
         },
       },
-      {
-        extends: true,
-        test: { name: 'postgres', include: [postgres], globalSetup: ['test/adapters/postgres/global-setup.ts'] },
-      },
-      { extends: true, test: { name: 'package', include: packaged } },
+      { extends: true, test: { name: 'postgres', include: [postgres], globalSetup: server } },
+      { extends: true, test: { name: 'package', include: packaged, globalSetup: server } },
       { extends: true, test: { name: 'campaigns', include: campaigns } },
     ],
   },

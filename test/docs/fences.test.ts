@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { inTurns, ownFolder, runProgram } from '../support/run-program.js';
 import { fencesOf, programsOf } from './fence-programs.js';
 
@@ -31,6 +31,8 @@ const settings = {
 };
 
 beforeAll(() => {
+  // Of programs that keep their data in PostgreSQL.
+  process.env['DATABASE_URL'] = inject('postgres');
   rmSync(generated, { recursive: true, force: true });
   mkdirSync(generated, { recursive: true });
   for (const { file, source } of programs) writeFileSync(file, source);
