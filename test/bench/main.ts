@@ -1,7 +1,7 @@
 /*
- * `npm run bench [-- --only NAME] [-- --json FILE]`: each scenario in a process of its own, with a deadline; ours and the
+ * `npm run bench [-- --only NAME] [-- --json FILE] [-- --postgres URL]`: each scenario in a process of its own, with a deadline; ours and the
  * floor alive in one run and taking turns; ratios decide, absolute figures are for this machine. Exits with 1 when a
- * limit is broken.
+ * limit is broken. Scenarios of PostgreSQL start a server, or use the given one, as a superuser who may create schemas.
  *
  * `npm run bench:gate` measures only what `regressions.ts` lists, against bounds that a slow or busy machine keeps too: the best of
  * three runs counts. It fails when a path has become clearly slower than it was, and is part of what must hold before a change lands.
@@ -27,6 +27,8 @@ import { scenarios } from './scenario-list.js';
 import type { Measured } from './scenarios/store-slices.js';
 
 const deadline = 60_000;
+/** Of those that start other processes, and make big tables. */
+const longDeadline = 180_000;
 const built = 'node_modules/.cache/signalbox/bench';
 const { values } = parseArgs({
   options: {
@@ -34,6 +36,7 @@ const { values } = parseArgs({
     json: { type: 'string' },
     inside: { type: 'string' },
     gate: { type: 'boolean', default: false },
+    postgres: { type: 'string' },
   },
 });
 
@@ -52,6 +55,7 @@ if (chosen.length === 0) {
   process.exit(2);
 }
 await buildScenarios();
+const server = chosen.some(({ name }) => name.startsWith('pg.')) ? await databaseServer(values.postgres) : undefined;
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-bench-'));
 const sync = medianSync();
 console.log(
@@ -61,6 +65,7 @@ let failed = false;
 if (values.gate) {
   const broken = chosen.flatMap(({ name }) => gate(name));
   rmSync(folder, { recursive: true, force: true });
+  server?.remove();
   process.exit(broken.length === 0 ? 0 : 1);
 }
 console.log(line(['scenario', 'ours', 'floor', 'unit', 'ratio', 'limit', '']));
@@ -86,6 +91,7 @@ for (const { name } of chosen) {
   }
 }
 rmSync(folder, { recursive: true, force: true });
+server?.remove();
 if (values.json !== undefined) {
   writeFileSync(values.json, JSON.stringify({ node: process.versions.node, fsyncMicroseconds: sync, rows }, null, 2));
 }
@@ -106,13 +112,20 @@ function measure(name: string): Measured[] {
   const file = join(folder, `${name}.json`);
   const run = spawnSync(process.execPath, ['--expose-gc', join(built, 'main.js'), '--inside', name, '--json', file], {
     stdio: ['ignore', 'inherit', 'inherit'],
-    timeout: deadline,
+    timeout: name.startsWith('pg.') ? longDeadline : deadline,
     killSignal: 'SIGKILL',
+    env: { ...process.env, ...(server === undefined ? {} : { SIGNALBOX_BENCH_POSTGRES: server.url }) },
   });
   if (run.status === 0) return JSON.parse(readFileSync(file, 'utf8')) as Measured[];
   failed = true;
   console.log(line([name, '', '', '', '', '', run.signal === null ? 'FAILED' : 'TOOK TOO LONG']));
   return [];
+}
+
+/** The PostgreSQL server that is given, or a new one with durable writes. */
+async function databaseServer(url: string | undefined): Promise<{ readonly url: string; remove(): void }> {
+  if (url !== undefined) return { url, remove: () => undefined };
+  return (await import('../adapters/postgres/postgres-server.js')).postgresServer(['-c shared_buffers=256MB']);
 }
 
 /** Bundled like the published files: run straight from TypeScript, every closure would pay for keeping its name. */

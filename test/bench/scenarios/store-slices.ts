@@ -99,6 +99,10 @@ function millisecondsOf(clock: Clock): number {
 }
 
 function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[sorted.length >> 1] as number;
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] as number;
 }
