@@ -74,7 +74,7 @@ async function opened(
   let connect: () => Promise<Lent>;
   let listen: () => Promise<Lent>;
   try {
-    connect = typeof server === 'string' ? await connectionsTo(server, busyMs) : () => lentBy(server);
+    connect = typeof server === 'string' ? await connectionsTo(server, busyMs) : () => lentBy(server, waitMsOf(busyMs));
     listen = listenUrl === undefined ? connect : await connectionsTo(listenUrl, busyMs);
   } catch (thrown) {
     return err(storageFailure('io', `PostgreSQL: ${thrown instanceof Error ? thrown.message : String(thrown)}`));
@@ -87,13 +87,13 @@ async function opened(
 const silent: Pick<Logger, 'warn' | 'error'> = { warn: () => undefined, error: () => undefined };
 
 /** Milliseconds that a connection is waited for: as long as callers wait, within these. */
-const connectMs = { least: 1000, most: 10_000 };
+const waitMsOf = (busyMs: number): number => Math.min(10_000, Math.max(1000, busyMs));
 
 async function connectionsTo(url: string, busyMs: number): Promise<() => Promise<Lent>> {
   const { default: pg } = await import('pg').catch(() => {
     throw new Error('the package `pg` is not installed: npm install pg');
   });
-  const waitMs = Math.min(connectMs.most, Math.max(connectMs.least, busyMs));
+  const waitMs = waitMsOf(busyMs);
   return async () => {
     const client = new pg.Client({
       ...{ connectionString: url, application_name: 'signalbox', connectionTimeoutMillis: waitMs },
@@ -113,7 +113,19 @@ async function connectionsTo(url: string, busyMs: number): Promise<() => Promise
   };
 }
 
-async function lentBy(pool: PgPool): Promise<Lent> {
-  const client = await pool.connect();
-  return { client: client as unknown as PgClient, giveBack: (broken) => client.release(broken) };
+/** A pool whose connections are all in use may never lend one. */
+async function lentBy(pool: PgPool, waitMs: number): Promise<Lent> {
+  const lending = pool.connect();
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), waitMs);
+  });
+  const client = await Promise.race([lending, timeout]).finally(() => clearTimeout(timer));
+  if (client !== undefined)
+    return { client: client as unknown as PgClient, giveBack: (broken) => client.release(broken) };
+  lending.then(
+    (late) => late.release(),
+    () => undefined,
+  );
+  throw new Error('The pool has no free connection.');
 }
