@@ -40,7 +40,11 @@ const packaged = [
 /** They share a server. */
 const postgres = 'test/adapters/postgres/**/*.test.ts';
 
+/** Another version of `pg`, by its folder: `npm run test:postgres`. */
+const pg = process.env['SIGNALBOX_PG'];
+
 export default defineConfig({
+  resolve: { alias: pg === undefined ? {} : { pg: `${pg}/lib/index.js` } },
   test: {
     globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/setup.ts'],

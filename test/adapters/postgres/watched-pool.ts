@@ -41,7 +41,7 @@ export function watchedPool(url: string, watch: (trip: RoundTrip) => unknown): P
             client.emit('error', new Error('The network has failed.'));
             return () =>
               new Promise((resolve) => {
-                sent.callback = () => client.end().then(resolve);
+                sent.callback = () => void client.end().then(resolve);
                 send(sent);
               });
           },
