@@ -41,7 +41,11 @@ const packaged = [
 const postgres = 'test/adapters/postgres/**/*.test.ts';
 const server = ['test/adapters/postgres/global-setup.ts'];
 
+/** Another version of `pg`, by its folder: `npm run test:postgres`. */
+const pg = process.env['SIGNALBOX_PG'];
+
 export default defineConfig({
+  resolve: { alias: pg === undefined ? {} : { pg: `${pg}/lib/index.js` } },
   test: {
     globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/setup.ts'],

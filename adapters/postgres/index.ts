@@ -4,20 +4,14 @@ import { amount, either, milliseconds, optional, port, text, textLike } from '..
 import type { Logger } from '../../src/ports/logger.js';
 import type { StorageError } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
-import { connectionsTo } from './connections.js';
+import { connectionsTo, lentBy, type PgPool } from './connections.js';
 import { type PostgresStorage, PostgresStore } from './postgres-storage.js';
 import type { Lent } from './session.js';
-import type { PgClient } from './wire.js';
 
 export { HostTransactionError } from '../storage-kit/index.js';
+export type { PgPool } from './connections.js';
 export type { PostgresOutcome, PostgresRows, PostgresStatements, PostgresValue } from './host-rows.js';
 export type { PostgresStorage } from './postgres-storage.js';
-
-/** A pool of the `pg` package. A store holds three of its connections while it is open. */
-export interface PgPool {
-  /** Lends a connection; `release` takes it back, and ends it when it gets true. */
-  connect(): Promise<{ query(query: never): unknown; release(end?: boolean): void }>;
-}
 
 /** Where a store is in its database, and how long the server is waited for. */
 export interface PostgresStorageOptions {
@@ -75,7 +69,7 @@ async function opened(
   let connect: () => Promise<Lent>;
   let listen: () => Promise<Lent>;
   try {
-    connect = typeof server === 'string' ? await connectionsTo(server, busyMs) : () => lentBy(server);
+    connect = typeof server === 'string' ? await connectionsTo(server, busyMs) : () => lentBy(server, busyMs);
     listen = listenUrl === undefined ? connect : await connectionsTo(listenUrl, busyMs);
   } catch (thrown) {
     return err(storageFailure('io', `PostgreSQL: ${thrown instanceof Error ? thrown.message : String(thrown)}`));
@@ -86,8 +80,3 @@ async function opened(
 }
 
 const silent: Pick<Logger, 'warn' | 'error'> = { warn: () => undefined, error: () => undefined };
-
-async function lentBy(pool: PgPool): Promise<Lent> {
-  const client = await pool.connect();
-  return { client: client as unknown as PgClient, giveBack: (broken) => client.release(broken) };
-}

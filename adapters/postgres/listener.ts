@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Lent } from './session.js';
 import { Session } from './session.js';
 
@@ -15,8 +14,11 @@ export class Listener {
   readonly #channel: string;
   readonly #onHint: () => void;
   readonly #onSilence: () => void;
-  /** What it notifies itself with. A pooler shows other process IDs than the server does. */
-  readonly #own = randomUUID();
+  /**
+   * The process of the server that it is connected to. A pooler names another one: in transaction mode a notification of its own arrives with
+   * the answer, by chance, and those of others do not.
+   */
+  #own: number | undefined;
   /** Whether a notification has arrived a short time ago. */
   isProven = false;
   #isStarted = false;
@@ -44,7 +46,8 @@ export class Listener {
       const lent = await connect();
       // A new session listens to nothing.
       this.#isListening = false;
-      lent.client.on('notification', ((message: { readonly payload?: string }) => this.#heard(message)) as never);
+      lent.client.on('notification', ((message: { readonly processId?: number }) => this.#heard(message)) as never);
+      this.#own = (lent.client as { readonly processID?: number | null }).processID ?? undefined;
       const lost = (): void => {
         if (this.#isListening) this.#lost();
       };
@@ -76,8 +79,8 @@ export class Listener {
     if (!this.#isSending) this.#session.abandon();
   }
 
-  #heard({ payload }: { readonly payload?: string }): void {
-    if (payload === this.#own) this.#arrived?.();
+  #heard({ processId }: { readonly processId?: number }): void {
+    if (processId === this.#own) this.#arrived?.();
     else this.#onHint();
   }
 
@@ -86,7 +89,7 @@ export class Listener {
     try {
       while (this.#isWanted && this.#isOpen) {
         this.#isWanted = false;
-        await this.#session.run([{ text: `NOTIFY ${this.#channel}, '${this.#own}'` }]);
+        await this.#session.run([{ text: `NOTIFY ${this.#channel}` }]);
       }
     } catch {
       this.#lost();

@@ -115,7 +115,7 @@ export class Session {
   /** A connection to a server that can be written to. */
   async #open(): Promise<Lent> {
     try {
-      const lent = await this.#lend();
+      const lent = await this.#connect();
       this.#adopt(lent);
       const [standby] = await this.#send(lent.client, { statements: [isStandby], isBoundFirst: false });
       if (standby?.rows[0]?.[0] !== 't') return lent;
@@ -128,26 +128,6 @@ export class Session {
       throw new NotConnected(thrown);
     }
     throw new NotConnected(new Error('The server is a standby, which cannot be written to.'));
-  }
-
-  /** A pool whose connections are all in use may never lend one. */
-  async #lend(): Promise<Lent> {
-    const lending = this.#connect();
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), this.#answerMs);
-    });
-    try {
-      const lent = await Promise.race([lending, timeout]);
-      if (lent !== undefined) return lent;
-    } finally {
-      clearTimeout(timer);
-    }
-    lending.then(
-      (late) => late.giveBack(false),
-      () => undefined,
-    );
-    throw new Error('There is no free connection.');
   }
 
   #adopt(lent: Lent): void {

@@ -76,6 +76,73 @@ describe('what cannot be stored', () => {
   });
 });
 
+describe('an error of the server', () => {
+  /** A store whose next two commits run into something. */
+  async function troubled(trouble: string): Promise<{ storage: Storage; count: () => Promise<unknown>; role: string }> {
+    const schema = newSchema();
+    await admin.query(`CREATE ROLE ${schema} LOGIN; CREATE SCHEMA ${schema} AUTHORIZATION ${schema}`);
+    const storage = await open(schema, { busyMs: 60_000 }, url.replace('postgres@', `${schema}@`));
+    await store(storage, { key: ['count'], text: '0' });
+    await admin.query(`CREATE SEQUENCE ${schema}.commits; GRANT ALL ON SEQUENCE ${schema}.commits TO ${schema}`);
+    await admin.query(
+      `CREATE FUNCTION ${schema}.trouble() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF nextval('${schema}.commits') <= 2 THEN ${trouble}; END IF; RETURN NEW; END $$`,
+    );
+    await admin.query(
+      `CREATE TRIGGER trouble BEFORE INSERT ON ${schema}.sb_chain FOR EACH ROW EXECUTE FUNCTION ${schema}.trouble()`,
+    );
+    const count = async (): Promise<unknown> => {
+      const written = await storage.write((view) => {
+        const next = Number(view.get(things, ['count'])?.record.text) + 1;
+        view.put(things, { key: ['count'], text: String(next) });
+        return ok(next);
+      });
+      return written.isOk() ? written.value.value : (written.error as { reason: string }).reason;
+    };
+    return { storage, count, role: schema };
+  }
+
+  const raised = (code: string): string => `RAISE EXCEPTION 'injected' USING ERRCODE = '${code}'`;
+
+  test.each(['40001', '40P01', '55P03', '57014', '25006', '53200', '53300', '57P01', '25P04'])(
+    '%s passes: the batch runs again, and is written once',
+    async (code) => {
+      const { storage, count } = await troubled(raised(code));
+      expect([await count(), await count()]).toEqual([1, 2]);
+      await storage.close();
+    },
+  );
+
+  test.each([
+    ['53100', 'full'],
+    ['42501', 'io'],
+    ['58030', 'io'],
+    ['XX001', 'io'],
+  ])('%s is reported as %s, and the store works again when it is over', async (code, reason) => {
+    const { storage, count } = await troubled(raised(code));
+    expect([await count(), await count(), await count()]).toEqual([reason, reason, 1]);
+    expect(await look(storage, (view) => view.list(things).length)).toBe(1);
+    await storage.close();
+  });
+
+  test('a timeout of statements that the role has is waited out', async () => {
+    const { storage, count, role } = await troubled('PERFORM pg_sleep(60)');
+    await admin.query(`ALTER ROLE ${role} SET statement_timeout = '100ms'`);
+    await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`);
+    expect([await count(), await count()]).toEqual([1, 2]);
+    await storage.close();
+  });
+});
+
+test('a pool without a free connection is waited for, and then the store is busy', async () => {
+  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  const storage = valueFrom(await postgresStorage(pool, { schema: newSchema(), busyMs: 100 }));
+  await store(storage, { key: ['a'] });
+  assertFailed(await storage.read((view) => view.get(things, ['a'])), 'busy');
+  await store(storage, { key: ['b'] });
+  await storage.close();
+  await pool.end();
+});
+
 describe('a server that has lost confirmed batches', () => {
   test('is noticed: what was known is forgotten, waiters are answered, and the host is told', async () => {
     const schema = newSchema();

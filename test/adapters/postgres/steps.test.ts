@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { ok } from 'neverthrow';
 import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';
 import { postgresStorage } from '../../../adapters/postgres/index.js';
 import { Listener } from '../../../adapters/postgres/listener.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { table } from '../../../src/shared/table.js';
-import { commit, look, type Thing, valueFrom } from '../../conformance/storage/storage-subject.js';
+import { assertFailed, commit, look, type Thing, valueFrom } from '../../conformance/storage/storage-subject.js';
 import { type RoundTrip, watchedPool } from './watched-pool.js';
 
 const url = inject('postgres');
@@ -93,6 +94,27 @@ test('a commit that the network delivers after it was looked for is not stored',
   expect(await count(storage, older)).toBe(2);
   expect(commits).toBeGreaterThan(1);
   expect(await look(storage, (view) => view.get(older, ['count'])?.record.text)).toBe('2');
+  await storage.close();
+});
+
+test('writes behind one whose outcome is unknown are busy in time; that one waits for the answer', async () => {
+  let isLost = false;
+  const pool = watchedPool(url, (trip) => {
+    if (isLost && trip.texts.some((text) => text.startsWith('UPDATE'))) {
+      pool.isOpen = false;
+      trip.lose();
+    } else trip.pass();
+  });
+  const storage = valueFrom(await postgresStorage(pool, { schema: newSchema(), busyMs: 200 }));
+  expect(await count(storage, older)).toBe(1);
+  isLost = true;
+  const first = count(storage, older);
+  await expect.poll(() => pool.isOpen).toBe(false);
+  assertFailed(await storage.write((view) => ok(view.put(older, { key: ['second'] }))), 'busy');
+  isLost = false;
+  pool.isOpen = true;
+  expect(await first).toBe(2);
+  expect(await look(storage, (view) => view.list(older).length)).toBe(1);
   await storage.close();
 });
 

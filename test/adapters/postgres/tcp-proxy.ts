@@ -12,6 +12,12 @@ interface Pair {
   readonly waiting: { readonly way: Way; readonly chunk: Buffer | undefined }[];
 }
 
+interface Split {
+  readonly marker: string;
+  readonly bytes: number;
+  readonly then: () => void;
+}
+
 /** Forwards connections to a server, as a network that fails in the ways that networks do. */
 export class TcpProxy {
   readonly #server: Server;
@@ -22,15 +28,20 @@ export class TcpProxy {
   target: number;
   /** Bytes that still pass in each direction; then the connection is cut. */
   left: Record<Way, number> = { up: Number.POSITIVE_INFINITY, down: Number.POSITIVE_INFINITY };
+  #split: Split | undefined;
 
   constructor(target: number) {
     this.target = target;
     this.#server = createServer((client) => this.#join(client));
   }
 
-  /** Its port. */
+  /** Gives its port. */
   async open(): Promise<number> {
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return this.port;
+  }
+
+  get port(): number {
     return (this.#server.address() as { port: number }).port;
   }
 
@@ -45,6 +56,8 @@ export class TcpProxy {
     const from = way === 'up' ? pair.client : pair.upstream;
     from.on('data', (chunk: Buffer) => {
       if (pair.held.has(way)) pair.waiting.push({ way, chunk });
+      else if (way === 'up' && this.#split !== undefined && chunk.includes(this.#split.marker))
+        this.#hang(pair, chunk, this.#split);
       else this.#write(pair, way, chunk);
     });
     from.on('error', () => undefined);
@@ -52,6 +65,22 @@ export class TcpProxy {
       if (pair.held.has(way)) pair.waiting.push({ way, chunk: undefined });
       else this.#end(pair);
     });
+  }
+
+  /**
+   * The next chunk to the server that contains a string passes without its last bytes; then its connection hangs, in this direction, and
+   * the function is called.
+   */
+  splitNext(marker: string, bytes: number, then: () => void = () => undefined): void {
+    this.#split = { bytes, marker, then };
+  }
+
+  #hang(pair: Pair, chunk: Buffer, { bytes, then }: Split): void {
+    this.#split = undefined;
+    pair.held.add('up');
+    pair.upstream.write(chunk.subarray(0, -bytes));
+    pair.waiting.push({ way: 'up', chunk: chunk.subarray(-bytes) });
+    then();
   }
 
   #write(pair: Pair, way: Way, chunk: Buffer): void {
