@@ -6,6 +6,7 @@ import { type AnyTable, entryOf } from '../../src/storage/records.js';
 import { type Batch, type FetchedRow, type OrderName, orderName, parseTables } from './batch.js';
 import { batchOf, Catalog } from './catalog.js';
 import { type Gap, type Misses, Replica } from './replica.js';
+import { ServerTime } from './server-time.js';
 import { ConnectionLost, isOfStore, isPassing, isServerError, type Session } from './session.js';
 import { indexesEvery, layout, type Sql } from './sql.js';
 import type { Statement, StatementResult } from './wire.js';
@@ -46,6 +47,7 @@ interface ChainHost {
 export class Chain {
   readonly replica: Replica;
   readonly catalog = new Catalog();
+  readonly time = new ServerTime();
   readonly #sql: Sql;
   readonly #host: ChainHost;
   /** Indexes some of whose entries were left out by programs that do not know them. */
@@ -69,7 +71,9 @@ export class Chain {
   async open(session: Session): Promise<StorageError | undefined> {
     const [there] = await session.run([this.#sql.hasStore()]);
     if (there?.rows[0]?.[0] !== 't') await this.#create(session);
-    const [format] = await session.run([this.#sql.format()]);
+    const sent = performance.now();
+    const [format, time] = await session.run([this.#sql.format(), this.#sql.time()]);
+    this.time.measured(sent, Number(time?.rows[0]?.[0]));
     const found = Number(format?.rows[0]?.[0]);
     if (found > layout)
       return storageFailure('too_new', `The store has layout ${found}, and this version reads ${layout}: update it.`);
@@ -126,7 +130,10 @@ export class Chain {
   /** Learns what others have committed. */
   async pull(session: Session): Promise<void> {
     const { tip, epoch } = this.replica;
-    const [pulled] = await session.run([this.#sql.pull(tip)]);
+    const sent = performance.now();
+    const asked = this.time.isDue ? [this.#sql.time()] : [];
+    const [pulled, time] = await session.run([this.#sql.pull(tip), ...asked]);
+    if (time !== undefined) this.time.measured(sent, Number(time.rows[0]?.[0]));
     if (epoch === this.replica.epoch) await this.#applyPulled(session, tip, rowsIn(pulled));
   }
 

@@ -100,6 +100,7 @@ export class PostgresStore {
   /** Reads wait for what they have missed: nothing of it may be forgotten. */
   #isFetching = false;
   #polling = false;
+  #isMeasuring = false;
   #closing: Promise<void> | undefined;
   /** From then on, an answer of the server is not waited for any more. */
   #closeBy = Number.POSITIVE_INFINITY;
@@ -182,6 +183,7 @@ export class PostgresStore {
           after,
           signal,
         ),
+      now: () => this.#now(),
       close: () => this.close(),
     };
   }
@@ -509,6 +511,19 @@ export class PostgresStore {
       this.#submitRead(() => undefined).then(next, next);
     };
     setTimeout(look, poll.blind).unref();
+  }
+
+  /** Wall time of the server. Whoever asks for it gets it measured again. */
+  #now(): number {
+    const { time } = this.#chain;
+    if (time.isDue && !this.#isMeasuring && this.#closing === undefined) {
+      this.#isMeasuring = true;
+      const measured = (): void => {
+        this.#isMeasuring = false;
+      };
+      this.#submitRead(() => undefined).then(measured, measured);
+    }
+    return time.now();
   }
 
   // While the server is away.

@@ -24,11 +24,13 @@ function codePointOrdered(position: string): string {
 
 /** The statements of one store: all of its tables are in one schema. */
 export class Sql {
+  readonly #plainSchema: string;
   readonly #schema: string;
   /** The second number of its advisory lock. */
   readonly #lock: number;
 
   constructor(schema: string) {
+    this.#plainSchema = schema;
     this.#schema = `"${schema.replaceAll('"', '""')}"`;
     let hash = 0;
     for (const character of schema) hash = (Math.imul(hash, 31) + (character.codePointAt(0) as number)) | 0;
@@ -62,10 +64,15 @@ export class Sql {
     };
   }
 
+  /** The time of the server, in milliseconds since 1970. */
+  time(): Statement {
+    return { text: 'SELECT extract(epoch FROM clock_timestamp()) * 1000' };
+  }
+
   // What describes the store.
 
   hasSchema(): Statement {
-    return { text: 'SELECT to_regnamespace($1) IS NOT NULL', values: [this.#schema] };
+    return { text: 'SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1::name)', values: [this.#plainSchema] };
   }
 
   createSchema(): Statement {
@@ -73,7 +80,11 @@ export class Sql {
   }
 
   hasStore(): Statement {
-    return { text: 'SELECT to_regclass($1) IS NOT NULL', values: [this.#name('store')] };
+    // A look-up by name may answer from before the lock was granted.
+    return {
+      text: 'SELECT EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::name AND c.relname = $2)',
+      values: [this.#plainSchema, 'sb_store'],
+    };
   }
 
   createStore(id: string): Statement[] {
