@@ -15,6 +15,8 @@ type ResultRow = StatementResult['rows'][number];
 
 /** What is kept of the chain for processes that were paused, and how much is removed at once. */
 const kept = { batches: 10_000, minutes: 10, most: 2_000 };
+/** How long statements of a host may wait for locked rows in a turn, in milliseconds: everybody waits for its end. */
+const hostLockMs = 100;
 /** How many rows are read at once while an index is built or completed. */
 const pageSize = 500;
 
@@ -31,6 +33,11 @@ export class HostStatementError extends Error {
     this.isFinal = isFinal;
   }
 }
+
+/** In a turn, a statement of the host has waited for rows that others have locked. */
+export class HostRowsLocked extends Error {}
+
+const waitsForOthers = /^(55P03|40P01)$/;
 
 /** Events for the owner of a store. */
 interface ChainHost {
@@ -190,7 +197,7 @@ export class Chain {
   /** Reads what a run has missed, together with what others have committed, in one round trip. May end a turn. */
   async fetch(session: Session, misses: Misses): Promise<void> {
     for (const gap of misses.gaps) if (this.#isBehind(gap)) await this.#catchUp(session, gap.table, gap.order);
-    const isInTurn = this.#isInTurn && session === this.#turnOf;
+    const isInTurn = this.#guests.has(session) || (this.#isInTurn && session === this.#turnOf);
     const rows = [...misses.rows].map(([name, keys]) => ({ name, keys: [...keys] }));
     const gaps = groupedByOrder(misses.gaps);
     const reads = [
@@ -250,6 +257,29 @@ export class Chain {
     await this.pull(session);
   }
 
+  /** Sessions of hosts whose transactions hold the lock. */
+  readonly #guests = new Set<Session>();
+
+  /** A transaction of a host holds the lock, and has pulled after it: nobody commits until it ends. False if history is another one there. */
+  async joinTurn(
+    session: Session,
+    { tip, epoch, rows }: { readonly tip: Replica['tip']; readonly epoch: number; readonly rows: readonly ResultRow[] },
+  ): Promise<boolean> {
+    if (epoch !== this.replica.epoch || !continuesFrom(tip, rows)) return false;
+    this.#guests.add(session);
+    await this.#applyPulled(session, tip, rows);
+    return true;
+  }
+
+  leaveTurn(session: Session): void {
+    this.#guests.delete(session);
+  }
+
+  /** Whether something is missing that is created or completed in a separate transaction. */
+  needsTransaction(misses: Misses): boolean {
+    return misses.unprepared.size > 0 || misses.gaps.some((gap) => this.#isBehind(gap));
+  }
+
   /** Ends a turn in which nothing was committed. */
   async endTurn(session: Session): Promise<void> {
     if (!this.#isInTurn) return;
@@ -280,7 +310,7 @@ export class Chain {
     const results = await session.run(statements, true);
     this.#isInTurn = false;
     if (results[at]?.count !== 1) return false;
-    this.#committed(batch);
+    this.committed(batch);
     return true;
   }
 
@@ -289,31 +319,36 @@ export class Chain {
    * transactions do when they come to the store. Rejects with a `HostStatementError` when one of them fails.
    */
   async commitWith(session: Session, host: readonly Statement[], batch: Batch, changes: Overlay): Promise<boolean> {
-    const own = [
-      this.#sql.append(batch, this.replica.tip, this.#indexesWith(batch)),
-      this.#sql.assertTip(batch),
-      ...this.#sql.changes(batch, changes, (name) => this.catalog.table(name)),
-    ];
+    const own = this.statementsOf(batch, changes);
     const isInTurn = this.#isInTurn;
+    // Whoever has locked those rows may wait for the turn to end.
+    const shortly = { text: `SET LOCAL lock_timeout = ${hostLockMs}` };
     try {
-      await session.run(isInTurn ? [...host, ...own, { text: 'COMMIT' }] : [...host, this.#sql.lock(), ...own]);
+      await session.run(
+        isInTurn ? [shortly, ...host, ...own, { text: 'COMMIT' }] : [...host, this.#sql.lock(), ...own],
+      );
     } catch (thrown) {
       if (thrown instanceof ConnectionLost || !isServerError(thrown)) throw thrown;
       this.#isInTurn = false;
       if (isInTurn) await session.run([{ text: 'ROLLBACK' }]);
-      const failed = (thrown as { completed?: number }).completed ?? host.length;
-      if (failed < host.length && !isPassing(thrown) && !isOfStore(thrown))
-        throw new HostStatementError(thrown, isInTurn);
-      if (thrown.code === '22012' && failed >= host.length) return false;
-      throw thrown;
+      return lostWith(thrown, host.length, isInTurn);
     }
     this.#isInTurn = false;
-    this.#committed(batch);
+    this.committed(batch);
     return true;
   }
 
+  /** What stores a batch within a transaction that has the lock, or fails (22012) as the second statement if somebody has committed before. */
+  statementsOf(batch: Batch, changes: Overlay): Statement[] {
+    return [
+      this.#sql.append(batch, this.replica.tip, this.#indexesWith(batch)),
+      this.#sql.assertTip(batch),
+      ...this.#sql.changes(batch, changes, (name) => this.catalog.table(name)),
+    ];
+  }
+
   /** A batch that this process has appended. */
-  #committed(batch: Batch): void {
+  committed(batch: Batch): void {
     // A reader may have pulled it before its acknowledgement came.
     if (this.replica.tip.seq === batch.seq - 1) this.replica.apply(batch, true);
     this.#host.changed(batch.tables.map(({ name }) => name));
@@ -422,6 +457,18 @@ export class Chain {
     this.#behind.delete(column);
     this.replica.table(table.name).forgetOrder(order);
   }
+}
+
+/** False for a lost race. Throws what else has gone wrong in a commit with statements of the host. */
+function lostWith(thrown: Error & { readonly code: string }, statements: number, isInTurn: boolean): false {
+  const failed = ((thrown as { completed?: number }).completed ?? statements) - (isInTurn ? 1 : 0);
+  if (failed >= statements) {
+    if (thrown.code === '22012') return false;
+    throw thrown;
+  }
+  if (isInTurn && waitsForOthers.test(thrown.code)) throw new HostRowsLocked();
+  if (isPassing(thrown) || isOfStore(thrown)) throw thrown;
+  throw new HostStatementError(thrown, isInTurn);
 }
 
 const rowsIn = (result: StatementResult | undefined): StatementResult['rows'] => result?.rows ?? [];

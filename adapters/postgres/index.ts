@@ -9,6 +9,7 @@ import type { Lent } from './session.js';
 import type { PgClient } from './wire.js';
 
 export { HostTransactionError } from '../storage-kit/index.js';
+export type { PgTransaction } from './host-commit.js';
 export type { PostgresOutcome, PostgresRows, PostgresStatements, PostgresValue } from './host-rows.js';
 export type { PostgresStorage } from './postgres-storage.js';
 
