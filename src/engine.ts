@@ -21,6 +21,7 @@ import type { BackgroundLoop, EngineContext } from './operations/context/engine-
 import { emit } from './operations/context/engine-context.js';
 import { LogFeed } from './operations/context/log-feed.js';
 import { NodeSwitch } from './operations/context/node-switch.js';
+import { clockOver } from './operations/context/store-clock.js';
 import { EvaluationTraces } from './operations/context/traces.js';
 import { Turns } from './operations/context/turns.js';
 import { createEmitter } from './operations/events.js';
@@ -52,7 +53,10 @@ import { variableTables } from './variables/tables.js';
 export interface EnginePorts {
   /** Holds all state of the engine. Several engines, in one process or in several, may share a store. */
   readonly storage: Storage;
-  /** The engine's clock; for tests, use `manualClock` of `signalbox/testing`. */
+  /**
+   * The engine's clock; for tests, use `manualClock` of `signalbox/testing`. Over a store that several hosts share, wall time is that of
+   * the store instead, unless the clock is one that tests move.
+   */
   readonly clock: Clock;
   /** New identifiers and random numbers. */
   readonly ids: Ids;
@@ -158,7 +162,8 @@ const watchedTables: readonly TableName[] = [
  */
 export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = {}): Engine {
   checkOptions('createEngine', ports, portTable);
-  const context = contextOf(ports, settingsFrom(overrides));
+  const clock = clockOver(ports.clock, ports.storage);
+  const context = contextOf({ ...ports, clock }, settingsFrom(overrides));
   // What needs the operations reports a failure.
   const loading = loadOperations().catch(() => undefined);
   ports.clock.hold?.(loading);

@@ -25,7 +25,7 @@ export {
   type StandardSchema,
 } from './functions/define-function.js';
 export type { Outcome, RunError, RunState } from './functions/run.js';
-export type { OpenTransaction } from './operations/context/shared-write.js';
+export type { HostTransaction, OpenTransaction } from './operations/context/shared-write.js';
 export { createFunctions } from './operations/functions/create-functions.js';
 export {
   type Batch,

@@ -74,6 +74,7 @@ export async function transact<T>(
       return clientIn(write, (storage) => transportOf({ ...context, storage }, principal));
     },
     alongside: (rows) => write.alongside(rows),
+    commitWith: (client) => write.commitWith(client),
   };
   openTransaction(transaction, write, context);
   let given: T;

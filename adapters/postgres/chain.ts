@@ -6,6 +6,7 @@ import { type AnyTable, entryOf } from '../../src/storage/records.js';
 import { type Batch, type FetchedRow, type OrderName, orderName, parseTables } from './batch.js';
 import { batchOf, Catalog } from './catalog.js';
 import { type Gap, type Misses, Replica } from './replica.js';
+import { ServerTime } from './server-time.js';
 import { ConnectionLost, isOfStore, isPassing, isServerError, type Session } from './session.js';
 import { indexesEvery, layout, type Sql } from './sql.js';
 import type { Statement, StatementResult } from './wire.js';
@@ -16,6 +17,8 @@ type ResultRow = StatementResult['rows'][number];
 const kept = { batches: 10_000, minutes: 10, most: 2_000 };
 /** How long a table that is to be changed is waited for, in milliseconds: everybody waits for the lock meanwhile. */
 const tableLockMs = 250;
+/** How long statements of a host may wait for locked rows in a turn, in milliseconds: everybody waits for its end. */
+const hostLockMs = 100;
 /** How many rows are read at once while an index is built or completed. */
 const pageSize = 500;
 
@@ -32,6 +35,11 @@ export class HostStatementError extends Error {
     this.isFinal = isFinal;
   }
 }
+
+/** In a turn, a statement of the host has waited for rows that others have locked. */
+export class HostRowsLocked extends Error {}
+
+const waitsForOthers = /^(55P03|40P01)$/;
 
 /** Events for the owner of a store. */
 interface ChainHost {
@@ -50,6 +58,7 @@ interface ChainHost {
 export class Chain {
   readonly replica: Replica;
   readonly catalog = new Catalog();
+  readonly time = new ServerTime();
   readonly #sql: Sql;
   readonly #host: ChainHost;
   /** Indexes some of whose entries were left out by programs that do not know them, and how often that was noticed. */
@@ -78,7 +87,9 @@ export class Chain {
   async open(session: Session): Promise<StorageError | undefined> {
     const [there] = await session.run([this.#sql.hasStore()]);
     if (there?.rows[0]?.[0] !== 't') await this.#create(session);
-    const [format] = await session.run([this.#sql.format()]);
+    const sent = performance.now();
+    const [format, time] = await session.run([this.#sql.format(), this.#sql.time()]);
+    this.time.measured(sent, Number(time?.rows[0]?.[0]));
     const found = Number(format?.rows[0]?.[0]);
     if (found > layout)
       return storageFailure('too_new', `The store has layout ${found}, and this version reads ${layout}: update it.`);
@@ -140,9 +151,12 @@ export class Chain {
   /** Learns what others have committed. */
   async pull(session: Session): Promise<void> {
     const { tip, epoch } = this.replica;
-    const sent = this.#sent;
-    const [pulled] = await session.run([this.#sql.pull(tip, sent)]);
-    if (epoch === this.replica.epoch) await this.#applyPulled(session, tip, rowsIn(pulled), sent);
+    const own = this.#sent;
+    const sent = performance.now();
+    const asked = this.time.isDue ? [this.#sql.time()] : [];
+    const [pulled, time] = await session.run([this.#sql.pull(tip, own), ...asked]);
+    if (time !== undefined) this.time.measured(sent, Number(time.rows[0]?.[0]));
+    if (epoch === this.replica.epoch) await this.#applyPulled(session, tip, rowsIn(pulled), own);
   }
 
   /** `sent`: the batch of this process whose content was not asked for. */
@@ -222,7 +236,7 @@ export class Chain {
   /** Reads what a run has missed, together with what others have committed, in one round trip. May end a turn. */
   async fetch(session: Session, misses: Misses): Promise<void> {
     for (const gap of misses.gaps) if (this.#isBehind(gap)) await this.#catchUp(session, gap.table, gap.order);
-    const isInTurn = this.#isInTurn && session === this.#turnOf;
+    const isInTurn = this.#guests.has(session) || (this.#isInTurn && session === this.#turnOf);
     const rows = [...misses.rows].map(([name, keys]) => ({ name, keys: [...keys] }));
     const gaps = groupedByOrder(misses.gaps);
     const reads = [
@@ -286,6 +300,29 @@ export class Chain {
     await this.pull(session);
   }
 
+  /** Sessions of hosts whose transactions hold the lock. */
+  readonly #guests = new Set<Session>();
+
+  /** A transaction of a host holds the lock, and has pulled after it: nobody commits until it ends. False if history is another one there. */
+  async joinTurn(
+    session: Session,
+    { tip, epoch, rows }: { readonly tip: Replica['tip']; readonly epoch: number; readonly rows: readonly ResultRow[] },
+  ): Promise<boolean> {
+    if (epoch !== this.replica.epoch || !continuesFrom(tip, rows)) return false;
+    this.#guests.add(session);
+    await this.#applyPulled(session, tip, rows);
+    return true;
+  }
+
+  leaveTurn(session: Session): void {
+    this.#guests.delete(session);
+  }
+
+  /** Whether something is missing that is created or completed in a separate transaction. */
+  needsTransaction(misses: Misses): boolean {
+    return misses.unprepared.size > 0 || misses.gaps.some((gap) => this.#isBehind(gap));
+  }
+
   /** Ends a turn in which nothing was committed. */
   async endTurn(session: Session): Promise<void> {
     if (!this.#isInTurn) return;
@@ -330,7 +367,7 @@ export class Chain {
       this.#sent = undefined;
     });
     if (results[isInTurn ? 0 : 1]?.count !== 1) return false;
-    this.#committed(batch);
+    this.committed(batch);
     return true;
   }
 
@@ -339,30 +376,33 @@ export class Chain {
    * transactions do when they come to the store. Rejects with a `HostStatementError` when one of them fails.
    */
   async commitWith(session: Session, host: readonly Statement[], batch: Batch, changes: Overlay): Promise<boolean> {
-    const own = [
+    const own = this.statementsOf(batch, changes);
+    const isInTurn = this.#isInTurn;
+    // Whoever has locked those rows may wait for the turn to end.
+    const shortly = { text: `SET LOCAL lock_timeout = ${hostLockMs}` };
+    try {
+      await (isInTurn
+        ? this.#ended(session, [shortly, ...host, ...own, { text: 'COMMIT' }])
+        : this.#host.locking(session.run([...host, this.#sql.lock(), ...own])));
+    } catch (thrown) {
+      if (thrown instanceof ConnectionLost || !isServerError(thrown)) throw thrown;
+      return lostWith(thrown, host.length, isInTurn);
+    }
+    this.committed(batch);
+    return true;
+  }
+
+  /** What stores a batch within a transaction that has the lock, or fails (22012) as the second statement if somebody has committed before. */
+  statementsOf(batch: Batch, changes: Overlay): Statement[] {
+    return [
       this.#sql.append(batch, this.replica.tip, this.#indexesWith(batch)),
       this.#sql.assertTip(batch),
       ...this.#sql.changes(batch, changes, (name) => this.catalog.table(name)),
     ];
-    const isInTurn = this.#isInTurn;
-    try {
-      await (isInTurn
-        ? this.#ended(session, [...host, ...own, { text: 'COMMIT' }])
-        : this.#host.locking(session.run([...host, this.#sql.lock(), ...own])));
-    } catch (thrown) {
-      if (thrown instanceof ConnectionLost || !isServerError(thrown)) throw thrown;
-      const failed = (thrown as { completed?: number }).completed ?? host.length;
-      if (failed < host.length && !isPassing(thrown) && !isOfStore(thrown))
-        throw new HostStatementError(thrown, isInTurn);
-      if (thrown.code === '22012' && failed >= host.length) return false;
-      throw thrown;
-    }
-    this.#committed(batch);
-    return true;
   }
 
   /** A batch that this process has appended. */
-  #committed(batch: Batch): void {
+  committed(batch: Batch): void {
     // A reader may have pulled it before its acknowledgement came.
     if (this.replica.tip.seq === batch.seq - 1) this.replica.apply(batch, true);
     this.#host.changed(batch.tables.map(({ name }) => name));
@@ -494,6 +534,18 @@ function catalogRows(
       ...{ id: Number(id), tableId: Number(tableId), order: String(order) },
     })),
   };
+}
+
+/** False for a lost race. Throws what else has gone wrong in a commit with statements of the host. */
+function lostWith(thrown: Error & { readonly code: string }, statements: number, isInTurn: boolean): false {
+  const failed = ((thrown as { completed?: number }).completed ?? statements) - (isInTurn ? 1 : 0);
+  if (failed >= statements) {
+    if (thrown.code === '22012') return false;
+    throw thrown;
+  }
+  if (isInTurn && waitsForOthers.test(thrown.code)) throw new HostRowsLocked();
+  if (isPassing(thrown) || isOfStore(thrown)) throw thrown;
+  throw new HostStatementError(thrown, isInTurn);
 }
 
 const rowsIn = (result: StatementResult | undefined): StatementResult['rows'] => result?.rows ?? [];

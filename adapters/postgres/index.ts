@@ -10,6 +10,7 @@ import type { Lent } from './session.js';
 
 export { HostTransactionError } from '../storage-kit/index.js';
 export type { PgPool } from './connections.js';
+export type { PgTransaction } from './host-commit.js';
 export type { PostgresOutcome, PostgresRows, PostgresStatements, PostgresValue } from './host-rows.js';
 export type { PostgresStorage } from './postgres-storage.js';
 

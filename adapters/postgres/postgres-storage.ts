@@ -1,4 +1,4 @@
-import { err, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Logger } from '../../src/ports/logger.js';
 import type { ReadView, Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
 import { awayMessage, closedFailure, storageFailure } from '../../src/storage/failures.js';
@@ -7,7 +7,6 @@ import {
   HostTransactionError,
   type Outcome,
   type ReadWork,
-  runBatch,
   runRead,
   usedTwice,
   type Waiters,
@@ -15,7 +14,8 @@ import {
   waiters,
 } from '../storage-kit/index.js';
 import type { Batch } from './batch.js';
-import { Chain, HostStatementError } from './chain.js';
+import { Chain, HostRowsLocked, HostStatementError } from './chain.js';
+import { assertClient, HostCommit, type PgTransaction, runOn } from './host-commit.js';
 import { type PostgresRows, statementsOf } from './host-rows.js';
 import { Listener } from './listener.js';
 import { Misses, type Replica, ReplicaSnapshot } from './replica.js';
@@ -44,14 +44,18 @@ interface StoreOptions {
   readonly logger: Pick<Logger, 'warn' | 'error'>;
 }
 
-interface Waiting<W> {
-  readonly work: W;
+interface Waiting {
   readonly since: number;
   readonly resolve: (result: Result<unknown, unknown>) => void;
   readonly reject: (thrown: unknown) => void;
 }
 
-interface WaitingWrite extends Waiting<WriteWork> {
+interface WaitingRead extends Waiting {
+  run(snapshot: ReplicaSnapshot): Outcome;
+}
+
+interface WaitingWrite extends Waiting {
+  readonly work: WriteWork;
   /** Statements of the host that are committed with it, of its last run. */
   readonly host?: { statements: readonly Statement[] };
 }
@@ -92,6 +96,26 @@ export interface PostgresStorage extends Storage {
    * operation writes a second time. For several operations: `engine.transaction`.
    */
   alongside(rows: PostgresRows): Storage;
+  /**
+   * The storage for one operation that finishes a transaction of your own: begin it as READ COMMITTED on a client of `pg`, make your
+   * statements there, and the operation commits both, or neither.
+   *
+   * ```ts
+   * const client = await pool.connect();
+   * await client.query('BEGIN');
+   * await client.query('INSERT INTO orders (id) VALUES ($1)', [order.id]);
+   * const dispatched = await dispatchJob({ ...engine, storage: box.commitWith(client) }, principal, { jobId: 'invoice' });
+   * if (dispatched.isErr()) await client.query('ROLLBACK');
+   * client.release();
+   * ```
+   *
+   * If the operation is refused, your transaction is still open and as it was: roll it back, or continue. If COMMIT itself fails, for example
+   * because of a deferred constraint, the transaction is over and the promise rejects with the error of `pg`. The promise rejects with a
+   * `HostTransactionError`, and nothing is written, if no transaction is open there, if it has failed, is read-only, REPEATABLE READ or
+   * SERIALIZABLE, or is one of another database, and if the operation writes a second time. Do not use the client until the promise settles.
+   * Throws a TypeError for a pool, and for a client with `pipeline: true`. For several operations: `engine.transaction`.
+   */
+  commitWith(client: PgTransaction): Storage;
 }
 
 /** The storage of one process over a chain in PostgreSQL. */
@@ -102,14 +126,19 @@ export class PostgresStore {
   readonly #reader: Session;
   readonly #waiting: Waiters = waiters();
   #writes: WaitingWrite[] = [];
-  #reads: Waiting<ReadWork>[] = [];
+  #reads: WaitingRead[] = [];
   #writing: Promise<void> | undefined;
   #reading: Promise<void> | undefined;
   readonly #listener: Listener;
   readonly #sql: Sql;
   /** Reads wait for what they have missed: nothing of it may be forgotten. */
   #isFetching = false;
+  /** Turns of hosts, which use what they have fetched. */
+  #keeping = 0;
+  /** Operations that finish transactions of hosts. */
+  readonly #finishing = new Set<Promise<unknown>>();
   #polling = false;
+  #isMeasuring = false;
   #closing: Promise<void> | undefined;
   /** From then on, an answer of the server is not waited for any more. */
   #closeBy = Number.POSITIVE_INFINITY;
@@ -164,7 +193,11 @@ export class PostgresStore {
   }
 
   storage(): PostgresStorage {
-    return { ...this.#storage(), alongside: (rows) => this.#alongside(rows) };
+    return {
+      ...this.#storage(),
+      alongside: (rows) => this.#alongside(rows),
+      commitWith: (client) => this.#commitWith(client),
+    };
   }
 
   /** The storage for one operation with rows of the host. */
@@ -175,7 +208,9 @@ export class PostgresStore {
       ...this.#storage(),
       write: <T, E>(work: (view: WriteView) => Result<T, E>) => {
         if (isUsed)
-          return new ResultAsync<Written<T>, E | StorageError>(Promise.reject(new HostTransactionError(usedTwice)));
+          return new ResultAsync<Written<T>, E | StorageError>(
+            Promise.reject(new HostTransactionError(usedTwice('alongside'))),
+          );
         isUsed = true;
         const both: WriteWork = (view) =>
           work(view).map((value) => {
@@ -185,6 +220,76 @@ export class PostgresStore {
         return new ResultAsync(this.#submitWrite(both, host) as Promise<Result<Written<T>, E | StorageError>>);
       },
     };
+  }
+
+  /** The storage for one operation that finishes a transaction of the host. */
+  #commitWith(client: PgTransaction): Storage {
+    assertClient(client);
+    let isUsed = false;
+    return {
+      ...this.#storage(),
+      write: <T, E>(work: (view: WriteView) => Result<T, E>) => {
+        if (isUsed)
+          return new ResultAsync<Written<T>, E | StorageError>(
+            Promise.reject(new HostTransactionError(usedTwice('commitWith'))),
+          );
+        isUsed = true;
+        return new ResultAsync(this.#finishFor(client, work) as Promise<Result<Written<T>, E | StorageError>>);
+      },
+    };
+  }
+
+  #finishFor(client: PgTransaction, work: WriteWork): Promise<Result<unknown, unknown>> {
+    if (this.#closing !== undefined) return Promise.resolve(err(closedFailure()));
+    const { busyMs } = this.#options;
+    const finishing = new HostCommit(
+      {
+        ...{ chain: this.#chain, sql: this.#sql, busyMs },
+        look: (run) =>
+          this.#read(run).then(
+            (result): Outcome => ({ result }),
+            (thrown: unknown): Outcome => ({ thrown }),
+          ),
+        atLock: (waiting) => this.#locking(waiting),
+        keeping: async (turn) => {
+          this.#keeping += 1;
+          try {
+            return await turn();
+          } finally {
+            this.#keeping -= 1;
+          }
+        },
+        wasAppended: (batch) => this.#wasAppended(batch),
+        stored: () => this.#listener.notify(),
+      },
+      client,
+      work,
+    ).run();
+    const settled = (): void => {
+      this.#finishing.delete(finishing);
+    };
+    this.#finishing.add(finishing);
+    finishing.then(settled, settled);
+    return finishing;
+  }
+
+  /** Looks for a commit that was sent on a connection of the host. */
+  async #wasAppended(batch: Batch): Promise<boolean> {
+    const session = new Session(this.#options.connect, Math.max(leastAnswerMs, this.#options.busyMs));
+    for (let wait = retry.first; ; wait = Math.min(2 * wait, retry.last)) {
+      try {
+        const isThere = await this.#chain.wasAppended(session, batch);
+        session.close();
+        await this.#read(() => ({ result: ok(undefined) }));
+        return isThere;
+      } catch (thrown) {
+        session.abandon();
+        if (!isPassing(thrown)) throw thrown;
+        if (performance.now() > this.#closeBy) throw new OutcomeUnknown();
+        this.#away(thrown);
+        await pause(wait);
+      }
+    }
   }
 
   #storage(): Storage {
@@ -199,6 +304,7 @@ export class PostgresStore {
           after,
           signal,
         ),
+      now: () => this.#now(),
       close: () => this.close(),
     };
   }
@@ -210,7 +316,8 @@ export class PostgresStore {
   }
 
   async #finish(): Promise<void> {
-    while (this.#writing !== undefined || this.#reading !== undefined) {
+    while (this.#writing !== undefined || this.#reading !== undefined || this.#finishing.size > 0) {
+      await Promise.allSettled(this.#finishing);
       await this.#writing;
       await this.#reading;
     }
@@ -225,8 +332,12 @@ export class PostgresStore {
 
   #submitRead(work: ReadWork): Promise<Result<unknown, unknown>> {
     if (this.#closing !== undefined) return Promise.resolve(err(closedFailure()));
+    return this.#read((snapshot) => runRead(snapshot, work, () => undefined) as Outcome);
+  }
+
+  #read(run: WaitingRead['run']): Promise<Result<unknown, unknown>> {
     return new Promise((resolve, reject) => {
-      this.#reads.push({ work, since: performance.now(), resolve, reject });
+      this.#reads.push({ run, since: performance.now(), resolve, reject });
       this.#reading ??= this.#readAll();
     });
   }
@@ -244,7 +355,7 @@ export class PostgresStore {
         else await this.#learn(this.#reader, misses);
         misses = this.#runReads(asked);
         this.#isFetching = !misses.isEmpty;
-        if (!this.#isFetching && this.#writing === undefined) this.#chain.replica.trim();
+        if (this.#writing === undefined) this.#trim();
         wait = retry.first;
       } catch (thrown) {
         misses = new Misses();
@@ -264,12 +375,12 @@ export class PostgresStore {
   }
 
   /** What those have missed that could not be answered yet. */
-  #runReads(asked: readonly Waiting<ReadWork>[]): Misses {
+  #runReads(asked: readonly WaitingRead[]): Misses {
     const misses = new Misses();
     for (const each of asked) {
       const snapshot = new ReplicaSnapshot(this.#chain.replica, (table) => this.#chain.catalog.isPrepared(table));
-      const outcome = runRead(snapshot, each.work, () => undefined);
-      if (snapshot.misses.isEmpty) settle(each, outcome as Outcome);
+      const outcome = each.run(snapshot);
+      if (snapshot.misses.isEmpty) settle(each, outcome);
       else {
         misses.add(snapshot.misses);
         this.#reads.push(each);
@@ -319,7 +430,7 @@ export class PostgresStore {
   /** One batch, run on what is known until nothing is missing and nobody has committed meanwhile. */
   async #writeBatch(): Promise<void> {
     const { replica, catalog } = this.#chain;
-    if (!this.#isFetching) replica.trim();
+    this.#trim();
     for (;;) {
       if (this.#turns > 0 && !this.#chain.isInTurn) await this.#beginTurn();
       if (!this.#chain.isCatalogCurrent) await this.#chain.refresh(this.#writer);
@@ -346,28 +457,21 @@ export class PostgresStore {
   #run(snapshot: ReplicaSnapshot): BatchRun {
     const taken: WaitingWrite[] = [];
     const started = performance.now();
-    let changes: Overlay | undefined;
-    const { outcomes } = runBatch(
-      {
-        begin: () => snapshot,
-        commit: (overlay) => {
-          changes = overlay;
-        },
-        prepare: () => undefined,
-        rollBack: () => undefined,
-        failureOf: () => undefined,
-      },
-      () => {
-        const next = this.#writes[taken.length];
-        if (next === undefined || taken.length >= this.#most) return undefined;
-        // Rows of a host are committed with their operation alone.
-        if (taken.length > 0 && (next.host ?? taken[0]?.host) !== undefined) return undefined;
-        if (taken.length > 0 && performance.now() - started > batchMs) return undefined;
-        taken.push(next);
-        return next.work;
-      },
-    );
-    return { tip: this.#chain.replica.tip, taken: taken.length, outcomes, changes: changes as Overlay };
+    const { outcomes, changes } = runOn(snapshot, () => {
+      const next = this.#writes[taken.length];
+      if (next === undefined || taken.length >= this.#most) return undefined;
+      // Rows of a host are committed with their operation alone.
+      if (taken.length > 0 && (next.host ?? taken[0]?.host) !== undefined) return undefined;
+      if (taken.length > 0 && performance.now() - started > batchMs) return undefined;
+      taken.push(next);
+      return next.work;
+    });
+    return { tip: this.#chain.replica.tip, taken: taken.length, outcomes, changes };
+  }
+
+  /** Forgets what is too much, unless somebody is about to use what was fetched. */
+  #trim(): void {
+    if (!this.#isFetching && this.#keeping === 0) this.#chain.replica.trim();
   }
 
   /** False when it has to run again. */
@@ -419,6 +523,11 @@ export class PostgresStore {
 
   /** The server has refused a batch, which may be because of what others have committed. Rejects if it is not. */
   async #afterRefusal(thrown: unknown, run: BatchRun, misses: Misses): Promise<void> {
+    if (thrown instanceof HostRowsLocked) {
+      // Before the lock is taken, they can be waited for.
+      this.#turns = 0;
+      return;
+    }
     if (thrown instanceof HostStatementError && !thrown.isFinal && !(await this.#isCurrent(run))) {
       this.#turns = turnsAfterLoss;
       return;
@@ -543,6 +652,19 @@ export class PostgresStore {
     );
   }
 
+  /** Wall time of the server. Whoever asks for it gets it measured again. */
+  #now(): number {
+    const { time } = this.#chain;
+    if (time.isDue && !this.#isMeasuring && this.#closing === undefined) {
+      this.#isMeasuring = true;
+      const measured = (): void => {
+        this.#isMeasuring = false;
+      };
+      this.#submitRead(() => undefined).then(measured, measured);
+    }
+    return time.now();
+  }
+
   // While the server is away.
 
   #busy(thrown?: unknown): StorageError {
@@ -551,7 +673,7 @@ export class PostgresStore {
   }
 
   /** Fails those who have waited for too long. */
-  #expired<W>(waiting: readonly Waiting<W>[]): Waiting<W>[] {
+  #expired<W extends Waiting>(waiting: readonly W[]): W[] {
     const deadline = performance.now() - this.#options.busyMs;
     for (const each of waiting) if (each.since <= deadline) each.resolve(err(this.#busy()));
     return waiting.filter(({ since }) => since > deadline);
@@ -582,7 +704,7 @@ interface BatchRun {
   readonly changes: Overlay;
 }
 
-function settle<W>(waiting: Waiting<W>, outcome: Outcome): void {
+function settle(waiting: Waiting, outcome: Outcome): void {
   if ('result' in outcome) waiting.resolve(outcome.result);
   else waiting.reject(outcome.thrown);
 }

@@ -24,6 +24,7 @@ function codePointOrdered(position: string): string {
 
 /** The statements of one store: all of its tables are in one schema. */
 export class Sql {
+  readonly #plainSchema: string;
   readonly #schema: string;
   /** The second number of its advisory lock. */
   readonly #lock: number;
@@ -32,6 +33,7 @@ export class Sql {
   /** `lockMs`: how long a lock is waited for. The server does not notice that a client has gone while it waits for one. */
   constructor(schema: string, lockMs: number = 10_000) {
     this.#lockMs = lockMs;
+    this.#plainSchema = schema;
     this.#schema = `"${schema.replaceAll('"', '""')}"`;
     let hash = 0;
     for (const character of schema) hash = (Math.imul(hash, 31) + (character.codePointAt(0) as number)) | 0;
@@ -52,9 +54,9 @@ export class Sql {
   }
 
   /** Held until the end of the transaction. Whoever has it may append a batch. Fails (55P03) after `lockMs`. */
-  lock(): Statement {
+  lock(lockMs = this.#lockMs): Statement {
     return {
-      text: `SELECT set_config('lock_timeout', '${this.#lockMs}', true), pg_advisory_xact_lock(${lockClass}, ${this.#lock})`,
+      text: `SELECT set_config('lock_timeout', '${lockMs}', true), pg_advisory_xact_lock(${lockClass}, ${this.#lock})`,
       isFrequent: true,
     };
   }
@@ -68,10 +70,15 @@ export class Sql {
     };
   }
 
+  /** The time of the server, in milliseconds since 1970. */
+  time(): Statement {
+    return { text: 'SELECT extract(epoch FROM clock_timestamp()) * 1000' };
+  }
+
   // What describes the store.
 
   hasSchema(): Statement {
-    return { text: 'SELECT to_regnamespace($1) IS NOT NULL', values: [this.#schema] };
+    return { text: 'SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1::name)', values: [this.#plainSchema] };
   }
 
   createSchema(): Statement {
@@ -79,7 +86,11 @@ export class Sql {
   }
 
   hasStore(): Statement {
-    return { text: 'SELECT to_regclass($1) IS NOT NULL', values: [this.#name('store')] };
+    // A look-up by name may answer from before the lock was granted.
+    return {
+      text: 'SELECT EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::name AND c.relname = $2)',
+      values: [this.#plainSchema, 'sb_store'],
+    };
   }
 
   createStore(id: string): Statement[] {

@@ -44,7 +44,7 @@ export function alongside(storage: Storage, transactions: HostTransactions, rows
     waitForChange: (tables, after, signal) => storage.waitForChange(tables, after, signal),
     close: () => storage.close(),
     write<T, E>(work: (view: WriteView) => Result<T, E>): ResultAsync<Written<T>, E | StorageError> {
-      if (used) return refused(usedTwice);
+      if (used) return refused(usedTwice('alongside'));
       used = true;
       return withOwnErrors((failed) =>
         storage.write((view) =>

@@ -5,7 +5,8 @@
 /** The host misused the transaction of the store: nothing of the operation was stored. */
 export class HostTransactionError extends Error {}
 
-export const usedTwice = '`alongside` is for one operation with one write: create another one for the next operation.';
+export const usedTwice = (of: 'alongside' | 'commitWith'): string =>
+  `\`${of}\` is for one operation with one write: create another one for the next operation.`;
 
 /** Throws for what the host's function has returned if it waits for something. */
 export function assertSynchronous(given: unknown): void {

@@ -22,7 +22,9 @@ import { type Changes, changedJobs, noteChange, writeNotices } from './books/wri
 import { type AcceptedWrite, OtherChanges } from './context/accepted-events.js';
 import { type EngineContext, emit } from './context/engine-context.js';
 import { GeneratedValues } from './context/generated-values.js';
+import type { Sightings } from './context/sightings.js';
 import { type SteppedWork, steppedWork } from './context/steps-in-turns.js';
+import { sightingsOf } from './context/store-clock.js';
 import type { EngineEvents } from './events.js';
 import { NotedView } from './waiting/watched-rows.js';
 
@@ -37,6 +39,8 @@ export interface Transaction extends WriteView {
   /** Monotonic time, for heartbeats and waits, with the name of its timeline. */
   readonly monotonic: Milliseconds;
   readonly timeline: string;
+  /** What other hosts have written and this process has seen, over a store that several hosts share. */
+  readonly sightings: Sightings | undefined;
   /** A stopwatch in nanoseconds, for measurements. It is not replayed, so no decision may depend on it. */
   readonly stopwatch: () => number;
   readonly ids: Ids;
@@ -255,6 +259,10 @@ class CommitTransaction extends ViewOver implements Transaction {
 
   get timeline(): string {
     return this.#context.clock.timeline;
+  }
+
+  get sightings(): Sightings | undefined {
+    return sightingsOf(this.#context.clock);
   }
 
   get ids(): Ids {

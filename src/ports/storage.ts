@@ -1,4 +1,5 @@
 import type { Result, ResultAsync } from 'neverthrow';
+import type { Instant } from '../shared/instant.js';
 import type { Key, Table, TableName } from '../shared/table.js';
 
 export type { TableName } from '../shared/table.js';
@@ -101,6 +102,11 @@ export interface Storage {
    * Sees the writes of other processes on the same store.
    */
   waitForChange(tables: readonly TableName[], after: number, signal: AbortSignal): Promise<number>;
+  /**
+   * Wall time by the store's clock, in milliseconds since 1970, for stores that several hosts share: engines take it instead of their
+   * hosts' wall time, so that due times mean the same to all. Continues while the store cannot be reached. Absent when the host's clock counts.
+   */
+  now?(): Instant;
   /**
    * Overwrites all data that earlier writes removed or replaced, wherever the medium still holds it, and resolves when none is
    * left. May take as long as copying the store; reads and writes continue or wait meanwhile. Absent when the store has no

@@ -20,7 +20,7 @@ export { createEngine, type Engine, type EnginePorts, type StopOptions } from '.
 export type { InvalidTopic } from '../events/subscription.js';
 export type { RunNotificationRule } from '../notifications/run-notification-rule.js';
 export type { CallManner } from '../operations/binding.js';
-export { NotCommittedError, type OpenTransaction } from '../operations/context/shared-write.js';
+export { type HostTransaction, NotCommittedError, type OpenTransaction } from '../operations/context/shared-write.js';
 export type { EngineEmitter, EngineEvents } from '../operations/events.js';
 export { readStoreExport } from '../operations/store/export/read-store-export.js';
 export {

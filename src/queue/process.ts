@@ -12,7 +12,9 @@ export interface QueueProcess {
   readonly timeline: string;
   /** Monotonic time, comparable on its timeline. */
   readonly leaseUntil: Milliseconds;
-  /** The same as wall time. */
+  /** How long it was when it was renewed; absent from records of earlier versions. */
+  readonly lease?: Milliseconds;
+  /** Its end as wall time. */
   readonly until: Instant;
   /** Names it on its machine for ever, by which others see whether it is alive. */
   readonly identity?: string;
@@ -34,16 +36,19 @@ export interface SeenLease {
   readonly since: Milliseconds;
 }
 
-/** The end of a lease by this process's clock: of another timeline, it ends when it has been the same for its whole length. */
+/**
+ * The end of a lease by this process's clock: of another timeline, it ends when it has been the same for its whole length; `length` when
+ * that is not known.
+ */
 export function leaseEnd(
-  { timeline, leaseUntil }: Pick<QueueProcess, 'timeline' | 'leaseUntil'>,
+  { timeline, leaseUntil, lease }: Pick<QueueProcess, 'timeline' | 'leaseUntil' | 'lease'>,
   now: TimelinePoint,
   seen: SeenLease | undefined,
   length: Milliseconds,
 ): { readonly until: Milliseconds; readonly seen: SeenLease | undefined } {
   if (timeline === now.timeline) return { until: leaseUntil, seen: undefined };
   const first = seen?.leaseUntil === leaseUntil ? seen : { leaseUntil, since: now.monotonic };
-  return { until: first.since + length, seen: first };
+  return { until: first.since + (lease ?? length), seen: first };
 }
 
 /** How much of a lease is left when it is renewed: whole milliseconds, since a clock that counts in them never reaches a part of one. */

@@ -7,6 +7,13 @@ export interface ClockReadings {
   readonly now: Instant;
   readonly monotonic: Milliseconds;
   readonly timeline: string;
+  /** What other hosts have set, over a store that several hosts share. */
+  readonly sightings?: Sighted | undefined;
+}
+
+interface Sighted {
+  /** When this process has seen it first, by its own monotonic clock. */
+  first(key: string, now: Milliseconds): Milliseconds;
 }
 
 const secondInNanos = 1_000_000_000;
@@ -60,14 +67,18 @@ export function renewed(lock: StoredLock, moment: ClockReadings): StoredLock {
 }
 
 function from({ now, monotonic, timeline }: ClockReadings, nanos: number): Deadline {
-  return after({ at: now, monotonic, timeline }, nanos);
+  return after({ at: now, monotonic, timeline, length: 0 }, nanos);
 }
 
-function after({ at, monotonic, timeline }: Deadline, nanos: number): Deadline {
-  const length = millisecondsFromNanos(nanos);
-  return { at: at + length, monotonic: monotonic + length, timeline };
+function after({ at, monotonic, timeline, length }: Deadline, nanos: number): Deadline {
+  const more = millisecondsFromNanos(nanos);
+  const later = { at: at + more, monotonic: monotonic + more, timeline };
+  return length === undefined ? later : { ...later, length: length + more };
 }
 
-function isOver(deadline: Deadline, { now, monotonic, timeline }: ClockReadings): boolean {
-  return deadline.timeline === timeline ? deadline.monotonic <= monotonic : deadline.at <= now;
+function isOver(deadline: Deadline, { now, monotonic, timeline, sightings }: ClockReadings): boolean {
+  if (deadline.timeline === timeline) return deadline.monotonic <= monotonic;
+  if (sightings === undefined || deadline.length === undefined) return deadline.at <= now;
+  const begun = Math.round(deadline.monotonic - deadline.length);
+  return sightings.first(`${deadline.timeline} ${begun}`, monotonic) + deadline.length <= monotonic;
 }

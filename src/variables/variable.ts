@@ -6,12 +6,15 @@ import { table } from '../shared/table.js';
 export type StoredText = { readonly sealed: string } | { readonly plain: string };
 
 /**
- * A time that is safe against clock steps: on monotonic time for the process that set it, on wall time for all others.
+ * A time that is safe against clock steps: on monotonic time for the processes of the host that set it. For those of other hosts it is over
+ * when they have seen it unchanged for its length, or on wall time if they cannot observe it.
  */
 export interface Deadline {
   readonly at: Instant;
   readonly monotonic: Milliseconds;
   readonly timeline: string;
+  /** How long it was when it was set; absent from records of earlier versions. */
+  readonly length?: Milliseconds;
 }
 
 /** A lock on a variable: only the holder of its ID may change the variable. */

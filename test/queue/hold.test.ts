@@ -39,4 +39,7 @@ describe('the lease of a process', () => {
     };
     expect([end(10_000), end(10_400), end(10_450, 900), end(10_900, 900)]).toEqual([10_500, 10_500, 10_950, 10_950]);
   });
+  test('of another host has the length that it was given there', () => {
+    expect(leaseEnd({ ...lease, lease: 3000 }, at(100, 'elsewhere'), undefined, 500).until).toBe(3100);
+  });
 });

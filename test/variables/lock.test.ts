@@ -25,6 +25,24 @@ describe('the lock of a variable', () => {
     expect(lockState(variable, at(milliseconds, 'elsewhere')).type).toBe(state);
   });
 
+  it.each([
+    ['from when it was seen first', locked, 0, [9_999, 10_000, 29_999, 30_000], ['held', 'delayed', 'delayed', 'free']],
+    ['from when the written loss was seen', withLockLost(locked), 5_000, [34_999, 35_000], ['delayed', 'free']],
+  ])('is judged by the time that others have seen it: %s', (_name, variable, from, times, states) => {
+    const seen = new Map<string, number>();
+    const sightings = {
+      first: (key: string, now: number) => {
+        if (!seen.has(key)) seen.set(key, now);
+        return seen.get(key) ?? now;
+      },
+    };
+    // The wall clock may say what it likes.
+    const look = (monotonic: number, now: number) =>
+      lockState(variable, { now, monotonic: 77_000 + monotonic, timeline: 'elsewhere', sightings }).type;
+    look(from, 0);
+    for (const now of [0, Number.MAX_SAFE_INTEGER]) expect(times.map((time) => look(time, now))).toEqual(states);
+  });
+
   it('is judged by monotonic time on its own timeline, by wall time on another one', () => {
     expect(lockState(locked, { ...at(10_000), now: 0 }).type).toBe('delayed');
     expect(lockState(locked, { ...at(10_000, 'elsewhere'), monotonic: 0 }).type).toBe('delayed');

@@ -29,7 +29,7 @@ import type { Turns } from './turns.js';
 export interface EngineContext {
   /** Holds all state of the engine. */
   readonly storage: Storage;
-  /** The engine's clock. */
+  /** The engine's clock, with the wall time of the store if the store has one. */
   readonly clock: Clock;
   /** New identifiers and random numbers. */
   readonly ids: Ids;

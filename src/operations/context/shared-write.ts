@@ -25,14 +25,28 @@ function messageOf(error: unknown): string {
 /** Several operations that commit together or not at all, while they are collected. */
 export interface OpenTransaction {
   /**
-   * Statements on the host's own tables, executed after the operations. Needs a store that has these tables (`sqliteStorage`), else
-   * it throws a TypeError.
+   * Statements on the host's own tables, executed with the operations. Needs a store that has these tables (`sqliteStorage`,
+   * `postgresStorage`), else it throws a TypeError.
    */
   alongside(rows: HostRows): void;
+  /**
+   * The operations finish the transaction that the host has begun on this client of `pg`: its statements and the operations commit
+   * together. When they are refused, that transaction is still open and as it was. See `commitWith` of `postgresStorage`, which it needs,
+   * else it throws a TypeError; also with `alongside`, whose statements the host can make on the client.
+   */
+  commitWith(client: HostTransaction): void;
+}
+
+/** A client of `pg` on which the host has begun a transaction. */
+export interface HostTransaction {
+  query(query: never): unknown;
 }
 
 type Work = (view: WriteView) => Result<unknown, unknown>;
-type HostStorage = Storage & { readonly alongside?: (rows: HostRows) => Storage };
+type HostStorage = Storage & {
+  readonly alongside?: (rows: HostRows) => Storage;
+  readonly commitWith?: (client: HostTransaction) => Storage;
+};
 
 /** The write of an operation, which waits for the others. */
 interface PartWrite {
@@ -54,6 +68,9 @@ interface Refusal {
 
 const mostOperations = 1000;
 
+const eitherOr =
+  'engine.transaction: with commitWith, make your statements on its client: alongside is for those that the store makes';
+
 /**
  * One write for several operations. Each gets a storage whose `write` waits until all operations have called theirs. Then one write of
  * the store runs them in the order of their calls, each with its own indexes, and executes the statements of the host.
@@ -61,6 +78,8 @@ const mostOperations = 1000;
 export class SharedWrite {
   readonly #storage: HostStorage;
   readonly #rows: HostRows[] = [];
+  /** Finishes the transaction of the host. */
+  #finishing: Storage | undefined;
   readonly #parts: Part[] = [];
   readonly #results = new Set<unknown>();
   #isOpen = true;
@@ -82,7 +101,22 @@ export class SharedWrite {
       throw new TypeError(
         'engine.transaction: alongside needs a store that has the tables of the host, such as sqliteStorage',
       );
+    this.#addRows(rows);
+  }
+
+  #addRows(rows: HostRows): void {
+    if (this.#finishing !== undefined) throw new TypeError(eitherOr);
     this.#rows.push(rows);
+  }
+
+  commitWith(client: HostTransaction): void {
+    this.#assertOpen();
+    if (this.#storage.commitWith === undefined)
+      throw new TypeError('engine.transaction: commitWith needs a store in the database of the host: postgresStorage');
+    if (this.#finishing !== undefined)
+      throw new TypeError('engine.transaction: commitWith is called once: one commit finishes one transaction');
+    if (this.#rows.length > 0) throw new TypeError(eitherOr);
+    this.#finishing = this.#storage.commitWith(client);
   }
 
   /** Adds an operation: it writes once, to the storage that it gets. Its promise settles after the write. */
@@ -138,7 +172,7 @@ export class SharedWrite {
         new ResultAsync(this.#write(part, work) as Promise<Result<Written<T>, E | StorageError>>),
       ...(alongside !== undefined && {
         alongside: (rows: HostRows): Storage => {
-          this.#rows.push(rows);
+          this.#addRows(rows);
           return storage;
         },
       }),
@@ -175,7 +209,8 @@ export class SharedWrite {
     if (!this.#parts.every(({ write, isOver }) => isOver || write !== undefined)) return;
     this.#isDecided = true;
     const writes = this.#parts.flatMap(({ write, isOver }) => (isOver || write === undefined ? [] : [write]));
-    if (writes.length + this.#rows.length > 0) this.#written = this.#commit(writes);
+    const hasOfHost = this.#rows.length > 0 || this.#finishing !== undefined;
+    if (writes.length > 0 || hasOfHost) this.#written = this.#commit(writes);
   }
 
   async #commit(writes: readonly PartWrite[]): Promise<void> {
@@ -197,6 +232,7 @@ export class SharedWrite {
   }
 
   #storageWithRows(): Storage {
+    if (this.#finishing !== undefined) return this.#finishing;
     if (this.#rows.length === 0 || this.#storage.alongside === undefined) return this.#storage;
     return this.#storage.alongside((sql): unknown => {
       for (const rows of this.#rows) {

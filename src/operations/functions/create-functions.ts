@@ -27,6 +27,7 @@ import { putFunctionJob, setPaused } from '../books/function-jobs.js';
 import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
 import { type OpenTransaction, sharedWriteOf } from '../context/shared-write.js';
+import { StoreClock } from '../context/store-clock.js';
 import { beginEnqueue, inSpan } from './attempt-watch.js';
 import { cancelRuns, discardRuns, retryRuns } from './change-runs.js';
 import { knownPolicy, newRunOf, orderOf, type Placed, parsedOf, place, storageWith } from './enqueue.js';
@@ -59,6 +60,8 @@ import { countFromZero, declareReports, warnOfWorkspace } from './run-reports.js
 import { countNew, countsIn, find, putNewRun, recordOf, Scan, traced } from './stored-runs.js';
 
 const mostInputs = 10_000;
+/** Of several hosts, none sees whether a process of another one is alive: its lease is all that there is. */
+const defaultLease = { ofOneHost: 30 * second, ofHosts: 7 * second };
 
 /**
  * The functions of this process: `definitions` are those that it enqueues or runs. Throws a TypeError for what `defineFunction` did
@@ -89,7 +92,8 @@ export function createFunctions(
       const fault = inputFault(cron, engine.settings.functions.maximumValueBytes);
       if (fault !== undefined) throw new TypeError(`createFunctions: ${name}: ${fault}`);
     }
-  const { concurrency = 20, lease = 30 * second, namespace = defaultNamespaceName } = options;
+  const usual = engine.clock instanceof StoreClock ? defaultLease.ofHosts : defaultLease.ofOneHost;
+  const { concurrency = 20, lease = usual, namespace = defaultNamespaceName } = options;
   countFromZero(engine, policies.keys());
   const local = new LocalFunctions(engine, policies, { concurrency, lease: milliseconds(lease), machine, namespace });
   for (const definition of definitions as readonly FunctionDefinition<unknown>[])

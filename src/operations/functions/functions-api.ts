@@ -253,8 +253,9 @@ export interface FunctionsOptions {
   /** Runs at once in this process; 20 when absent. */
   readonly concurrency?: number;
   /**
-   * How long after the last sign of life of a process its runs are taken over; 30 seconds when absent, at least 100 ms. On one Linux
-   * machine, runs of a dead process are taken at once, and one whose event loop is blocked keeps them for 15 minutes longer.
+   * How long after the last sign of life of a process its runs are taken over; when absent 30 seconds, or 7 seconds over a store that
+   * several hosts share; at least 100 ms. On one Linux machine, runs of a dead process are taken at once, and one whose event loop is
+   * blocked keeps them for 15 minutes longer.
    */
   readonly lease?: Duration;
   /** Whose rights count for the functions when they are called over the interface; `default` when absent. */

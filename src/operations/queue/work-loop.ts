@@ -237,6 +237,7 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
     const leaseUntil = monotonic + lease;
     view.put(processes, {
       ...{ queue: name, id: this.process, timeline, leaseUntil, until: now + lease },
+      ...(lease > 0 && { lease }),
       ...(machine?.identity === undefined ? {} : { identity: machine.identity }),
       ...(versions === undefined ? {} : { versions }),
     });
@@ -443,6 +444,7 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
 
   /** Rows of processes that have died, and when the next lease of another process ends. */
   #takeOver(tx: Transaction): Pick<Turned<Work>, 'isPartial' | 'leaseAt' | 'neighbours'> {
+    const { lease } = this.#kind;
     const neighbours: string[] = [];
     let leaseAt = Number.POSITIVE_INFINITY;
     let isPartial = false;
@@ -451,7 +453,9 @@ export class WorkLoop<Item, End, Work extends TurnWork<Item>> {
       const life = this.#lifeOf(other.identity);
       const until = this.#leaseEnd(tx, other) + (life === 'alive' ? longestBlock : 0);
       if (life !== 'dead' && until > tx.monotonic) {
-        leaseAt = Math.min(leaseAt, until);
+        // The renewals of another host are seen as they come, so that its last one is timed from when it was made.
+        const seenBy = other.timeline === tx.timeline ? until : tx.monotonic + lease - renewalAt(lease);
+        leaseAt = Math.min(leaseAt, until, seenBy);
         if (other.identity !== undefined && other.identity !== this.#kind.machine?.identity)
           neighbours.push(other.identity);
       } else if (this.#takeRowsOf(tx, other, life)) isPartial = true;

@@ -7,10 +7,13 @@ import { lockState, withLockLost } from '../../variables/lock.js';
 import { variables } from '../../variables/variable.js';
 import { commit } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import { clockReadings } from '../context/store-clock.js';
 import { changeOrDueTime } from '../waiting/change-or-due-time.js';
 
 /** The maximum number of locks examined in one write. */
 const batch = 200;
+/** The maximum number of locks whose renewals are followed: those that end first. */
+const seenAtOnce = 1000;
 
 /**
  * Records that locks have expired, so that blocking queries of variables see it. No decision depends on this record: an expired
@@ -37,7 +40,10 @@ interface Looked {
 }
 
 async function writeLost(context: EngineContext): Promise<Looked> {
-  const seen = await context.storage.read((view) => ({ index: view.index, firstEnd: firstEnd(view) }));
+  const seen = await context.storage.read((view) => {
+    see(context, view);
+    return { index: view.index, firstEnd: firstEnd(view) };
+  });
   if (seen.isErr()) throw new Error(seen.error.message);
   const first = seen.value.firstEnd;
   if (first === undefined || first > context.clock.now()) return seen.value;
@@ -49,6 +55,13 @@ async function writeLost(context: EngineContext): Promise<Looked> {
   });
   if (written.isErr()) throw new Error(written.error.message);
   return { index: written.value.index, firstEnd: written.value.value.firstEnd };
+}
+
+/** Locks of other hosts are timed from when they were first seen here, not from when somebody wants them. */
+function see(context: EngineContext, view: ReadView): void {
+  const now = clockReadings(context);
+  if (now.sightings === undefined) return;
+  for (const { record } of view.list(variables, { index: 'locked', limit: seenAtOnce })) lockState(record, now);
 }
 
 function firstEnd(view: ReadView): Instant | undefined {

@@ -78,7 +78,8 @@ function storeVariable(
   if (readNamespace(tx, namespace) === undefined)
     return err(invalid(`nonexistent namespace "${namespace.slice(0, 140)}"`));
   const before = tx.get(variables, [namespace, path])?.record;
-  const moment = { now: tx.now, monotonic: tx.monotonic, timeline: tx.timeline, freshId: () => tx.ids.next('uuid') };
+  const { now, monotonic, timeline, sightings } = tx;
+  const moment = { now, monotonic, timeline, sightings, freshId: () => tx.ids.next('uuid') };
   const wish = wishOf(input);
   const decided = decideVariable(before, wish, moment);
   if (decided.isErr()) {

@@ -5,12 +5,12 @@ import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import type { CipherError } from '../../ports/cipher.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
-import type { ClockReadings } from '../../variables/lock.js';
 import { type StoredVariable, type VariableDocument, type VariableStub, variables } from '../../variables/variable.js';
 import { variableDocument, variableStub } from '../../variables/variable-document.js';
 import type { PermissionDenied } from '../authorise.js';
 import { decryptItems } from '../books/variable-items.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { clockReadings } from '../context/store-clock.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
 import { namespacedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
@@ -99,9 +99,4 @@ export function readVariable(
   return answerQuery(context, query, input.waiting).andThen((answer) =>
     answer.value.isErr() ? err(answer.value.error) : ok({ index: answer.index, value: answer.value.value }),
   );
-}
-
-/** The current readings of both clocks. */
-function clockReadings({ clock }: EngineContext): ClockReadings {
-  return { now: clock.now(), monotonic: clock.monotonic(), timeline: clock.timeline };
 }

@@ -18,6 +18,7 @@ import {
   type TimedWrite,
 } from '../../context/accepted-events.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
+import { StoreClock } from '../../context/store-clock.js';
 import {
   type Ended,
   type KnownItems,
@@ -61,8 +62,9 @@ export const deliveryLoop: BackgroundLoop = {
   },
 };
 
-/** The stored timeline of the first engine on it, or a new one. */
+/** The stored timeline of the first engine on it, or a new one; wall time where all hosts read the same. */
 async function joinTimeline({ clock, storage }: EngineContext): Promise<Timeline> {
+  if (clock instanceof StoreClock) return clock.queues;
   const { timeline } = clock;
   const found: Timeline = { timeline, offset: clock.now() - clock.monotonic() };
   const written = await storage.write<Timeline, never>((view) => {
