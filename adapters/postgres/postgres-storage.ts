@@ -1,6 +1,6 @@
-import { err, type Result, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Logger } from '../../src/ports/logger.js';
-import type { ReadView, Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
+import type { ReadView, Storage, StorageError, StoreFigures, WriteView, Written } from '../../src/ports/storage.js';
 import { closedFailure, storageFailure } from '../../src/storage/failures.js';
 import type { Overlay } from '../../src/storage/overlay.js';
 import {
@@ -16,6 +16,7 @@ import {
 } from '../storage-kit/index.js';
 import type { Batch } from './batch.js';
 import { Chain, HostStatementError } from './chain.js';
+import { countFigures, readFigures, type StoreCounts } from './figures.js';
 import { type PostgresRows, statementsOf } from './host-rows.js';
 import { Listener } from './listener.js';
 import { Misses, type Replica, ReplicaSnapshot } from './replica.js';
@@ -101,6 +102,9 @@ export class PostgresStore {
   readonly #waiting: Waiters = waiters();
   #writes: WaitingWrite[] = [];
   #reads: Waiting<ReadWork>[] = [];
+  /** Those who wait for figures. */
+  #figures: ((result: Result<StoreFigures, StorageError>) => void)[] = [];
+  readonly #counts: StoreCounts = { optimistic: 0, turn: 0, racesLost: 0 };
   #writing: Promise<void> | undefined;
   #reading: Promise<void> | undefined;
   readonly #listener: Listener;
@@ -191,6 +195,7 @@ export class PostgresStore {
           after,
           signal,
         ),
+      figures: () => new ResultAsync(this.#submitFigures()),
       close: () => this.close(),
     };
   }
@@ -228,7 +233,8 @@ export class PostgresStore {
     await new Promise((resolve) => setImmediate(resolve));
     let misses = new Misses();
     let wait = retry.first;
-    while (this.#reads.length > 0) {
+    while (this.#reads.length > 0 || this.#figures.length > 0) {
+      if (this.#figures.length > 0) await this.#answerFigures();
       const asked = this.#reads;
       this.#reads = [];
       try {
@@ -253,6 +259,28 @@ export class PostgresStore {
       }
     }
     this.#reading = undefined;
+  }
+
+  #submitFigures(): Promise<Result<StoreFigures, StorageError>> {
+    if (this.#closing !== undefined) return Promise.resolve(err(closedFailure()));
+    return new Promise((resolve) => {
+      this.#figures.push(resolve);
+      this.#reading ??= this.#readAll();
+    });
+  }
+
+  /** On the connection that reads, between reads. They are not tried again. */
+  async #answerFigures(): Promise<void> {
+    const asked = this.#figures.splice(0);
+    let result: Result<StoreFigures, StorageError>;
+    try {
+      const { families, notes } = await readFigures(this.#reader, this.#sql);
+      result = ok({ families: [...families, ...countFigures(this.#counts, [this.#writer, this.#reader])], notes });
+    } catch (thrown) {
+      this.#reader.abandon();
+      result = err(failureOf(thrown));
+    }
+    for (const resolve of asked) resolve(result);
   }
 
   /** What those have missed that could not be answered yet. */
@@ -384,12 +412,14 @@ export class PostgresStore {
     const chain = this.#chain;
     const { changes } = run;
     const batch = chain.batchOf(changes);
+    const mode = chain.isInTurn ? 'turn' : 'optimistic';
     try {
       const committing =
         host === undefined
           ? chain.commit(this.#writer, batch, changes)
           : chain.commitWith(this.#writer, host, batch, changes);
       if (await this.#atLock(committing)) {
+        this.#counts[mode] += 1;
         await this.#stored();
         return true;
       }
@@ -398,8 +428,13 @@ export class PostgresStore {
       await this.#afterRefusal(thrown, run, misses);
       return false;
     }
-    this.#turns = turnsAfterLoss;
+    this.#loseRace();
     return false;
+  }
+
+  #loseRace(): void {
+    this.#counts.racesLost += 1;
+    this.#turns = turnsAfterLoss;
   }
 
   /** Whether nobody has committed since the state that it has run on. Reads may have learnt of it meanwhile. */
@@ -411,7 +446,7 @@ export class PostgresStore {
   /** The server has refused a batch, which may be because of what others have committed. Rejects if it is not. */
   async #afterRefusal(thrown: unknown, run: BatchRun, misses: Misses): Promise<void> {
     if (thrown instanceof HostStatementError && !thrown.isFinal && !(await this.#isCurrent(run))) {
-      this.#turns = turnsAfterLoss;
+      this.#loseRace();
       return;
     }
     if (!isServerError(thrown) || thrown.code !== '23505') throw thrown;

@@ -41,6 +41,9 @@ export const isServerError = (thrown: unknown): thrown is ServerError =>
 export class Session {
   readonly #connect: () => Promise<Lent>;
   readonly #answerMs: number;
+  /** How many connections were opened, and how often statements were sent. */
+  opened = 0;
+  roundTrips = 0;
   #lent: Lent | undefined;
   #fail: ((error: Error) => void) | undefined;
   #drop: ((error: Error) => void) | undefined;
@@ -54,6 +57,7 @@ export class Session {
   /** Runs statements in one round trip, see `Pipeline`. Not while others run. */
   async run(statements: readonly Statement[], isBoundFirst = false): Promise<StatementResult[]> {
     const { client } = this.#lent ?? (await this.#open());
+    this.roundTrips += 1;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#drop?.(new Error('The server has not answered.')), this.#answerMs);
       const settle = (): void => {
@@ -82,6 +86,7 @@ export class Session {
       throw isServerError(thrown) ? thrown : new NotConnected(thrown);
     });
     this.#lent = lent;
+    this.opened += 1;
     const { client } = lent;
     const dropped = (error?: Error): void => {
       if (this.#lent !== lent) return;

@@ -275,6 +275,34 @@ export class Sql {
     };
   }
 
+  // Figures for operators.
+
+  /** Name, live and dead rows as the server estimates them, bytes of rows and of indexes; also of the chain. */
+  tableFigures(): Statement {
+    const relations = `SELECT name, '${this.#schema.replaceAll("'", "''")}.sb_rows_' || id AS relation FROM ${this.#name('tables')}`;
+    const chain = `SELECT 'sb_chain', '${this.#name('chain').replaceAll("'", "''")}'`;
+    return {
+      text: `SELECT t.name, coalesce(pg_stat_get_live_tuples(c.oid), 0), coalesce(pg_stat_get_dead_tuples(c.oid), 0), pg_table_size(c.oid), pg_indexes_size(c.oid) FROM (${relations} UNION ALL ${chain}) t JOIN pg_class c ON c.oid = to_regclass(t.relation) ORDER BY 1`,
+    };
+  }
+
+  /** Its length in batches, and its age in seconds. */
+  chainFigures(): Statement {
+    return {
+      text: `SELECT max(seq) - min(seq) + 1, extract(epoch FROM clock_timestamp() - (SELECT at FROM ${this.#name('chain')} ORDER BY seq LIMIT 1)) FROM ${this.#name('chain')}`,
+    };
+  }
+
+  /**
+   * Sessions of the database with a snapshot, the oldest first, and those that the role may not see: process, application, state, age in
+   * seconds, whether it is hidden. Never their queries.
+   */
+  snapshots(): Statement {
+    return {
+      text: `SELECT pid, application_name, state, extract(epoch FROM clock_timestamp() - coalesce(xact_start, query_start)), state IS NULL AND query = '<insufficient privilege>' FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (backend_xmin IS NOT NULL OR (state IS NULL AND query = '<insufficient privilege>')) ORDER BY age(backend_xmin) DESC NULLS LAST, xact_start LIMIT 1000`,
+    };
+  }
+
   // Copies of whole stores.
 
   /** The chain of a new store begins after another one's last write. */
