@@ -1,8 +1,8 @@
 import type { Measured, MetricFamily, MetricLabels, MetricName } from '../../src/metrics/instruments.js';
 import type { StoreFigures } from '../../src/ports/storage.js';
-import type { Session } from './session.js';
+import { failureOf, isServerError, type Session } from './session.js';
 import type { Sql } from './sql.js';
-import type { StatementResult } from './wire.js';
+import type { Statement, StatementResult } from './wire.js';
 
 /** What a process has counted since it opened the store. */
 export interface StoreCounts {
@@ -18,13 +18,31 @@ const limits = {
   text: "SELECT set_config('statement_timeout', '2s', true), set_config('lock_timeout', '500ms', true)",
 };
 
-/** Reads the sizes of a store, its chain, and who keeps dead rows from being removed. */
+/** Reads the sizes of a store, its chain, and who keeps dead rows from being removed. Notes what could not be read. */
 export async function readFigures(session: Session, sql: Sql): Promise<StoreFigures> {
-  const begin = { text: 'BEGIN READ ONLY' };
-  const reads = [sql.tableFigures(), sql.chainFigures(), sql.snapshots()];
-  const [, , tables, chain, snapshots] = await session.run([begin, limits, ...reads, { text: 'COMMIT' }]);
-  const { families: ofSnapshots, notes } = snapshotFigures(rowsIn(snapshots));
-  return { families: [...tableFigures(rowsIn(tables)), ...chainFigures(rowsIn(chain)), ...ofSnapshots], notes };
+  const parts = [
+    await readPart(session, 'sizes', sql.tableFigures(), (rows) => ({ families: tableFigures(rows), notes: [] })),
+    await readPart(session, 'the chain', sql.chainFigures(), (rows) => ({ families: chainFigures(rows), notes: [] })),
+    await readPart(session, 'snapshots', sql.snapshots(), snapshotFigures),
+  ];
+  return { families: parts.flatMap(({ families }) => families), notes: parts.flatMap(({ notes }) => notes) };
+}
+
+async function readPart(
+  session: Session,
+  name: string,
+  read: Statement,
+  figures: (rows: Rows) => StoreFigures,
+): Promise<StoreFigures> {
+  try {
+    const begin = { text: 'BEGIN READ ONLY' };
+    const results = await session.run([begin, limits, read, { text: 'COMMIT' }]);
+    return figures(rowsIn(results[2]));
+  } catch (thrown) {
+    if (!isServerError(thrown)) throw thrown;
+    await session.run([{ text: 'ROLLBACK' }]);
+    return { families: [], notes: [`The figures of ${name} cannot be read: ${failureOf(thrown).message}`] };
+  }
 }
 
 export function countFigures(

@@ -71,7 +71,7 @@ const longWaitMs = 1000;
 /** A connection that has not answered for so long, or for the time that callers wait, is given up. */
 const leastAnswerMs = 5000;
 /** How often the chain is shortened, in batches of this process. */
-const shortenEvery = 1000;
+const shortenEvery = 100;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -37,6 +37,9 @@ interface ServerError extends Error {
 export const isServerError = (thrown: unknown): thrown is ServerError =>
   thrown instanceof Error && /^[0-9A-Z]{5}$/.test(String((thrown as { code?: unknown }).code));
 
+/** Milliseconds that a statement may take which reads a whole table. */
+const longMs = 24 * 3_600_000;
+
 /** One connection to the server, opened when it is needed, and again after it was lost. */
 export class Session {
   readonly #connect: () => Promise<Lent>;
@@ -59,7 +62,8 @@ export class Session {
     const { client } = this.#lent ?? (await this.#open());
     this.roundTrips += 1;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#drop?.(new Error('The server has not answered.')), this.#answerMs);
+      const answerMs = statements.some(({ isLong }) => isLong) ? longMs : this.#answerMs;
+      const timer = setTimeout(() => this.#drop?.(new Error('The server has not answered.')), answerMs);
       const settle = (): void => {
         clearTimeout(timer);
         this.#fail = undefined;

@@ -9,6 +9,8 @@ export type Parameter = string | Buffer | null;
 export interface Statement {
   readonly text: string;
   readonly values?: readonly Parameter[];
+  /** It takes as long as a whole table. */
+  readonly isLong?: true;
 }
 
 /** Statements of one round trip. */
