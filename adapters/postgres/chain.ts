@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { StorageError } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
 import type { Overlay } from '../../src/storage/overlay.js';
-import { type AnyTable, entryOf } from '../../src/storage/records.js';
+import type { AnyTable } from '../../src/storage/records.js';
 import { type Batch, type FetchedRow, type OrderName, orderName, parseTables } from './batch.js';
 import { batchOf, Catalog } from './catalog.js';
+import { EntryCompletion } from './complete-entries.js';
 import { type Gap, type Misses, Replica } from './replica.js';
 import { ServerTime } from './server-time.js';
 import { ConnectionLost, isOfStore, isPassing, isServerError, type Session } from './session.js';
@@ -13,14 +14,17 @@ import type { Statement, StatementResult } from './wire.js';
 
 type ResultRow = StatementResult['rows'][number];
 
-/** What is kept of the chain for processes that were paused, and how much is removed at once. */
-const kept = { batches: 10_000, minutes: 10, most: 2_000 };
+/**
+ * What is kept of the chain for processes that were paused: the last minutes, but no less and no more than so many batches; and how many are
+ * removed at once. Who was paused for longer reads anew what it needs.
+ */
+const kept = { minutes: 10, atLeast: 10_000, atMost: 50_000, most: 250 };
+/** Every so many times the beginning of the chain is looked for anew. */
+const lookEvery = 100;
 /** How long a table that is to be changed is waited for, in milliseconds: everybody waits for the lock meanwhile. */
 const tableLockMs = 250;
 /** How long statements of a host may wait for locked rows in a turn, in milliseconds: everybody waits for its end. */
 const hostLockMs = 100;
-/** How many rows are read at once while an index is built or completed. */
-const pageSize = 500;
 
 /** A statement of the host has failed: nothing of its transaction was stored. */
 export class HostStatementError extends Error {
@@ -216,8 +220,12 @@ export class Chain {
     this.#behind.set(id, (this.#behind.get(id) ?? 0) + 1);
   }
 
-  #isBehind({ table, order }: Gap): boolean {
-    const id = this.catalog.table(table.name).indexes.get(order);
+  #columnOf({ table, order }: Gap): number | undefined {
+    return this.catalog.table(table.name).indexes.get(order);
+  }
+
+  #isBehind(gap: Gap): boolean {
+    const id = this.#columnOf(gap);
     return id !== undefined && this.#behind.has(id);
   }
 
@@ -235,7 +243,7 @@ export class Chain {
 
   /** Reads what a run has missed, together with what others have committed, in one round trip. May end a turn. */
   async fetch(session: Session, misses: Misses): Promise<void> {
-    for (const gap of misses.gaps) if (this.#isBehind(gap)) await this.#catchUp(session, gap.table, gap.order);
+    const completions = await this.#completeInParts(session, misses.gaps);
     const isInTurn = this.#guests.has(session) || (this.#isInTurn && session === this.#turnOf);
     const rows = [...misses.rows].map(([name, keys]) => ({ name, keys: [...keys] }));
     const gaps = groupedByOrder(misses.gaps);
@@ -247,7 +255,11 @@ export class Chain {
     let results: StatementResult[];
     let seq = tip.seq;
     if (isInTurn) results = await session.run(reads);
-    else {
+    else if (completions.size > 0) {
+      const read = await this.#readCompleted(session, completions, reads);
+      if (read === undefined) return;
+      ({ results, seq } = read);
+    } else {
       const sent = this.#sent;
       const [first, ...others] = await this.#onSnapshot(session, [this.#sql.pull(tip, sent), ...reads]);
       const pulled = rowsIn(first);
@@ -258,7 +270,7 @@ export class Chain {
     }
     this.replica.take(seq, () => {
       for (const [at, { name, keys }] of rows.entries()) this.#takeRows(name, keys, rowsIn(results[at]));
-      for (const [at, group] of gaps.entries()) this.#takeRanges(group, rowsIn(results[rows.length + at]));
+      for (const [at, group] of gaps.entries()) this.#takeRanges(group, rowsIn(results[rows.length + at]), completions);
     });
   }
 
@@ -267,12 +279,14 @@ export class Chain {
     for (const key of keys) this.replica.table(name).fetched(key, found.get(key));
   }
 
-  #takeRanges(gaps: readonly Gap[], rows: readonly ResultRow[]): void {
+  /** `completed`: indexes that lacked no entry when they were read. */
+  #takeRanges(gaps: readonly Gap[], rows: readonly ResultRow[], completed: ReadonlyMap<number, unknown>): void {
     const found = gaps.map((): { row: FetchedRow; position: string }[] => []);
     for (const [n, ...row] of rows) found[Number(n)]?.push({ row: rowOf(row), position: row[4] as string });
     // Otherwise entries were left out in what was read: they are completed before it is read again.
     for (const [n, gap] of gaps.entries())
-      if (!this.#isBehind(gap)) this.replica.table(gap.table.name).fetchedRange(gap, found[n] ?? []);
+      if (completed.has(this.#columnOf(gap) ?? 0) || !this.#isBehind(gap))
+        this.replica.table(gap.table.name).fetchedRange(gap, found[n] ?? []);
   }
 
   // Write.
@@ -433,9 +447,17 @@ export class Chain {
     return JSON.stringify(Object.fromEntries(indexes));
   }
 
+  /** The last batch that was removed here: those before it need not be passed again, which takes long while a snapshot is open. */
+  #removedTo = -1;
+  #shortened = 0;
+
   /** Removes what nobody needs of the chain any more. */
   async shorten(session: Session): Promise<void> {
-    await session.run([this.#sql.shorten(kept.batches, kept.minutes, kept.most)]);
+    this.#shortened += 1;
+    if (this.#shortened % lookEvery === 0) this.#removedTo = -1;
+    const [removed] = await session.run([this.#sql.shorten(kept, this.#removedTo)]);
+    const last = removed?.rows[0]?.[0] ?? null;
+    if (last !== null) this.#removedTo = Number(last);
   }
 
   // Tables and indexes.
@@ -482,45 +504,58 @@ export class Chain {
     for (const [at, index] of catalog.missing(table).entries()) {
       const column = next(indexes) + at;
       await session.run(this.#sql.addColumn(id, column, orderName(index)));
-      if (!isNew)
-        for (let after = ''; ; ) {
-          const [page] = await session.run([this.#sql.rowsAfter(id, after, pageSize)]);
-          const found = rowsIn(page).map(rowOf);
-          if (found.length === 0) break;
-          const entries = found.map((row) => [row.rowKey, entryOf(table, index, JSON.parse(row.text))] as const);
-          await session.run([this.#sql.putEntries(id, column, entries)]);
-          after = found.at(-1)?.rowKey as string;
-        }
+      // Empty, so that it takes no longer than the table is read. Its entries come when somebody needs them.
       await session.run([this.#sql.createIndex(id, column)]);
+      if (!isNew) await session.run([this.#sql.beginFill(id, column)]);
     }
   }
 
-  /** Completes the entries of an index that others have left out. */
-  async #catchUp(session: Session, table: AnyTable, order: OrderName): Promise<void> {
-    const { id, indexes, definitions } = this.catalog.table(table.name);
-    const column = indexes.get(order) as number;
-    const definition = definitions.get(order);
-    if (definition === undefined) return;
-    const noticed = this.#behind.get(column);
+  /** Begins to complete the indexes whose entries others have left out, by their IDs. Ends a turn. */
+  async #completeInParts(session: Session, gaps: readonly Gap[]): Promise<ReadonlyMap<number, EntryCompletion>> {
+    const completions = new Map<number, EntryCompletion>();
+    for (const gap of gaps) {
+      if (!this.#isBehind(gap)) continue;
+      const { id, definitions } = this.catalog.table(gap.table.name);
+      const column = this.#columnOf(gap) as number;
+      const definition = definitions.get(gap.order);
+      if (definition !== undefined && !completions.has(column))
+        completions.set(column, new EntryCompletion(session, this.#sql, { table: id, column, definition }));
+    }
     // Not within a turn, which may be undone.
-    if (session === this.#turnOf) await this.endTurn(session);
+    if (completions.size > 0 && session === this.#turnOf) await this.endTurn(session);
+    for (const completion of completions.values()) await completion.inParts();
+    return completions;
+  }
+
+  /** Completes the indexes, and reads while nobody else commits, or others could leave out entries again and again. */
+  async #readCompleted(
+    session: Session,
+    completions: ReadonlyMap<number, EntryCompletion>,
+    reads: readonly Statement[],
+  ): Promise<{ results: StatementResult[]; seq: number } | undefined> {
+    await this.pull(session);
+    const { epoch } = this.replica;
+    const noticed = new Map<number, number | undefined>();
+    let results: StatementResult[] = [];
+    let seq = -1;
     await this.#transaction(session, async () => {
-      for (;;) {
-        const [behind] = await session.run([this.#sql.behind(column, pageSize)]);
-        const keys = rowsIn(behind).map(([key]) => key as string);
-        if (keys.length === 0) return;
-        const [rows] = await session.run([this.#sql.rowsOf(this.catalog.table(table.name), keys)]);
-        const entries = rowsIn(rows)
-          .map(rowOf)
-          .map((row) => {
-            return [row.rowKey, entryOf(table, definition.index, JSON.parse(row.text))] as const;
-          });
-        await session.run([this.#sql.putEntries(id, column, entries), this.#sql.caughtUp(column, keys)]);
+      const { tip } = this.replica;
+      const [pulled] = await session.run([this.#sql.pull(tip)]);
+      const rows = rowsIn(pulled);
+      if (epoch !== this.replica.epoch || !continuesFrom(tip, rows))
+        throw new ConnectionLost('The history has changed: it is tried again.');
+      seq = Number(rows.at(-1)?.[0]);
+      await this.#applyPulled(session, tip, rows);
+      for (const [column, completion] of completions) {
+        noticed.set(column, this.#behind.get(column));
+        await completion.finish();
       }
+      results = await session.run(reads);
     });
+    if (epoch !== this.replica.epoch) return undefined;
     // Otherwise others have left out more meanwhile.
-    if (this.#behind.get(column) === noticed) this.#behind.delete(column);
-    this.replica.table(table.name).forgetOrder(order);
+    for (const [column, times] of noticed) if (this.#behind.get(column) === times) this.#behind.delete(column);
+    return { results, seq };
   }
 }
 

@@ -278,7 +278,7 @@ export class HostCommit {
       const outcome = this.#decide(snapshot, []);
       if (this.#sent !== undefined) return this.#sent;
       const { misses } = snapshot;
-      if (misses.isEmpty) return outcome;
+      if (misses.isEmpty) return isAccepted(outcome) ? undefined : outcome;
       if (chain.needsTransaction(misses)) {
         // What is created or completed for it is not part of the host's transaction.
         await this.#session.run([backToMark]);

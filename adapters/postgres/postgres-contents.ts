@@ -17,8 +17,8 @@ import { ConnectionLost, failureOf as failureOfServer, isPassing, isServerError,
 import { layout, Sql } from './sql.js';
 import { numbers, type Statement, type StatementResult, texts } from './wire.js';
 
-/** Indexes of large tables are built by single statements. */
-const answerMs = 24 * 3_600_000;
+/** A batch may be waited for so long, in milliseconds: servers sync what they write at times. */
+const answerMs = 300_000;
 
 /** Limits of the server or the role that are meant for short transactions. */
 const withoutLimits: Statement = {

@@ -1,6 +1,6 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Logger } from '../../src/ports/logger.js';
-import type { ReadView, Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
+import type { ReadView, Storage, StorageError, StoreFigures, WriteView, Written } from '../../src/ports/storage.js';
 import { awayMessage, closedFailure, storageFailure } from '../../src/storage/failures.js';
 import type { Overlay } from '../../src/storage/overlay.js';
 import {
@@ -15,6 +15,7 @@ import {
 } from '../storage-kit/index.js';
 import type { Batch } from './batch.js';
 import { Chain, HostRowsLocked, HostStatementError } from './chain.js';
+import { countFigures, readFigures, type StoreCounts } from './figures.js';
 import { assertClient, HostCommit, type PgTransaction, runOn } from './host-commit.js';
 import { type PostgresRows, statementsOf } from './host-rows.js';
 import { Listener } from './listener.js';
@@ -76,7 +77,7 @@ const leastAnswerMs = 5000;
 /** How often it is logged that the server is away; what depends on the store logs it at other times. */
 const logEveryMs = 2000;
 /** How often the chain is shortened, in batches of this process. */
-const shortenEvery = 1000;
+const shortenEvery = 100;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -127,6 +128,9 @@ export class PostgresStore {
   readonly #waiting: Waiters = waiters();
   #writes: WaitingWrite[] = [];
   #reads: WaitingRead[] = [];
+  /** Those who wait for figures. */
+  #figures: ((result: Result<StoreFigures, StorageError>) => void)[] = [];
+  readonly #counts: StoreCounts = { optimistic: 0, turn: 0, racesLost: 0 };
   #writing: Promise<void> | undefined;
   #reading: Promise<void> | undefined;
   readonly #listener: Listener;
@@ -305,6 +309,7 @@ export class PostgresStore {
           signal,
         ),
       now: () => this.#now(),
+      figures: () => new ResultAsync(this.#submitFigures()),
       close: () => this.close(),
     };
   }
@@ -347,7 +352,8 @@ export class PostgresStore {
     await new Promise((resolve) => setImmediate(resolve));
     let misses = new Misses();
     let wait = retry.first;
-    while (this.#reads.length > 0) {
+    while (this.#reads.length > 0 || this.#figures.length > 0) {
+      if (this.#figures.length > 0) await this.#answerFigures();
       const asked = this.#reads;
       this.#reads = [];
       try {
@@ -372,6 +378,28 @@ export class PostgresStore {
       }
     }
     this.#reading = undefined;
+  }
+
+  #submitFigures(): Promise<Result<StoreFigures, StorageError>> {
+    if (this.#closing !== undefined) return Promise.resolve(err(closedFailure()));
+    return new Promise((resolve) => {
+      this.#figures.push(resolve);
+      this.#reading ??= this.#readAll();
+    });
+  }
+
+  /** On the connection that reads, between reads. They are not tried again. */
+  async #answerFigures(): Promise<void> {
+    const asked = this.#figures.splice(0);
+    let result: Result<StoreFigures, StorageError>;
+    try {
+      const { families, notes } = await readFigures(this.#reader, this.#sql);
+      result = ok({ families: [...families, ...countFigures(this.#counts, [this.#writer, this.#reader])], notes });
+    } catch (thrown) {
+      this.#reader.abandon();
+      result = err(failureOf(thrown));
+    }
+    for (const resolve of asked) resolve(result);
   }
 
   /** What those have missed that could not be answered yet. */
@@ -497,12 +525,14 @@ export class PostgresStore {
     const chain = this.#chain;
     const { changes } = run;
     const batch = chain.batchOf(changes);
+    const mode = chain.isInTurn ? 'turn' : 'optimistic';
     try {
       const committing =
         host === undefined
           ? chain.commit(this.#writer, batch, changes)
           : chain.commitWith(this.#writer, host, batch, changes);
       if (await committing) {
+        this.#counts[mode] += 1;
         await this.#stored();
         return true;
       }
@@ -511,8 +541,13 @@ export class PostgresStore {
       await this.#afterRefusal(thrown, run, misses);
       return false;
     }
-    this.#turns = turnsAfterLoss;
+    this.#loseRace();
     return false;
+  }
+
+  #loseRace(): void {
+    this.#counts.racesLost += 1;
+    this.#turns = turnsAfterLoss;
   }
 
   /** Whether nobody has committed since the state that it has run on. Reads may have learnt of it meanwhile. */
@@ -529,7 +564,7 @@ export class PostgresStore {
       return;
     }
     if (thrown instanceof HostStatementError && !thrown.isFinal && !(await this.#isCurrent(run))) {
-      this.#turns = turnsAfterLoss;
+      this.#loseRace();
       return;
     }
     if (!isServerError(thrown) || thrown.code !== '23505') throw thrown;

@@ -288,11 +288,6 @@ class ReplicaTable {
     this.#orders.clear();
     this.#rowsSize = 0;
   }
-
-  /** A new version of a table's index is kept from now on, or entries were completed. */
-  forgetOrder(name: OrderName): void {
-    this.#orders.get(name)?.forget();
-  }
 }
 
 /** An estimate of what a row occupies beside its text, and what a known part of an order does. */

@@ -44,10 +44,16 @@ interface ServerError extends Error {
 export const isServerError = (thrown: unknown): thrown is ServerError =>
   thrown instanceof Error && /^[0-9A-Z]{5}$/.test(String((thrown as { code?: unknown }).code));
 
+/** Milliseconds that a statement may take which reads a whole table. */
+const longMs = 24 * 3_600_000;
+
 /** One connection to the server, opened when it is needed, and again after it was lost. */
 export class Session {
   readonly #connect: () => Promise<Lent>;
   readonly #answerMs: number;
+  /** How many connections were opened, and how often statements were sent. */
+  opened = 0;
+  roundTrips = 0;
   #lent: Lent | undefined;
   #fail: ((error: Error) => void) | undefined;
   #drop: ((error: Error) => void) | undefined;
@@ -84,8 +90,10 @@ export class Session {
   }
 
   #send(client: PgClient, pipeline: Pipeline): Promise<StatementResult[]> {
+    this.roundTrips += 1;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#drop?.(new Error('The server has not answered.')), this.#answerMs);
+      const answerMs = pipeline.statements.some(({ isLong }) => isLong) ? longMs : this.#answerMs;
+      const timer = setTimeout(() => this.#drop?.(new Error('The server has not answered.')), answerMs);
       const settle = (): void => {
         clearTimeout(timer);
         this.#fail = undefined;
@@ -133,6 +141,7 @@ export class Session {
   #adopt(lent: Lent): void {
     this.#lent = lent;
     this.#kept = new KeptStatements();
+    this.opened += 1;
     const { client } = lent;
     const dropped = (error?: Error): void => {
       if (this.#lent !== lent) return;

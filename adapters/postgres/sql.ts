@@ -22,6 +22,12 @@ function codePointOrdered(position: string): string {
   });
 }
 
+/** Rows are replaced and removed often: dead ones are removed when they are a small part, of contents out of line, too. */
+const vacuumed = ['', 'toast.'].map((of) => `${of}autovacuum_vacuum_scale_factor = 0.02`).join(', ');
+
+/** In the list of rows without entries: begins the key from which on all rows have none. Encoded keys have no such character. */
+const fillMark = '\u0001';
+
 /** The statements of one store: all of its tables are in one schema. */
 export class Sql {
   readonly #plainSchema: string;
@@ -104,6 +110,7 @@ export class Sql {
         text: `CREATE TABLE ${this.#name('chain')} (seq bigint PRIMARY KEY, last bigint NOT NULL, id uuid NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp(), indexes text, changes text NOT NULL)`,
       },
       { text: `ALTER TABLE ${this.#name('chain')} ALTER changes SET STORAGE EXTERNAL` },
+      { text: `ALTER TABLE ${this.#name('chain')} SET (${vacuumed})` },
       {
         text: `CREATE TABLE ${this.#name('behind')} (index_id int, key text COLLATE "C", PRIMARY KEY (index_id, key))`,
       },
@@ -131,7 +138,7 @@ export class Sql {
     return [
       { text: `INSERT INTO ${this.#name('tables')} VALUES ($1, $2)`, values: [String(id), name] },
       {
-        text: `CREATE TABLE ${this.#rows({ id })} (key text COLLATE "C" PRIMARY KEY, created bigint NOT NULL, modified bigint NOT NULL, doc text NOT NULL) WITH (fillfactor = 70)`,
+        text: `CREATE TABLE ${this.#rows({ id })} (key text COLLATE "C" PRIMARY KEY, created bigint NOT NULL, modified bigint NOT NULL, doc text NOT NULL) WITH (fillfactor = 70, ${vacuumed})`,
       },
     ];
   }
@@ -149,21 +156,7 @@ export class Sql {
   createIndex(table: number, id: number): Statement {
     return {
       text: `CREATE INDEX sb_entries_${id} ON ${this.#rows({ id: table })} (i${id}) WHERE i${id} IS NOT NULL`,
-    };
-  }
-
-  /** Rows in the order of their keys, after one. */
-  rowsAfter(table: number, key: string, limit: number): Statement {
-    return {
-      text: `SELECT key, created, modified, doc FROM ${this.#rows({ id: table })} WHERE key > $1 ORDER BY key LIMIT ${limit}`,
-      values: [key],
-    };
-  }
-
-  putEntries(table: number, column: number, entries: readonly (readonly [string, string | undefined])[]): Statement {
-    return {
-      text: `UPDATE ${this.#rows({ id: table })} r SET i${column} = n.entry FROM unnest($1::text[], $2::text[]) AS n(key, entry) WHERE r.key = n.key`,
-      values: [texts(entries.map(([key]) => key)), texts(entries.map(([key, entry]) => positionIn(key, entry)))],
+      isLong: true,
     };
   }
 
@@ -229,11 +222,23 @@ export class Sql {
     };
   }
 
-  /** Removes old batches, at most some, but keeps the newest ones. */
-  shorten(keep: number, minutes: number, most: number): Statement {
+  /** Removes old batches after one, at most some, and returns the last one that was removed. */
+  shorten(
+    {
+      minutes,
+      atLeast,
+      atMost,
+      most,
+    }: { readonly minutes: number; readonly atLeast: number; readonly atMost: number; readonly most: number },
+    after: number,
+  ): Statement {
     const chain = this.#name('chain');
+    const tip = `(SELECT max(seq) FROM ${chain})`;
+    const isOld = `at < clock_timestamp() - interval '${minutes} minutes' OR seq < ${tip} - ${atMost}`;
+    const old = `SELECT seq FROM ${chain} WHERE seq > $1 AND seq < ${tip} - ${atLeast} AND (${isOld}) ORDER BY seq LIMIT ${most} FOR UPDATE SKIP LOCKED`;
     return {
-      text: `DELETE FROM ${chain} WHERE seq IN (SELECT seq FROM ${chain} WHERE seq < (SELECT max(seq) - ${keep} FROM ${chain}) AND at < clock_timestamp() - interval '${minutes} minutes' ORDER BY seq LIMIT ${most} FOR UPDATE SKIP LOCKED)`,
+      text: `WITH removed AS (DELETE FROM ${chain} WHERE seq IN (${old}) RETURNING seq) SELECT max(seq) FROM removed`,
+      values: [String(after)],
     };
   }
 
@@ -316,6 +321,34 @@ export class Sql {
     };
   }
 
+  // Figures for operators.
+
+  /** Name, live and dead rows as the server estimates them, bytes of rows and of indexes; also of the chain. */
+  tableFigures(): Statement {
+    const relations = `SELECT name, '${this.#schema.replaceAll("'", "''")}.sb_rows_' || id AS relation FROM ${this.#name('tables')}`;
+    const chain = `SELECT 'sb_chain', '${this.#name('chain').replaceAll("'", "''")}'`;
+    return {
+      text: `SELECT t.name, coalesce(pg_stat_get_live_tuples(c.oid), 0), coalesce(pg_stat_get_dead_tuples(c.oid), 0), pg_table_size(c.oid), pg_indexes_size(c.oid) FROM (${relations} UNION ALL ${chain}) t JOIN pg_class c ON c.oid = to_regclass(t.relation) ORDER BY 1`,
+    };
+  }
+
+  /** Its length in batches, and its age in seconds. */
+  chainFigures(): Statement {
+    return {
+      text: `SELECT max(seq) - min(seq) + 1, extract(epoch FROM clock_timestamp() - (SELECT at FROM ${this.#name('chain')} ORDER BY seq LIMIT 1)) FROM ${this.#name('chain')}`,
+    };
+  }
+
+  /**
+   * Sessions of the database with a snapshot, the oldest first, and those that the role may not see: process, application, state, age in
+   * seconds, whether it is hidden. Never their queries.
+   */
+  snapshots(): Statement {
+    return {
+      text: `SELECT pid, application_name, state, extract(epoch FROM clock_timestamp() - coalesce(xact_start, query_start)), state IS NULL AND query = '<insufficient privilege>' FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (backend_xmin IS NOT NULL OR (state IS NULL AND query = '<insufficient privilege>')) ORDER BY age(backend_xmin) DESC NULLS LAST, xact_start LIMIT 1000`,
+    };
+  }
+
   // Copies of whole stores.
 
   /** The chain of a new store begins after another one's last write. */
@@ -343,13 +376,13 @@ export class Sql {
   }
 
   analyze(table: number): Statement {
-    return { text: `ANALYZE ${this.#rows({ id: table })}` };
+    return { text: `ANALYZE ${this.#rows({ id: table })}`, isLong: true };
   }
 
   /** With the positions in its indexes, and whether those of some are to be completed. */
   allRows(table: number, columns: readonly number[], behind: readonly number[]): string {
     const isBehind = (id: number): string =>
-      `EXISTS (SELECT 1 FROM ${this.#name('behind')} b WHERE b.index_id = ${id} AND b.key = r.key)`;
+      `EXISTS (SELECT 1 FROM ${this.#name('behind')} b WHERE b.index_id = ${id} AND (b.key = r.key OR (left(b.key, 1) = chr(1) AND r.key >= substr(b.key, 2))))`;
     const selected = ['key', 'created', 'modified', 'doc', ...columns.map((id) => `i${id}`)].map((name) => `r.${name}`);
     return `SELECT ${[...selected, ...behind.map(isBehind)].join(', ')} FROM ${this.#rows({ id: table })} r ORDER BY r.key`;
   }
@@ -360,10 +393,11 @@ export class Sql {
 
   // Entries that another program has left out.
 
+  /** Keys of rows whose entry in an index was left out. */
   behind(index: number, limit: number): Statement {
     return {
-      text: `SELECT key FROM ${this.#name('behind')} WHERE index_id = $1 LIMIT ${limit}`,
-      values: [String(index)],
+      text: `SELECT key FROM ${this.#name('behind')} WHERE index_id = $1 AND left(key, 1) <> $2 LIMIT ${limit}`,
+      values: [String(index), fillMark],
     };
   }
 
@@ -372,10 +406,80 @@ export class Sql {
     return { text: `SELECT DISTINCT index_id FROM ${this.#name('behind')}` };
   }
 
-  caughtUp(index: number, keys: readonly string[]): Statement {
+  /** Rows that were read have their entries, and there are no others with these keys: unless they have changed since. */
+  caughtUp(
+    { table, column }: { readonly table: number; readonly column: number },
+    keys: readonly string[],
+    read: readonly { readonly key: string; readonly modified: number }[],
+  ): Statement {
     return {
-      text: `DELETE FROM ${this.#name('behind')} WHERE index_id = $1 AND key = ANY($2::text[])`,
-      values: [String(index), texts(keys)],
+      text: `DELETE FROM ${this.#name('behind')} b WHERE b.index_id = $1 AND b.key = ANY($2::text[]) AND NOT EXISTS (SELECT 1 FROM ${this.#rows({ id: table })} r LEFT JOIN unnest($3::text[], $4::int8[]) AS n(key, modified) ON n.key = r.key WHERE r.key = b.key AND r.modified IS DISTINCT FROM n.modified)`,
+      values: [
+        String(column),
+        texts(keys),
+        texts(read.map(({ key }) => key)),
+        numbers(read.map(({ modified }) => modified)),
+      ],
+    };
+  }
+
+  // Entries of a new index of a table that has rows.
+
+  /** All rows of the table lack their entry. */
+  beginFill(table: number, index: number): Statement {
+    return {
+      text: `INSERT INTO ${this.#name('behind')} SELECT $1, $2 WHERE EXISTS (SELECT 1 FROM ${this.#rows({ id: table })})`,
+      values: [String(index), fillMark],
+    };
+  }
+
+  /** From this key on, rows lack their entry. */
+  filledTo(index: number): Statement {
+    return {
+      text: `SELECT substr(key, 2) FROM ${this.#name('behind')} WHERE index_id = $1 AND left(key, 1) = $2`,
+      values: [String(index), fillMark],
+    };
+  }
+
+  /** Rows up to this key have their entry now; all, if it is undefined. Nothing if another process has gone on from there. */
+  fillOn(index: number, from: string, to: string | undefined): Statement {
+    const where = 'WHERE index_id = $1 AND key = $2';
+    const values = [String(index), `${fillMark}${from}`];
+    if (to === undefined) return { text: `DELETE FROM ${this.#name('behind')} ${where}`, values };
+    // The next string after a key.
+    return {
+      text: `UPDATE ${this.#name('behind')} SET key = $3 ${where}`,
+      values: [...values, `${fillMark}${to}${fillMark}`],
+    };
+  }
+
+  rowsFrom(table: number, key: string, limit: number): Statement {
+    return {
+      text: `SELECT key, modified, doc FROM ${this.#rows({ id: table })} WHERE key >= $1 ORDER BY key LIMIT ${limit}`,
+      values: [key],
+    };
+  }
+
+  rowsWith(table: number, keys: readonly string[]): Statement {
+    return {
+      text: `SELECT key, modified, doc FROM ${this.#rows({ id: table })} WHERE key = ANY($1::text[])`,
+      values: [texts(keys)],
+    };
+  }
+
+  /** Of rows that have not changed since they were read. */
+  putEntries(
+    table: number,
+    column: number,
+    rows: readonly { readonly key: string; readonly modified: number; readonly entry: string | undefined }[],
+  ): Statement {
+    return {
+      text: `UPDATE ${this.#rows({ id: table })} r SET i${column} = n.entry FROM unnest($1::text[], $2::int8[], $3::text[]) AS n(key, modified, entry) WHERE r.key = n.key AND r.modified = n.modified`,
+      values: [
+        texts(rows.map(({ key }) => key)),
+        numbers(rows.map(({ modified }) => modified)),
+        texts(rows.map(({ key, entry }) => positionIn(key, entry))),
+      ],
     };
   }
 }

@@ -17,6 +17,8 @@ export interface Statement {
    * made.
    */
   readonly isFrequent?: true;
+  /** It takes as long as a whole table. */
+  readonly isLong?: true;
 }
 
 /** After so many uses a statement is parsed and planned again: the chain grows. */

@@ -1,10 +1,10 @@
 import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Result } from 'neverthrow';
-import { err, ok, ResultAsync } from 'neverthrow';
+import { err, ok, okAsync, ResultAsync } from 'neverthrow';
 import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
 import { either, flag, milliseconds, oneOf, optional, port, text } from '../../src/options/option-kinds.js';
-import type { Storage, StorageError } from '../../src/ports/storage.js';
+import type { Storage, StorageError, StoreFigures } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
 import { storageOver } from '../storage-kit/index.js';
 import { checkpointsByCommits, threadedCheckpoints } from './checkpoints.js';
@@ -117,7 +117,11 @@ async function openStorage(
   const syncs = isThreaded && options.durability !== 'relaxed' ? threadedSyncs(handle, path) : syncsByCommits;
   const store = new SqliteStore(handle, { path, checkpoints, syncs, ownsHandle: owned });
   const storage = storageOver(store, { schedule: setImmediate, busyMs: options.busyMs ?? defaultBusyMs });
-  return ok({ ...storage, alongside: (rows) => alongside(storage, store.host, rows) });
+  return ok({
+    ...storage,
+    ...(path === undefined ? {} : { figures: () => okAsync(fileFigures(path)) }),
+    alongside: (rows) => alongside(storage, store.host, rows),
+  });
 }
 
 /** Checks the file through a read-only connection first, so that a refused file is not changed. */
@@ -207,6 +211,15 @@ function setUp(handle: SqliteHandle, options: SqliteStorageOptions): StorageErro
   } catch (thrown) {
     return openError(thrown);
   }
+}
+
+function fileFigures(path: string): StoreFigures {
+  const bytes = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const measured = [
+    { labels: { part: 'file' }, value: bytes(path) },
+    { labels: { part: 'log' }, value: bytes(`${path}-wal`) },
+  ];
+  return { families: [{ name: 'signalbox.store.size', measured }], notes: [] };
 }
 
 /** The absolute path of the file; undefined for a store in memory. */

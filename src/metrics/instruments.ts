@@ -120,6 +120,33 @@ export const instruments = {
   }),
   'signalbox.notification.queues': gauge('{queue}', 'Delivery queues that this process works on'),
   'signalbox.store.index': gauge('1', 'Index of the last write'),
+  'signalbox.store.size': gauge('By', 'Size of the store on its medium', 'part'),
+  'signalbox.store.table.size': gauge('By', 'Size of a table of the store with its indexes', 'table'),
+  'signalbox.store.table.rows': gauge(
+    '{row}',
+    'Rows of a table of the store as the database estimates them, and dead ones, which are still to be removed',
+    'table',
+    'state',
+  ),
+  'signalbox.store.snapshot.age': gauge(
+    's',
+    'Age of the oldest snapshot in the database, which keeps dead rows from being removed',
+  ),
+  'signalbox.store.snapshots.hidden': gauge(
+    '{session}',
+    'Sessions of other roles in the database whose snapshots the store may not see',
+  ),
+  'signalbox.store.chain.length': gauge('{batch}', 'Batches in the chain of the store'),
+  'signalbox.store.chain.age': gauge('s', 'Age of the oldest batch in the chain of the store'),
+  'signalbox.store.batches': counter('{batch}', 'Batches of writes that this process has committed', {
+    mode: ['optimistic', 'turn'],
+  }),
+  'signalbox.store.races.lost': counter(
+    '{race}',
+    'Batches that this process has decided again because another one had committed before',
+  ),
+  'signalbox.store.connections': counter('{connection}', 'Connections to the store that this process has opened'),
+  'signalbox.store.round.trips': counter('{round_trip}', 'Times that this process has sent statements to the store'),
   'signalbox.queries.waiting': gauge('{query}', 'Readers that wait for a change'),
   'signalbox.nodes.ready': gauge('{node}', 'Nodes that are ready'),
   'signalbox.evaluations.blocked': gauge('{evaluation}', 'Evaluations that wait for room'),

@@ -16,8 +16,11 @@ export function prometheusText(families: readonly MetricFamily[]): string {
     .join('');
 }
 
+/** By unit. */
+const suffixes: Readonly<Record<string, string>> = { s: '_seconds', By: '_bytes' };
+
 function translatedName(name: string, { kind, unit }: Instrument): string {
-  const base = name.replaceAll('.', '_') + (unit === 's' ? '_seconds' : '');
+  const base = name.replaceAll('.', '_') + (suffixes[unit] ?? '');
   return kind === 'counter' ? `${base}_total` : base;
 }
 

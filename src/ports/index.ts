@@ -14,5 +14,15 @@ export type { IdKind, Ids, PrefixedKind, SuffixKind, UuidKind } from './ids.js';
 export type { Logger } from './logger.js';
 export type { MailError, Mailer, MailMessage } from './mailer.js';
 export type { MetricLabels, Observer } from './observer.js';
-export type { ListQuery, ReadView, Row, Storage, StorageError, TableName, WriteView, Written } from './storage.js';
+export type {
+  ListQuery,
+  ReadView,
+  Row,
+  Storage,
+  StorageError,
+  StoreFigures,
+  TableName,
+  WriteView,
+  Written,
+} from './storage.js';
 export type { SpanEnd, SpanStart, TracedSpan, Tracer } from './tracer.js';

@@ -1,4 +1,5 @@
 import type { Result, ResultAsync } from 'neverthrow';
+import type { MetricFamily } from '../metrics/instruments.js';
 import type { Instant } from '../shared/instant.js';
 import type { Key, Table, TableName } from '../shared/table.js';
 
@@ -83,6 +84,13 @@ export interface StorageError {
   readonly message: string;
 }
 
+/** The state of a store as such, whatever is in it. */
+export interface StoreFigures {
+  readonly families: readonly MetricFamily[];
+  /** Sentences that explain figures, with names and numbers of sessions but no contents: for operators only. */
+  readonly notes: readonly string[];
+}
+
 /**
  * An ordered table store with one monotonic write index. The work functions are synchronous and decide only by what they
  * read from the view: an adapter may run them again (after a conflict) and may commit several waiting writes together.
@@ -113,6 +121,8 @@ export interface Storage {
    * medium.
    */
   overwriteRemoved?(): ResultAsync<void, StorageError>;
+  /** Sizes and counts of the store for operators. May take a second. Absent when there are none. */
+  figures?(): ResultAsync<StoreFigures, StorageError>;
   /** Finishes the writes already accepted and releases the store. Later calls answer `closed`. Safe to call twice. */
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import { facts, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
 import { flagOption, numberOption, optional } from './option-values.js';
 import { print } from './print.js';
+import { storeCommand } from './store-status.js';
 
 const getConfiguration = command({
   words: 'operator scheduler get',
@@ -163,6 +164,7 @@ export const operatorCommands: readonly Command[] = [
   getConfiguration,
   setConfiguration,
   metrics,
+  storeCommand,
   members,
   policies,
   policy,

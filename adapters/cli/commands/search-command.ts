@@ -10,6 +10,7 @@ import { nodePoolCommands } from './nodes/node-pool-commands.js';
 import { print } from './print.js';
 import { deploymentCommands } from './scheduling/deployment-commands.js';
 import { evaluationCommands } from './scheduling/evaluation-commands.js';
+import { storeStatus } from './store-status.js';
 
 /** The command that shows one match, by search context. */
 const shownBy: Readonly<Record<string, string>> = {
@@ -36,11 +37,15 @@ const showing: readonly Command[] = [
 export const search = command({
   words: 'status',
   parameters: '[PREFIX]',
-  summary: 'list the jobs, or show the record of any kind whose name or ID has this prefix',
+  summary: 'list jobs and the state of the store, or show the record of any kind whose name or ID has this prefix',
   options: {},
   run: async (invocation) => {
     const [prefix] = invocation.parameters;
-    if (prefix === undefined) return show(invocation, 'job status', []);
+    if (prefix === undefined) {
+      const code = await show(invocation, 'job status', []);
+      if (!invocation.json) invocation.terminal.out(await storeStatus(invocation));
+      return code;
+    }
     const matches = await matchesOf(invocation, prefix);
     const [first] = matches;
     if (first === undefined) throw new Stopped(`nothing begins with ${prefix}`);

@@ -31,6 +31,22 @@ export const systemSchemas: Readonly<Record<string, JsonSchema>> = {
     'Timestamp',
     'Gauges',
   ]),
+  StoreStatus: objectSchema(
+    {
+      Index: count,
+      Figures: {
+        type: 'array',
+        items: objectSchema({ Name: text, Unit: text, Labels: anyObject, Value: { type: 'number' } }, [
+          'Name',
+          'Unit',
+          'Labels',
+          'Value',
+        ]),
+      },
+      Notes: { type: 'array', items: text },
+    },
+    ['Index', 'Figures', 'Notes'],
+  ),
   Address: text,
   RaftConfiguration: objectSchema(
     {

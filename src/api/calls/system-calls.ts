@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../operations/context/log-feed.js';
-import type { AgentMembers, AgentSelf, Metrics, RaftConfiguration } from '../../operations/store/index.js';
+import type { AgentMembers, AgentSelf, Metrics, RaftConfiguration, StoreStatus } from '../../operations/store/index.js';
 import { everybody, inArea } from '../access.js';
 import { type AnswerForm, computed } from '../answers.js';
 import { streamServer, system, writeServer } from '../call.js';
@@ -177,6 +177,16 @@ export const systemCalls = {
     inputs: {},
     judgesWaiting: true,
     answer: computed<RaftConfiguration>('RaftConfiguration'),
+  }),
+
+  /** The state of the store: sizes, counts of this process, and what holds up the removal of old rows. */
+  store: system({
+    methods: ['GET'],
+    path: '/store',
+    access: inArea('operator', 'read'),
+    summary: 'The state of the store: sizes, counts of this process, and what holds up the removal of old rows',
+    inputs: {},
+    answer: computed<StoreStatus>('StoreStatus'),
   }),
 
   /** The regions: this one. */

@@ -5,3 +5,4 @@ export { probeStore } from './probe-store.js';
 export type { Metrics } from './read-metrics.js';
 export { checkStoredSecrets, type StoredSecretsCheck } from './secrets/check-stored-secrets.js';
 export { resealStoredSecrets } from './secrets/reseal-stored-secrets.js';
+export type { StoreStatus } from './store-figures.js';

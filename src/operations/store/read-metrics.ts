@@ -16,6 +16,7 @@ import type { Key } from '../../shared/table.js';
 import { pagesOf } from '../books/pages.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { readInTurns } from '../context/steps-in-turns.js';
+import { storeFigures } from './store-figures.js';
 
 /** One value at one time. */
 interface Gauge {
@@ -53,11 +54,17 @@ export function readMetrics(
   { format }: { readonly format?: 'json' | 'prometheus' | undefined },
 ): ResultAsync<Metrics | string, StorageError> {
   const seesFunctions = allowsArea(caller, 'agent', 'read');
-  return stateOf(context, seesFunctions).map((state) => {
-    const measured = [...state, ...(context.observer.families?.() ?? [])];
-    const families = measured.filter(({ name }) => seesFunctions || !name.startsWith('signalbox.function.'));
-    return format === 'prometheus' ? prometheusText(families) : metricsFrom(families, context.clock.now());
-  });
+  return stateOf(context, seesFunctions).andThen((state) =>
+    storeFigures(context).map(({ families: ofStore }) => {
+      // What the store counts is zero for the observer.
+      const counted = new Set(ofStore.map(({ name }) => name));
+      const observed = (context.observer.families?.() ?? []).filter(({ name }) => !counted.has(name));
+      const families = [...state, ...ofStore, ...observed].filter(
+        ({ name }) => seesFunctions || !name.startsWith('signalbox.function.'),
+      );
+      return format === 'prometheus' ? prometheusText(families) : metricsFrom(families, context.clock.now());
+    }),
+  );
 }
 
 /** The gauges that are read on request. */

@@ -6,6 +6,7 @@ import { ownAddress } from '../context/own-address.js';
 import { describeAgent, listMembers, listServers, readRaftConfiguration } from './describe-agent.js';
 import { monitorLog } from './monitor-log.js';
 import { readMetrics } from './read-metrics.js';
+import { readStoreStatus } from './store-figures.js';
 import { storeHealth } from './store-health.js';
 
 /** The operations of the calls about the server itself. */
@@ -25,6 +26,7 @@ export const systemBindings: Bindings<typeof systemCalls> = {
   leader: (context) => okAsync(ownAddress(context)),
   peers: (context) => okAsync([ownAddress(context)]),
   raftConfiguration: readRaftConfiguration,
+  store: readStoreStatus,
   regions: ({ settings }) => okAsync([settings.jobs.region]),
 };
 

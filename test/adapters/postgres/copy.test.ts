@@ -10,7 +10,9 @@ import { readPostgres } from '../../../adapters/postgres/postgres-contents.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { readSqlite } from '../../../adapters/sqlite/sqlite-contents.js';
 import type { ContentsReader, KeptRow, KeptTable } from '../../../adapters/storage-kit/index.js';
+import { connect } from '../../../src/client/index.js';
 import { runs as functionRuns } from '../../../src/functions/run.js';
+import type { JobInput } from '../../../src/index.js';
 import { deliveries } from '../../../src/notifications/delivery/delivery.js';
 import { events } from '../../../src/notifications/events/event.js';
 import type { Storage } from '../../../src/ports/storage.js';
@@ -359,6 +361,35 @@ test('a copy that is killed leaves nothing that looks like a store', async () =>
     if (!isThere) await copied(source, target);
     expect(await contentsOf(target)).toEqual(await contentsOf(source));
   }
+});
+
+test('a server on the copy continues: same records, the next index, and blocking queries with indexes of before', async () => {
+  const [source, target] = [file(), schema()];
+  const serve = (place: Place) =>
+    signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open', '--no-runner', '--store', named(place)]);
+  const first = serve(source);
+  const before = connect({ url: await first.origin() });
+  for (const name of ['a', 'b']) (await before.namespaces.put(name))._unsafeUnwrap();
+  const job: JobInput = {
+    ID: 'kept',
+    Type: 'batch',
+    Datacenters: ['*'],
+    TaskGroups: [{ Name: 'g', Tasks: [{ Name: 'main', Driver: 'raw_exec', Config: { command: '/bin/true' } }] }],
+  };
+  (await before.jobs.register(job))._unsafeUnwrap();
+  const known = (await before.namespaces.list())._unsafeUnwrap();
+  first.process.kill('SIGKILL');
+  await first.ended;
+  await copied(source, target);
+  const after = connect({ url: await serve(target).origin() });
+  expect((await after.namespaces.list())._unsafeUnwrap()).toEqual(known);
+  const waiting = after.namespaces.list({ index: known.index, wait: 60_000 });
+  const { index } = (await after.namespaces.put('c'))._unsafeUnwrap();
+  expect(index).toBeGreaterThan(known.index);
+  const seen = (await waiting)._unsafeUnwrap();
+  expect(seen.value.map(({ Name }) => Name)).toEqual(['a', 'b', 'c', 'default']);
+  expect(seen.index).toBe(index);
+  expect((await after.jobs.list())._unsafeUnwrap().value.items.map(({ ID }) => ID)).toEqual(['kept']);
 });
 
 /** What is there as a store, if anything is. */

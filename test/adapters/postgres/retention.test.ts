@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { postgresStorage } from '../../../adapters/postgres/index.js';
+import { commit, look, things, valueFrom } from '../../conformance/storage/storage-subject.js';
+
+const admin = new pg.Client({ connectionString: inject('postgres') });
+beforeAll(() => admin.connect());
+afterAll(() => admin.end());
+
+/** A store whose chain has so many older batches, of an hour ago or of now. */
+async function withChain(batches: number, isOld: boolean): Promise<string> {
+  const schema = `k${randomUUID().replaceAll('-', '')}`;
+  const storage = valueFrom(await postgresStorage(inject('postgres'), { schema }));
+  await commit(storage, (view) => view.put(things, { key: ['kept'] }));
+  await storage.close();
+  await admin.query(`UPDATE ${schema}.sb_chain SET seq = seq + ${batches}`);
+  await admin.query(
+    `INSERT INTO ${schema}.sb_chain (seq, last, id, at, changes) SELECT n, 1, gen_random_uuid(), clock_timestamp() - interval '${isOld ? 1 : 0} hour', '[]' FROM generate_series(0, ${batches - 1}) n`,
+  );
+  return schema;
+}
+
+const chainOf = async (schema: string): Promise<{ low: number; n: number }> => {
+  const { rows } = await admin.query(`SELECT min(seq)::int AS low, count(*)::int AS n FROM ${schema}.sb_chain`);
+  return rows[0] as { low: number; n: number };
+};
+
+test.each([
+  ['old batches are removed, down to ten thousand', 12_000, true, 10_000],
+  ['new batches are kept for some minutes', 12_000, false, 12_000],
+  ['of new batches, too, no more than fifty thousand are kept', 52_000, false, 50_000],
+])('%s', async (_name, batches, isOld, kept) => {
+  const schema = await withChain(batches, isOld);
+  const storage = valueFrom(await postgresStorage(inject('postgres'), { schema }));
+  const written = 300;
+  const before = await chainOf(schema);
+  for (let n = 0; n < written; n += 1) await commit(storage, (view) => view.put(things, { key: [n % 3] }));
+  const { low, n } = await chainOf(schema);
+  // From the oldest on, without a gap, at most 250 for a hundred batches.
+  expect(n).toBe(before.n + written - low);
+  expect(low).toBe(kept < batches ? 750 : 0);
+  expect(n).toBeGreaterThan(kept);
+  expect(await look(storage, (view) => view.list(things).length)).toBe(4);
+  await storage.close();
+});
+
+test('tables are vacuumed when a small part of their rows is dead', async () => {
+  const schema = await withChain(100, false);
+  const { rows } = await admin.query(
+    `SELECT relname, array_to_string(reloptions, ',') AS options FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE nspname = $1 AND relkind = 'r' AND relname ~ '^sb_(rows|chain)'`,
+    [schema],
+  );
+  expect(rows.length).toBe(2);
+  for (const { options } of rows as { options: string }[])
+    expect(options).toContain('autovacuum_vacuum_scale_factor=0.02');
+});
