@@ -189,9 +189,17 @@ class PostgresContents implements ContentsReader {
     }
   }
 
-  async close(): Promise<void> {
-    this.#session.abandon();
+  close(): Promise<void> {
+    return ended(this.#session);
   }
+}
+
+/** The transaction is undone if it is still open. */
+async function ended(session: Session): Promise<void> {
+  await session.run([{ text: 'ROLLBACK' }]).then(
+    () => session.close(),
+    () => session.abandon(),
+  );
 }
 
 /** Writes a store to a schema, in one transaction. */
@@ -294,7 +302,7 @@ class PostgresCopy implements ContentsWriter {
   }
 
   async close(): Promise<void> {
-    this.#session.abandon();
+    await ended(this.#session);
     this.#spare.abandon();
   }
 }
