@@ -6,7 +6,7 @@ import { type AnyTable, entryOf } from '../../src/storage/records.js';
 import { type Batch, type FetchedRow, type OrderName, orderName, parseTables } from './batch.js';
 import { batchOf, Catalog } from './catalog.js';
 import { type Gap, type Misses, Replica } from './replica.js';
-import { ConnectionLost, isOfStore, isPassing, isServerError, type Session } from './session.js';
+import { ConnectionLost, isOfStore, isPassing, isServerError, LostRace, type Session } from './session.js';
 import { indexesEvery, layout, type Sql } from './sql.js';
 import type { Statement, StatementResult } from './wire.js';
 
@@ -74,8 +74,14 @@ export class Chain {
 
   /** Creates the tables if there are none, and reads where the chain is. */
   async open(session: Session): Promise<StorageError | undefined> {
-    const [there] = await session.run([this.#sql.hasStore()]);
-    if (there?.rows[0]?.[0] !== 't') await this.#create(session);
+    const [there, isolation] = await session.run([this.#sql.hasStore(), this.#sql.isolation()]);
+    // Otherwise what follows the lock would not see what was committed before it.
+    if (this.#sql.hasLocks && isolation?.rows[0]?.[0] !== 'read committed')
+      return storageFailure(
+        'io',
+        `The transactions of this role are "${isolation?.rows[0]?.[0]}" by default: ALTER ROLE … SET default_transaction_isolation = 'read committed'.`,
+      );
+    if (there?.rows[0]?.[0] !== 't') await this.#create(session).catch(createdByOther);
     const [format] = await session.run([this.#sql.format()]);
     const found = Number(format?.rows[0]?.[0]);
     if (found > layout)
@@ -84,8 +90,10 @@ export class Chain {
     return undefined;
   }
 
+  /** Without locks, one of two that create it at the same time fails, and finds it created. */
   async #create(session: Session): Promise<void> {
-    await this.#transaction(session, async () => {
+    await this.#host.locking(session.run([{ text: 'BEGIN' }, ...this.#sql.lock()]));
+    await this.#within(session, async () => {
       const [there] = await session.run([this.#sql.hasStore()]);
       if (there?.rows[0]?.[0] === 't') return;
       // The right to create schemas is needed only for that.
@@ -95,10 +103,14 @@ export class Chain {
     });
   }
 
-  /** Several round trips under the lock; only for what is rare. Tables that others read for long are not waited for with the lock held. */
+  /** Several round trips while nobody else commits; only for what is rare. */
   async #transaction(session: Session, work: () => Promise<void>): Promise<void> {
-    const shortly = { text: `SET LOCAL lock_timeout = ${tableLockMs}` };
-    await this.#host.locking(session.run([{ text: 'BEGIN' }, this.#sql.lock(), shortly]));
+    await this.#exclude(session);
+    await this.#within(session, work);
+  }
+
+  /** To the end of a transaction that has begun. */
+  async #within(session: Session, work: () => Promise<void>): Promise<void> {
     session.hold();
     try {
       await work();
@@ -108,6 +120,28 @@ export class Chain {
       session.abandon();
       throw thrown;
     }
+  }
+
+  /** Begins a transaction that nobody else commits beside. Tables that others read for long are not waited for meanwhile. */
+  async #exclude(session: Session): Promise<void> {
+    const begin = [{ text: 'BEGIN' }, { text: `SET LOCAL lock_timeout = ${tableLockMs}` }];
+    if (this.#sql.hasLocks) {
+      const [first, shortly] = begin as [Statement, Statement];
+      await this.#host.locking(session.run([first, ...this.#sql.lock(), shortly]));
+      return;
+    }
+    // The batch after the tip is nobody else's: those who append wait for the end of this transaction, and have lost the race.
+    await this.pull(session);
+    const batch = this.#emptyBatch();
+    const append = this.#sql.append(batch, this.replica.tip, this.#indexesWith(batch));
+    const statements = [begin[0] as Statement, append, begin[1] as Statement];
+    const results = await this.#host.locking(session.run(statements)).catch(lostRaceOf);
+    if (results?.[1]?.count !== 1) throw new LostRace();
+  }
+
+  #emptyBatch(): Batch {
+    const { seq, last } = this.replica.tip;
+    return { seq: seq + 1, id: randomUUID(), last, tables: [] };
   }
 
   /** Queries that see the same state, in one round trip. */
@@ -266,7 +300,7 @@ export class Chain {
       session.run([
         { text: 'BEGIN' },
         { text: "SET LOCAL idle_in_transaction_session_timeout = '500ms'" },
-        this.#sql.lock(),
+        ...this.#sql.lock(),
         this.#sql.pull(tip),
       ]),
     );
@@ -315,11 +349,12 @@ export class Chain {
     const { tip } = this.replica;
     const append = this.#sql.append(batch, tip, this.#indexesWith(batch));
     const rows = this.#sql.changes(batch, changes, (name) => this.catalog.table(name));
+    const lock = this.#sql.lock();
     const isInTurn = this.#isInTurn;
     const results = isInTurn
       ? await this.#ended(session, [append, ...rows, { text: 'COMMIT' }], true)
-      : await this.#host.locking(session.run([this.#sql.lock(), append, ...rows], true));
-    if (results[isInTurn ? 0 : 1]?.count !== 1) return false;
+      : await this.#host.locking(session.run([...lock, append, ...rows], true)).catch(lostRaceOf);
+    if (results?.[isInTurn ? 0 : lock.length]?.count !== 1) return false;
     this.#committed(batch);
     return true;
   }
@@ -338,13 +373,13 @@ export class Chain {
     try {
       await (isInTurn
         ? this.#ended(session, [...host, ...own, { text: 'COMMIT' }])
-        : this.#host.locking(session.run([...host, this.#sql.lock(), ...own])));
+        : this.#host.locking(session.run([...host, ...this.#sql.lock(), ...own])));
     } catch (thrown) {
       if (thrown instanceof ConnectionLost || !isServerError(thrown)) throw thrown;
       const failed = (thrown as { completed?: number }).completed ?? host.length;
       if (failed < host.length && !isPassing(thrown) && !isOfStore(thrown))
         throw new HostStatementError(thrown, isInTurn);
-      if (thrown.code === '22012' && failed >= host.length) return false;
+      if (failed >= host.length && (thrown.code === '22012' || isLostRace(thrown))) return false;
       throw thrown;
     }
     this.#committed(batch);
@@ -359,21 +394,21 @@ export class Chain {
   }
 
   /**
-   * Whether a batch was appended whose acknowledgement was lost. An empty batch is appended after it. When it was not there, it will never
+   * Whether a batch was appended whose acknowledgement was lost. An empty batch is appended first. When it was not there, it will never
    * be, although the network may deliver it later; when it was, the empty one is as durable as an acknowledgement must be: a server that was
    * waiting for its standby when the connection was lost shows what the standby does not have.
    */
   async wasAppended(session: Session, batch: Batch): Promise<boolean> {
-    const results = await this.#host.locking(
-      session.run([
-        { text: 'BEGIN' },
-        this.#sql.lock(),
-        this.#sql.traceOf(batch),
-        this.#sql.appendEmpty(randomUUID()),
-        { text: 'COMMIT' },
-      ]),
-    );
-    return results[2]?.rows[0]?.[0] === 't';
+    const statements = [
+      { text: 'BEGIN' },
+      ...this.#sql.lock(),
+      this.#sql.appendEmpty(randomUUID()),
+      this.#sql.traceOf(batch),
+      { text: 'COMMIT' },
+    ];
+    const results = await this.#host.locking(session.run(statements)).catch(lostRaceOf);
+    if (results === undefined) throw new LostRace();
+    return results.at(-2)?.rows[0]?.[0] === 't';
   }
 
   #indexesWith(batch: Batch): string | null {
@@ -396,11 +431,13 @@ export class Chain {
     if (session === this.#turnOf) await this.endTurn(session);
     await this.pull(session);
     await this.#transaction(session, async () => {
-      const { tip, epoch } = this.replica;
-      const [pulled] = await session.run([this.#sql.pull(tip)]);
-      if (epoch !== this.replica.epoch || !continuesFrom(tip, rowsIn(pulled)))
-        throw new ConnectionLost('The history has changed: it is tried again.');
-      await this.#applyPulled(session, tip, rowsIn(pulled));
+      if (this.#sql.hasLocks) {
+        const { tip, epoch } = this.replica;
+        const [pulled] = await session.run([this.#sql.pull(tip)]);
+        if (epoch !== this.replica.epoch || !continuesFrom(tip, rowsIn(pulled)))
+          throw new ConnectionLost('The history has changed: it is tried again.');
+        await this.#applyPulled(session, tip, rowsIn(pulled));
+      }
       // What is created here is known to others, and here, when it is committed.
       const created = new Catalog();
       let isChanged = false;
@@ -410,8 +447,8 @@ export class Chain {
         await this.#extend(session, table, created);
         isChanged = true;
       }
-      // So that all learn of it before they write.
-      if (isChanged) await session.run([this.#sql.appendEmpty(randomUUID())]);
+      // So that all learn of it before they write. Without locks the transaction has begun with it.
+      if (isChanged && this.#sql.hasLocks) await session.run([this.#sql.appendEmpty(randomUUID())]);
     });
     await this.pull(session);
     for (const table of tables) this.catalog.isPrepared(table);
@@ -484,6 +521,20 @@ function catalogRows(
       ...{ id: Number(id), tableId: Number(tableId), order: String(order) },
     })),
   };
+}
+
+/** Somebody else has appended the batch after the tip. */
+const isLostRace = (thrown: unknown): boolean =>
+  isServerError(thrown) &&
+  (thrown.code === '40001' || (thrown.code === '23505' && (thrown as { table?: unknown }).table === 'sb_chain'));
+
+/** Without locks, two may create a store at the same time. */
+function createdByOther(thrown: unknown): never {
+  throw isServerError(thrown) && /^(42P0[67]|23505|40001)$/.test(thrown.code) ? new LostRace() : thrown;
+}
+
+function lostRaceOf(thrown: unknown): undefined {
+  if (!isLostRace(thrown)) throw thrown;
 }
 
 const rowsIn = (result: StatementResult | undefined): StatementResult['rows'] => result?.rows ?? [];

@@ -19,7 +19,7 @@ import { Chain, HostStatementError } from './chain.js';
 import { type PostgresRows, statementsOf } from './host-rows.js';
 import { Listener } from './listener.js';
 import { Misses, type Replica, ReplicaSnapshot } from './replica.js';
-import { ConnectionLost, failureOf, isPassing, isServerError, type Lent, Session } from './session.js';
+import { ConnectionLost, failureOf, isPassing, isServerError, type Lent, LostRace, Session } from './session.js';
 import { Sql } from './sql.js';
 import type { Statement } from './wire.js';
 
@@ -34,6 +34,8 @@ interface StoreOptions {
   /** A connection on which notifications arrive. */
   readonly listen: () => Promise<Lent>;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
+  /** Whether the engine has advisory locks. */
+  readonly hasLocks: boolean;
 }
 
 interface Waiting<W> {
@@ -53,6 +55,8 @@ const batchLimit = 512;
 const batchMs = 8;
 /** After a lost race this process asks for turns, until so many in a row had no other writer. */
 const turnsAfterLoss = 20;
+/** Without locks, the random waits after lost races become longer up to this many of them, then 32 ms. */
+const mostLosses = 5;
 /** Waits between tries while the server is away, in milliseconds. */
 const retry = { first: 5, last: 500 };
 /** How often others' commits are looked for while somebody waits, in milliseconds: with notifications, and without. */
@@ -106,6 +110,8 @@ export class PostgresStore {
   #isOpen = true;
   #turns = 0;
   #batches = 0;
+  /** Races that were lost in a row. */
+  #losses = 0;
   /** How many writes the next batch takes at most: fewer while one that fails is looked for. */
   #most = batchLimit;
   #loggedAt = Number.NEGATIVE_INFINITY;
@@ -117,7 +123,7 @@ export class PostgresStore {
     const answerMs = Math.max(leastAnswerMs, options.busyMs / 2);
     this.#writer = new Session(options.connect, answerMs);
     this.#reader = new Session(options.connect, answerMs);
-    this.#sql = new Sql(options.schema, Math.floor(0.8 * answerMs));
+    this.#sql = new Sql(options.schema, { lockMs: Math.floor(0.8 * answerMs), hasLocks: options.hasLocks });
     this.#listener = new Listener(options.listen, this.#sql.channel, {
       hint: () => this.#look(),
       silence: () =>
@@ -396,8 +402,19 @@ export class PostgresStore {
       await this.#afterRefusal(thrown, run, misses);
       return false;
     }
-    this.#turns = turnsAfterLoss;
+    await this.#lostRace();
     return false;
+  }
+
+  /** Who has lost asks for turns, or waits a random time where there are no locks. */
+  async #lostRace(): Promise<void> {
+    if (this.#options.hasLocks) {
+      this.#turns = turnsAfterLoss;
+      return;
+    }
+    this.#losses = Math.min(this.#losses + 1, mostLosses);
+    await pause(Math.random() * 2 ** this.#losses);
+    await this.#chain.pull(this.#writer);
   }
 
   /** Whether nobody has committed since the state that it has run on. Reads may have learnt of it meanwhile. */
@@ -409,7 +426,7 @@ export class PostgresStore {
   /** The server has refused a batch, which may be because of what others have committed. Rejects if it is not. */
   async #afterRefusal(thrown: unknown, run: BatchRun, misses: Misses): Promise<void> {
     if (thrown instanceof HostStatementError && !thrown.isFinal && !(await this.#isCurrent(run))) {
-      this.#turns = turnsAfterLoss;
+      await this.#lostRace();
       return;
     }
     if (!isServerError(thrown) || thrown.code !== '23505') throw thrown;
@@ -420,6 +437,7 @@ export class PostgresStore {
   }
 
   async #stored(): Promise<void> {
+    this.#losses = 0;
     this.#listener.notify();
     this.#batches += 1;
     if (this.#batches % shortenEvery !== 0) return;
@@ -546,6 +564,7 @@ export class PostgresStore {
 
   /** One line a second at most. */
   #away(thrown: unknown): void {
+    if (thrown instanceof LostRace) return;
     const now = performance.now();
     if (now - this.#loggedAt < 1000 || this.#closing !== undefined) return;
     this.#loggedAt = now;

@@ -133,6 +133,33 @@ describe('an error of the server', () => {
   });
 });
 
+test('a role whose transactions are of another kind is refused', async () => {
+  const schema = newSchema();
+  await admin.query(`CREATE ROLE ${schema} LOGIN; CREATE SCHEMA ${schema} AUTHORIZATION ${schema}`);
+  await admin.query(`ALTER ROLE ${schema} SET default_transaction_isolation = 'serializable'`);
+  assertFailed(await postgresStorage(url.replace('postgres@', `${schema}@`), { schema }), 'io');
+});
+
+describe('an engine without advisory locks', () => {
+  test('processes that create a store, its tables and indexes at the same time, and write to it', async () => {
+    const schema = newSchema();
+    const storages = await Promise.all(Array.from({ length: 4 }, () => open(schema, { advisoryLocks: false })));
+    const count = (storage: Storage) =>
+      commit(storage, (view) => {
+        const next = Number(view.get(things, ['count'])?.record.text ?? 0) + 1;
+        view.put(things, { key: ['count'], text: String(next) });
+      });
+    await Promise.all(
+      storages.map(async (storage) => {
+        for (let at = 0; at < 25; at += 1) await count(storage);
+      }),
+    );
+    for (const storage of storages)
+      expect(await look(storage, (view) => view.get(things, ['count'])?.record.text)).toBe('100');
+    await Promise.all(storages.map((storage) => storage.close()));
+  });
+});
+
 test('a pool without a free connection is waited for, and then the store is busy', async () => {
   const pool = new pg.Pool({ connectionString: url, max: 1 });
   const storage = valueFrom(await postgresStorage(pool, { schema: newSchema(), busyMs: 100 }));
