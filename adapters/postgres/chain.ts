@@ -75,12 +75,9 @@ export class Chain {
   /** Creates the tables if there are none, and reads where the chain is. */
   async open(session: Session): Promise<StorageError | undefined> {
     const [there, isolation] = await session.run([this.#sql.hasStore(), this.#sql.isolation()]);
+    const level = String(isolation?.rows[0]?.[0]);
     // Otherwise what follows the lock would not see what was committed before it.
-    if (this.#sql.hasLocks && isolation?.rows[0]?.[0] !== 'read committed')
-      return storageFailure(
-        'io',
-        `The transactions of this role are "${isolation?.rows[0]?.[0]}" by default: ALTER ROLE … SET default_transaction_isolation = 'read committed'.`,
-      );
+    if (this.#sql.hasLocks && level !== 'read committed') return unsuitable(level);
     if (there?.rows[0]?.[0] !== 't') await this.#create(session).catch(createdByOther);
     const [format] = await session.run([this.#sql.format()]);
     const found = Number(format?.rows[0]?.[0]);
@@ -522,6 +519,12 @@ function catalogRows(
     })),
   };
 }
+
+const unsuitable = (level: string): StorageError =>
+  storageFailure(
+    'io',
+    `Transactions of this role are "${level}" by default: ALTER ROLE … SET default_transaction_isolation = 'read committed'.`,
+  );
 
 /** Somebody else has appended the batch after the tip. */
 const isLostRace = (thrown: unknown): boolean =>

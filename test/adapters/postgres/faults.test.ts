@@ -140,10 +140,13 @@ test('a role whose transactions are of another kind is refused', async () => {
   assertFailed(await postgresStorage(url.replace('postgres@', `${schema}@`), { schema }), 'io');
 });
 
-describe('an engine without advisory locks', () => {
-  test('processes that create a store, its tables and indexes at the same time, and write to it', async () => {
+describe('processes that create a store, its tables and indexes at the same time, and write to it', () => {
+  test.each([
+    ['with', true],
+    ['without', false],
+  ])('%s advisory locks', async (_name, advisoryLocks) => {
     const schema = newSchema();
-    const storages = await Promise.all(Array.from({ length: 4 }, () => open(schema, { advisoryLocks: false })));
+    const storages = await Promise.all(Array.from({ length: 4 }, () => open(schema, { advisoryLocks })));
     const count = (storage: Storage) =>
       commit(storage, (view) => {
         const next = Number(view.get(things, ['count'])?.record.text ?? 0) + 1;
@@ -193,6 +196,24 @@ describe('a server that has lost confirmed batches', () => {
     expect(lines.filter((line) => line.startsWith('error'))).toHaveLength(1);
     await Promise.all([storage.close(), other.close()]);
   });
+});
+
+test('a process that was paused until the chain was shortened past what it knows begins again, and reports no loss', async () => {
+  const schema = newSchema();
+  const { logger, lines } = recorded();
+  const [paused, other] = [await open(schema, { logger }), await open(schema)];
+  await store(paused, { key: [0], text: 'old' });
+  expect(await look(paused, (view) => view.get(things, [0])?.record.text)).toBe('old');
+  for (let at = 0; at < 70; at += 1) await store(other, { key: [at], text: `new ${at}` });
+  await admin.query(
+    `DELETE FROM ${schema}.sb_chain WHERE seq < (SELECT max(seq) FROM ${schema}.sb_chain WHERE indexes IS NOT NULL)`,
+  );
+  expect(await look(paused, (view) => view.get(things, [0])?.record.text)).toBe('new 0');
+  expect(await look(paused, (view) => view.list(things).length)).toBe(70);
+  await store(paused, { key: [70] });
+  expect(await look(other, (view) => view.list(things).length)).toBe(71);
+  expect(lines).toEqual([]);
+  await Promise.all([paused.close(), other.close()]);
 });
 
 test('writers that take turns begin again when history has changed', async () => {
