@@ -163,6 +163,37 @@ describe('processes that create a store, its tables and indexes at the same time
   });
 });
 
+test('a table that is read for long delays the process that adds an index to it, and not the others', async () => {
+  const schema = newSchema();
+  const plain = table<{ readonly id: number }>('plain', ({ id }) => [id]);
+  const indexed = table<{ readonly id: number }>('plain', ({ id }) => [id], {
+    byHalf: { version: 1, key: ({ id }) => [id % 2] },
+  });
+  const [newer, older] = [await open(schema, { busyMs: 1000 }), await open(schema)];
+  await commit(older, (view) => view.put(plain, { id: 1 }));
+  const dump = new pg.Client({ connectionString: url });
+  await dump.connect();
+  await dump.query('BEGIN');
+  await dump.query(`SELECT count(*) FROM ${schema}.sb_rows_1`);
+  const list = () => newer.read((view) => view.list(indexed, { index: 'byHalf' }).length);
+  let isOver = false;
+  const refused = (async () => {
+    const result = await list();
+    isOver = true;
+    return result;
+  })();
+  let writes = 0;
+  while (!isOver) {
+    writes += 1;
+    await commit(older, (view) => view.put(plain, { id: 1 + writes }));
+  }
+  assertFailed(await refused, 'busy');
+  expect(writes).toBeGreaterThan(3);
+  await dump.end();
+  expect(valueFrom(await list())).toBe(1 + writes);
+  await Promise.all([newer.close(), older.close()]);
+});
+
 test('a pool without a free connection is waited for, and then the store is busy', async () => {
   const pool = new pg.Pool({ connectionString: url, max: 1 });
   const storage = valueFrom(await postgresStorage(pool, { schema: newSchema(), busyMs: 100 }));
