@@ -8,7 +8,7 @@ import { batchOf, Catalog } from './catalog.js';
 import { EntryCompletion } from './complete-entries.js';
 import { type Gap, type Misses, Replica } from './replica.js';
 import { ServerTime } from './server-time.js';
-import { ConnectionLost, isOfStore, isPassing, isServerError, type Session } from './session.js';
+import { ConnectionLost, isOfStore, isPassing, isServerError, LostRace, type Session } from './session.js';
 import { indexesEvery, layout, type Sql } from './sql.js';
 import type { Statement, StatementResult } from './wire.js';
 
@@ -53,6 +53,11 @@ interface ChainHost {
   forked(): void;
   /** Something waits for the lock of the store: until it settles, sessions that hold the lock without working are ended. */
   locking<T>(work: Promise<T>): Promise<T>;
+  /**
+   * Who has the lock waits for a table. Commits that wait for the lock keep the tables that they will write: until it settles, they are
+   * cancelled, which they repeat.
+   */
+  clearing<T>(work: Promise<T>): Promise<T>;
 }
 
 /**
@@ -89,8 +94,11 @@ export class Chain {
 
   /** Creates the tables if there are none, and reads where the chain is. */
   async open(session: Session): Promise<StorageError | undefined> {
-    const [there] = await session.run([this.#sql.hasStore()]);
-    if (there?.rows[0]?.[0] !== 't') await this.#create(session);
+    const [there, isolation] = await session.run([this.#sql.hasStore(), this.#sql.isolation()]);
+    const level = String(isolation?.rows[0]?.[0]);
+    // Otherwise what follows the lock would not see what was committed before it.
+    if (this.#sql.hasLocks && level !== 'read committed') return unsuitable(level);
+    if (there?.rows[0]?.[0] !== 't') await this.#create(session).catch(createdByOther);
     const sent = performance.now();
     const [format, time] = await session.run([this.#sql.format(), this.#sql.time()]);
     this.time.measured(sent, Number(time?.rows[0]?.[0]));
@@ -101,8 +109,10 @@ export class Chain {
     return undefined;
   }
 
+  /** Without locks, one of two that create it at the same time fails, and finds it created. */
   async #create(session: Session): Promise<void> {
-    await this.#transaction(session, async () => {
+    await this.#host.locking(session.run([{ text: 'BEGIN' }, ...this.#sql.lock()]));
+    await this.#within(session, async () => {
       const [there] = await session.run([this.#sql.hasStore()]);
       if (there?.rows[0]?.[0] === 't') return;
       // The right to create schemas is needed only for that.
@@ -112,10 +122,14 @@ export class Chain {
     });
   }
 
-  /** Several round trips under the lock; only for what is rare. Tables that others read for long are not waited for with the lock held. */
+  /** Several round trips while nobody else commits; only for what is rare. */
   async #transaction(session: Session, work: () => Promise<void>): Promise<void> {
-    const shortly = { text: `SET LOCAL lock_timeout = ${tableLockMs}` };
-    await this.#host.locking(session.run([{ text: 'BEGIN' }, this.#sql.lock(), shortly]));
+    await this.#exclude(session);
+    await this.#within(session, work);
+  }
+
+  /** To the end of a transaction that has begun. */
+  async #within(session: Session, work: () => Promise<void>): Promise<void> {
     session.hold();
     try {
       await work();
@@ -125,6 +139,28 @@ export class Chain {
       session.abandon();
       throw thrown;
     }
+  }
+
+  /** Begins a transaction that nobody else commits beside. Tables that others read for long are not waited for meanwhile. */
+  async #exclude(session: Session): Promise<void> {
+    const begin = [{ text: 'BEGIN' }, { text: `SET LOCAL lock_timeout = ${tableLockMs}` }];
+    if (this.#sql.hasLocks) {
+      const [first, shortly] = begin as [Statement, Statement];
+      await this.#host.locking(session.run([first, ...this.#sql.lock(), shortly]));
+      return;
+    }
+    // The batch after the tip is nobody else's: those who append wait for the end of this transaction, and have lost the race.
+    await this.pull(session);
+    const batch = this.#emptyBatch();
+    const append = this.#sql.append(batch, this.replica.tip, this.#indexesWith(batch));
+    const statements = [begin[0] as Statement, append, begin[1] as Statement];
+    const results = await this.#host.locking(session.run(statements)).catch(lostRaceOf);
+    if (results?.[1]?.count !== 1) throw new LostRace();
+  }
+
+  #emptyBatch(): Batch {
+    const { seq, last } = this.replica.tip;
+    return { seq: seq + 1, id: randomUUID(), last, tables: [] };
   }
 
   /** Queries that see the same state, in one round trip. */
@@ -300,7 +336,7 @@ export class Chain {
       session.run([
         { text: 'BEGIN' },
         { text: "SET LOCAL idle_in_transaction_session_timeout = '500ms'" },
-        this.#sql.lock(),
+        ...this.#sql.lock(),
         this.#sql.pull(tip),
       ]),
     );
@@ -372,15 +408,16 @@ export class Chain {
     const { tip } = this.replica;
     const append = this.#sql.append(batch, tip, this.#indexesWith(batch));
     const rows = this.#sql.changes(batch, changes, (name) => this.catalog.table(name));
+    const lock = this.#sql.lock();
     const isInTurn = this.#isInTurn;
     this.#sent = batch;
     const results = await (isInTurn
       ? this.#ended(session, [append, ...rows, { text: 'COMMIT' }], true)
-      : this.#host.locking(session.run([this.#sql.lock(), append, ...rows], true))
+      : this.#host.locking(session.run([...lock, append, ...rows], true)).catch(lostRaceOf)
     ).finally(() => {
       this.#sent = undefined;
     });
-    if (results[isInTurn ? 0 : 1]?.count !== 1) return false;
+    if (results?.[isInTurn ? 0 : lock.length]?.count !== 1) return false;
     this.committed(batch);
     return true;
   }
@@ -397,7 +434,7 @@ export class Chain {
     try {
       await (isInTurn
         ? this.#ended(session, [shortly, ...host, ...own, { text: 'COMMIT' }])
-        : this.#host.locking(session.run([...host, this.#sql.lock(), ...own])));
+        : this.#host.locking(session.run([...host, ...this.#sql.lock(), ...own])));
     } catch (thrown) {
       if (thrown instanceof ConnectionLost || !isServerError(thrown)) throw thrown;
       return lostWith(thrown, host.length, isInTurn);
@@ -423,21 +460,21 @@ export class Chain {
   }
 
   /**
-   * Whether a batch was appended whose acknowledgement was lost. An empty batch is appended after it. When it was not there, it will never
+   * Whether a batch was appended whose acknowledgement was lost. An empty batch is appended first. When it was not there, it will never
    * be, although the network may deliver it later; when it was, the empty one is as durable as an acknowledgement must be: a server that was
    * waiting for its standby when the connection was lost shows what the standby does not have.
    */
   async wasAppended(session: Session, batch: Batch): Promise<boolean> {
-    const results = await this.#host.locking(
-      session.run([
-        { text: 'BEGIN' },
-        this.#sql.lock(),
-        this.#sql.traceOf(batch),
-        this.#sql.appendEmpty(randomUUID()),
-        { text: 'COMMIT' },
-      ]),
-    );
-    return results[2]?.rows[0]?.[0] === 't';
+    const statements = [
+      { text: 'BEGIN' },
+      ...this.#sql.lock(),
+      this.#sql.appendEmpty(randomUUID()),
+      this.#sql.traceOf(batch),
+      { text: 'COMMIT' },
+    ];
+    const results = await this.#host.locking(session.run(statements)).catch(lostRaceOf);
+    if (results === undefined) throw new LostRace();
+    return results.at(-2)?.rows[0]?.[0] === 't';
   }
 
   #indexesWith(batch: Batch): string | null {
@@ -468,11 +505,13 @@ export class Chain {
     if (session === this.#turnOf) await this.endTurn(session);
     await this.pull(session);
     await this.#transaction(session, async () => {
-      const { tip, epoch } = this.replica;
-      const [pulled] = await session.run([this.#sql.pull(tip)]);
-      if (epoch !== this.replica.epoch || !continuesFrom(tip, rowsIn(pulled)))
-        throw new ConnectionLost('The history has changed: it is tried again.');
-      await this.#applyPulled(session, tip, rowsIn(pulled));
+      if (this.#sql.hasLocks) {
+        const { tip, epoch } = this.replica;
+        const [pulled] = await session.run([this.#sql.pull(tip)]);
+        if (epoch !== this.replica.epoch || !continuesFrom(tip, rowsIn(pulled)))
+          throw new ConnectionLost('The history has changed: it is tried again.');
+        await this.#applyPulled(session, tip, rowsIn(pulled));
+      }
       // What is created here is known to others, and here, when it is committed.
       const created = new Catalog();
       let isChanged = false;
@@ -482,8 +521,8 @@ export class Chain {
         await this.#extend(session, table, created);
         isChanged = true;
       }
-      // So that all learn of it before they write.
-      if (isChanged) await session.run([this.#sql.appendEmpty(randomUUID())]);
+      // So that all learn of it before they write. Without locks the transaction has begun with it.
+      if (isChanged && this.#sql.hasLocks) await session.run([this.#sql.appendEmpty(randomUUID())]);
     });
     await this.pull(session);
     for (const table of tables) this.catalog.isPrepared(table);
@@ -501,6 +540,7 @@ export class Chain {
     const isNew = !catalog.has(table.name);
     const id = isNew ? next(tables) : catalog.table(table.name).id;
     if (isNew) await session.run(this.#sql.createTable(id, table.name));
+    else await this.#host.clearing(session.run([this.#sql.lockRows(id)]));
     for (const [at, index] of catalog.missing(table).entries()) {
       const column = next(indexes) + at;
       await session.run(this.#sql.addColumn(id, column, orderName(index)));
@@ -575,12 +615,32 @@ function catalogRows(
 function lostWith(thrown: Error & { readonly code: string }, statements: number, isInTurn: boolean): false {
   const failed = ((thrown as { completed?: number }).completed ?? statements) - (isInTurn ? 1 : 0);
   if (failed >= statements) {
-    if (thrown.code === '22012') return false;
+    if (thrown.code === '22012' || isLostRace(thrown)) return false;
     throw thrown;
   }
   if (isInTurn && waitsForOthers.test(thrown.code)) throw new HostRowsLocked();
   if (isPassing(thrown) || isOfStore(thrown)) throw thrown;
   throw new HostStatementError(thrown, isInTurn);
+}
+
+const unsuitable = (level: string): StorageError =>
+  storageFailure(
+    'io',
+    `Transactions of this role are "${level}" by default: ALTER ROLE … SET default_transaction_isolation = 'read committed'.`,
+  );
+
+/** Somebody else has appended the batch after the tip. */
+const isLostRace = (thrown: unknown): boolean =>
+  isServerError(thrown) &&
+  (thrown.code === '40001' || (thrown.code === '23505' && (thrown as { table?: unknown }).table === 'sb_chain'));
+
+/** Without locks, two may create a store at the same time. */
+function createdByOther(thrown: unknown): never {
+  throw isServerError(thrown) && /^(42P0[67]|23505|40001)$/.test(thrown.code) ? new LostRace() : thrown;
+}
+
+function lostRaceOf(thrown: unknown): undefined {
+  if (!isLostRace(thrown)) throw thrown;
 }
 
 const rowsIn = (result: StatementResult | undefined): StatementResult['rows'] => result?.rows ?? [];

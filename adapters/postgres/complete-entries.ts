@@ -50,13 +50,13 @@ export class EntryCompletion {
       const [page] = await this.#session.run([this.#sql.rowsFrom(table, from, limit)]);
       const rows = this.#read(page);
       const next = rows.length < limit ? undefined : rows.at(-1)?.key;
-      await this.#session.run([this.#sql.lock(), ...this.#put(rows), this.#sql.fillOn(column, from, next)], true);
+      await this.#session.run([...this.#sql.lock(), ...this.#put(rows), this.#sql.fillOn(column, from, next)], true);
     }
     for (let isLast = false; !isLast; ) {
       const limit = this.#limit;
       const { length, statements } = await this.#singleRows(limit);
       isLast = length < limit;
-      if (!isLast) await this.#session.run([this.#sql.lock(), ...statements], true);
+      if (!isLast) await this.#session.run([...this.#sql.lock(), ...statements], true);
     }
   }
 

@@ -173,7 +173,7 @@ export class HostCommit {
   async #try(isFirst: boolean): Promise<Ended> {
     const { chain } = this.#store;
     this.#sent = undefined;
-    const head = (): Statement[] => [this.#isMarked ? backToMark : mark, isolationCheck, this.#lock()];
+    const head = (): Statement[] => [this.#isMarked ? backToMark : mark, isolationCheck, ...this.#lock()];
     const run = (snapshot: ReplicaSnapshot): Outcome => this.#decide(snapshot, head());
     // Usually that is everything.
     if (isFirst) run(new ReplicaSnapshot(chain.replica, (table) => chain.catalog.isPrepared(table)));
@@ -249,7 +249,7 @@ export class HostCommit {
   async #takeTurn(): Promise<Ended> {
     const { chain, sql } = this.#store;
     const { tip, epoch } = chain.replica;
-    const head = [this.#isMarked ? backToMark : mark, isolationCheck, shortTurn, this.#lock(), sql.pull(tip)];
+    const head = [this.#isMarked ? backToMark : mark, isolationCheck, shortTurn, ...this.#lock(), sql.pull(tip)];
     const results = await this.#store
       .atLock(this.#session.run(head))
       .catch((thrown: unknown) => this.#headRefused(thrown));
@@ -301,7 +301,7 @@ export class HostCommit {
   }
 
   /** Waits for as long as the operation may. */
-  #lock(): Statement {
+  #lock(): Statement[] {
     return this.#store.sql.lock(Math.max(1, Math.ceil(this.#deadline - performance.now())));
   }
 }

@@ -1,6 +1,6 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
-import { amount, either, milliseconds, optional, port, text, textLike } from '../../src/options/option-kinds.js';
+import { amount, either, flag, milliseconds, optional, port, text, textLike } from '../../src/options/option-kinds.js';
 import type { Logger } from '../../src/ports/logger.js';
 import type { StorageError } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
@@ -27,6 +27,11 @@ export interface PostgresStorageOptions {
    * commits of other processes are noticed within 25 ms.
    */
   readonly listenUrl?: string;
+  /**
+   * Whether the engine has advisory locks, as PostgreSQL does; default: true. Without them, the primary key of a table lets one of several
+   * commits through and the others are repeated: correct, but slower when several processes write at once.
+   */
+  readonly advisoryLocks?: boolean;
   /** Logs that the server cannot be reached, once a second at most, and that it has lost what it had confirmed. */
   readonly logger?: Pick<Logger, 'warn' | 'error'>;
 }
@@ -36,6 +41,7 @@ const optionTable: OptionTable<PostgresStorageOptions> = {
   busyMs: optional(milliseconds),
   cacheSize: optional(amount),
   listenUrl: optional(text),
+  advisoryLocks: optional(flag),
   logger: optional(port('a logger', 'warn', 'error')),
 };
 
@@ -64,6 +70,7 @@ async function opened(
     busyMs = defaultBusyMs,
     cacheSize = defaultCacheSize,
     listenUrl,
+    advisoryLocks: hasLocks = true,
     logger = silent,
   }: PostgresStorageOptions,
 ): Promise<Result<PostgresStorage, StorageError>> {
@@ -75,7 +82,7 @@ async function opened(
   } catch (thrown) {
     return err(storageFailure('io', `PostgreSQL: ${thrown instanceof Error ? thrown.message : String(thrown)}`));
   }
-  const store = new PostgresStore({ schema, busyMs, budget: cacheSize, connect, listen, logger });
+  const store = new PostgresStore({ schema, busyMs, budget: cacheSize, connect, listen, logger, hasLocks });
   const refused = await store.open();
   return refused === undefined ? ok(store.storage()) : err(refused);
 }

@@ -15,8 +15,8 @@ export class Listener {
   readonly #onHint: () => void;
   readonly #onSilence: () => void;
   /**
-   * The process of the server that it is connected to. A pooler names another one: in transaction mode a notification of its own arrives with
-   * the answer, by chance, and those of others do not.
+   * The process of the server that it is connected to. A pooler names another one: in transaction mode its own notifications arrive with the
+   * answer, by chance, and those of others do not.
    */
   #own: number | undefined;
   /** Whether a notification has arrived a short time ago. */

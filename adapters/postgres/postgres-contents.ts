@@ -206,7 +206,7 @@ async function ended(session: Session): Promise<void> {
 export async function writePostgres({ url, schema }: Place): Promise<Result<ContentsWriter, StorageError>> {
   return opened(url, async (session) => {
     const sql = new Sql(schema);
-    await session.run([{ text: 'BEGIN' }, withoutLimits, sql.lock()]);
+    await session.run([{ text: 'BEGIN' }, withoutLimits, ...sql.lock()]);
     const [there] = await session.run([sql.hasStore()]);
     if (there?.rows[0]?.[0] === 't')
       throw new Refused(
@@ -294,7 +294,7 @@ class PostgresCopy implements ContentsWriter {
     } catch (thrown) {
       if (!(thrown instanceof ConnectionLost)) throw thrown;
       // It may have been committed. The lock is free when the server has ended the lost session.
-      const [, , there] = await this.#spare.run([{ text: 'BEGIN' }, this.#sql.lock(), this.#sql.hasStore()]);
+      const [, , there] = await this.#spare.run([{ text: 'BEGIN' }, ...this.#sql.lock(), this.#sql.hasStore()]);
       if (there?.rows[0]?.[0] !== 't') throw thrown;
       const [trace] = await this.#spare.run([this.#sql.traceOf({ seq: 0, id: this.#id })]);
       if (trace?.rows[0]?.[0] !== 't') throw thrown;

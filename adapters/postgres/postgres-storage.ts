@@ -27,6 +27,7 @@ import {
   isRefusedConnection,
   isServerError,
   type Lent,
+  LostRace,
   Session,
 } from './session.js';
 import { Sql } from './sql.js';
@@ -43,6 +44,8 @@ interface StoreOptions {
   /** A connection on which notifications arrive. */
   readonly listen: () => Promise<Lent>;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
+  /** Whether the engine has advisory locks. */
+  readonly hasLocks: boolean;
 }
 
 interface Waiting {
@@ -66,10 +69,14 @@ const batchLimit = 512;
 const batchMs = 8;
 /** After a lost race this process asks for turns, until so many in a row had no other writer. */
 const turnsAfterLoss = 20;
+/** Without locks, the random waits after lost races become longer up to this many of them, then 32 ms. */
+const mostLosses = 5;
 /** Waits between tries while the server is away, in milliseconds. */
 const retry = { first: 5, last: 500 };
 /** How often others' commits are looked for while somebody waits, in milliseconds: with notifications, and without. */
 const poll = { notified: 250, blind: 25 };
+/** How often commits that keep a table from being changed are cancelled, in milliseconds. */
+const clearEveryMs = 20;
 /** After so many milliseconds at the lock it is checked who holds it. */
 const longWaitMs = 1000;
 /** A connection that has not answered for so long, or for half of the time that callers wait, is given up. */
@@ -149,6 +156,8 @@ export class PostgresStore {
   #isOpen = true;
   #turns = 0;
   #batches = 0;
+  /** Races that were lost in a row. */
+  #losses = 0;
   /** How many writes the next batch takes at most: fewer while one that fails is looked for. */
   #most = batchLimit;
   #loggedAt = Number.NEGATIVE_INFINITY;
@@ -160,7 +169,7 @@ export class PostgresStore {
     const answerMs = Math.max(leastAnswerMs, options.busyMs / 2);
     this.#writer = new Session(options.connect, answerMs);
     this.#reader = new Session(options.connect, answerMs);
-    this.#sql = new Sql(options.schema, Math.floor(0.8 * answerMs));
+    this.#sql = new Sql(options.schema, { lockMs: Math.floor(0.8 * answerMs), hasLocks: options.hasLocks });
     this.#listener = new Listener(options.listen, this.#sql.channel, {
       hint: () => this.#look(),
       silence: () =>
@@ -173,6 +182,7 @@ export class PostgresStore {
       changed: (tables) => this.#waiting.wake(tables),
       forked: () => this.#forked(),
       locking: (work) => this.#locking(work),
+      clearing: (work) => this.#clearing(work),
     });
   }
 
@@ -229,6 +239,10 @@ export class PostgresStore {
   /** The storage for one operation that finishes a transaction of the host. */
   #commitWith(client: PgTransaction): Storage {
     assertClient(client);
+    if (!this.#options.hasLocks)
+      throw new TypeError(
+        'commitWith: the store was opened with `advisoryLocks: false`, without which nobody waits for a turn: use alongside',
+      );
     let isUsed = false;
     return {
       ...this.#storage(),
@@ -541,13 +555,20 @@ export class PostgresStore {
       await this.#afterRefusal(thrown, run, misses);
       return false;
     }
-    this.#loseRace();
+    await this.#lostRace();
     return false;
   }
 
-  #loseRace(): void {
+  /** Who has lost asks for turns, or waits a random time where there are no locks. */
+  async #lostRace(): Promise<void> {
     this.#counts.racesLost += 1;
-    this.#turns = turnsAfterLoss;
+    if (this.#options.hasLocks) {
+      this.#turns = turnsAfterLoss;
+      return;
+    }
+    this.#losses = Math.min(this.#losses + 1, mostLosses);
+    await pause(Math.random() * 2 ** this.#losses);
+    await this.#chain.pull(this.#writer);
   }
 
   /** Whether nobody has committed since the state that it has run on. Reads may have learnt of it meanwhile. */
@@ -564,7 +585,7 @@ export class PostgresStore {
       return;
     }
     if (thrown instanceof HostStatementError && !thrown.isFinal && !(await this.#isCurrent(run))) {
-      this.#loseRace();
+      await this.#lostRace();
       return;
     }
     if (!isServerError(thrown) || thrown.code !== '23505') throw thrown;
@@ -575,6 +596,7 @@ export class PostgresStore {
   }
 
   async #stored(): Promise<void> {
+    this.#losses = 0;
     this.#listener.notify();
     this.#batches += 1;
     if (this.#batches % shortenEvery !== 0) return;
@@ -596,6 +618,24 @@ export class PostgresStore {
       return await work;
     } finally {
       clearInterval(timer);
+    }
+  }
+
+  async #clearing<T>(work: Promise<T>): Promise<T> {
+    const session = new Session(this.#options.connect, longWaitMs);
+    let isOver = !this.#options.hasLocks;
+    const cancel = async (): Promise<void> => {
+      while (!isOver) {
+        await session.run([this.#sql.cancelWaiting()]).catch(() => undefined);
+        await pause(clearEveryMs);
+      }
+      session.close();
+    };
+    void cancel();
+    try {
+      return await work;
+    } finally {
+      isOver = true;
     }
   }
 
@@ -715,6 +755,7 @@ export class PostgresStore {
   }
 
   #away(thrown: unknown): void {
+    if (thrown instanceof LostRace) return;
     const now = performance.now();
     if (now - this.#loggedAt < logEveryMs || this.#closing !== undefined) return;
     this.#loggedAt = now;

@@ -19,6 +19,9 @@ export interface Lent {
 /** The connection was lost: what was sent last may have happened. */
 export class ConnectionLost extends Error {}
 
+/** Somebody else has committed meanwhile, on an engine without locks: it is tried again. */
+export class LostRace extends Error {}
+
 /** There is no connection: nothing was sent. */
 class NotConnected extends Error {
   /** Trying again does not help: the two ends do not agree on how they identify themselves. */
@@ -191,7 +194,7 @@ const isFatal = ({ code }: ServerError): boolean => /^(57P..|08...|25P0[34])$/.t
  * one was ended because it took too long.
  */
 export function isPassing(thrown: unknown): boolean {
-  if (thrown instanceof ConnectionLost || thrown instanceof NotConnected) return true;
+  if (thrown instanceof ConnectionLost || thrown instanceof NotConnected || thrown instanceof LostRace) return true;
   return isServerError(thrown) && passing.test(thrown.code);
 }
 

@@ -35,10 +35,16 @@ export class Sql {
   /** The second number of its advisory lock. */
   readonly #lock: number;
   readonly #lockMs: number;
+  /** Whether the engine has advisory locks. Otherwise the primary key of the chain lets one of several batches through. */
+  readonly hasLocks: boolean;
 
   /** `lockMs`: how long a lock is waited for. The server does not notice that a client has gone while it waits for one. */
-  constructor(schema: string, lockMs: number = 10_000) {
+  constructor(
+    schema: string,
+    { lockMs = 10_000, hasLocks = true }: { readonly lockMs?: number; readonly hasLocks?: boolean } = {},
+  ) {
     this.#lockMs = lockMs;
+    this.hasLocks = hasLocks;
     this.#plainSchema = schema;
     this.#schema = `"${schema.replaceAll('"', '""')}"`;
     let hash = 0;
@@ -59,21 +65,42 @@ export class Sql {
     return this.#name(`rows_${table.id}`);
   }
 
-  /** Held until the end of the transaction. Whoever has it may append a batch. Fails (55P03) after `lockMs`. */
-  lock(lockMs = this.#lockMs): Statement {
-    return {
-      text: `SELECT set_config('lock_timeout', '${lockMs}', true), pg_advisory_xact_lock(${lockClass}, ${this.#lock})`,
-      isFrequent: true,
-    };
+  /** Held until the end of the transaction. Whoever has it may append a batch. Fails (55P03) after `lockMs`. None without advisory locks. */
+  lock(lockMs = this.#lockMs): Statement[] {
+    if (!this.hasLocks) return [];
+    return [
+      {
+        text: `SELECT set_config('lock_timeout', '${lockMs}', true), pg_advisory_xact_lock(${lockClass}, ${this.#lock})`,
+        isFrequent: true,
+      },
+    ];
   }
 
   /**
-   * Ends sessions that hold the lock while their client does nothing: it was stopped, or has vanished. What they have not committed is undone.
+   * Ends sessions that hold the lock, or have appended to the chain, while their client does nothing: it was stopped, or has vanished. What they
+   * have not committed is undone.
    */
   endIdleHolders(): Statement {
+    const held = this.hasLocks
+      ? this.#isOfLock
+      : `l.relation = to_regclass('${this.#name('chain').replaceAll("'", "''")}') AND l.mode = 'RowExclusiveLock'`;
     return {
-      text: `SELECT pg_terminate_backend(a.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.granted AND l.classid = ${lockClass} AND l.objid = ${this.#lock} AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND (a.state LIKE 'idle in transaction%' OR a.wait_event = 'ClientRead') AND a.state_change < clock_timestamp() - interval '500 ms'`,
+      text: `SELECT pg_terminate_backend(a.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid WHERE ${held} AND l.granted AND (a.state LIKE 'idle in transaction%' OR a.wait_event = 'ClientRead') AND a.state_change < clock_timestamp() - interval '500 ms'`,
     };
+  }
+
+  get #isOfLock(): string {
+    return `l.locktype = 'advisory' AND l.classid = ${lockClass} AND l.objid = ${this.#lock} AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+  }
+
+  /** Cancels the statements that wait for the lock. */
+  cancelWaiting(): Statement {
+    return { text: `SELECT pg_cancel_backend(l.pid) FROM pg_locks l WHERE ${this.#isOfLock} AND NOT l.granted` };
+  }
+
+  /** From then on nobody else uses the table. */
+  lockRows(table: number): Statement {
+    return { text: `LOCK TABLE ${this.#rows({ id: table })} IN ACCESS EXCLUSIVE MODE` };
   }
 
   /** The time of the server, in milliseconds since 1970. */
@@ -85,6 +112,10 @@ export class Sql {
 
   hasSchema(): Statement {
     return { text: 'SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1::name)', values: [this.#plainSchema] };
+  }
+
+  isolation(): Statement {
+    return { text: 'SHOW default_transaction_isolation' };
   }
 
   createSchema(): Statement {

@@ -106,7 +106,8 @@ export interface Storage {
   write<T, E>(work: (view: WriteView) => Result<T, E>): ResultAsync<Written<T>, E | StorageError>;
   /**
    * Resolves when a committed write with an index greater than `after` has changed one of the tables (immediately when it
-   * already has), or when the signal aborts or the store closes. The value is the highest index of those tables at that time.
+   * already has), or when the signal aborts, the store closes, or it has lost writes that were confirmed. The value is the highest index of those
+   * tables at that time, which is not greater than `after` in the last two cases.
    * Sees the writes of other processes on the same store.
    */
   waitForChange(tables: readonly TableName[], after: number, signal: AbortSignal): Promise<number>;

@@ -133,6 +133,67 @@ describe('an error of the server', () => {
   });
 });
 
+test('a role whose transactions are of another kind is refused', async () => {
+  const schema = newSchema();
+  await admin.query(`CREATE ROLE ${schema} LOGIN; CREATE SCHEMA ${schema} AUTHORIZATION ${schema}`);
+  await admin.query(`ALTER ROLE ${schema} SET default_transaction_isolation = 'serializable'`);
+  assertFailed(await postgresStorage(url.replace('postgres@', `${schema}@`), { schema }), 'io');
+});
+
+describe('processes that create a store, its tables and indexes at the same time, and write to it', () => {
+  test.each([
+    ['with', true],
+    ['without', false],
+  ])('%s advisory locks', async (_name, advisoryLocks) => {
+    const schema = newSchema();
+    const storages = await Promise.all(Array.from({ length: 4 }, () => open(schema, { advisoryLocks })));
+    const count = (storage: Storage) =>
+      commit(storage, (view) => {
+        const next = Number(view.get(things, ['count'])?.record.text ?? 0) + 1;
+        view.put(things, { key: ['count'], text: String(next) });
+      });
+    await Promise.all(
+      storages.map(async (storage) => {
+        for (let at = 0; at < 25; at += 1) await count(storage);
+      }),
+    );
+    for (const storage of storages)
+      expect(await look(storage, (view) => view.get(things, ['count'])?.record.text)).toBe('100');
+    await Promise.all(storages.map((storage) => storage.close()));
+  });
+});
+
+test('a table that is read for long delays the process that adds an index to it, and not the others', async () => {
+  const schema = newSchema();
+  const plain = table<{ readonly id: number }>('plain', ({ id }) => [id]);
+  const indexed = table<{ readonly id: number }>('plain', ({ id }) => [id], {
+    byHalf: { version: 1, key: ({ id }) => [id % 2] },
+  });
+  const [newer, older] = [await open(schema, { busyMs: 1000 }), await open(schema)];
+  await commit(older, (view) => view.put(plain, { id: 1 }));
+  const dump = new pg.Client({ connectionString: url });
+  await dump.connect();
+  await dump.query('BEGIN');
+  await dump.query(`SELECT count(*) FROM ${schema}.sb_rows_1`);
+  const list = () => newer.read((view) => view.list(indexed, { index: 'byHalf' }).length);
+  let isOver = false;
+  const refused = (async () => {
+    const result = await list();
+    isOver = true;
+    return result;
+  })();
+  let writes = 0;
+  while (!isOver) {
+    writes += 1;
+    await commit(older, (view) => view.put(plain, { id: 1 + writes }));
+  }
+  assertFailed(await refused, 'busy');
+  expect(writes).toBeGreaterThan(3);
+  await dump.end();
+  expect(valueFrom(await list())).toBe(1 + writes);
+  await Promise.all([newer.close(), older.close()]);
+});
+
 test('a pool without a free connection is waited for, and then the store is busy', async () => {
   const pool = new pg.Pool({ connectionString: url, max: 1 });
   const storage = valueFrom(await postgresStorage(pool, { schema: newSchema(), busyMs: 100 }));
@@ -166,6 +227,24 @@ describe('a server that has lost confirmed batches', () => {
     expect(lines.filter((line) => line.startsWith('error'))).toHaveLength(1);
     await Promise.all([storage.close(), other.close()]);
   });
+});
+
+test('a process that was paused until the chain was shortened past what it knows begins again, and reports no loss', async () => {
+  const schema = newSchema();
+  const { logger, lines } = recorded();
+  const [paused, other] = [await open(schema, { logger }), await open(schema)];
+  await store(paused, { key: [0], text: 'old' });
+  expect(await look(paused, (view) => view.get(things, [0])?.record.text)).toBe('old');
+  for (let at = 0; at < 70; at += 1) await store(other, { key: [at], text: `new ${at}` });
+  await admin.query(
+    `DELETE FROM ${schema}.sb_chain WHERE seq < (SELECT max(seq) FROM ${schema}.sb_chain WHERE indexes IS NOT NULL)`,
+  );
+  expect(await look(paused, (view) => view.get(things, [0])?.record.text)).toBe('new 0');
+  expect(await look(paused, (view) => view.list(things).length)).toBe(70);
+  await store(paused, { key: [70] });
+  expect(await look(other, (view) => view.list(things).length)).toBe(71);
+  expect(lines).toEqual([]);
+  await Promise.all([paused.close(), other.close()]);
 });
 
 test('writers that take turns begin again when history has changed', async () => {

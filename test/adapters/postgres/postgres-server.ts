@@ -33,6 +33,9 @@ export const isRoot = process.getuid?.() === 0;
 /** The user and group `nobody` of Debian. */
 export const nobody = { uid: 65_534, gid: 65_534 };
 
+/** With `SIGNALBOX_POSTGRES_LOCKS=none` the suites run as on an engine without advisory locks. */
+export const locks = { advisoryLocks: process.env['SIGNALBOX_POSTGRES_LOCKS'] !== 'none' };
+
 export interface PostgresServer {
   readonly url: string;
   readonly port: number;

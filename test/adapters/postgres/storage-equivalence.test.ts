@@ -4,6 +4,7 @@ import { inject, test } from 'vitest';
 import { postgresStorage } from '../../../adapters/postgres/index.js';
 import { valueFrom } from '../../conformance/storage/storage-subject.js';
 import { compare, longProgram, modelled, noThings, play } from '../../support/storage-programs.js';
+import { locks } from './postgres-server.js';
 
 const runs = Number(process.env['SIGNALBOX_POSTGRES_PROGRAMS'] ?? 25);
 
@@ -14,9 +15,9 @@ test('a random program gives the answers of the model, whichever of two processe
     fc.asyncProperty(longProgram, fc.array(fc.boolean(), { minLength: 60, maxLength: 60 }), async (rounds, turns) => {
       const schema = `e${randomUUID().replaceAll('-', '')}`;
       const stores = [
-        valueFrom(await postgresStorage(inject('postgres'), { schema })),
+        valueFrom(await postgresStorage(inject('postgres'), { schema, ...locks })),
         // One that forgets what it knows again and again.
-        valueFrom(await postgresStorage(inject('postgres'), { schema, cacheSize: 1500 })),
+        valueFrom(await postgresStorage(inject('postgres'), { schema, cacheSize: 1500, ...locks })),
       ] as const;
       let taken = 0;
       const next = (): (typeof stores)[number] => stores[turns[taken++ % turns.length] === true ? 1 : 0];

@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { postgresStorage } from '../../../adapters/postgres/index.js';
+import { locks } from '../../adapters/postgres/postgres-server.js';
 import type { Operation } from './operations.js';
 import { perform } from './operations.js';
 
@@ -20,7 +21,7 @@ process.on('message', (hours: number) => {
   offset = hours * 3_600_000;
 });
 
-const opened = await postgresStorage(url, { schema, busyMs: 10_000 });
+const opened = await postgresStorage(url, { schema, busyMs: 10_000, ...locks });
 if (opened.isErr()) throw new Error(opened.error.message);
 const storage = opened.value;
 process.send?.('ready');

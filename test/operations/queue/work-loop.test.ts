@@ -71,3 +71,36 @@ describe('a store that fails for a while', () => {
     await engine.stop();
   });
 });
+
+test('a store that has lost writes, so that its index is lower than before, is watched further', async () => {
+  const inner = memoryStorage();
+  // What was waited for when it happened is answered once.
+  const lost = new Set<string>();
+  let isLost = false;
+  const storage: Storage = {
+    ...inner,
+    read: (work) => inner.read(work),
+    write: (work) => inner.write(work),
+    waitForChange: async (tables, after, signal) => {
+      const reached = await inner.waitForChange(tables, after, signal);
+      if (!isLost || lost.has(tables.map(({ name }) => name).join())) return reached;
+      lost.add(tables.map(({ name }) => name).join());
+      return after;
+    },
+    close: () => inner.close(),
+  };
+  const engine = await testEngine({}, { ports: { storage } });
+  await must(create(engine));
+  engine.delivery.clear();
+  engine.start();
+  await engine.clock.advance(0);
+  // Another process writes.
+  const other = await testEngine({}, { ports: { storage: inner } });
+  for (const runId of ['first', 'second']) {
+    isLost = runId === 'first';
+    await publish(other, { runId });
+    await engine.clock.advance(10);
+  }
+  expect(engine.delivery.requests).toHaveLength(2);
+  await engine.stop();
+});
