@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { StorageError } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
 import type { Overlay } from '../../src/storage/overlay.js';
-import { type AnyTable, entryOf } from '../../src/storage/records.js';
+import { type AnyTable, entryOf, type NamedIndex } from '../../src/storage/records.js';
 import { type Batch, type FetchedRow, type OrderName, orderName, parseTables } from './batch.js';
 import { batchOf, Catalog } from './catalog.js';
 import { type Gap, type Misses, Replica } from './replica.js';
@@ -247,30 +247,70 @@ export class Chain {
 
   /** Reads what a run has missed, together with what others have committed, in one round trip. May end a turn. */
   async fetch(session: Session, misses: Misses): Promise<void> {
-    for (const gap of misses.gaps) if (this.#isBehind(gap)) await this.#catchUp(session, gap.table, gap.order);
-    const isInTurn = this.#isInTurn && session === this.#turnOf;
     const rows = [...misses.rows].map(([name, keys]) => ({ name, keys: [...keys] }));
     const gaps = groupedByOrder(misses.gaps);
     const reads = [
       ...rows.map(({ name, keys }) => this.#sql.rowsOf(this.catalog.table(name), keys)),
       ...gaps.map((each) => this.#sql.ranges(this.catalog.table((each[0] as Gap).table.name), each)),
     ];
-    const { tip, epoch } = this.replica;
-    let results: StatementResult[];
-    let seq = tip.seq;
-    if (isInTurn) results = await session.run(reads);
-    else {
-      const [first, ...others] = await this.#onSnapshot(session, [this.#sql.pull(tip), ...reads]);
-      const pulled = rowsIn(first);
-      results = others;
-      if (epoch !== this.replica.epoch) return;
-      seq = Number(pulled.at(-1)?.[0] ?? -1);
-      await this.#applyPulled(session, tip, pulled);
-    }
+    const behind = gaps.flatMap(([gap]) => (gap !== undefined && this.#isBehind(gap) ? [gap] : []));
+    const fetched = await this.#read(session, reads, behind);
+    if (fetched === undefined) return;
+    const { seq, results } = fetched;
+    // Entries may have been left out in what was read: they are completed before it is read again.
+    const isKnown = (gap: Gap): boolean =>
+      !this.#isBehind(gap) || behind.some(({ table, order }) => order === gap.order && table.name === gap.table.name);
     this.replica.take(seq, () => {
       for (const [at, { name, keys }] of rows.entries()) this.#takeRows(name, keys, rowsIn(results[at]));
-      for (const [at, group] of gaps.entries()) this.#takeRanges(group, rowsIn(results[rows.length + at]));
+      for (const [at, group] of gaps.entries()) this.#takeRanges(group, rowsIn(results[rows.length + at]), isKnown);
     });
+  }
+
+  /** The results of queries, after indexes have been completed, and the batch as of which they are; undefined when history has begun again. */
+  async #read(
+    session: Session,
+    reads: readonly Statement[],
+    behind: readonly Gap[],
+  ): Promise<{ seq: number; results: StatementResult[] } | undefined> {
+    const { tip, epoch } = this.replica;
+    if (this.#isInTurn && session === this.#turnOf) {
+      // They may be undone with the turn, so they are still noted as behind.
+      for (const gap of behind) await this.#complete(session, gap);
+      return { seq: tip.seq, results: await session.run(reads) };
+    }
+    if (behind.length > 0) return this.#readCompleted(session, reads, behind);
+    const [first, ...results] = await this.#onSnapshot(session, [this.#sql.pull(tip), ...reads]);
+    if (epoch !== this.replica.epoch) return undefined;
+    const pulled = rowsIn(first);
+    await this.#applyPulled(session, tip, pulled);
+    return { seq: Number(pulled.at(-1)?.[0] ?? -1), results };
+  }
+
+  /** Reads while nobody else commits: other programs may leave out more at any time. */
+  async #readCompleted(
+    session: Session,
+    reads: readonly Statement[],
+    behind: readonly Gap[],
+  ): Promise<{ seq: number; results: StatementResult[] } | undefined> {
+    await this.pull(session);
+    const { epoch } = this.replica;
+    const columns = behind.map(({ table, order }) => this.catalog.table(table.name).indexes.get(order) as number);
+    let noticed: (number | undefined)[] = [];
+    let seq = -1;
+    let results: StatementResult[] = [];
+    await this.#transaction(session, async () => {
+      await this.#pullAlone(session);
+      seq = this.replica.tip.seq;
+      noticed = columns.map((column) => this.#behind.get(column));
+      for (const gap of behind) await this.#complete(session, gap);
+      results = await session.run(reads);
+    });
+    if (epoch !== this.replica.epoch) return undefined;
+    // Otherwise others have left out more meanwhile.
+    for (const [at, column] of columns.entries())
+      if (this.#behind.get(column) === noticed[at]) this.#behind.delete(column);
+    for (const { table, order } of behind) this.replica.table(table.name).forgetOrder(order);
+    return { seq, results };
   }
 
   #takeRows(name: string, keys: readonly string[], rows: readonly ResultRow[]): void {
@@ -278,12 +318,11 @@ export class Chain {
     for (const key of keys) this.replica.table(name).fetched(key, found.get(key));
   }
 
-  #takeRanges(gaps: readonly Gap[], rows: readonly ResultRow[]): void {
+  #takeRanges(gaps: readonly Gap[], rows: readonly ResultRow[], isKnown: (gap: Gap) => boolean): void {
     const found = gaps.map((): { row: FetchedRow; position: string }[] => []);
     for (const [n, ...row] of rows) found[Number(n)]?.push({ row: rowOf(row), position: row[4] as string });
-    // Otherwise entries were left out in what was read: they are completed before it is read again.
     for (const [n, gap] of gaps.entries())
-      if (!this.#isBehind(gap)) this.replica.table(gap.table.name).fetchedRange(gap, found[n] ?? []);
+      if (isKnown(gap)) this.replica.table(gap.table.name).fetchedRange(gap, found[n] ?? []);
   }
 
   // Write.
@@ -428,13 +467,7 @@ export class Chain {
     if (session === this.#turnOf) await this.endTurn(session);
     await this.pull(session);
     await this.#transaction(session, async () => {
-      if (this.#sql.hasLocks) {
-        const { tip, epoch } = this.replica;
-        const [pulled] = await session.run([this.#sql.pull(tip)]);
-        if (epoch !== this.replica.epoch || !continuesFrom(tip, rowsIn(pulled)))
-          throw new ConnectionLost('The history has changed: it is tried again.');
-        await this.#applyPulled(session, tip, rowsIn(pulled));
-      }
+      await this.#pullAlone(session);
       // What is created here is known to others, and here, when it is committed.
       const created = new Catalog();
       let isChanged = false;
@@ -449,6 +482,17 @@ export class Chain {
     });
     await this.pull(session);
     for (const table of tables) this.catalog.isPrepared(table);
+  }
+
+  /** Learns what was committed before a transaction that nobody else commits beside. */
+  async #pullAlone(session: Session): Promise<void> {
+    // Without locks it has begun after the tip that is known.
+    if (!this.#sql.hasLocks) return;
+    const { tip, epoch } = this.replica;
+    const [pulled] = await session.run([this.#sql.pull(tip)]);
+    if (epoch !== this.replica.epoch || !continuesFrom(tip, rowsIn(pulled)))
+      throw new ConnectionLost('The history has changed: it is tried again.');
+    await this.#applyPulled(session, tip, rowsIn(pulled));
   }
 
   async #readCatalog(session: Session): Promise<[tables: StatementResult, indexes: StatementResult]> {
@@ -479,32 +523,21 @@ export class Chain {
     }
   }
 
-  /** Completes the entries of an index that others have left out. */
-  async #catchUp(session: Session, table: AnyTable, order: OrderName): Promise<void> {
+  /** Completes the entries of an index that others have left out, in a transaction that nobody else commits beside. */
+  async #complete(session: Session, { table, order }: Gap): Promise<void> {
     const { id, indexes, definitions } = this.catalog.table(table.name);
     const column = indexes.get(order) as number;
-    const definition = definitions.get(order);
-    if (definition === undefined) return;
-    const noticed = this.#behind.get(column);
-    // Not within a turn, which may be undone.
-    if (session === this.#turnOf) await this.endTurn(session);
-    await this.#transaction(session, async () => {
-      for (;;) {
-        const [behind] = await session.run([this.#sql.behind(column, pageSize)]);
-        const keys = rowsIn(behind).map(([key]) => key as string);
-        if (keys.length === 0) return;
-        const [rows] = await session.run([this.#sql.rowsOf(this.catalog.table(table.name), keys)]);
-        const entries = rowsIn(rows)
-          .map(rowOf)
-          .map((row) => {
-            return [row.rowKey, entryOf(table, definition.index, JSON.parse(row.text))] as const;
-          });
-        await session.run([this.#sql.putEntries(id, column, entries), this.#sql.caughtUp(column, keys)]);
-      }
-    });
-    // Otherwise others have left out more meanwhile.
-    if (this.#behind.get(column) === noticed) this.#behind.delete(column);
-    this.replica.table(table.name).forgetOrder(order);
+    const { index } = definitions.get(order) as { readonly index: NamedIndex };
+    for (;;) {
+      const [behind] = await session.run([this.#sql.behind(column, pageSize)]);
+      const keys = rowsIn(behind).map(([key]) => key as string);
+      if (keys.length === 0) return;
+      const [rows] = await session.run([this.#sql.rowsOf(this.catalog.table(table.name), keys)]);
+      const entries = rowsIn(rows)
+        .map(rowOf)
+        .map((row) => [row.rowKey, entryOf(table, index, JSON.parse(row.text))] as const);
+      await session.run([this.#sql.putEntries(id, column, entries), this.#sql.caughtUp(column, keys)]);
+    }
   }
 }
 

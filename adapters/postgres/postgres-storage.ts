@@ -63,6 +63,8 @@ const retry = { first: 5, last: 500 };
 const poll = { notified: 250, blind: 25 };
 /** After so many milliseconds at the lock it is checked who holds it. */
 const longWaitMs = 1000;
+/** Further checks are at most so far apart: somebody may work for long, as when an index is built. */
+const mostWaitMs = 4000;
 /** A connection that has not answered for so long, or for half of the time that callers wait, is given up. */
 const leastAnswerMs = 5000;
 /** How often the chain is shortened, in batches of this process. */
@@ -449,16 +451,22 @@ export class PostgresStore {
 
   /** Whoever holds the lock for long without working has been stopped, or has vanished: its session is ended. */
   async #locking<T>(work: Promise<T>): Promise<T> {
-    const end = async (): Promise<void> => {
+    let timer: NodeJS.Timeout | undefined;
+    const look = async (wait: number): Promise<void> => {
       const session = new Session(this.#options.connect, longWaitMs);
       await session.run([this.#sql.endIdleHolders()]).catch(() => undefined);
       session.close();
+      if (timer !== undefined) later(Math.min(2 * wait, mostWaitMs));
     };
-    const timer = setInterval(() => void end(), longWaitMs);
+    const later = (wait: number): void => {
+      timer = setTimeout(() => void look(wait), wait);
+    };
+    later(longWaitMs);
     try {
       return await work;
     } finally {
-      clearInterval(timer);
+      clearTimeout(timer);
+      timer = undefined;
     }
   }
 
