@@ -36,7 +36,7 @@ export class Session {
   #drop: ((error: Error) => void) | undefined;
   #isHeld = false;
 
-  /** `answerMs`: a connection that has not answered by then is given up. */
+  /** `answerMs`: a connection is given up when nothing of an answer has arrived for so long. */
   constructor(connect: () => Promise<Lent>, answerMs: number) {
     this.#connect = connect;
     this.#answerMs = answerMs;
@@ -73,7 +73,7 @@ export class Session {
         settle();
         reject(new ConnectionLost(error.message));
       };
-      const query = new PipelineQuery(pipeline, (error, results) => {
+      const settled = (error: unknown, results?: StatementResult[]): void => {
         settle();
         if (results !== undefined) resolve(results);
         else if (isServerError(error) && !isFatal(error)) reject(error);
@@ -81,8 +81,9 @@ export class Session {
           this.#drop?.(error as Error);
           reject(new ConnectionLost((error as Error).message));
         }
-      });
-      client.query(query);
+      };
+      // A long answer is waited for as long as it arrives.
+      client.query(new PipelineQuery(pipeline, settled, () => timer.refresh()));
     });
   }
 

@@ -66,8 +66,16 @@ export class PipelineQuery {
   readonly #results: { rows: (string | null)[][]; count: number }[] = [];
   #rows: (string | null)[][] = [];
 
-  constructor(pipeline: Pipeline, callback: (error: unknown, results?: StatementResult[]) => void) {
+  readonly #onRow: () => void;
+
+  /** `onRow` is called for each row that arrives. */
+  constructor(
+    pipeline: Pipeline,
+    callback: (error: unknown, results?: StatementResult[]) => void,
+    onRow: () => void = () => undefined,
+  ) {
     this.#pipeline = pipeline;
+    this.#onRow = onRow;
     this.callback = callback as NonNullable<PipelineQuery['callback']>;
   }
 
@@ -95,6 +103,7 @@ export class PipelineQuery {
 
   handleDataRow({ fields }: { readonly fields: (string | null)[] }): void {
     this.#rows.push(fields);
+    this.#onRow();
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {

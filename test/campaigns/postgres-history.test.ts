@@ -31,7 +31,7 @@ test('a history with faults is one that a single process could have written', { 
     await fleet.start();
     const faults = await injectFaults(server, fleet, lineCounter(notes));
     await fleet.end();
-    const storage = valueFrom(await postgresStorage(server.url, { schema }));
+    const storage = valueFrom(await postgresStorage(server.url, { schema, busyMs: 600_000 }));
     const { writes, acknowledged } = await checkHistory(storage, notes);
     await storage.close();
     process.stderr.write(`${writes} writes, ${acknowledged} acknowledged, ${JSON.stringify(faults)}\n`);
