@@ -92,12 +92,16 @@ export class Chain {
 
   // Begin.
 
+  /** Otherwise what follows the lock would not see what was committed before it. */
+  #isolationFault(level: string): StorageError | undefined {
+    return this.#sql.hasLocks && level !== 'read committed' ? unsuitable(level) : undefined;
+  }
+
   /** Creates the tables if there are none, and reads where the chain is. */
   async open(session: Session): Promise<StorageError | undefined> {
     const [there, isolation] = await session.run([this.#sql.hasStore(), this.#sql.isolation()]);
-    const level = String(isolation?.rows[0]?.[0]);
-    // Otherwise what follows the lock would not see what was committed before it.
-    if (this.#sql.hasLocks && level !== 'read committed') return unsuitable(level);
+    const refused = this.#isolationFault(String(isolation?.rows[0]?.[0]));
+    if (refused !== undefined) return refused;
     if (there?.rows[0]?.[0] !== 't') await this.#create(session).catch(createdByOther);
     const sent = performance.now();
     const [format, time] = await session.run([this.#sql.format(), this.#sql.time()]);

@@ -66,7 +66,7 @@ export class Session {
   /** A pooler has handed out a connection that does not have them. */
   #keepsNothing = false;
 
-  /** `answerMs`: a connection that has not answered by then is given up. */
+  /** `answerMs`: a connection is given up when nothing of an answer has arrived for so long. */
   constructor(connect: () => Promise<Lent>, answerMs: number) {
     this.#connect = connect;
     this.#answerMs = answerMs;
@@ -105,8 +105,7 @@ export class Session {
         settle();
         reject(new ConnectionLost(error.message));
       };
-      const kept = this.#keepsNothing ? undefined : this.#kept;
-      const query = new PipelineQuery(pipeline, kept, (error, results) => {
+      const settled = (error: unknown, results?: StatementResult[]): void => {
         settle();
         if (results !== undefined) resolve(results);
         else if (isServerError(error) && error.code === missingStatement) {
@@ -118,8 +117,10 @@ export class Session {
           this.#drop?.(error as Error);
           reject(new ConnectionLost((error as Error).message));
         }
-      });
-      client.query(query);
+      };
+      // A long answer is waited for as long as it arrives.
+      const kept = this.#keepsNothing ? undefined : this.#kept;
+      client.query(new PipelineQuery(pipeline, settled, { kept, onRow: () => timer.refresh() }));
     });
   }
 

@@ -105,14 +105,17 @@ export class PipelineQuery {
   readonly #results: { rows: (string | null)[][]; count: number }[] = [];
   #rows: (string | null)[][] = [];
 
-  /** `kept`: what its connection keeps; undefined where no statement is to have a name. */
+  readonly #onRow: (() => void) | undefined;
+
+  /** `kept`: what its connection keeps; undefined where no statement is to have a name. `onRow` is called for each row that arrives. */
   constructor(
     pipeline: Pipeline,
-    kept: KeptStatements | undefined,
     callback: (error: unknown, results?: StatementResult[]) => void,
+    { kept, onRow }: { readonly kept?: KeptStatements | undefined; readonly onRow?: () => void } = {},
   ) {
     this.pipeline = pipeline;
     this.#kept = kept;
+    this.#onRow = onRow;
     this.callback = callback as NonNullable<PipelineQuery['callback']>;
   }
 
@@ -150,6 +153,7 @@ export class PipelineQuery {
 
   handleDataRow({ fields }: { readonly fields: (string | null)[] }): void {
     this.#rows.push(fields);
+    this.#onRow?.();
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {

@@ -1,18 +1,14 @@
-import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
+import { mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ok } from 'neverthrow';
 import pg from 'pg';
-import { expect, test } from 'vitest';
-import { memoryStorage } from '../../adapters/memory/index.js';
+import { test } from 'vitest';
 import { postgresStorage } from '../../adapters/postgres/index.js';
-import type { Storage, StorageError } from '../../src/ports/storage.js';
 import { type PostgresServer, postgresServer } from '../adapters/postgres/postgres-server.js';
 import { TcpProxy, type Way } from '../adapters/postgres/tcp-proxy.js';
 import { valueFrom } from '../conformance/storage/storage-subject.js';
-import { decide, type Logged, log, type Operation, registers } from './postgres-history/operations.js';
+import { checkHistory } from './postgres-history/check-history.js';
 
 /*
  * Three processes work on one store while they are killed and stopped, their clocks are set and their connections fail, while sessions are ended
@@ -24,16 +20,6 @@ const wanted = Number(process.env['SIGNALBOX_POSTGRES_OPERATIONS'] ?? 20_000);
 const processes = 3;
 /** Long runs have their faults further apart. */
 const spacing = wanted > 100_000 ? 5 : 1;
-const pageSize = 5000;
-
-interface Noted {
-  readonly operation: Operation;
-  readonly result: number | string;
-  readonly index: number;
-  readonly begun: string;
-  readonly ended: string;
-  readonly error?: StorageError;
-}
 
 test('a history with faults is one that a single process could have written', { timeout: 8 * 3_600_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-history-'));
@@ -45,12 +31,10 @@ test('a history with faults is one that a single process could have written', { 
     await fleet.start();
     const faults = await injectFaults(server, fleet, lineCounter(notes));
     await fleet.end();
-    const storage = valueFrom(await postgresStorage(server.url, { schema }));
-    const acknowledged = readNotes(notes);
-    const count = await checkOrder(storage, acknowledged);
-    checkTime(acknowledged);
+    const storage = valueFrom(await postgresStorage(server.url, { schema, busyMs: 600_000 }));
+    const { writes, acknowledged } = await checkHistory(storage, notes);
     await storage.close();
-    process.stderr.write(`${count} writes, ${acknowledged.length} acknowledged, ${JSON.stringify(faults)}\n`);
+    process.stderr.write(`${writes} writes, ${acknowledged} acknowledged, ${JSON.stringify(faults)}\n`);
   } finally {
     server.remove();
     rmSync(folder, { recursive: true, force: true });
@@ -80,63 +64,6 @@ async function injectFaults(server: PostgresServer, fleet: Fleet, done: () => nu
     process.stderr.write(`${reported} operations, ${JSON.stringify(faults)}\n`);
   }
   return faults;
-}
-
-/**
- * Every write again, in the order of the indexes, by a store in memory: the same results, and the same rows at the end. What was acknowledged is
- * there, unchanged and once. Gives the number of writes.
- */
-async function checkOrder(storage: Storage, acknowledged: readonly Noted[]): Promise<number> {
-  for (const { error } of acknowledged) if (error !== undefined) assert.equal(error.reason, 'busy', error.message);
-  const writes = acknowledged.filter(({ operation, error }) => error === undefined && operation.type !== 'look');
-  const missing = new Map(writes.map((each) => [each.index, each]));
-  assert.equal(missing.size, writes.length, 'an index was given out twice');
-  const model = memoryStorage();
-  const ids = new Set<string>();
-  for (let after = 0; ; ) {
-    const page = valueFrom(
-      await storage.read((view) => view.list(log, { from: [after + 1], limit: pageSize }).map(({ record }) => record)),
-    );
-    if (page.length === 0) break;
-    for (const { operation, result, index } of page) {
-      const again = valueFrom(await model.write((view) => ok(decide(view, operation))));
-      assert.deepEqual(again.value, result, `write ${index}: ${JSON.stringify(operation)}`);
-      const noted = missing.get(index);
-      if (noted !== undefined)
-        assert.deepEqual({ operation: noted.operation, result: noted.result }, { operation, result }, `write ${index}`);
-      missing.delete(index);
-      ids.add(operation.id);
-    }
-    after = (page.at(-1) as Logged).index;
-  }
-  assert.deepEqual([...missing.keys()], [], 'these writes were acknowledged and are not there');
-  const rowsOf = async (of: Storage): Promise<{ count: number; rows: unknown }> =>
-    valueFrom(
-      await of.read((view) => ({
-        count: view.list(log).length,
-        rows: [
-          view.list(registers).map(({ record }) => record),
-          view.list(registers, { index: 'byValue' }).map(({ record }) => record.key),
-        ],
-      })),
-    );
-  const { count, rows } = await rowsOf(storage);
-  expect(rows).toEqual((await rowsOf(model)).rows);
-  assert.equal(ids.size, count, 'an operation was written twice');
-  return count;
-}
-
-/** What was acknowledged before another one began has the lower index. */
-function checkTime(acknowledged: readonly Noted[]): void {
-  const writes = acknowledged.filter(({ operation, error }) => error === undefined && operation.type !== 'look');
-  const ends = writes.toSorted((a, b) => Number(BigInt(a.ended) - BigInt(b.ended)));
-  let at = 0;
-  let highest = 0;
-  for (const write of writes.toSorted((a, b) => Number(BigInt(a.begun) - BigInt(b.begun)))) {
-    for (; at < ends.length && BigInt((ends[at] as Noted).ended) < BigInt(write.begun); at += 1)
-      highest = Math.max(highest, (ends[at] as Noted).index);
-    assert.ok(write.index > highest, `write ${write.index} began after ${highest} was acknowledged`);
-  }
 }
 
 /** Processes that work on the store, each over a network of its own. */
@@ -255,11 +182,4 @@ function lineCounter(file: string): () => number {
       }
     }
   };
-}
-
-function readNotes(file: string): Noted[] {
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Noted);
 }

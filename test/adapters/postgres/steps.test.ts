@@ -4,6 +4,7 @@ import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';
 import { postgresStorage } from '../../../adapters/postgres/index.js';
 import { Listener } from '../../../adapters/postgres/listener.js';
+import { Session } from '../../../adapters/postgres/session.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { table } from '../../../src/shared/table.js';
 import { assertFailed, commit, look, type Thing, valueFrom } from '../../conformance/storage/storage-subject.js';
@@ -160,6 +161,19 @@ describe('an index that another process adds', () => {
     expect(await indexed(late)).toBe(2);
     await Promise.all([before.close(), late.close(), now.close()]);
   });
+});
+
+test('a long answer is waited for as long as it arrives', async () => {
+  const connected = async () => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    return { client: client as never, giveBack: () => void client.end() };
+  };
+  const session = new Session(connected, 1000);
+  const [rows] = await session.run([{ text: `SELECT repeat('x', 10000), pg_sleep(0.4) FROM generate_series(1, 5)` }]);
+  expect(rows?.rows).toHaveLength(5);
+  await expect(session.run([{ text: 'SELECT pg_sleep(2)' }])).rejects.toThrow('has not answered');
+  session.close();
 });
 
 test('hints arrive again after the session that listens was ended', async () => {

@@ -33,3 +33,37 @@ test('entries that an older program has left out are there for good, also when t
   }
   await Promise.all([now.close(), before.close()]);
 });
+
+test.each([
+  ['small', ''],
+  ['large', 'x'.repeat(2000)],
+])(
+  'an index is read and written by while an older program writes without a pause (%s rows)',
+  async (_name, filling) => {
+    const schema = `v${randomUUID().replaceAll('-', '')}`;
+    const now = valueFrom(await postgresStorage(inject('postgres'), { schema }));
+    const before = valueFrom(await postgresStorage(inject('postgres'), { schema }));
+    await commit(now, (view) => view.put(newer, { key: ['first'], text: 'a' }));
+    let isOver = false;
+    let count = 0;
+    const writing = Array.from({ length: 4 }, async (_, writer) => {
+      while (!isOver) {
+        count += 1;
+        await commit(before, (view) => view.put(older, { key: [writer, count % 50], text: `b${count}${filling}` }));
+      }
+    });
+    for (let time = 0; time < 10; time += 1) {
+      await look(now, (view) => view.list(newer, { index: 'byText' }).length);
+      await commit(now, (view) =>
+        view.put(newer, { key: ['n'], text: `c${view.list(newer, { index: 'byText' }).length}` }),
+      );
+    }
+    expect(count).toBeGreaterThan(0);
+    isOver = true;
+    await Promise.all(writing);
+    const inOrder = await look(now, (view) => view.list(newer, { index: 'byText' }).map(({ record }) => record.text));
+    const all = await look(now, (view) => view.list(newer).map(({ record }) => record.text));
+    expect(inOrder).toEqual(all.toSorted());
+    await Promise.all([now.close(), before.close()]);
+  },
+);

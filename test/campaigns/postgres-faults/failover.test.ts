@@ -94,6 +94,52 @@ describe('a synchronous standby', () => {
   });
 });
 
+describe('a synchronous standby that cannot be reached', () => {
+  let primary: PostgresServer;
+  beforeAll(async () => {
+    primary = await postgresServer(settings);
+  });
+  afterAll(() => primary.remove());
+
+  test('a commit that only the primary has is not acknowledged, also when its connection ends and it can be read', async () => {
+    const following = new TcpProxy(primary.port);
+    const standby = await primary.standby(await following.open());
+    const { proxy, url } = await addressOf(primary);
+    const storage = valueFrom(await postgresStorage(url, { busyMs: 60_000 }));
+    expect(await count(storage)).toBe(1);
+    await query(primary, `ALTER SYSTEM SET synchronous_standby_names = 'standby'`);
+    await query(primary, 'SELECT pg_reload_conf()');
+    await expect
+      .poll(async () => (await query(primary, 'SELECT sync_state FROM pg_stat_replication'))[0]?.['sync_state'])
+      .toBe('sync');
+    expect(await count(storage)).toBe(2);
+    following.hold('up', 'down');
+    let isAcknowledged = false;
+    const pending = count(storage).finally(() => {
+      isAcknowledged = true;
+    });
+    const waiting = async () =>
+      (await query(primary, `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)).map(({ pid }) => pid);
+    await expect.poll(waiting).toHaveLength(1);
+    const [first] = await waiting();
+    await query(primary, `SELECT pg_terminate_backend(${first})`);
+    // It is visible now; the search for it waits for the standby, too.
+    await expect.poll(async () => (await waiting()).filter((pid) => pid !== first)).toHaveLength(1);
+    expect(await query(primary, `SELECT doc FROM signalbox.sb_rows_1 WHERE doc LIKE '%"3"%'`)).toHaveLength(1);
+    expect(isAcknowledged).toBe(false);
+    primary.stop('immediate');
+    await following.close();
+    standby.promote();
+    proxy.target = standby.port;
+    proxy.cut();
+    expect(await pending).toBe(3);
+    expect(await look(storage, (view) => view.list(things).length)).toBe(4);
+    await storage.close();
+    await proxy.close();
+    standby.stop('immediate');
+  });
+});
+
 describe('an asynchronous standby', () => {
   let primary: PostgresServer;
   beforeAll(async () => {
