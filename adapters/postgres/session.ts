@@ -55,8 +55,7 @@ export class Session {
         settle();
         reject(new ConnectionLost(error.message));
       };
-      const kept = this.#keepsNothing ? undefined : this.#kept;
-      const query = new PipelineQuery({ statements, isBoundFirst }, kept, (error, results) => {
+      const finish = (error: unknown, results?: StatementResult[]): void => {
         settle();
         if (results !== undefined) resolve(results);
         else if (isServerError(error) && error.code === missingStatement) {
@@ -70,7 +69,12 @@ export class Session {
           this.#drop?.(error as Error);
           reject(new ConnectionLost((error as Error).message));
         }
-      });
+      };
+      const query = new PipelineQuery(
+        { statements, isBoundFirst },
+        finish,
+        this.#keepsNothing ? undefined : this.#kept,
+      );
       client.query(query);
     });
   }

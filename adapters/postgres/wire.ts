@@ -103,11 +103,11 @@ export class PipelineQuery {
   readonly #results: { rows: (string | null)[][]; count: number }[] = [];
   #rows: (string | null)[][] = [];
 
-  /** `kept`: what its connection keeps; undefined where no statement is to have a name. */
+  /** `kept`: what its connection keeps; without it, no statement has a name. */
   constructor(
     pipeline: Pipeline,
-    kept: KeptStatements | undefined,
     callback: (error: unknown, results?: StatementResult[]) => void,
+    kept?: KeptStatements,
   ) {
     this.#pipeline = pipeline;
     this.#kept = kept;

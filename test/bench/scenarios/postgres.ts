@@ -411,7 +411,8 @@ export function snapshot(): Promise<readonly Measured[]> {
         await putShared(storage, newId(), 'x'.repeat(300));
         list.push(performance.now() - began);
       }
-      return quantile(list, 0.5);
+      // What other programs of the machine add is in the upper half.
+      return quantile(list, 0.25);
     };
     await times(500);
     const floor = await times(500);
