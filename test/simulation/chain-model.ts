@@ -14,7 +14,15 @@ export interface Costs {
   readonly sync: number;
   /** Processor time for a commit, and for each of its writes. */
   readonly server: { readonly commit: number; readonly write: number; readonly pull: number; readonly notify: number };
-  readonly node: { readonly commit: number; readonly write: number; readonly pull: number; readonly foreign: number };
+  readonly node: {
+    readonly commit: number;
+    readonly write: number;
+    /** For each write after its commit: the caller goes on, while others have the lock. */
+    readonly answer: number;
+    readonly pull: number;
+    /** For each write of another process that is read of the feed. */
+    readonly foreign: number;
+  };
 }
 
 export interface Fleet {
@@ -283,6 +291,10 @@ class Process {
   }
 
   #answer(batch: number): void {
+    this.#run(batch * this.#world.costs.node.answer, () => this.#answered(batch));
+  }
+
+  #answered(batch: number): void {
     const { time, fleet, latencies } = this.#world;
     for (const since of this.#waiting.splice(0, batch)) {
       latencies.push(time.now - since);
