@@ -34,6 +34,7 @@ export const regressions: Readonly<Record<string, Readonly<Record<string, Bound>
     'schedule: 10000 allocations, one has failed': { max: 12 },
     'schedule: 10000 allocations, no change': { max: 12 },
   },
+  'pg.batch': { 'pg.cost, a write of 64: Node': { max: 5 }, 'pg.cost, a write of 64: server': { max: 2.5 } },
   history: { 'schedule: 100,000 ended runs': { max: 1.5 }, 'list: 100 of 10,000 jobs': { max: 2 } },
 };
 

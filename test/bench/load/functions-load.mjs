@@ -262,7 +262,10 @@ function processorOfTree(pid) {
   for (const entry of readdirSync('/proc')) {
     if (!/^\d+$/.test(entry)) continue;
     const fields = statOf(entry);
-    if (fields !== undefined && (entry === pid || fields[1] === pid)) ticks += Number(fields[11]) + Number(fields[12]);
+    if (fields === undefined) continue;
+    if (entry === pid || fields[1] === pid) ticks += Number(fields[11]) + Number(fields[12]);
+    // What those used that have ended.
+    if (entry === pid) ticks += Number(fields[13]) + Number(fields[14]);
   }
   return ticks / 100;
 }
