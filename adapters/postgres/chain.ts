@@ -16,7 +16,7 @@ type ResultRow = StatementResult['rows'][number];
 /** What is kept of the chain for processes that were paused, and how much is removed at once. */
 const kept = { batches: 10_000, minutes: 10, most: 2_000 };
 /** How long statements of a host may wait for locked rows in a turn, in milliseconds: everybody waits for its end. */
-const hostLockMs = 100;
+const hostLockMs = 10;
 /** How many rows are read at once while an index is built or completed. */
 const pageSize = 500;
 

@@ -323,8 +323,14 @@ class EngineFunctions implements Functions {
     const { limit = 100 } = filter;
     const found: RunRecord[] = [];
     const scan = new Scan(filter);
-    while (found.length < limit && !scan.isOver)
-      found.push(...(await this.#read((view) => scan.next(view).map((run) => recordOf(view, run)))));
+    while (found.length < limit && !scan.isOver) {
+      const page = await this.#read((view) => {
+        const rows = scan.look(view);
+        return { rows, records: rows.matching.map((run) => recordOf(view, run)) };
+      });
+      scan.take(page.rows);
+      found.push(...page.records);
+    }
     return found.slice(0, limit);
   }
 
