@@ -11,7 +11,7 @@ import type { Sql } from './sql.js';
 import { type PgClient, PipelineQuery, type Statement, type StatementResult } from './wire.js';
 
 /*
- * The host has begun a transaction on a connection of its own and has made statements in it. The store finishes it: what it appends, its rows
+ * The host has begun a transaction on its own connection and has made statements in it. The store finishes it: what it appends, its rows
  * and COMMIT are one round trip, so that nobody holds the lock of the store while it waits for a client. What the store does before is done
  * after a savepoint: after a lost race it returns there, and the statements of the host remain.
  */

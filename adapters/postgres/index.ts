@@ -75,6 +75,10 @@ async function opened(
   let connect: () => Promise<Lent>;
   let listen: () => Promise<Lent>;
   try {
+    if (hasPipeline(server))
+      throw new Error(
+        'the pool has `pipeline: true`, with which `pg` refuses the queries of the store: use one without it',
+      );
     connect = typeof server === 'string' ? await connectionsTo(server) : () => lentBy(server);
     listen = listenUrl === undefined ? connect : await connectionsTo(listenUrl);
   } catch (thrown) {
@@ -111,6 +115,12 @@ async function connectionsTo(url: string): Promise<() => Promise<Lent>> {
       },
     };
   };
+}
+
+/** `pg` then sends each query alone. */
+function hasPipeline(server: string | PgPool): boolean {
+  const { options } = server as { readonly options?: { readonly pipeline?: unknown } };
+  return options?.pipeline === true;
 }
 
 async function lentBy(pool: PgPool): Promise<Lent> {
