@@ -18,7 +18,7 @@ import { hotRows, type Kind, type Logged, log, totals } from './postgres-hosts/t
  * `SIGNALBOX_POSTGRES_HOSTS=100000` for more operations.
  */
 
-const wanted = Number(process.env['SIGNALBOX_POSTGRES_HOSTS'] ?? 1000);
+const wanted = Number(process.env['SIGNALBOX_POSTGRES_HOSTS'] ?? 400);
 const processes = 3;
 const schema = 'hosts';
 
