@@ -24,7 +24,7 @@ const lookEvery = 100;
 /** How long a table that is to be changed is waited for, in milliseconds: everybody waits for the lock meanwhile. */
 const tableLockMs = 250;
 /** How long statements of a host may wait for locked rows in a turn, in milliseconds: everybody waits for its end. */
-const hostLockMs = 100;
+const hostLockMs = 10;
 
 /** A statement of the host has failed: nothing of its transaction was stored. */
 export class HostStatementError extends Error {

@@ -22,7 +22,7 @@ export interface PgTransaction {
 }
 
 /** What finishing a transaction needs of its store. */
-export interface FinishingStore {
+interface FinishingStore {
   readonly chain: Chain;
   readonly sql: Sql;
   /** Milliseconds until an operation that cannot be committed fails. */

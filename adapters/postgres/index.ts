@@ -77,6 +77,10 @@ async function opened(
   let connect: () => Promise<Lent>;
   let listen: () => Promise<Lent>;
   try {
+    if (hasPipeline(server))
+      throw new Error(
+        'the pool has `pipeline: true`, with which `pg` refuses the queries of the store: use one without it',
+      );
     connect = typeof server === 'string' ? await connectionsTo(server, busyMs) : () => lentBy(server, busyMs);
     listen = listenUrl === undefined ? connect : await connectionsTo(listenUrl, busyMs);
   } catch (thrown) {
@@ -88,3 +92,9 @@ async function opened(
 }
 
 const silent: Pick<Logger, 'warn' | 'error'> = { warn: () => undefined, error: () => undefined };
+
+/** `pg` then sends each query alone. */
+function hasPipeline(server: string | PgPool): boolean {
+  const { options } = server as { readonly options?: { readonly pipeline?: unknown } };
+  return options?.pipeline === true;
+}

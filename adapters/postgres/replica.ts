@@ -38,12 +38,19 @@ export class Misses {
   readonly gaps: Gap[] = [];
   /** Rows that were put without a look at what they replace. */
   readonly assumedNew = new Map<string, Set<string>>();
+  #size = 0;
 
   get isEmpty(): boolean {
     return this.unprepared.size === 0 && this.rows.size === 0 && this.gaps.length === 0;
   }
 
+  /** Grows with everything that is noted, at least. */
+  get size(): number {
+    return this.#size + this.gaps.length;
+  }
+
   row(table: string, rowKey: string): void {
+    this.#size += 1;
     noted(this.rows, table).add(rowKey);
   }
 
@@ -402,8 +409,17 @@ export class Replica {
   }
 }
 
-/** What a run reads: the replica, and a note of what is missing there. */
+/** Ends a run whose result does not count. */
+class Interrupted extends Error {}
+
+/**
+ * What a run reads: the replica, and a note of what is missing there. A run usually continues as if there were nothing, so that all that it
+ * misses is read together. But a run that has asked for the index of a table, and misses some of its rows, may be about to keep what it has
+ * found for as long as that index stays the same: it is interrupted.
+ */
 export class ReplicaSnapshot implements Snapshot {
+  readonly #asked = new Set<string>();
+  readonly #missed = new Set<string>();
   readonly index: number;
   readonly misses = new Misses();
   readonly #replica: Replica;
@@ -418,7 +434,10 @@ export class ReplicaSnapshot implements Snapshot {
   find(table: AnyTable, _key: Key, rowKey: string): KeyedRow | undefined {
     if (!this.#has(table)) return undefined;
     const row = this.#replica.table(table.name).row(rowKey);
-    if (row === undefined || row === 'unread') this.misses.row(table.name, rowKey);
+    if (row === undefined || row === 'unread') {
+      this.misses.row(table.name, rowKey);
+      this.#miss(table.name);
+    }
     return typeof row === 'object' ? row : undefined;
   }
 
@@ -431,16 +450,28 @@ export class ReplicaSnapshot implements Snapshot {
   }
 
   scan(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
-    return this.#has(table) ? this.#replica.table(table.name).scan(table, query, bounds, this.misses) : [];
+    if (!this.#has(table)) return [];
+    const before = this.misses.size;
+    const rows = this.#replica.table(table.name).scan(table, query, bounds, this.misses);
+    if (this.misses.size > before) this.#miss(table.name);
+    return rows;
   }
 
   tableIndex(name: string): number {
+    if (this.#missed.has(name)) throw new Interrupted();
+    this.#asked.add(name);
     return this.#replica.tableIndex(name);
+  }
+
+  #miss(name: string): void {
+    this.#missed.add(name);
+    if (this.#asked.has(name)) throw new Interrupted();
   }
 
   #has(table: AnyTable): boolean {
     if (this.#isPrepared(table)) return true;
     this.misses.unprepared.add(table);
+    this.#miss(table.name);
     return false;
   }
 }

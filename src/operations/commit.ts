@@ -287,7 +287,7 @@ class CommitTransaction extends ViewOver implements Transaction {
   }
 
   #noteJobs({ name }: { readonly name: string }): void {
-    if (name === jobs.name) this.jobsChangedAt ??= this.view.tableIndex(jobs);
+    if (name === jobs.name && this.settings.jobs.quotas.length > 0) this.jobsChangedAt ??= this.view.tableIndex(jobs);
   }
 
   #noteEvaluation({ ID: evaluationId, CreateIndex }: Evaluation): void {

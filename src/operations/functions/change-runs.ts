@@ -76,12 +76,14 @@ function changeRuns<E = never>(
   const work = async (): Promise<Result<number, E | StorageError>> => {
     let changed = 0;
     while (!scan.isOver) {
-      const numbers = await context.storage.read((view) => scan.next(view).map(({ number }) => number));
-      if (numbers.isErr()) return err(numbers.error);
-      if (numbers.value.length === 0) continue;
+      const page = await context.storage.read((view) => scan.look(view));
+      if (page.isErr()) return err(page.error);
+      scan.take(page.value);
+      const numbers = page.value.matching.map(({ number }) => number);
+      if (numbers.length === 0) continue;
       const written = await commit(context, hostPrincipal, (tx): Result<number, E> => {
         let count = 0;
-        for (const number of numbers.value) {
+        for (const number of numbers) {
           const run = tx.get(runs, [number])?.record;
           if (run === undefined || !scan.matches(run)) continue;
           const isChanged = change(tx, run, changed + count);

@@ -22,7 +22,7 @@ import { optional, textLike, wholeFrom } from '../../options/option-kinds.js';
 import type { FunctionHost } from '../../ports/function-host.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { processes } from '../../queue/process.js';
-import { hour, second } from '../../shared/duration.js';
+import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import { putFunctionJob, setPaused } from '../books/function-jobs.js';
 import { commit, type Transaction } from '../commit.js';
 import { definitionKey, type EngineContext } from '../context/engine-context.js';
@@ -61,7 +61,7 @@ import { countNew, countsIn, find, putNewRun, recordOf, Scan, traced } from './s
 
 const mostInputs = 10_000;
 /** Of several hosts, none sees whether a process of another one is alive: its lease is all that there is. */
-const defaultLease = { ofOneHost: 30 * second, ofHosts: 7 * second };
+const defaultLease = ({ clock }: EngineContext): Milliseconds => (clock instanceof StoreClock ? 7 : 30) * second;
 
 /**
  * The functions of this process: `definitions` are those that it enqueues or runs. Throws a TypeError for what `defineFunction` did
@@ -92,8 +92,7 @@ export function createFunctions(
       const fault = inputFault(cron, engine.settings.functions.maximumValueBytes);
       if (fault !== undefined) throw new TypeError(`createFunctions: ${name}: ${fault}`);
     }
-  const usual = engine.clock instanceof StoreClock ? defaultLease.ofHosts : defaultLease.ofOneHost;
-  const { concurrency = 20, lease = usual, namespace = defaultNamespaceName } = options;
+  const { concurrency = 20, lease = defaultLease(engine), namespace = defaultNamespaceName } = options;
   countFromZero(engine, policies.keys());
   const local = new LocalFunctions(engine, policies, { concurrency, lease: milliseconds(lease), machine, namespace });
   for (const definition of definitions as readonly FunctionDefinition<unknown>[])
@@ -323,8 +322,14 @@ class EngineFunctions implements Functions {
     const { limit = 100 } = filter;
     const found: RunRecord[] = [];
     const scan = new Scan(filter);
-    while (found.length < limit && !scan.isOver)
-      found.push(...(await this.#read((view) => scan.next(view).map((run) => recordOf(view, run)))));
+    while (found.length < limit && !scan.isOver) {
+      const page = await this.#read((view) => {
+        const rows = scan.look(view);
+        return { rows, records: rows.matching.map((run) => recordOf(view, run)) };
+      });
+      scan.take(page.rows);
+      found.push(...page.records);
+    }
     return found.slice(0, limit);
   }
 

@@ -92,14 +92,28 @@ export class Scan {
     this.matches = (run) => isOfKind(run, filter, states) && isWithin(run, filter, batch);
   }
 
-  /** The matching ones of the next rows. */
-  next(view: ReadView): StoredRun[] {
+  /** The next rows. A store may run a read several times, so they are passed with `take` when it has ended. */
+  look(view: ReadView): ScannedRuns {
     const to = [...(this.#range.prefix ?? []), this.#before];
-    const rows = view.list(runs, { ...this.#range, to, reverse: true, limit: bulkSize });
-    this.#before = rows.at(-1)?.record.number ?? 0;
-    this.isOver = rows.length < bulkSize;
-    return rows.map(({ record }) => record).filter(this.matches);
+    const rows = view.list(runs, { ...this.#range, to, reverse: true, limit: bulkSize }).map(({ record }) => record);
+    return {
+      matching: rows.filter(this.matches),
+      before: rows.at(-1)?.number ?? 0,
+      isLast: rows.length < bulkSize,
+    };
   }
+
+  take({ before, isLast }: ScannedRuns): void {
+    this.#before = before;
+    this.isOver = isLast;
+  }
+}
+
+interface ScannedRuns {
+  readonly matching: readonly StoredRun[];
+  /** The number of the last row, and whether there is none after it. */
+  readonly before: number;
+  readonly isLast: boolean;
 }
 
 function isOfKind(run: StoredRun, filter: RunFilter, states: ReadonlySet<RunState> | undefined): boolean {

@@ -209,6 +209,16 @@ describe('a transaction of the host', () => {
     expect(() => storage.commitWith(pipelined)).toThrow(/pipeline: true/);
   });
 
+  test('a pool whose clients have `pipeline: true` cannot be used for a store either', async () => {
+    const pipelined = new pg.Pool(Object.assign({ connectionString: url }, { pipeline: true }));
+    const refused = await postgresStorage(pipelined);
+    expect(refused._unsafeUnwrapErr()).toMatchObject({
+      reason: 'io',
+      message: expect.stringContaining('pipeline: true'),
+    });
+    await pipelined.end();
+  });
+
   test('a row that was taken for new, and is not, is looked up', async () => {
     const own = await box();
     await store(own.storage, { key: ['a'], text: 'first' });

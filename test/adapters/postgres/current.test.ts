@@ -3,6 +3,7 @@ import { err } from 'neverthrow';
 import pg from 'pg';
 import { expect, inject, test } from 'vitest';
 import { type PgPool, postgresStorage } from '../../../adapters/postgres/index.js';
+import type { ReadView } from '../../../src/ports/storage.js';
 import { commit, look, things, valueFrom } from '../../conformance/storage/storage-subject.js';
 
 test('a write that is refused has seen all that was acknowledged before it, also while reads of its process learn of it', async () => {
@@ -61,3 +62,30 @@ test('a pooler that has prepared statements only where they were parsed gets the
   await storage.close();
   await pool.end();
 });
+
+test.each(['before', 'after'])(
+  'what a work keeps for as long as the index of a table stays the same is whole: index %s rows',
+  async (order) => {
+    const schema = `c${randomUUID().replaceAll('-', '')}`;
+    const one = valueFrom(await postgresStorage(inject('postgres'), { schema }));
+    for (const key of ['a', 'b', 'c']) await commit(one, (view) => view.put(things, { key: [key] }));
+    // It knows nothing yet: its first run finds nothing.
+    const other = valueFrom(await postgresStorage(inject('postgres'), { schema }));
+    let kept: { readonly index: number; readonly keys: readonly unknown[] } | undefined;
+    const cached = (view: ReadView): readonly unknown[] => {
+      const keys = (): readonly unknown[] => view.list(things).map(({ record }) => record.key[0]);
+      if (order === 'before') {
+        const index = view.tableIndex(things);
+        if (kept?.index !== index) kept = { index, keys: keys() };
+        return kept.keys;
+      }
+      if (kept === undefined) {
+        const found = keys();
+        kept = { keys: found, index: view.tableIndex(things) };
+      }
+      return kept.keys;
+    };
+    expect(await look(other, cached)).toEqual(['a', 'b', 'c']);
+    await Promise.all([one.close(), other.close()]);
+  },
+);

@@ -1197,3 +1197,14 @@ test('a chain of calls is cancelled to its end, also one that is deeper than the
   expect(await functions.list({ state: 'queued' })).toEqual([]);
   expect(await functions.list({ state: 'cancelled', limit: 10_000 })).toHaveLength(10_000);
 });
+
+test('runs are found by a filter at the first look, also when the store reads in several runs', async () => {
+  const over = world(rerunning(memoryStorage()));
+  const work = defineFunction<number>({ name: 'work' }, () => undefined);
+  const functions = await processOver(over, [work], { starts: false });
+  for (let n = 0; n < 3; n += 1) await functions.enqueue(work, n);
+  expect(await functions.list()).toHaveLength(3);
+  expect(await functions.cancel({ function: 'work' })).toBe(3);
+  expect(await functions.list({ state: 'cancelled' })).toHaveLength(3);
+  expect(await functions.discard({ function: 'work' })).toBe(3);
+});
