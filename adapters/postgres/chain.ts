@@ -19,6 +19,8 @@ type ResultRow = StatementResult['rows'][number];
  * removed at once. Who was paused for longer reads anew what it needs.
  */
 const kept = { minutes: 10, atLeast: 10_000, atMost: 50_000, most: 250 };
+/** So often, what others leave out of an index is completed without holding them up for longer. */
+const patience = 3;
 /** Every so many times the beginning of the chain is looked for anew. */
 const lookEvery = 100;
 /** How long a table that is to be changed is waited for, in milliseconds: everybody waits for the lock meanwhile. */
@@ -300,6 +302,7 @@ export class Chain {
       if (read === undefined) return;
       ({ results, seq } = read);
     } else {
+      this.#completed = 0;
       const sent = this.#sent;
       const [first, ...others] = await this.#onSnapshot(session, [this.#sql.pull(tip, sent), ...reads]);
       const pulled = rowsIn(first);
@@ -571,7 +574,13 @@ export class Chain {
     return completions;
   }
 
-  /** Completes the indexes, and reads while nobody else commits, or others could leave out entries again and again. */
+  /** How often in a row something was read of indexes that others had left incomplete. */
+  #completed = 0;
+
+  /**
+   * Completes the indexes, and reads. What others leave out from then on is in their batches, which are applied to what was read (`seq`). If that
+   * is not enough again and again, it is read while nobody else commits.
+   */
   async #readCompleted(
     session: Session,
     completions: ReadonlyMap<number, EntryCompletion>,
@@ -580,6 +589,8 @@ export class Chain {
     await this.pull(session);
     const { epoch } = this.replica;
     const noticed = new Map<number, number | undefined>();
+    const isUnderLock = this.#completed >= patience;
+    this.#completed += 1;
     let results: StatementResult[] = [];
     let seq = -1;
     await this.#transaction(session, async () => {
@@ -594,8 +605,15 @@ export class Chain {
         noticed.set(column, this.#behind.get(column));
         await completion.finish();
       }
-      results = await session.run(reads);
+      if (isUnderLock) results = await session.run(reads);
     });
+    if (!isUnderLock) {
+      const { tip } = this.replica;
+      const [first, ...others] = await this.#onSnapshot(session, [this.#sql.pull(tip), ...reads]);
+      if (epoch !== this.replica.epoch) return undefined;
+      results = others;
+      await this.#applyPulled(session, tip, rowsIn(first));
+    }
     if (epoch !== this.replica.epoch) return undefined;
     // Otherwise others have left out more meanwhile.
     for (const [column, times] of noticed) if (this.#behind.get(column) === times) this.#behind.delete(column);
