@@ -114,7 +114,7 @@ export function hasPassword(value: string): boolean {
 }
 
 /** The value without its password. */
-export function shownStore(value: string): string {
+function shownStore(value: string): string {
   if (!hasPassword(value)) return value;
   const url = new URL(value);
   url.password = 'hidden';

@@ -32,9 +32,16 @@ export const evaluationLoop: BackgroundLoop = {
         await context.turns.next();
         turnBegan = context.clock.monotonic();
       }
+      const began = context.clock.monotonic();
       const step = await workOnce(context, failures, progress, signal);
       if (step === 'failed') {
         await context.clock.sleep(pauseAfterFailure, signal);
+        continue;
+      }
+      if (step.isOvertaken === true) {
+        progress = { ...progress, offset: step.offset };
+        const pause = Math.max(shortestYield, yieldTimes * (context.clock.monotonic() - began));
+        await context.clock.sleep(Math.min(pause, longestYield), signal);
         continue;
       }
       progress = step;
@@ -54,12 +61,21 @@ const turnMs = 2;
 /** Pause after a failed write, in milliseconds. */
 const pauseAfterFailure = 100;
 
+/**
+ * After another process has taken the evaluation that this one was about to process, the other one continues, and this one waits so many
+ * times longer than the lost try took: both would run each write several times, and be slower than one alone. In milliseconds.
+ */
+const yieldTimes = 10;
+const shortestYield = 50;
+const longestYield = 1000;
+
 /** How many plans of an evaluation may be discarded because their inputs changed; after that it is decided within its write. */
 const plansInTurns = 2;
 
-/** The evaluation that the write was processing, in case it fails. */
+/** The evaluation that the write was processing, in case it fails, and the one of its first run: a write may run several times. */
 interface Attempt {
   evaluation: Evaluation | undefined;
+  first?: string | undefined;
 }
 
 /** The namespace of the last processed evaluation, so that the next comes from another one. */
@@ -87,6 +103,8 @@ interface Start extends Progress {
 
 interface Work extends Progress {
   readonly worked: boolean;
+  /** Another process has taken the evaluation: nothing was done. */
+  readonly isOvertaken?: boolean;
   /** When the next delayed evaluation is due. */
   readonly nextDue: Instant | undefined;
   /** The cluster after the work; `unread` when the work needs it and the engine's cache is missing or too old. */
@@ -172,8 +190,9 @@ function takeNext(
   const turn = due === undefined ? progress.turn : { namespace: due.Namespace, waited: due.WaitUntil !== undefined };
   const next = due === undefined ? nextBlocked(tx, pass) : { evaluation: due, entry: undefined, pass };
   const { evaluation } = next;
-  const idle = { offset, pass: next.pass, turn, refreshed: false, worked: false, nextDue };
-  if (evaluation === undefined) return idle;
+  const isOvertaken = wasTaken(tx, attempt, evaluation);
+  const idle = { offset, pass: next.pass, turn, refreshed: false, worked: false, nextDue, isOvertaken };
+  if (evaluation === undefined || isOvertaken) return idle;
   if (known === undefined || (!progress.refreshed && needsTurns(tx, known)))
     return { ...idle, pass, turn: progress.turn, worked: true, cluster: 'unread' };
   attempt.evaluation = evaluation;
@@ -187,6 +206,16 @@ function takeNext(
   const taken = beginEvaluation(tx, evaluation, { known, atMost });
   if (taken.type === 'begun') return { ...idle, cluster: taken.known, begun: { ...taken, entry: next.entry } };
   return { ...idle, cluster: taken.cluster, pass: passAfter(tx, next), worked: true };
+}
+
+/** Whether the evaluation of the first run of a write is not to be processed any more at a later one. */
+function wasTaken(tx: Transaction, attempt: Attempt, evaluation: Evaluation | undefined): boolean {
+  if (attempt.first === undefined) {
+    attempt.first = evaluation?.ID;
+    return false;
+  }
+  const status = tx.get(evaluations, [attempt.first])?.record.Status;
+  return status !== 'pending' && status !== 'blocked';
 }
 
 /** Decides the rest of a plan in steps and writes it in parts, unless one of its inputs has changed. */
