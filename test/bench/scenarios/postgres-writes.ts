@@ -97,6 +97,12 @@ export async function connection(url = address()) {
   return client;
 }
 
+export async function drop(schema: string): Promise<void> {
+  const client = await connection();
+  await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  await client.end();
+}
+
 /** The same rows by hand. */
 export async function floorIn(schema: string) {
   const client = await connection();
