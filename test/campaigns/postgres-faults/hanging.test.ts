@@ -20,6 +20,9 @@ afterAll(() => server.remove());
 
 let schemas = 0;
 
+/** The content of a row, which only commits send. */
+const inCommits = '"text":"';
+
 interface Shared {
   readonly schema: string;
   readonly proxy: TcpProxy;
@@ -116,10 +119,10 @@ describe.concurrent('connections that hang', () => {
   });
 
   test('in the middle of a commit, with the lock held', async ({ expect }) => {
-    const { schema, proxy, hanging, other, close } = await shared();
+    const { proxy, hanging, other, close } = await shared();
     const isHung = new Promise<void>((resolve) => {
       // The lock is executed, but the end of the pipeline does not arrive.
-      proxy.splitNext(`INSERT INTO "${schema}".sb_chain`, 8, resolve);
+      proxy.splitNext(inCommits, 8, resolve);
     });
     const written = count(hanging);
     await isHung;
@@ -157,7 +160,7 @@ describe.concurrent('a process that is stopped with the lock held', () => {
       child.send('go');
       if (!isInTurn) {
         await expect.poll(() => values.length).toBeGreaterThan(20);
-        proxy.splitNext(`INSERT INTO "${schema}".sb_chain`, 8, () => {
+        proxy.splitNext(inCommits, 8, () => {
           child.kill('SIGSTOP');
           stopped();
         });
