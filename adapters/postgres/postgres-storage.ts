@@ -86,6 +86,7 @@ const logEveryMs = 2000;
 /** How often the chain is shortened, in batches of this process. */
 const shortenEvery = 100;
 
+const nothing = (): void => undefined;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A store in a schema of a PostgreSQL database. */
@@ -298,7 +299,8 @@ export class PostgresStore {
       try {
         const isThere = await this.#chain.wasAppended(session, batch);
         session.close();
-        await this.#read(() => ({ result: ok(undefined) }));
+        // So that this process knows of it. The outcome is known, whether that succeeds or not.
+        await this.#read(() => ({ result: ok(undefined) })).then(nothing, nothing);
         return isThere;
       } catch (thrown) {
         session.abandon();

@@ -75,7 +75,7 @@ export class BatchSize {
   }
 }
 
-export interface Copied {
+interface Copied {
   readonly index: number;
   readonly tables: number;
   readonly rows: number;
@@ -85,7 +85,7 @@ export interface Copied {
 }
 
 /** Why a copy was not made. */
-export interface CopyFailure {
+interface CopyFailure {
   readonly side: 'source' | 'target';
   readonly error: StorageError;
 }

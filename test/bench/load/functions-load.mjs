@@ -179,10 +179,7 @@ async function workForAnother(given) {
   const [, round, name] = /^(\S+) (.*)$/.exec(given);
   const session = await systems.find((system) => system.name === name).open(round);
   const stop = await session.start((n) => process.send({ n, at: performance.timeOrigin + performance.now() }));
-  process.on('message', async () => {
-    await stop();
-    process.exit(0);
-  });
+  process.on('message', () => void stop().then(() => process.exit(0)));
   process.send('ready');
   await new Promise(() => undefined);
 }
