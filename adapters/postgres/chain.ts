@@ -8,7 +8,7 @@ import { batchOf, Catalog } from './catalog.js';
 import { EntryCompletion } from './complete-entries.js';
 import { type Gap, type Misses, Replica } from './replica.js';
 import { ServerTime } from './server-time.js';
-import { ConnectionLost, isOfStore, isPassing, isServerError, LostRace, type Session } from './session.js';
+import { ConnectionLost, isOfStore, isPassing, isServerError, type Session, TryAgain } from './session.js';
 import { indexesEvery, layout, type Sql } from './sql.js';
 import type { Statement, StatementResult } from './wire.js';
 
@@ -19,8 +19,8 @@ type ResultRow = StatementResult['rows'][number];
  * removed at once. Who was paused for longer reads anew what it needs.
  */
 const kept = { minutes: 10, atLeast: 10_000, atMost: 50_000, most: 250 };
-/** So often, what others leave out of an index is completed without holding them up for longer. */
-const patience = 3;
+/** So often in a row, what others leave out of an index is completed without holding them up for longer. */
+const mostTries = 3;
 /** Every so many times the beginning of the chain is looked for anew. */
 const lookEvery = 100;
 /** How long a table that is to be changed is waited for, in milliseconds: everybody waits for the lock meanwhile. */
@@ -161,7 +161,7 @@ export class Chain {
     const append = this.#sql.append(batch, this.replica.tip, this.#indexesWith(batch));
     const statements = [begin[0] as Statement, append, begin[1] as Statement];
     const results = await this.#host.locking(session.run(statements)).catch(lostRaceOf);
-    if (results?.[1]?.count !== 1) throw new LostRace();
+    if (results?.[1]?.count !== 1) throw new TryAgain();
   }
 
   #emptyBatch(): Batch {
@@ -285,7 +285,9 @@ export class Chain {
 
   /** Reads what a run has missed, together with what others have committed, in one round trip. May end a turn. */
   async fetch(session: Session, misses: Misses): Promise<void> {
-    const completions = await this.#completeInParts(session, misses.gaps);
+    const completions = this.#completionsOf(session, misses.gaps);
+    // In a turn, which may be undone, only what others leave out again and again.
+    if (!this.#isOverdue(completions.keys())) await this.#completeInParts(session, completions);
     const isInTurn = this.#guests.has(session) || (this.#isInTurn && session === this.#turnOf);
     const rows = [...misses.rows].map(([name, keys]) => ({ name, keys: [...keys] }));
     const gaps = groupedByOrder(misses.gaps);
@@ -296,13 +298,15 @@ export class Chain {
     const { tip, epoch } = this.replica;
     let results: StatementResult[];
     let seq = tip.seq;
-    if (isInTurn) results = await session.run(reads);
-    else if (completions.size > 0) {
+    if (isInTurn) {
+      for (const completion of completions.values()) await completion.finish();
+      results = await session.run(reads);
+      for (const column of completions.keys()) this.#tries.delete(column);
+    } else if (completions.size > 0) {
       const read = await this.#readCompleted(session, completions, reads);
       if (read === undefined) return;
       ({ results, seq } = read);
     } else {
-      this.#completed = 0;
       const sent = this.#sent;
       const [first, ...others] = await this.#onSnapshot(session, [this.#sql.pull(tip, sent), ...reads]);
       const pulled = rowsIn(first);
@@ -377,7 +381,8 @@ export class Chain {
 
   /** Whether something is missing that is created or completed in a separate transaction. */
   needsTransaction(misses: Misses): boolean {
-    return misses.unprepared.size > 0 || misses.gaps.some((gap) => this.#isBehind(gap));
+    const isLeft = (gap: Gap): boolean => this.#isBehind(gap) && !this.#isOverdue([this.#columnOf(gap) as number]);
+    return misses.unprepared.size > 0 || misses.gaps.some(isLeft);
   }
 
   /** Ends a turn in which nothing was committed. */
@@ -480,7 +485,7 @@ export class Chain {
       { text: 'COMMIT' },
     ];
     const results = await this.#host.locking(session.run(statements)).catch(lostRaceOf);
-    if (results === undefined) throw new LostRace();
+    if (results === undefined) throw new TryAgain();
     return results.at(-2)?.rows[0]?.[0] === 't';
   }
 
@@ -557,8 +562,15 @@ export class Chain {
     }
   }
 
-  /** Begins to complete the indexes whose entries others have left out, by their IDs. Ends a turn. */
-  async #completeInParts(session: Session, gaps: readonly Gap[]): Promise<ReadonlyMap<number, EntryCompletion>> {
+  /** How often in a row an index was completed, and was incomplete again before it was used. By its ID. */
+  readonly #tries = new Map<number, number>();
+
+  #isOverdue(columns: Iterable<number>): boolean {
+    return [...columns].some((column) => (this.#tries.get(column) ?? 0) >= mostTries);
+  }
+
+  /** For the indexes whose entries others have left out, by their IDs. */
+  #completionsOf(session: Session, gaps: readonly Gap[]): ReadonlyMap<number, EntryCompletion> {
     const completions = new Map<number, EntryCompletion>();
     for (const gap of gaps) {
       if (!this.#isBehind(gap)) continue;
@@ -568,14 +580,14 @@ export class Chain {
       if (definition !== undefined && !completions.has(column))
         completions.set(column, new EntryCompletion(session, this.#sql, { table: id, column, definition }));
     }
-    // Not within a turn, which may be undone.
-    if (completions.size > 0 && session === this.#turnOf) await this.endTurn(session);
-    for (const completion of completions.values()) await completion.inParts();
     return completions;
   }
 
-  /** How often in a row something was read of indexes that others had left incomplete. */
-  #completed = 0;
+  /** Nearly all that is left out, while others commit. Ends a turn. */
+  async #completeInParts(session: Session, completions: ReadonlyMap<number, EntryCompletion>): Promise<void> {
+    if (completions.size > 0 && session === this.#turnOf) await this.endTurn(session);
+    for (const completion of completions.values()) await completion.inParts();
+  }
 
   /**
    * Completes the indexes, and reads. What others leave out from then on is in their batches, which are applied to what was read (`seq`). If that
@@ -589,8 +601,9 @@ export class Chain {
     await this.pull(session);
     const { epoch } = this.replica;
     const noticed = new Map<number, number | undefined>();
-    const isUnderLock = this.#completed >= patience;
-    this.#completed += 1;
+    const isUnderLock = this.#isOverdue(completions.keys());
+    for (const column of completions.keys())
+      this.#tries.set(column, isUnderLock ? 0 : (this.#tries.get(column) ?? 0) + 1);
     let results: StatementResult[] = [];
     let seq = -1;
     await this.#transaction(session, async () => {
@@ -658,7 +671,7 @@ const isLostRace = (thrown: unknown): boolean =>
 
 /** Without locks, two may create a store at the same time. */
 function createdByOther(thrown: unknown): never {
-  throw isServerError(thrown) && /^(42P0[67]|23505|40001)$/.test(thrown.code) ? new LostRace() : thrown;
+  throw isServerError(thrown) && /^(42P0[67]|23505|40001)$/.test(thrown.code) ? new TryAgain() : thrown;
 }
 
 function lostRaceOf(thrown: unknown): undefined {

@@ -27,8 +27,8 @@ import {
   isRefusedConnection,
   isServerError,
   type Lent,
-  LostRace,
   Session,
+  TryAgain,
 } from './session.js';
 import { Sql } from './sql.js';
 import type { Statement } from './wire.js';
@@ -757,7 +757,7 @@ export class PostgresStore {
   }
 
   #away(thrown: unknown): void {
-    if (thrown instanceof LostRace) return;
+    if (thrown instanceof TryAgain) return;
     const now = performance.now();
     if (now - this.#loggedAt < logEveryMs || this.#closing !== undefined) return;
     this.#loggedAt = now;

@@ -19,8 +19,8 @@ export interface Lent {
 /** The connection was lost: what was sent last may have happened. */
 export class ConnectionLost extends Error {}
 
-/** Somebody else has committed meanwhile, on an engine without locks: it is tried again. */
-export class LostRace extends Error {}
+/** Nothing was done, and the server is not to blame: another process was first, or a pooler has handed out another connection. */
+export class TryAgain extends Error {}
 
 /** There is no connection: nothing was sent. */
 class NotConnected extends Error {
@@ -111,7 +111,7 @@ export class Session {
         else if (isServerError(error) && error.code === missingStatement) {
           this.#keepsNothing = true;
           this.#drop?.(error);
-          reject(new NotConnected(new Error('the pooler has handed out another connection')));
+          reject(new TryAgain());
         } else if (isServerError(error) && !isFatal(error)) reject(error);
         else {
           this.#drop?.(error as Error);
@@ -195,7 +195,7 @@ const isFatal = ({ code }: ServerError): boolean => /^(57P..|08...|25P0[34])$/.t
  * one was ended because it took too long.
  */
 export function isPassing(thrown: unknown): boolean {
-  if (thrown instanceof ConnectionLost || thrown instanceof NotConnected || thrown instanceof LostRace) return true;
+  if (thrown instanceof ConnectionLost || thrown instanceof NotConnected || thrown instanceof TryAgain) return true;
   return isServerError(thrown) && passing.test(thrown.code);
 }
 

@@ -20,7 +20,7 @@ import { type RoughProxy, roughProxy } from '../support/rough-proxy.js';
  * other. `SIGNALBOX_SERVER_FAULTS=200` for longer runs.
  */
 const asked = process.env['SIGNALBOX_SERVER_FAULTS'];
-const faults = Number(asked ?? 4);
+const faults = Number(asked ?? 2);
 const processes = 3;
 /** Milliseconds within which others have taken over what a server did that is gone. */
 const takeover = 10_000;

@@ -42,7 +42,7 @@ export async function keptStore(args: readonly string[], { environment }: Termin
   const store = storeOptionsFrom(<T>(key: string) => valueInForce(settings, key) as T);
   if (store.place.type === 'memory') {
     throw new Stopped(
-      'a store in memory is accessible only to its server: name a store with --store sqlite:PATH or postgres://USER@HOST/DATABASE',
+      'a store in memory is accessible only to its server: name a store in a file with --store sqlite:PATH, or in a database with --store postgres://USER@HOST/DATABASE',
       2,
     );
   }

@@ -69,15 +69,20 @@ describe('a connection that ends at any step of creating, extending and completi
     return trips;
   }
 
-  test.each(Object.entries(faults))('%s: nothing is lost, done twice or left out', async (_name, fault) => {
-    const trips = await play(0, fault);
-    const steps = Array.from({ length: trips }, (_, at) => at + 1);
-    await Promise.all(
-      Array.from({ length: 8 }, async () => {
-        for (let at = steps.pop(); at !== undefined; at = steps.pop()) await play(at, fault);
-      }),
-    );
-  });
+  // `SIGNALBOX_POSTGRES_STEPS=all` for each of them in both ways.
+  const every = process.env['SIGNALBOX_POSTGRES_STEPS'] === 'all' ? 1 : 2;
+  test.each(Object.entries(faults).map(([name, fault], at) => ({ name, fault, at })))(
+    '$name: nothing is lost, done twice or left out',
+    async ({ fault, at: first }) => {
+      const trips = await play(0, fault);
+      const steps = Array.from({ length: trips }, (_, at) => at + 1).filter((at) => at % every === first % every);
+      await Promise.all(
+        Array.from({ length: 8 }, async () => {
+          for (let at = steps.pop(); at !== undefined; at = steps.pop()) await play(at, fault);
+        }),
+      );
+    },
+  );
 });
 
 test('a commit that the network delivers after it was looked for is not stored', async () => {

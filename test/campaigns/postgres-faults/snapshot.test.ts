@@ -4,7 +4,7 @@ import { postgresStorage } from '../../../adapters/postgres/index.js';
 import { postgresServer } from '../../adapters/postgres/postgres-server.js';
 import { commit, things, valueFrom } from '../../conformance/storage/storage-subject.js';
 
-const commits = Number(process.env['SIGNALBOX_POSTGRES_SNAPSHOT_COMMITS'] ?? 3000);
+const commits = Number(process.env['SIGNALBOX_POSTGRES_SNAPSHOT_COMMITS'] ?? 2000);
 const part = 500;
 
 test('commits take no longer while somebody keeps a snapshot of the database open', async () => {

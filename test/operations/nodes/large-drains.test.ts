@@ -76,10 +76,12 @@ function watched(storage: Storage, tell: (staying: number) => void): Storage {
     read: (work) => storage.read(work),
     write: (work) =>
       storage.write(work).andThen((written) =>
-        storage.read((view) => {
-          tell(view.list(allocations).filter(({ record }) => stays(record)).length);
-          return written;
-        }),
+        storage
+          .read((view) => view.list(allocations).filter(({ record }) => stays(record)).length)
+          .map((staying) => {
+            tell(staying);
+            return written;
+          }),
       ),
     waitForChange: (tables, after, signal) => storage.waitForChange(tables, after, signal),
     close: () => storage.close(),
