@@ -279,7 +279,7 @@ export class HostCommit {
       if (this.#sent !== undefined) return this.#sent;
       const { misses } = snapshot;
       if (misses.isEmpty) return isAccepted(outcome) ? undefined : outcome;
-      if (chain.needsTransaction(misses)) {
+      if (await chain.needsTransaction(this.#session, misses)) {
         // What is created or completed for it is not part of the host's transaction.
         await this.#session.run([backToMark]);
         await this.#store.look((current) => this.#rehearse(current));
