@@ -5,7 +5,7 @@ import type { Overlay } from '../../src/storage/overlay.js';
 import { HostTransactionError, type Outcome, runBatch, type WriteWork } from '../storage-kit/index.js';
 import type { Batch } from './batch.js';
 import type { Chain } from './chain.js';
-import { type Misses, ReplicaSnapshot } from './replica.js';
+import { type Misses, Progress, ReplicaSnapshot } from './replica.js';
 import { ConnectionLost, failureOf, isOfStore, isPassing, isServerError, Session } from './session.js';
 import type { Sql } from './sql.js';
 import { type PgClient, PipelineQuery, type Statement, type StatementResult } from './wire.js';
@@ -272,6 +272,7 @@ export class HostCommit {
 
   async #inTurn(): Promise<Ended> {
     const { chain } = this.#store;
+    const progress = new Progress();
     for (;;) {
       this.#sent = undefined;
       const snapshot = new ReplicaSnapshot(chain.replica, (table) => chain.catalog.isPrepared(table));
@@ -285,6 +286,7 @@ export class HostCommit {
         await this.#store.look((current) => this.#rehearse(current));
         return undefined;
       }
+      progress.note(snapshot);
       await chain.fetch(this.#session, misses);
     }
   }

@@ -19,7 +19,7 @@ import { countFigures, readFigures, type StoreCounts } from './figures.js';
 import { assertClient, HostCommit, type PgTransaction, runOn } from './host-commit.js';
 import { type PostgresRows, statementsOf } from './host-rows.js';
 import { Listener } from './listener.js';
-import { Misses, type Replica, ReplicaSnapshot } from './replica.js';
+import { Misses, Progress, type Replica, ReplicaSnapshot } from './replica.js';
 import {
   ConnectionLost,
   failureOf,
@@ -57,6 +57,7 @@ interface Waiting {
 
 interface WaitingRead extends Waiting {
   run(snapshot: ReplicaSnapshot): Outcome;
+  readonly progress: Progress;
 }
 
 interface WaitingWrite extends Waiting {
@@ -337,7 +338,7 @@ export class PostgresStore {
 
   #read(run: WaitingRead['run']): Promise<Result<unknown, unknown>> {
     return new Promise((resolve, reject) => {
-      this.#reads.push({ run, since: performance.now(), resolve, reject });
+      this.#reads.push({ run, progress: new Progress(), since: performance.now(), resolve, reject });
       this.#reading ??= this.#readAll();
     });
   }
@@ -403,10 +404,16 @@ export class PostgresStore {
     for (const each of asked) {
       const snapshot = new ReplicaSnapshot(this.#chain.replica, (table) => this.#chain.catalog.isPrepared(table));
       const outcome = each.run(snapshot);
-      if (snapshot.misses.isEmpty) settle(each, outcome);
-      else {
+      if (snapshot.misses.isEmpty) {
+        settle(each, outcome);
+        continue;
+      }
+      try {
+        each.progress.note(snapshot);
         misses.add(snapshot.misses);
         this.#reads.push(each);
+      } catch (endless) {
+        each.reject(endless);
       }
     }
     return misses;
@@ -454,6 +461,7 @@ export class PostgresStore {
   async #writeBatch(): Promise<void> {
     const { replica, catalog } = this.#chain;
     this.#trim();
+    const progress = new Progress();
     for (;;) {
       if (this.#turns > 0 && !this.#chain.isInTurn) await this.#beginTurn();
       if (!this.#chain.isCatalogCurrent) await this.#chain.refresh(this.#writer);
@@ -461,7 +469,17 @@ export class PostgresStore {
       const run = this.#run(snapshot);
       if (snapshot.misses.isEmpty) {
         if (await this.#commit(run, snapshot.misses)) return;
-      } else await this.#learn(this.#writer, snapshot.misses);
+        continue;
+      }
+      try {
+        progress.note(snapshot);
+      } catch (endless) {
+        // The others of its batch are none the worse for it.
+        const [write] = this.#writes.splice(run.missing, 1);
+        write?.reject(endless);
+        return;
+      }
+      await this.#learn(this.#writer, snapshot.misses);
     }
   }
 
@@ -479,8 +497,10 @@ export class PostgresStore {
 
   #run(snapshot: ReplicaSnapshot): BatchRun {
     const taken: WaitingWrite[] = [];
+    let missing = 0;
     const started = performance.now();
     const { outcomes, changes } = runOn(snapshot, () => {
+      if (snapshot.misses.isEmpty) missing = taken.length;
       const next = this.#writes[taken.length];
       if (next === undefined || taken.length >= this.#most) return undefined;
       // Rows of a host are committed with their operation alone.
@@ -489,7 +509,7 @@ export class PostgresStore {
       taken.push(next);
       return next.work;
     });
-    return { tip: this.#chain.replica.tip, taken: taken.length, outcomes, changes };
+    return { tip: this.#chain.replica.tip, taken: taken.length, missing, outcomes, changes };
   }
 
   /** Forgets what is too much, unless somebody is about to use what was fetched. */
@@ -762,6 +782,8 @@ interface BatchRun {
   readonly tip: Replica['tip'];
   /** How many writes have run. */
   readonly taken: number;
+  /** Place of the first that has missed something, if any has. */
+  readonly missing: number;
   readonly outcomes: readonly Outcome[];
   readonly changes: Overlay;
 }

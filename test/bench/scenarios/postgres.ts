@@ -21,7 +21,7 @@ import { compareRates, type Measured, quantile, type Slice } from './store-slice
 const callers = 64;
 
 /** Runs with what a scenario opens, and removes it. */
-async function withStore<T>(run: (storage: Storage, schema: string) => Promise<T>): Promise<T> {
+export async function withStore<T>(run: (storage: Storage, schema: string) => Promise<T>): Promise<T> {
   const schema = newSchema();
   const storage = await storeIn(schema);
   try {
@@ -231,7 +231,7 @@ export function reads(): Promise<readonly Measured[]> {
 }
 
 /** Another process on a store. */
-class Other {
+export class Other {
   readonly #process: ChildProcess;
 
   private constructor(process: ChildProcess) {
@@ -265,6 +265,13 @@ class Other {
   wait(readers: number, onRead: (message: { tick: string; at: number }) => void = () => undefined): void {
     this.#process.on('message', onRead);
     this.#process.send({ type: 'wait', readers });
+  }
+
+  /** Runs functions; `began` is called with the number of each run. */
+  async work(began: (n: number) => void): Promise<void> {
+    this.#process.send({ type: 'work' });
+    await this.#next();
+    this.#process.on('message', (message) => began((message as { began: number }).began));
   }
 
   /** Microseconds. */
