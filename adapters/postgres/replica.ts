@@ -494,15 +494,9 @@ export class Progress {
   note({ known }: ReplicaSnapshot): void {
     this.#inVain = known > this.#most ? 0 : this.#inVain + 1;
     this.#most = Math.max(this.#most, known);
-    if (this.#inVain > mostInVain) throw new EndlessWork();
-  }
-}
-
-/** A work that breaks the rules of its store. */
-export class EndlessWork extends Error {
-  constructor() {
-    super(
-      `A function that reads or writes the store asked for other rows each of the ${mostInVain} times that it was run. It may run several times, and decides only by what it reads: make ids and times before it`,
-    );
+    if (this.#inVain > mostInVain)
+      throw new Error(
+        `A function that reads or writes the store asked for other rows each of the ${mostInVain} times that it was run. It may run several times and decides only by what it reads: make ids and times before it`,
+      );
   }
 }
