@@ -283,12 +283,22 @@ export class Chain {
     this.#host.changed([...new Set([...names, ...this.replica.indexes().keys()])]);
   }
 
+  /**
+   * Whether this session has a turn in which it can read what is missing. A few entries are completed in it: before the next turn, others who
+   * write without a pause would leave out more. For many, the turn is ended.
+   */
+  async #staysInTurn(session: Session, completions: ReadonlyMap<number, EntryCompletion>): Promise<boolean> {
+    if (this.#guests.has(session)) return true;
+    if (!this.#isInTurn || session !== this.#turnOf) return false;
+    if (await areShort(completions)) return true;
+    await this.endTurn(session);
+    return false;
+  }
+
   /** Reads what a run has missed, together with what others have committed, in one round trip. May end a turn. */
   async fetch(session: Session, misses: Misses): Promise<void> {
     const completions = this.#completionsOf(session, misses.gaps);
-    // In a turn, which may be undone, only what others leave out again and again.
-    if (!this.#isOverdue(completions.keys())) await this.#completeInParts(session, completions);
-    const isInTurn = this.#guests.has(session) || (this.#isInTurn && session === this.#turnOf);
+    const isInTurn = await this.#staysInTurn(session, completions);
     const rows = [...misses.rows].map(([name, keys]) => ({ name, keys: [...keys] }));
     const gaps = groupedByOrder(misses.gaps);
     const reads = [
@@ -301,7 +311,6 @@ export class Chain {
     if (isInTurn) {
       for (const completion of completions.values()) await completion.finish();
       results = await session.run(reads);
-      for (const column of completions.keys()) this.#tries.delete(column);
     } else if (completions.size > 0) {
       const read = await this.#readCompleted(session, completions, reads);
       if (read === undefined) return;
@@ -380,9 +389,8 @@ export class Chain {
   }
 
   /** Whether something is missing that is created or completed in a separate transaction. */
-  needsTransaction(misses: Misses): boolean {
-    const isLeft = (gap: Gap): boolean => this.#isBehind(gap) && !this.#isOverdue([this.#columnOf(gap) as number]);
-    return misses.unprepared.size > 0 || misses.gaps.some(isLeft);
+  async needsTransaction(session: Session, misses: Misses): Promise<boolean> {
+    return misses.unprepared.size > 0 || !(await areShort(this.#completionsOf(session, misses.gaps)));
   }
 
   /** Ends a turn in which nothing was committed. */
@@ -562,12 +570,8 @@ export class Chain {
     }
   }
 
-  /** How often in a row an index was completed, and was incomplete again before it was used. By its ID. */
+  /** How often in a row an index was completed, and was incomplete again before it was read. By its ID. */
   readonly #tries = new Map<number, number>();
-
-  #isOverdue(columns: Iterable<number>): boolean {
-    return [...columns].some((column) => (this.#tries.get(column) ?? 0) >= mostTries);
-  }
 
   /** For the indexes whose entries others have left out, by their IDs. */
   #completionsOf(session: Session, gaps: readonly Gap[]): ReadonlyMap<number, EntryCompletion> {
@@ -583,12 +587,6 @@ export class Chain {
     return completions;
   }
 
-  /** Nearly all that is left out, while others commit. Ends a turn. */
-  async #completeInParts(session: Session, completions: ReadonlyMap<number, EntryCompletion>): Promise<void> {
-    if (completions.size > 0 && session === this.#turnOf) await this.endTurn(session);
-    for (const completion of completions.values()) await completion.inParts();
-  }
-
   /**
    * Completes the indexes, and reads. What others leave out from then on is in their batches, which are applied to what was read (`seq`). If that
    * is not enough again and again, it is read while nobody else commits.
@@ -598,10 +596,11 @@ export class Chain {
     completions: ReadonlyMap<number, EntryCompletion>,
     reads: readonly Statement[],
   ): Promise<{ results: StatementResult[]; seq: number } | undefined> {
+    const isUnderLock = [...completions.keys()].some((column) => (this.#tries.get(column) ?? 0) >= mostTries);
+    if (!isUnderLock) for (const completion of completions.values()) await completion.inParts();
     await this.pull(session);
     const { epoch } = this.replica;
     const noticed = new Map<number, number | undefined>();
-    const isUnderLock = this.#isOverdue(completions.keys());
     for (const column of completions.keys())
       this.#tries.set(column, isUnderLock ? 0 : (this.#tries.get(column) ?? 0) + 1);
     let results: StatementResult[] = [];
@@ -632,6 +631,11 @@ export class Chain {
     for (const [column, times] of noticed) if (this.#behind.get(column) === times) this.#behind.delete(column);
     return { results, seq };
   }
+}
+
+async function areShort(completions: ReadonlyMap<number, EntryCompletion>): Promise<boolean> {
+  for (const completion of completions.values()) if (!(await completion.isShort())) return false;
+  return true;
 }
 
 function catalogRows(

@@ -6,6 +6,8 @@ import type { Statement, StatementResult } from './wire.js';
 
 /** The most rows whose entries are stored at once, which takes some milliseconds of everybody's time. */
 const mostRows = 250;
+/** The most rows that are completed within a turn. */
+const mostInTurn = 1000;
 
 /** An index whose entries some rows lack. */
 interface Incomplete {
@@ -37,6 +39,16 @@ export class EntryCompletion {
     this.#session = session;
     this.#sql = sql;
     this.#of = of;
+  }
+
+  /** Whether so few rows lack an entry that everybody can wait for them. */
+  async isShort(): Promise<boolean> {
+    const { column } = this.#of;
+    const [place, behind] = await this.#session.run([
+      this.#sql.filledTo(column),
+      this.#sql.behind(column, mostInTurn + 1),
+    ]);
+    return (place?.rows[0]?.[0] ?? undefined) === undefined && (behind?.rows.length ?? 0) <= mostInTurn;
   }
 
   /** All but the last few rows. Others commit between the parts. */

@@ -5,7 +5,7 @@ import type { Overlay } from '../../src/storage/overlay.js';
 import { HostTransactionError, type Outcome, runBatch, type WriteWork } from '../storage-kit/index.js';
 import type { Batch } from './batch.js';
 import type { Chain } from './chain.js';
-import { type Misses, ReplicaSnapshot } from './replica.js';
+import { type Misses, Progress, ReplicaSnapshot } from './replica.js';
 import { ConnectionLost, failureOf, isOfStore, isPassing, isServerError, Session } from './session.js';
 import type { Sql } from './sql.js';
 import { type PgClient, PipelineQuery, type Statement, type StatementResult } from './wire.js';
@@ -272,6 +272,7 @@ export class HostCommit {
 
   async #inTurn(): Promise<Ended> {
     const { chain } = this.#store;
+    const progress = new Progress();
     for (;;) {
       this.#sent = undefined;
       const snapshot = new ReplicaSnapshot(chain.replica, (table) => chain.catalog.isPrepared(table));
@@ -279,12 +280,13 @@ export class HostCommit {
       if (this.#sent !== undefined) return this.#sent;
       const { misses } = snapshot;
       if (misses.isEmpty) return isAccepted(outcome) ? undefined : outcome;
-      if (chain.needsTransaction(misses)) {
+      if (await chain.needsTransaction(this.#session, misses)) {
         // What is created or completed for it is not part of the host's transaction.
         await this.#session.run([backToMark]);
         await this.#store.look((current) => this.#rehearse(current));
         return undefined;
       }
+      progress.note(snapshot);
       await chain.fetch(this.#session, misses);
     }
   }

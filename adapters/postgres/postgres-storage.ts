@@ -19,10 +19,11 @@ import { countFigures, readFigures, type StoreCounts } from './figures.js';
 import { assertClient, HostCommit, type PgTransaction, runOn } from './host-commit.js';
 import { type PostgresRows, statementsOf } from './host-rows.js';
 import { Listener } from './listener.js';
-import { Misses, type Replica, ReplicaSnapshot } from './replica.js';
+import { Misses, Progress, type Replica, ReplicaSnapshot } from './replica.js';
 import {
   ConnectionLost,
   failureOf,
+  isInTheWay,
   isPassing,
   isRefusedConnection,
   isServerError,
@@ -56,6 +57,7 @@ interface Waiting {
 
 interface WaitingRead extends Waiting {
   run(snapshot: ReplicaSnapshot): Outcome;
+  readonly progress: Progress;
 }
 
 interface WaitingWrite extends Waiting {
@@ -130,6 +132,7 @@ export interface PostgresStorage extends Storage {
 /** The storage of one process over a chain in PostgreSQL. */
 export class PostgresStore {
   readonly #options: StoreOptions;
+  readonly #answerMs: number;
   readonly #chain: Chain;
   readonly #writer: Session;
   readonly #reader: Session;
@@ -167,10 +170,10 @@ export class PostgresStore {
 
   constructor(options: StoreOptions) {
     this.#options = options;
-    const answerMs = Math.max(leastAnswerMs, options.busyMs / 2);
-    this.#writer = new Session(options.connect, answerMs);
-    this.#reader = new Session(options.connect, answerMs);
-    this.#sql = new Sql(options.schema, { lockMs: Math.floor(0.8 * answerMs), hasLocks: options.hasLocks });
+    this.#answerMs = Math.max(leastAnswerMs, options.busyMs / 2);
+    this.#writer = new Session(options.connect, this.#answerMs);
+    this.#reader = new Session(options.connect, this.#answerMs);
+    this.#sql = new Sql(options.schema, { lockMs: Math.floor(0.8 * this.#answerMs), hasLocks: options.hasLocks });
     this.#listener = new Listener(options.listen, this.#sql.channel, {
       hint: () => this.#look(),
       silence: () =>
@@ -217,24 +220,17 @@ export class PostgresStore {
 
   /** The storage for one operation with rows of the host. */
   #alongside(rows: PostgresRows): Storage {
-    let isUsed = false;
     const host: { statements: readonly Statement[] } = { statements: [] };
-    return {
-      ...this.#storage(),
-      write: <T, E>(work: (view: WriteView) => Result<T, E>) => {
-        if (isUsed)
-          return new ResultAsync<Written<T>, E | StorageError>(
-            Promise.reject(new HostTransactionError(usedTwice('alongside'))),
-          );
-        isUsed = true;
-        const both: WriteWork = (view) =>
+    return this.#forOne('alongside', (work) =>
+      this.#submitWrite(
+        (view) =>
           work(view).map((value) => {
             host.statements = statementsOf(rows, { value, index: view.index });
             return value;
-          });
-        return new ResultAsync(this.#submitWrite(both, host) as Promise<Result<Written<T>, E | StorageError>>);
-      },
-    };
+          }),
+        host,
+      ),
+    );
   }
 
   /** The storage for one operation that finishes a transaction of the host. */
@@ -244,16 +240,17 @@ export class PostgresStore {
       throw new TypeError(
         'commitWith: the store was opened with `advisoryLocks: false`, without which nobody waits for a turn: use alongside',
       );
+    return this.#forOne('commitWith', (work) => this.#finishFor(client, work));
+  }
+
+  #forOne(name: 'alongside' | 'commitWith', submit: (work: WriteWork) => Promise<Result<unknown, unknown>>): Storage {
     let isUsed = false;
     return {
       ...this.#storage(),
       write: <T, E>(work: (view: WriteView) => Result<T, E>) => {
-        if (isUsed)
-          return new ResultAsync<Written<T>, E | StorageError>(
-            Promise.reject(new HostTransactionError(usedTwice('commitWith'))),
-          );
+        const written = isUsed ? Promise.reject(new HostTransactionError(usedTwice(name))) : submit(work);
         isUsed = true;
-        return new ResultAsync(this.#finishFor(client, work) as Promise<Result<Written<T>, E | StorageError>>);
+        return new ResultAsync(written as Promise<Result<Written<T>, E | StorageError>>);
       },
     };
   }
@@ -278,7 +275,10 @@ export class PostgresStore {
             this.#keeping -= 1;
           }
         },
-        wasAppended: (batch) => this.#wasAppended(batch),
+        wasAppended: async (batch) => {
+          const session = new Session(this.#options.connect, this.#answerMs);
+          return this.#outcomeOf(session, batch).finally(() => session.close());
+        },
         stored: () => this.#listener.notify(),
       },
       client,
@@ -290,26 +290,6 @@ export class PostgresStore {
     this.#finishing.add(finishing);
     finishing.then(settled, settled);
     return finishing;
-  }
-
-  /** Looks for a commit that was sent on a connection of the host. */
-  async #wasAppended(batch: Batch): Promise<boolean> {
-    const session = new Session(this.#options.connect, Math.max(leastAnswerMs, this.#options.busyMs));
-    for (let wait = retry.first; ; wait = Math.min(2 * wait, retry.last)) {
-      try {
-        const isThere = await this.#chain.wasAppended(session, batch);
-        session.close();
-        // So that this process knows of it. The outcome is known, whether that succeeds or not.
-        await this.#read(() => ({ result: ok(undefined) })).then(nothing, nothing);
-        return isThere;
-      } catch (thrown) {
-        session.abandon();
-        if (!isPassing(thrown)) throw thrown;
-        if (performance.now() > this.#closeBy) throw new OutcomeUnknown();
-        this.#away(thrown);
-        await pause(wait);
-      }
-    }
   }
 
   #storage(): Storage {
@@ -358,7 +338,7 @@ export class PostgresStore {
 
   #read(run: WaitingRead['run']): Promise<Result<unknown, unknown>> {
     return new Promise((resolve, reject) => {
-      this.#reads.push({ run, since: performance.now(), resolve, reject });
+      this.#reads.push({ run, progress: new Progress(), since: performance.now(), resolve, reject });
       this.#reading ??= this.#readAll();
     });
   }
@@ -424,10 +404,16 @@ export class PostgresStore {
     for (const each of asked) {
       const snapshot = new ReplicaSnapshot(this.#chain.replica, (table) => this.#chain.catalog.isPrepared(table));
       const outcome = each.run(snapshot);
-      if (snapshot.misses.isEmpty) settle(each, outcome);
-      else {
+      if (snapshot.misses.isEmpty) {
+        settle(each, outcome);
+        continue;
+      }
+      try {
+        each.progress.note(snapshot);
         misses.add(snapshot.misses);
         this.#reads.push(each);
+      } catch (endless) {
+        each.reject(endless);
       }
     }
     return misses;
@@ -475,6 +461,7 @@ export class PostgresStore {
   async #writeBatch(): Promise<void> {
     const { replica, catalog } = this.#chain;
     this.#trim();
+    const progress = new Progress();
     for (;;) {
       if (this.#turns > 0 && !this.#chain.isInTurn) await this.#beginTurn();
       if (!this.#chain.isCatalogCurrent) await this.#chain.refresh(this.#writer);
@@ -482,7 +469,17 @@ export class PostgresStore {
       const run = this.#run(snapshot);
       if (snapshot.misses.isEmpty) {
         if (await this.#commit(run, snapshot.misses)) return;
-      } else await this.#learn(this.#writer, snapshot.misses);
+        continue;
+      }
+      try {
+        progress.note(snapshot);
+      } catch (endless) {
+        // The others of its batch are none the worse for it.
+        const [write] = this.#writes.splice(run.missing, 1);
+        write?.reject(endless);
+        return;
+      }
+      await this.#learn(this.#writer, snapshot.misses);
     }
   }
 
@@ -500,8 +497,10 @@ export class PostgresStore {
 
   #run(snapshot: ReplicaSnapshot): BatchRun {
     const taken: WaitingWrite[] = [];
+    let missing = 0;
     const started = performance.now();
     const { outcomes, changes } = runOn(snapshot, () => {
+      if (snapshot.misses.isEmpty) missing = taken.length;
       const next = this.#writes[taken.length];
       if (next === undefined || taken.length >= this.#most) return undefined;
       // Rows of a host are committed with their operation alone.
@@ -510,7 +509,7 @@ export class PostgresStore {
       taken.push(next);
       return next.work;
     });
-    return { tip: this.#chain.replica.tip, taken: taken.length, outcomes, changes };
+    return { tip: this.#chain.replica.tip, taken: taken.length, missing, outcomes, changes };
   }
 
   /** Forgets what is too much, unless somebody is about to use what was fetched. */
@@ -641,22 +640,28 @@ export class PostgresStore {
     }
   }
 
-  /** A commit without an answer may have happened: it is never repeated, and never called failed, before that is known. */
   async #lookFor(batch: Batch, taken: number): Promise<boolean> {
     this.#chain.loseTurn(this.#writer);
+    return this.#outcomeOf(this.#writer, batch, () => {
+      // Nothing of the others was sent.
+      this.#writes = [...this.#writes.slice(0, taken), ...this.#expired(this.#writes.slice(taken))];
+    });
+  }
+
+  /** A commit without an answer may have happened: it is never repeated, and never called failed, before that is known. */
+  async #outcomeOf(session: Session, batch: Batch, waiting = nothing): Promise<boolean> {
     for (let wait = retry.first; ; wait = Math.min(2 * wait, retry.last)) {
       try {
-        const isThere = await this.#chain.wasAppended(this.#writer, batch);
-        await this.#chain.pull(this.#writer);
+        const isThere = await this.#chain.wasAppended(session, batch);
+        await this.#chain.pull(session);
         return isThere;
       } catch (thrown) {
         if (!isPassing(thrown)) throw thrown;
         // Whoever closes the store reads what has happened when it is opened again.
         if (performance.now() > this.#closeBy) throw new OutcomeUnknown();
-        this.#writer.abandon();
+        session.abandon();
         this.#away(thrown);
-        // Nothing of the others was sent.
-        this.#writes = [...this.#writes.slice(0, taken), ...this.#expired(this.#writes.slice(taken))];
+        waiting();
         await pause(wait * (0.5 + Math.random() / 2));
       }
     }
@@ -699,7 +704,6 @@ export class PostgresStore {
 
   /** Looks for others' commits. */
   #look(): void {
-    const nothing = (): void => undefined;
     this.#submitRead(() => undefined).then(nothing, nothing);
   }
 
@@ -757,7 +761,7 @@ export class PostgresStore {
   }
 
   #away(thrown: unknown): void {
-    if (thrown instanceof TryAgain) return;
+    if (thrown instanceof TryAgain || isInTheWay(thrown)) return;
     const now = performance.now();
     if (now - this.#loggedAt < logEveryMs || this.#closing !== undefined) return;
     this.#loggedAt = now;
@@ -778,6 +782,8 @@ interface BatchRun {
   readonly tip: Replica['tip'];
   /** How many writes have run. */
   readonly taken: number;
+  /** Place of the first that has missed something, if any has. */
+  readonly missing: number;
   readonly outcomes: readonly Outcome[];
   readonly changes: Overlay;
 }

@@ -422,6 +422,8 @@ export class ReplicaSnapshot implements Snapshot {
   readonly #missed = new Set<string>();
   readonly index: number;
   readonly misses = new Misses();
+  /** How many reads there were before the first that missed something. */
+  known = 0;
   readonly #replica: Replica;
   readonly #isPrepared: (table: AnyTable) => boolean;
 
@@ -469,9 +471,32 @@ export class ReplicaSnapshot implements Snapshot {
   }
 
   #has(table: AnyTable): boolean {
+    if (this.misses.isEmpty) this.known += 1;
     if (this.#isPrepared(table)) return true;
     this.misses.unprepared.add(table);
     this.#miss(table.name);
     return false;
+  }
+}
+
+/** Far more than others' commits, which make what is known unknown again, can cause. */
+const mostInVain = 1000;
+
+/**
+ * Whether repeated runs come to an end. One that decides by its view alone finds more in each run than in the last one; one that makes up
+ * new keys each time never finds what it asks for.
+ */
+export class Progress {
+  #most = -1;
+  #inVain = 0;
+
+  /** After a run that has missed something. Throws if there is no end. */
+  note({ known }: ReplicaSnapshot): void {
+    this.#inVain = known > this.#most ? 0 : this.#inVain + 1;
+    this.#most = Math.max(this.#most, known);
+    if (this.#inVain > mostInVain)
+      throw new Error(
+        `A function that reads or writes the store asked for other rows each of the ${mostInVain} times that it was run. It may run several times and decides only by what it reads: make ids and times before it`,
+      );
   }
 }

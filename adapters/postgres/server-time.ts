@@ -33,7 +33,7 @@ export class ServerTime {
     return this.#monotonic() + this.#offset;
   }
 
-  /** An answer of the server, in milliseconds since 1970, that has just come to a question sent at `sent`. */
+  /** An answer that arrives now, in milliseconds since 1970, to a question sent at `sent`. */
   measured(sent: number, server: number): void {
     const received = this.#monotonic();
     const [low, high] = [server - received, server - sent];

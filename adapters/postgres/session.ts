@@ -199,6 +199,10 @@ export function isPassing(thrown: unknown): boolean {
   return isServerError(thrown) && passing.test(thrown.code);
 }
 
+/** The server answers, but transactions were in each other's way, or one was cancelled for another one. */
+export const isInTheWay = (thrown: unknown): boolean =>
+  isServerError(thrown) && /^(40001|40P01|55P03|57014)$/.test(thrown.code);
+
 const passing = /^(08...|57P0.|53300|53200|40001|40P01|55P03|57014|25006|25P03|25P04)$/;
 
 /** A failure of the server as such, whichever statement meets it. */

@@ -1,3 +1,4 @@
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 import type { StorageError } from '../../src/ports/storage.js';
 import { isSqlError, loadDriver, type SqliteHandle, storageErrorFrom, textOf } from './sqlite-handle.js';
 
@@ -28,5 +29,18 @@ export async function backUpSqlite(path: string, to: string): Promise<StorageErr
     return storageErrorFrom(thrown) ?? { type: 'storage_failed', reason: 'io', message: textOf(thrown) };
   } finally {
     handle?.close();
+  }
+}
+
+/** Makes a file, or the entries of a folder, survive a power failure. */
+export function syncPath(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } catch (error) {
+    // Some systems cannot sync folders.
+    if (!statSync(path).isDirectory()) throw error;
+  } finally {
+    closeSync(file);
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import { runs } from '../../src/functions/run.js';
@@ -15,6 +15,7 @@ import {
   type KeptTable,
 } from '../storage-kit/index.js';
 import { entryIn, keyIn } from './late-entries.js';
+import { syncPath } from './sqlite-backup.js';
 import {
   asLists,
   loadDriver,
@@ -304,17 +305,5 @@ class SqliteCopy implements ContentsWriter {
   #end(): void {
     if (this.#isOpen) this.#handle.close();
     this.#isOpen = false;
-  }
-}
-
-function syncPath(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } catch (error) {
-    // Some systems cannot sync folders.
-    if (!statSync(path).isDirectory()) throw error;
-  } finally {
-    closeSync(file);
   }
 }

@@ -48,6 +48,8 @@ export const scenarios: readonly Scenario[] = [
   { name: 'pg.size', run: async () => (await import('./scenarios/postgres.js')).size() },
   { name: 'pg.stall', run: async () => (await import('./scenarios/postgres.js')).stall() },
   { name: 'pg.fleet', run: async () => (await import('./scenarios/postgres.js')).fleet() },
+  { name: 'pg.deliver', run: async () => (await import('./scenarios/postgres-queues.js')).deliveries() },
+  { name: 'pg.takeover', run: async () => (await import('./scenarios/postgres-queues.js')).takeover() },
   { name: 'history', run: async () => (await import('./scenarios/history.js')).run() },
   { name: 'filter', run: async () => (await import('./scenarios/filter.js')).run() },
   {

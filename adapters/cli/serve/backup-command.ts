@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { doubleDashed } from '../settings/read-flags.js';
@@ -28,7 +28,7 @@ export async function backupCommand(given: readonly string[], terminal: Terminal
   try {
     // Created first, so that other users can never read it.
     closeSync(openSync(partial, 'wx', 0o600));
-    const { backUpSqlite } = await import('../../sqlite/sqlite-backup.js');
+    const { backUpSqlite, syncPath } = await import('../../sqlite/sqlite-backup.js');
     const error = await backUpSqlite(store, partial);
     if (error !== undefined) throw new Stopped(`${store} cannot be copied: ${error.message}`);
     syncPath(partial);
@@ -91,16 +91,4 @@ function placeFor(file: string, { store, force }: { readonly store: string; read
   if (!found.isFile()) throw new Stopped(`${file} is not a regular file: name another one`);
   if (!force) throw new Stopped(`${file} exists already: name another file, or replace it with --force`);
   return to;
-}
-
-function syncPath(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } catch (error) {
-    // Some systems cannot sync folders.
-    if (!statSync(path).isDirectory()) throw error;
-  } finally {
-    closeSync(file);
-  }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { err } from 'neverthrow';
+import { err, ok } from 'neverthrow';
 import pg from 'pg';
 import { expect, inject, test } from 'vitest';
 import { type PgPool, postgresStorage } from '../../../adapters/postgres/index.js';
@@ -89,3 +89,44 @@ test.each(['before', 'after'])(
     await Promise.all([one.close(), other.close()]);
   },
 );
+
+test('a function that asks for other rows each time that it is run fails alone; one that follows rows to rows does not', async () => {
+  const schema = `c${randomUUID().replaceAll('-', '')}`;
+  const before = valueFrom(await postgresStorage(inject('postgres'), { schema }));
+  const links = 1200;
+  await commit(before, (view) => {
+    for (let n = 0; n < links; n += 1) view.put(things, { key: ['link', n], text: String(n + 1) });
+  });
+  await before.close();
+  const storage = valueFrom(await postgresStorage(inject('postgres'), { schema }));
+  const chain = (view: ReadView): number => {
+    let at = 0;
+    for (let next = view.get(things, ['link', at]); next !== undefined; next = view.get(things, ['link', at]))
+      at = Number(next.record.text);
+    return at;
+  };
+  const endless = (view: ReadView) => view.get(things, [randomUUID()]);
+  const client = new pg.Client({ connectionString: inject('postgres') });
+  await client.connect();
+  await client.query('BEGIN');
+  const outcomes = await Promise.allSettled([
+    storage.write((view) => ok(endless(view))),
+    storage.write((view) => ok(view.put(things, { key: ['put'], text: String(chain(view)) }))),
+    storage.read(endless),
+    look(storage, chain),
+    storage.commitWith(client).write((view) => ok(endless(view))),
+  ]);
+  const refused = { status: 'rejected', reason: { message: expect.stringContaining('asked for other rows each') } };
+  expect(outcomes).toMatchObject([
+    refused,
+    { status: 'fulfilled' },
+    refused,
+    { status: 'fulfilled', value: links },
+    refused,
+  ]);
+  expect(await look(storage, (view) => view.get(things, ['put'])?.record.text)).toBe(String(links));
+  // The transaction of the host is still open.
+  expect((await client.query('SELECT now() = statement_timestamp() AS fresh')).rows).toEqual([{ fresh: false }]);
+  await client.end();
+  await storage.close();
+});

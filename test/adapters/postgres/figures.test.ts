@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, afterEach, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { postgresStorage } from '../../../adapters/postgres/index.js';
 import type { Storage, StoreFigures } from '../../../src/ports/storage.js';
 import { commit, things, valueFrom } from '../../conformance/storage/storage-subject.js';
@@ -9,8 +9,16 @@ import { typed } from '../cli/typed-commands.js';
 
 /* What operators see of a store in PostgreSQL. */
 
-const url = inject('postgres');
+// A separate database: other tests keep snapshots of the shared one.
+const database = `figures_${randomUUID().slice(0, 8)}`;
+const url = Object.assign(new URL(inject('postgres')), { pathname: `/${database}` }).href;
 const admin = new pg.Pool({ connectionString: url, max: 3 });
+beforeAll(async () => {
+  const client = new pg.Client({ connectionString: inject('postgres') });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${database}`);
+  await client.end();
+});
 afterAll(() => admin.end());
 afterEach(endAll);
 const newSchema = (): string => `f${randomUUID().replaceAll('-', '')}`;

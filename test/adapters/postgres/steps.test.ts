@@ -85,6 +85,63 @@ describe('a connection that ends at any step of creating, extending and completi
   );
 });
 
+describe('the connection of a host that ends at any step of `commitWith`', () => {
+  const faults: Record<string, (trip: RoundTrip) => void> = {
+    'before it': (trip) => void trip.drop(),
+    'after it': (trip) => trip.lose(),
+  };
+
+  /** A transaction that loses as many races as `races`. Gives the number of round trips on the connection of the host. */
+  async function play(at: number, fault: (trip: RoundTrip) => void, races: number): Promise<number> {
+    const schema = newSchema();
+    const storage = valueFrom(await postgresStorage(url, { schema }));
+    const other = valueFrom(await postgresStorage(url, { schema }));
+    expect(await count(other, older)).toBe(1);
+    let trips = 0;
+    let others = 1;
+    const pool = watchedPool(url, async (trip) => {
+      trips += 1;
+      const isFaulty = trips === at;
+      if (changesRows(trip) && others <= races) others = await count(other, older);
+      if (isFaulty) fault(trip);
+      else trip.pass();
+    });
+    const client = (await pool.connect()) as unknown as pg.PoolClient;
+    await client.query(`CREATE TABLE ${schema}.orders (id text)`);
+    await client.query('BEGIN');
+    await client.query(`INSERT INTO ${schema}.orders VALUES ('of the host')`);
+    const finished = await storage.commitWith(client).write((view) => {
+      const next = Number(view.get(older, ['count'])?.record.text) + 1;
+      view.put(older, { key: ['count'], text: String(next) });
+      return ok(next);
+    });
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    const { rowCount } = await admin.query(`SELECT FROM ${schema}.orders`);
+    const counted = await look(storage, (view) => Number(view.get(older, ['count'])?.record.text));
+    // Both, and then it is known, or neither.
+    expect({ finished: finished.isOk(), rows: rowCount, counted }).toEqual(
+      finished.isOk()
+        ? { finished: true, rows: 1, counted: others + 1 }
+        : { finished: false, rows: 0, counted: others },
+    );
+    client.release();
+    await Promise.all([storage.close(), other.close(), admin.end()]);
+    return trips;
+  }
+
+  // After three it takes the lock first.
+  for (const races of [0, 1, 3])
+    test.each(Object.entries(faults))(
+      `%s, after ${races} lost races: both are committed, or neither`,
+      async (_, fault) => {
+        const trips = await play(0, fault, races);
+        expect(trips).toBeGreaterThan(races);
+        for (let at = 1; at <= trips; at += 1) await play(at, fault, races);
+      },
+    );
+});
+
 test('a commit that the network delivers after it was looked for is not stored', async () => {
   const schema = newSchema();
   let late: (() => Promise<void>) | undefined;

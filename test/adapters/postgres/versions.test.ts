@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { err } from 'neverthrow';
+import pg from 'pg';
 import { expect, inject, test } from 'vitest';
 import { postgresStorage } from '../../../adapters/postgres/index.js';
 import type { Storage } from '../../../src/ports/storage.js';
@@ -67,3 +68,34 @@ test.each([
     await Promise.all([now.close(), before.close()]);
   },
 );
+
+test('it is used by readers, writers and transactions of hosts at once while an older program writes without a pause', async () => {
+  const schema = `v${randomUUID().replaceAll('-', '')}`;
+  const now = valueFrom(await postgresStorage(inject('postgres'), { schema }));
+  const before = valueFrom(await postgresStorage(inject('postgres'), { schema }));
+  const client = new pg.Client({ connectionString: inject('postgres') });
+  await client.connect();
+  await commit(now, (view) => view.put(newer, { key: ['first'], text: 'a' }));
+  let isOver = false;
+  const without = Array.from({ length: 4 }, async (_, writer) => {
+    for (let n = 0; !isOver; n += 1)
+      await commit(before, (view) => view.put(older, { key: [writer, n % 50], text: `b${n}${'x'.repeat(2000)}` }));
+  });
+  const reading = (async () => {
+    while (!isOver) await look(now, (view) => view.list(newer, { index: 'byText' }).length);
+  })();
+  for (let time = 0; time < 8; time += 1) {
+    const put = (storage: Storage, by: string) =>
+      commit(storage, (view) =>
+        view.put(newer, { key: [by, time], text: `c${view.list(newer, { index: 'byText' }).length}` }),
+      );
+    await put(now, 'own');
+    await client.query('BEGIN');
+    await put(now.commitWith(client), 'host');
+  }
+  isOver = true;
+  await Promise.all([...without, reading]);
+  const keys = await look(now, (view) => view.list(newer, { index: 'byText' }).map(({ record }) => record.key[0]));
+  expect(keys.filter((by) => by === 'own' || by === 'host')).toHaveLength(16);
+  await Promise.all([now.close(), before.close(), client.end()]);
+});

@@ -15,7 +15,7 @@ export interface RoundTrip {
   delay(): () => Promise<void>;
 }
 
-/** A pool that asks about each round trip what is to happen to it. */
+/** A pool that asks about each round trip of a store what is to happen to it. */
 export function watchedPool(url: string, watch: (trip: RoundTrip) => unknown): PgPool & { isOpen: boolean } {
   return {
     /** Whether new connections are made. */
@@ -26,9 +26,10 @@ export function watchedPool(url: string, watch: (trip: RoundTrip) => unknown): P
       client.on('error', () => undefined);
       await client.connect();
       let isKept = false;
-      const send = client.query.bind(client) as (query: PipelineQuery) => unknown;
-      const query = (sent: PipelineQuery): void => {
-        watch({
+      const send = client.query.bind(client) as (query: PipelineQuery | string) => unknown;
+      const query = (sent: PipelineQuery | string): unknown => {
+        if (typeof sent === 'string') return send(sent);
+        return watch({
           texts: sent.pipeline.statements.map(({ text }) => text),
           pass: () => send(sent),
           drop: () => client.end(),

@@ -17,7 +17,9 @@ import type { RunEvent } from '../../../src/notifications/events/event.js';
 import { events } from '../../../src/notifications/events/event.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
 import { publishNotificationEvent } from '../../../src/operations/books/publish-notification-event.js';
+import { commit } from '../../../src/operations/commit.js';
 import { createNotificationConfiguration, putWorkspace } from '../../../src/operations/notifications/index.js';
+import type { Storage } from '../../../src/ports/storage.js';
 import type { Measured } from './store-slices.js';
 
 /*
@@ -28,7 +30,7 @@ import type { Measured } from './store-slices.js';
 
 const token = 'a-secret-of-some-length';
 const workspaceId = 'ws-bench';
-const connections = 64;
+export const connections = 64;
 
 /** `deliver.sqlite` and `deliver.bare`: processor time of one delivery, as rates. About 20 s with 5 rounds. */
 export async function deliverSqlite(rounds = 5, perRound = 3000): Promise<Measured[]> {
@@ -107,19 +109,27 @@ export async function deliverMemory(count = 10_000): Promise<Measured[]> {
   });
 }
 
-interface Bench {
+export interface Bench {
   readonly body: string;
   readonly sketch: Sketch;
   enqueue(count: number): Promise<void>;
   /** Starts the engine, waits until nothing is due, and stops it. */
   drain(): Promise<void>;
   bare(count: number): Promise<void>;
+  /** One request. */
+  send(body: string): Promise<void>;
 }
 
-async function withBench<T>(work: (bench: Bench) => Promise<T>): Promise<T> {
+const overSqlite = async (folder: string): Promise<Storage> =>
+  (await sqliteStorage(join(folder, 'ours.db')))._unsafeUnwrap();
+
+export async function withBench<T>(
+  work: (bench: Bench) => Promise<T>,
+  open: (folder: string) => Promise<Storage> = overSqlite,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-bench-'));
   const { child, port } = await startSink();
-  const storage = (await sqliteStorage(join(folder, 'ours.db')))._unsafeUnwrap();
+  const storage = await open(folder);
   const delivery = undiciDelivery({ allow: { cidrs: ['127.0.0.0/8'] }, socketsPerHost: connections });
   const settings = {
     notifications: { delivery: { concurrency: connections, concurrencyPerDestination: connections, linger: 0 } },
@@ -150,6 +160,7 @@ async function withBench<T>(work: (bench: Bench) => Promise<T>): Promise<T> {
       enqueue: (count) => enqueue(engine, count),
       drain: () => drain(engine),
       bare: (count) => inParallel(count, () => post(agent, url, body)),
+      send: (text) => post(agent, url, text),
     });
   } finally {
     await agent.close();
@@ -163,12 +174,10 @@ async function withBench<T>(work: (bench: Bench) => Promise<T>): Promise<T> {
 let runs = 0;
 
 async function enqueue(engine: Engine, count: number): Promise<void> {
-  const environment = { now: engine.clock.now(), ids: engine.ids, settings: engine.settings };
   for (let done = 0; done < count; done += 250) {
-    const written = await engine.storage.write((view) => {
-      for (let n = done; n < Math.min(count, done + 250); n += 1) {
-        publishNotificationEvent(view, environment, { ...sampleEvent(`run-${runs++}`), workspaceId });
-      }
+    const names = Array.from({ length: Math.min(250, count - done) }, () => `run-${runs++}`);
+    const written = await commit(engine, hostPrincipal, (tx) => {
+      for (const name of names) publishNotificationEvent(tx, tx, { ...sampleEvent(name), workspaceId });
       return ok(null);
     });
     written._unsafeUnwrap();

@@ -193,17 +193,18 @@ function processorTime({ child }: ServerProcess): number {
   return Number(readFileSync(`/proc/${id}/task/${id}/schedstat`, 'utf8').split(' ')[0]);
 }
 
-/** Each side once in every round, in turned order; the first round only warms up. */
+/** Each side once in every round, in turned order; the first rounds only warm up. */
 export async function alternate<K extends string>(
   sides: Readonly<Record<K, () => Promise<number>>>,
+  warmingUp = 1,
 ): Promise<Readonly<Record<K, readonly number[]>>> {
   const names = Object.keys(sides) as K[];
   const measured = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<K, number[]>;
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = 0; round < warmingUp + rounds; round += 1) {
     for (let turn = 0; turn < names.length; turn += 1) {
       const name = names[(turn + round) % names.length] as K;
       const value = await sides[name]();
-      if (round > 0) measured[name].push(value);
+      if (round >= warmingUp) measured[name].push(value);
     }
   }
   return measured;

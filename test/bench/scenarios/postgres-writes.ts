@@ -3,6 +3,7 @@ import { ok } from 'neverthrow';
 import { type PostgresStorageOptions, postgresStorage } from '../../../adapters/postgres/index.js';
 import { Session } from '../../../adapters/postgres/session.js';
 import { numbers, type PgClient, type Statement, texts } from '../../../adapters/postgres/wire.js';
+import { defineFunction } from '../../../src/functions.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { table } from '../../../src/shared/table.js';
 import type { Slice } from './store-slices.js';
@@ -31,6 +32,13 @@ const tables = kinds.map((name, at) =>
 const [jobs, , evaluations] = tables as [(typeof tables)[0], (typeof tables)[0], (typeof tables)[0]];
 /** Small rows that all processes share. */
 export const shared = table<Row>('bench_shared', ({ id }) => [id]);
+
+/** A function that never ends. */
+export const endless = (began: (n: number) => void) =>
+  defineFunction<{ n: number }, { n: number }, void>({ name: 'endless', retry: { attempts: 3 } }, ({ n }) => {
+    began(n);
+    return new Promise(() => undefined);
+  });
 
 /** The address of the server that the bench runs on. */
 export const address = (): string => {
