@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { recordingDelivery } from '../../../adapters/memory/index.js';
+import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { postgresStorage } from '../../../adapters/postgres/index.js';
+import { collectGarbage, createEngine, hostPrincipal, orThrow, stopJob } from '../../../src/index.js';
+import { jobs as jobRows } from '../../../src/jobs/job-record.js';
+import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { commit, look, things, valueFrom } from '../../conformance/storage/storage-subject.js';
+import { parameterizedJob } from '../../operations/jobs/world.js';
 
 const admin = new pg.Client({ connectionString: inject('postgres') });
 beforeAll(() => admin.connect());
@@ -55,4 +61,36 @@ test('tables are vacuumed when a small part of their rows is dead', async () => 
   expect(rows.length).toBe(2);
   for (const { options } of rows as { options: string }[])
     expect(options).toContain('autovacuum_vacuum_scale_factor=0.02');
+});
+
+test('two processes that remove what has ended at once, while others dispatch, remove all of it and nothing else', async () => {
+  const schema = `k${randomUUID().replaceAll('-', '')}`;
+  const clock = systemClock();
+  const open = async () => {
+    const storage = valueFrom(await postgresStorage(inject('postgres'), { schema }));
+    const engine = createEngine({ storage, clock, ids: randomIds(), delivery: recordingDelivery({ clock }) });
+    engine.start();
+    return engine;
+  };
+  const [one, other] = [await open(), await open()];
+  const { jobs } = one.as(hostPrincipal);
+  await orThrow(jobs.register(parameterizedJob('invoice') as never));
+  const dispatch = async () => (await orThrow(jobs.dispatch('invoice'))).dispatchedJobId;
+  const ended = await Promise.all(Array.from({ length: 150 }, dispatch));
+  await Promise.all(ended.map((jobId) => orThrow(stopJob(one, hostPrincipal, { jobId }))));
+  const statuses = () => look(one.storage, (view) => view.list(evaluations).map(({ record }) => record.Status));
+  await expect.poll(async () => (await statuses()).includes('pending'), { timeout: 20_000 }).toBe(false);
+  const [fresh] = await Promise.all([
+    Promise.all(Array.from({ length: 40 }, dispatch)),
+    orThrow(collectGarbage(one, hostPrincipal)),
+    orThrow(collectGarbage(other, hostPrincipal)),
+  ]);
+  await Promise.all([one.stop(), other.stop()]);
+  for (const engine of [one, other]) {
+    const left = await look(engine.storage, (view) => view.list(jobRows).map(({ record }) => record.ID));
+    expect(left.sort()).toEqual(['invoice', ...fresh].sort());
+    const evaluated = await look(engine.storage, (view) => view.list(evaluations).map(({ record }) => record.JobID));
+    expect(new Set(evaluated)).toEqual(new Set(fresh));
+  }
+  await Promise.all([one.storage.close(), other.storage.close()]);
 });
