@@ -78,13 +78,17 @@ interface Interval {
   readonly upper: string;
 }
 
+/** The first string after another one. */
+const successor = (text: string): string => `${text}\u0000`;
+
 /** An order of a table's rows, as far as it is known. */
 class Order {
   readonly index: NamedIndex | undefined;
   readonly #rows: SortedValues<string> = sortedValues();
   readonly #positions = new Map<string, string>();
-  /** Disjoint, ascending: between these bounds, every row is in `#rows`. */
-  #covered: Interval[] = [];
+  /** Disjoint parts, by their lower bounds: between the bounds of one, every row is in `#rows`. */
+  #covered: SortedValues<Interval> = sortedValues();
+  #parts = 0;
 
   constructor(index: NamedIndex | undefined) {
     this.index = index;
@@ -92,11 +96,11 @@ class Order {
 
   /** How many parts of it are known. */
   get parts(): number {
-    return this.#covered.length;
+    return this.#parts;
   }
 
   covers(position: string): boolean {
-    const known = this.#covered[this.#firstAbove(position) - 1];
+    const known = this.#lastBefore(successor(position));
     return known !== undefined && position < known.upper;
   }
 
@@ -111,14 +115,13 @@ class Order {
     limit: number,
   ): { keys: string[]; gap?: Interval & { readonly isContinued: boolean } } {
     if (reverse) {
-      // The last one that begins before the bound.
-      const known = this.#covered[this.#first((each) => each.lower >= upper) - 1];
+      const known = this.#lastBefore(upper);
       const from = known === undefined || known.upper < upper ? upper : known.lower < lower ? lower : known.lower;
       const keys = this.#rows.scan(from, upper, true, limit);
       if (keys.length >= limit || from <= lower) return { keys };
       return { keys, gap: { lower, upper: from, isContinued: from < upper } };
     }
-    const known = this.#covered[this.#firstAbove(lower) - 1];
+    const known = this.#lastBefore(successor(lower));
     const to = known === undefined || known.upper <= lower ? lower : known.upper < upper ? known.upper : upper;
     const keys = this.#rows.scan(lower, to, false, limit);
     if (keys.length >= limit || to >= upper) return { keys };
@@ -127,31 +130,22 @@ class Order {
 
   /** From now on everything between the bounds is known. */
   cover({ lower, upper }: Interval): void {
-    const first = this.#first((each) => each.upper >= lower);
-    const end = this.#firstAbove(upper);
-    const joined = this.#covered.slice(first, end);
-    const [before, after] = [joined[0], joined.at(-1)];
-    this.#covered.splice(first, joined.length, {
-      lower: before !== undefined && before.lower < lower ? before.lower : lower,
-      upper: after !== undefined && upper < after.upper ? after.upper : upper,
-    });
+    const before = this.#lastBefore(lower);
+    const touched = this.#covered.scan(lower, successor(upper), false, Number.POSITIVE_INFINITY);
+    if (before !== undefined && before.upper >= lower) touched.unshift(before);
+    for (const part of touched) this.#covered.remove(part.lower);
+    const [first, last] = [touched[0], touched.at(-1)];
+    const joined = {
+      lower: first !== undefined && first.lower < lower ? first.lower : lower,
+      upper: last !== undefined && last.upper > upper ? last.upper : upper,
+    };
+    this.#covered.set(joined.lower, joined);
+    this.#parts += 1 - touched.length;
   }
 
-  /** Index of the first known part that begins after a position. */
-  #firstAbove(position: string): number {
-    return this.#first((each) => each.lower > position);
-  }
-
-  /** Index of the first known part with a property that all after it have. */
-  #first(has: (part: Interval) => boolean): number {
-    let low = 0;
-    let high = this.#covered.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (has(this.#covered[middle] as Interval)) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+  /** The last known part that begins before a position. */
+  #lastBefore(position: string): Interval | undefined {
+    return this.#covered.scan('', position, true, 1)[0];
   }
 
   place(rowKey: string, position: string): void {
@@ -170,7 +164,8 @@ class Order {
   forget(): void {
     for (const position of this.#positions.values()) this.#rows.remove(position);
     this.#positions.clear();
-    this.#covered = [];
+    this.#covered = sortedValues();
+    this.#parts = 0;
   }
 }
 
